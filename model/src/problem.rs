@@ -40,7 +40,7 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
         Self::capacity(input)
     }
 
-    /// The part of an input that an algorithm needs. [`guarded`](crate::guarded) passes only this part on.
+    /// The part of an input that an algorithm needs. [`guarded`](crate::guarded()) passes only this part on.
     fn reduced(_input: &Self::Input) -> Reduced<Self> {
         Reduced::Whole
     }

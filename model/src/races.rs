@@ -37,8 +37,12 @@ impl fmt::Display for Race {
         write!(f, "'{victim}' and '{intruder}' share {shared} bytes: ")?;
         match (&self.reader, &self.writer) {
             (_, None) => write!(f, "'{intruder}' is held from the start"),
-            (None, Some(writer)) => write!(f, "'{victim}' is needed at the end, but '{writer}' overwrites it"),
-            (Some(reader), Some(writer)) if reader == writer => write!(f, "'{reader}' uses both simultaneously"),
+            (None, Some(writer)) => {
+                write!(f, "'{victim}' is needed at the end, but '{writer}' overwrites it")
+            }
+            (Some(reader), Some(writer)) if reader == writer => {
+                write!(f, "'{reader}' uses both simultaneously")
+            }
             (Some(reader), Some(writer)) => {
                 write!(f, "'{reader}' needs '{victim}', but '{writer}' need not wait for '{reader}'")
             }

@@ -179,7 +179,10 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     let capacity = P::capacity(input);
     let value = outcome.solution.as_ref().map(|solution| P::value(input, solution));
     if value != outcome.value {
-        reasons.push(format!("the answer states the value {:?}, but the recomputed value is {:?}", outcome.value, value));
+        reasons.push(format!(
+            "the answer states the value {:?}, but the recomputed value is {:?}",
+            outcome.value, value
+        ));
     }
     let fits = value.is_some_and(|value| capacity.is_none_or(|capacity| value <= capacity));
     if let Some(solution) = &outcome.solution {

@@ -118,7 +118,7 @@ pub struct Entry<P: Problem> {
     pub about: &'static str,
     /// The paper or project that the algorithm comes from.
     pub source: &'static str,
-    /// Creates the solver, wrapped by [`guarded`](crate::guarded).
+    /// Creates the solver, wrapped by [`guarded`](crate::guarded()).
     pub build: Build<P>,
 }
 

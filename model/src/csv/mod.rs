@@ -6,14 +6,16 @@
 //! |---|---|
 //! | `id` (`buffer`, `buffer_id`) | unique name, required |
 //! | `lower` (`begin`, `start`) | first live step, required |
-//! | `upper` (`end`) | end of the lifespan, required; `upper` is the first step after it, `end` the last live step |
+//! | `upper` (`end`) | end of the lifespan, required: first step after it (`upper`), or last live step (`end`) |
 //! | `size` | bytes, required; 0 is allowed, even with an empty lifespan |
 //! | `alignment` | bytes, default 1 |
-//! | `gaps` | steps inside the lifespan at which the buffer is not live: `a-b` separated by blanks, with ends as for the lifespan |
+//! | `gaps` | steps inside the lifespan without the buffer: `a-b` separated by blanks, ends as for the lifespan |
 //! | `hint` | suggested offset, `-1` or empty if there is none |
 //! | `offset` | in an instance: fixed offset, empty if there is none; in a layout: the answer |
-//! | `separations`, `exclusions` | extension: ids, separated by blanks, of buffers that may not, or may, share addresses whatever their lifespans; inside an id, a blank is written `%20` and a `%` is written `%25` |
+//! | `separations` | extension: ids of buffers that may not share addresses, whatever their lifespans |
+//! | `exclusions` | extension: ids of buffers that may share addresses, whatever their lifespans |
 //!
+//! Lists of ids are separated by blanks. Inside an id, a blank is written `%20` and a `%` is written `%25`.
 //! Unknown columns are ignored. Answers have further columns that depend on their kind ([`Answer`]).
 //!
 //! Blanks around a field and blank lines are ignored, so ids neither begin nor end with a blank. Lines end in

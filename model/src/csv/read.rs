@@ -121,7 +121,6 @@ pub(super) fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
 ///
 /// # Errors
 /// [`CsvError`] with file, line, column and value.
-/// [`CsvError`] with file, line, column and value.
 pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Result<Instance, CsvError> {
     read_instance_noted(file, input, options).map(|noted| noted.value)
 }
@@ -348,7 +347,10 @@ impl<'a> Row<'a> {
         };
         after.ok_or_else(|| {
             let value = text.to_owned();
-            self.error(column, CsvErrorKind::BadValue { value, expected: "a step below the largest 64-bit integer" })
+            self.error(
+                column,
+                CsvErrorKind::BadValue { value, expected: "a step below the largest 64-bit integer" },
+            )
         })
     }
 
@@ -435,7 +437,8 @@ impl<'a> Row<'a> {
         let differs = |column: Column, has: String| {
             let value = self.text(column).unwrap_or_default();
             let name = buffer.name();
-            let text = format!("value '{value}' of buffer '{name}' differs from the instance, which has {has}");
+            let text =
+                format!("value '{value}' of buffer '{name}' differs from the instance, which has {has}");
             Err(self.error(column, CsvErrorKind::Layout(text)))
         };
         if self.text(Column::Size).is_some() {

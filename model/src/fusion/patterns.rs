@@ -135,7 +135,9 @@ impl Reader {
         let kinds = self.kinds(parts.next().unwrap_or_default())?;
         let earlier = |part: &str| {
             let number = part.parse::<usize>().ok().filter(|number| (1..=at).contains(number));
-            number.map(|number| number - 1).ok_or_else(|| format!("'^{part}' does not refer to an earlier step"))
+            number
+                .map(|number| number - 1)
+                .ok_or_else(|| format!("'^{part}' does not refer to an earlier step"))
         };
         Ok(Step { kinds, also: parts.map(earlier).collect::<Result<_, _>>()? })
     }

@@ -51,7 +51,9 @@ pub struct Match {
 
 /// A region with too many matches to list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("region '{region}' has more than {MAX_MATCHES} matches; the limit was reached at pattern '{pattern}'")]
+#[error(
+    "region '{region}' has more than {MAX_MATCHES} matches; the limit was reached at pattern '{pattern}'"
+)]
 #[expect(missing_docs, reason = "the message names every field")]
 pub struct TooManyMatches {
     pub region: String,

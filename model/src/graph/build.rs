@@ -22,7 +22,9 @@ pub enum GraphError {
     /// A weight, state or input that is the output of an operator.
     #[error("tensor '{tensor}' has role {role}, but {operator} produces it")]
     MadeInside { tensor: String, role: Role, operator: String },
-    #[error("tensor '{tensor}' has role {role}, but no operator produces it and it is not an input of any region")]
+    #[error(
+        "tensor '{tensor}' has role {role}, but no operator produces it and it is not an input of any region"
+    )]
     NoProducer { tensor: String, role: Role },
     /// A tensor of a region that does not enclose the reader.
     #[error(
@@ -38,7 +40,9 @@ pub enum GraphError {
     #[error("region '{region}' lies more than {limit} regions deep")]
     TooDeep { region: String, limit: usize },
     /// An alias of tensors that are not an input and an output of the operator.
-    #[error("{operator} aliases '{output}' to '{input}', but these are not an output and an input of the operator")]
+    #[error(
+        "{operator} aliases '{output}' to '{input}', but these are not an output and an input of the operator"
+    )]
     BadAlias { operator: String, input: String, output: String },
     #[error("the tensors hold {bytes} bytes together, more than 2^63 - 1")]
     TooLarge { bytes: u128 },
@@ -481,7 +485,9 @@ mod tests {
         );
         let mut g = GraphBuilder::new("g");
         g.operator(Graph::BODY, Operator::new("f", "F").reads([TensorId::new(3)]));
-        assert!(g.build().unwrap_err().to_string().contains("refers to tensor 3, but there are only 0 tensors"));
+        assert!(
+            g.build().unwrap_err().to_string().contains("refers to tensor 3, but there are only 0 tensors")
+        );
         let mut g = GraphBuilder::new("g");
         g.tensor(Tensor::new("a", u64::MAX, Role::Weight));
         assert!(matches!(g.build(), Err(GraphError::TooLarge { .. })));

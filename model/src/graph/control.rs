@@ -2,9 +2,12 @@
 //!
 //! | control | executes | recognised kinds |
 //! |---|---|---|
-//! | [`Control::Branch`] | exactly one region; an operator with a single region and no outputs may skip it | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
-//! | [`Control::Loop`] | the body zero or more times; of two regions the first is the condition, which runs before each trip and once at the end | `Loop`, `Scan`, `While`, `WHILE`, `scf.while`, `scf.for` |
+//! | [`Control::Branch`] | exactly one region (see below) | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
+//! | [`Control::Loop`] | the body zero or more times | `Loop`, `Scan`, `While`, `WHILE`, `scf.while`, `scf.for` |
 //! | [`Control::Call`] | all regions once, in order | `Call`, `CALL`, `CALL_ONCE`, `scf.execute_region` |
+//!
+//! A branch with a single region and no outputs may skip the region. If a loop has two regions, the first is
+//! its condition, which runs before each trip and once at the end.
 //!
 //! A [`Handover`] copies one tensor to another at a [`Moment`]. If an operator lists none, they are derived
 //! from positions:
@@ -372,10 +375,7 @@ mod tests {
     #[test]
     fn mismatches_are_reported() {
         let unknown = flow("Fancy", 1, 1, &[(0, 1)]).unwrap_err();
-        assert!(
-            unknown.contains("owns regions, but its kind 'Fancy' implies no control flow"),
-            "{unknown}"
-        );
+        assert!(unknown.contains("owns regions, but its kind 'Fancy' implies no control flow"), "{unknown}");
         let count = flow("If", 1, 1, &[(0, 1), (0, 2)]).unwrap_err();
         assert!(count.contains("its region 1 ('r') returns 2, not the 1 outputs of the operator"), "{count}");
         assert!(flow("If", 1, 1, &[(2, 1)]).unwrap_err().contains("takes 2, not at most the 1 inputs"));

@@ -24,8 +24,11 @@
 //! | `operators[].scratch` | bytes needed only while the operator runs | 0 |
 //! | `operators[].unit` | processing unit | unknown |
 //! | `operators[].control` | control flow of its regions: `branch`, `loop`, `call` | derived from the kind |
-//! | `operators[].handovers[]` | tensors copied into and out of its regions: `when` (`"enter"`, `{"begin": 0}`, `{"end": 0}`, `"exit"`), `from`, `to`, `part` | derived from positions |
+//! | `operators[].handovers[]` | tensors copied into and out of its regions (see below) | derived from positions |
 //! | `operators[].cost` | multiply-accumulates, or elementary operations if there are none | unknown |
+//!
+//! A handover has the members `when` (`"enter"`, `{"begin": 0}`, `{"end": 0}` or `"exit"`), `from`, `to` and
+//! `part`.
 //!
 //! Unknown members are rejected, so that a typing error does not go unnoticed.
 

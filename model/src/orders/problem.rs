@@ -523,7 +523,9 @@ mod tests {
         );
         assert_eq!(text(&[0, 1, 2]), "operator 3 ('d') is missing from the order");
         assert!(text(&[0, 1, 2, 3, 3]).contains("operator 3 ('d') runs at step 3 and again at step 4"));
-        assert!(text(&[0, 1, 2, 3, 9]).contains("the order contains operator 9, but there are only 4 operators"));
+        assert!(
+            text(&[0, 1, 2, 3, 9]).contains("the order contains operator 9, but there are only 4 operators")
+        );
     }
 
     #[test]

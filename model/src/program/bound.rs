@@ -2,7 +2,7 @@
 //!
 //! The offset problem of a program depends on the orders of its regions; this bound holds for all of them.
 //! While an operator without regions runs, two kinds of buffers are live. In its own region these are the
-//! buffers live around it in every order ([`around_bytes`](crate::orders::around_bytes)). In every enclosing
+//! buffers live around it in every order ([`around_bytes`]). In every enclosing
 //! region, they are the buffers that begin before the operator that owns the next region inside and are used
 //! after it.
 //!

@@ -9,8 +9,6 @@
 //!   has a gap;
 //! - a tensor used inside a loop and produced outside is live until the loop is left;
 //! - temporaries of a loop body are dead between trips.
-//! - what is used inside a loop and made outside stays until the loop is left;
-//! - temporaries of a loop's body are dead between the trips.
 //!
 //! [`Program::instance`] is the offset problem with these lifespans, so no planner can do better with the
 //! same orders. [`Program::sequential`], [`Program::flat`] and [`Program::frames`] are the views of planners

@@ -8,7 +8,7 @@
 //! | relation | two memories may share an address if |
 //! |---|---|
 //! | `schedule` | they are held at disjoint steps of one sequential order |
-//! | `streams=K` | all users of one end before the first user of the other starts, with operators in K streams |
+//! | `streams=K` | all users of one end before any of the other starts, with operators in K streams |
 //! | `reachable` | the same holds in every order, with independent operators running at any time |
 //! | `mutex` | the rules of the memory-planning patent allow it |
 //!
@@ -69,7 +69,9 @@ pub enum StructureError {
     /// The budget ended before the relation was complete.
     #[error("'{name}': the conflicts by '{relation}' could not be computed within the limits")]
     OutOfTime { name: String, relation: Relation },
-    #[error("{makers} lists of producers for {storages} storages, a producer that is not a user, or a storage without a producer")]
+    #[error(
+        "{makers} lists of producers for {storages} storages, a producer that is not a user, or a storage without a producer"
+    )]
     Makers { makers: usize, storages: usize },
     /// The order has no corresponding offset problem.
     #[error(transparent)]

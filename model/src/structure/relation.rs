@@ -82,7 +82,9 @@ impl FromStr for Relation {
             "schedule" => Ok(Self::Schedule),
             "reachable" => Ok(Self::Reachable),
             "mutex" => Ok(Self::Mutex),
-            _ => Err(format!("unknown relation '{text}'; the relations are schedule, streams=K, reachable, mutex")),
+            _ => Err(format!(
+                "unknown relation '{text}'; the relations are schedule, streams=K, reachable, mutex"
+            )),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Lower bounds on the transfer time of every plan, with their witnesses.
 //!
 //! - **cheapest**: every tensor in its cheapest tier, ignoring capacities.
-//! - **prices**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of tier t at
+//! - **dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of tier t at
 //!   step s, the cost per byte. A valid plan pays at most the sum of p(t, s) capacity(t) over all
 //!   multipliers. Each tensor costs at least the minimum over its tiers of time plus payment. The sum of
 //!   these minima less the total payment is therefore a lower bound. With optimal multipliers it equals the

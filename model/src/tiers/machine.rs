@@ -15,8 +15,8 @@
 //! macs_per_second = 51.2e9        # operators whose arithmetic (`cost`) is known
 //! bytes_per_second = 6.4e9        # other operators: bytes of all tensors read and written
 //! overhead = 5e-6                 # seconds to start an operator or a fused group; default 0
-//! bandwidth = 6.4e9               # optional: bytes per second through the switch (cross-unit fusion, eq. 10)
-//! elements = 256                  # optional, all for eq. 11: arithmetic elements, bytes per second that each
+//! bandwidth = 6.4e9               # optional: bytes per second through the switch (fusion paper, eq. 10)
+//! elements = 256                  # optional, three values for eq. 11: elements, bytes per second that each
 //! local_bandwidth = 200e6         # needs, and bytes per second of the bus inside the unit
 //! bus_bandwidth = 51.2e9
 //!
@@ -234,7 +234,9 @@ fn tier(source: &Source<'_>, raw: &RawTier, units: &Units) -> Result<Tier, Descr
             match (raw.kind, reached.len()) {
                 (_, 0) => return Err(source.line(at, "no unit has access to this tier")),
                 (TierKind::Buffer, count) if count > 1 => {
-                    return Err(source.line(at, "a buffer belongs to one unit; memory between units is `ram`"));
+                    return Err(
+                        source.line(at, "a buffer belongs to one unit; memory between units is `ram`")
+                    );
                 }
                 (TierKind::Ddr, count) if count < units.list().len() => {
                     return Err(source.line(at, "off-chip memory must be accessible by all units"));
@@ -291,7 +293,8 @@ impl TierMachine {
             units.push(Unit { name: name.clone(), kinds });
             speeds.push(rates(&source, unit)?);
         }
-        let units = Units::new(units).map_err(|_| source.line(0, "a machine needs at least one `[[unit]]`"))?;
+        let units =
+            Units::new(units).map_err(|_| source.line(0, "a machine needs at least one `[[unit]]`"))?;
         let mut tiers: Vec<Tier> = Vec::new();
         for one in &raw.tier {
             let name = one.name.get_ref();

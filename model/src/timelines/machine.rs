@@ -6,7 +6,7 @@
 //!
 //! [memory]
 //! capacity = 655_360              # bytes of on-chip memory, for activations and weight buffers
-//! alignment = 64                  # bytes; weight buffers begin at multiples, sizes are rounded up; default 1
+//! alignment = 64                  # bytes, of offsets and sizes of weight buffers; default 1
 //! slice = 65_536                  # bytes; operators with more weights run in slices; default: no slices
 //! resident_weights = false        # whether weights may stay on chip from run to run; default false
 //!
@@ -410,9 +410,7 @@ mod tests {
         assert!(wrong("capacity = 100", "capacity = 0").contains("line 3: capacity must be positive"));
         assert!(wrong("startup = 1e-6", "startup = nan").contains("line 5: seconds must be"));
         assert!(wrong("startup", "start").contains("line 5: unknown field `start`"));
-        assert!(
-            wrong("[dma]", "[dma]\nchannels = 0").contains("channels must be 1 to 64: `channels = 0`")
-        );
+        assert!(wrong("[dma]", "[dma]\nchannels = 0").contains("channels must be 1 to 64: `channels = 0`"));
         assert!(wrong("[compute]", "[copy]\nbandwidth = 0\n[compute]").contains("line 8: a rate must be"));
         assert!(wrong("capacity = 100", "").contains("missing field `capacity`"));
         assert!(wrong("[memory]", "[memory").starts_with("m.toml, line 2: "));
@@ -471,12 +469,12 @@ mod tests {
         };
         assert_eq!(read("operator,seconds\nconv,1e-3\n").unwrap()["conv"], Time::new(1_000_000_000));
         assert!(
-            read("operator,seconds\na,1\na,2\n").unwrap_err().contains("line 3: this operator already has a time")
+            read("operator,seconds\na,1\na,2\n")
+                .unwrap_err()
+                .contains("line 3: this operator already has a time")
         );
         assert!(
-            read("operator,seconds\na,x\n")
-                .unwrap_err()
-                .ends_with("line 2: seconds must be 0 to 1e6: `a,x`")
+            read("operator,seconds\na,x\n").unwrap_err().ends_with("line 2: seconds must be 0 to 1e6: `a,x`")
         );
         assert!(read("operator,seconds\n,1\n").unwrap_err().contains("line 2: the operator is empty"));
         assert!(read("name,seconds\n").unwrap_err().contains("line 1: the header must be"));

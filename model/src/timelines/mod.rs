@@ -15,7 +15,7 @@
 //! ```
 //!
 //! A graph with branches and loops is an [`OverlapProgram`]: segments that end where regions begin and end,
-//! and a [`Course`] through them. Transfers never overlap across segments (LUNA, rules 1 to 5).
+//! and a [`Course`] that connects them. Transfers never overlap across segments (LUNA, rules 1 to 5).
 //!
 //! The model does not cover fetching inputs and storing outputs of the network, copies between regions,
 //! memory banks, and contention between channels.

@@ -291,7 +291,6 @@ impl TimelineProblem {
 ///
 /// # Panics
 /// If `slice` is zero.
-/// If `slice` is zero.
 pub fn sliced(operators: Vec<TimedOperator>, slice: Bytes) -> Vec<TimedOperator> {
     let mut all = Vec::with_capacity(operators.len());
     for one in operators {

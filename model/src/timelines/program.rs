@@ -80,13 +80,13 @@ pub struct WeightBlock {
 /// A sequence of pieces with the control flow of a program.
 pub type Course = Vec<Piece>;
 
-/// One piece of a course.
+/// One piece of a control structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Piece {
     /// A segment, by position.
     Segment(usize),
-    /// The operator selects one of its regions, each with its own course.
+    /// The operator selects one of its regions, each with its own control structure.
     Branch { operator: OperatorId, courses: Vec<Course> },
     /// The condition runs before every trip and once at the end, the body on every trip.
     Loop {
@@ -97,7 +97,7 @@ pub enum Piece {
     },
 }
 
-/// The segments of a graph and the course through them.
+/// The segments of a graph and the control structure that connects them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlapProgram {
     pub(super) segments: Vec<OverlapSegment>,
@@ -165,7 +165,7 @@ impl OverlapProgram {
         &self.segments
     }
 
-    /// The course through the segments.
+    /// The control structure that connects the segments.
     pub fn course(&self) -> &Course {
         &self.course
     }
@@ -315,7 +315,7 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Builds the course through a region around which `outer` bytes are live.
+    /// Builds the control structure of a region around which `outer` bytes are live.
     fn region(&mut self, region: RegionId, outer: u64) -> Result<Course, OverlapError> {
         let RegionOrder { storages, order } = self.regions[region.index()];
         let profile = order.profile(&storages.problem).into_iter();

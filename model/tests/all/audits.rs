@@ -117,7 +117,7 @@ fn fusions_are_audited() {
     assert_eq!(reason(&problem, &conclude(&[0, 1], search(2))), "matches 0 and 1 share an operator");
     assert!(reason(&problem, &conclude(&[5], search(2))).contains("not one of the 2 matches"));
     assert_eq!(reason(&problem, &conclude(&[], search(0))), "");
-    // A value above the proved optimum contradicts the bound.
+    // A bound of fewer relations than a solution optimises is too strong.
     let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..honest };
     assert_eq!(reason(&problem, &strong), "the bound 0 excludes the value 1");
     assert!(Relations::new(0) > Relations::new(1) && Relations::new(1).with_unit() == "1 relations");

@@ -148,7 +148,7 @@ proptest! {
     }
 }
 
-/// Buffers that begin one step apart, each live for two steps, in a valid layout and a valid plan.
+/// Buffers that begin two steps apart and are live for three, so that only neighbours overlap.
 fn staggered(buffers: u64) -> Instance {
     let buffer = |at: u64| Buffer::new(at.to_string(), 4, Lifespan::single(2 * at, 2 * at + 3).unwrap());
     InstanceBuilder::new("staggered").buffers((0..buffers).map(buffer)).build().unwrap()

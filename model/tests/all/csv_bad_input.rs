@@ -233,7 +233,10 @@ fn rows_together() {
     row_refused(
         "id,lower,upper,size,separations,exclusions",
         &[
-            ("a,0,1,4,b,", "f.csv: line 2: column 'separations': value 'b' is not the id of a buffer in this file"),
+            (
+                "a,0,1,4,b,",
+                "f.csv: line 2: column 'separations': value 'b' is not the id of a buffer in this file",
+            ),
             (
                 "a,0,1,4,,\nb,0,1,4,,a c",
                 "f.csv: line 3: column 'exclusions': value 'c' is not the id of a buffer in this file",
@@ -406,7 +409,10 @@ fn answers_of_other_kinds() {
     assert_eq!(traffic, [Some(Bytes::new(8)), None, Some(Bytes::ZERO)]);
     for (text, message) in [
         ("id,pool\na,0\n", "line 1: missing column 'pool_size'"),
-        ("id,pool,pool_size\na,0,4\nb,0,8\n", "line 3: column 'pool_size': value '8' differs from the size 4"),
+        (
+            "id,pool,pool_size\na,0,4\nb,0,8\n",
+            "line 3: column 'pool_size': value '8' differs from the size 4",
+        ),
         ("id,pool,pool_size\na,x,4\n", "line 2: column 'pool': value 'x' is not a pool"),
         ("id,pieces\na,4-0\n", "line 2: column 'pieces': value '4-0' is not a range"),
         ("id,pieces\na,4\n", "line 2: column 'pieces': value '4' is not a range"),

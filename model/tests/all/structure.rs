@@ -268,10 +268,7 @@ fn mutex_overlooks_a_skip_that_the_race_checker_finds() {
     let pieces: Vec<_> = layout.offsets().iter().map(at).collect();
     let found = races(&storages.problem, &structure.added(Relation::Schedule), &pieces);
     let text: Vec<String> = found.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        text,
-        ["'x' and 'b' share 8 bytes: 'add' needs 'x', but 'second' need not wait for 'add'"]
-    );
+    assert_eq!(text, ["'x' and 'b' share 8 bytes: 'add' needs 'x', but 'second' need not wait for 'add'"]);
 }
 
 #[test]

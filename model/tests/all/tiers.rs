@@ -239,7 +239,11 @@ fn errors_in_machines_state_the_line() {
         ),
         ("units = [\"a\"]", "units = [\"a\", \"b\"]", "memory between units is `ram`"),
         ("units = [\"a\"]", "units = []", "no unit has access to this tier"),
-        ("kind = \"ddr\"\n", "kind = \"ddr\"\nunits = [\"a\"]\n", "off-chip memory must be accessible by all units"),
+        (
+            "kind = \"ddr\"\n",
+            "kind = \"ddr\"\nunits = [\"a\"]\n",
+            "off-chip memory must be accessible by all units",
+        ),
         ("kind = \"ddr\"", "kind = \"ram\"", "a machine needs at least one `[[tier]]` of kind \"ddr\""),
         ("capacity = 16", "capacity = 0", "line 25: capacity must be positive: `capacity = 0`"),
         ("capacity = 16", "capacity = 2000000000000000000", "capacity must be at most 2^60"),

@@ -190,8 +190,20 @@ fn answers_of_every_kind_are_verified() {
     };
     for (problem, solver, from, to, violation) in [
         ("offsets", "large-first", "output,7,9,3,8", "output,7,9,3,0", "conflict"),
-        ("shared-objects", "shared-greedy-by-size", "output,7,9,3,1,4", "output,7,9,3,0,8", "both in shared object"),
-        ("split-buffers", "exact", "output,7,9,3,0-2 10-11", "output,7,9,3,0-2", "hold 2 bytes in total instead of 3"),
+        (
+            "shared-objects",
+            "shared-greedy-by-size",
+            "output,7,9,3,1,4",
+            "output,7,9,3,0,8",
+            "both in shared object",
+        ),
+        (
+            "split-buffers",
+            "exact",
+            "output,7,9,3,0-2 10-11",
+            "output,7,9,3,0-2",
+            "hold 2 bytes in total instead of 3",
+        ),
     ] {
         let words = ["solve", "t.csv", "--problem", problem, "--solver", solver, "-o", "o.csv"];
         scratch.plimsoll(&words).exits(0);

@@ -217,7 +217,10 @@ fn inconsistent_inputs_are_not_run() {
     let fewer = vec![orders[0][1..].to_vec()];
     let placed = Placed { orders: &fewer, ..placed };
     let told = check_execution(&placed, &all()).unwrap().violations;
-    assert_eq!(told[0].to_string(), "the order of region 'body' does not contain each of its operators exactly once");
+    assert_eq!(
+        told[0].to_string(),
+        "the order of region 'body' does not contain each of its operators exactly once"
+    );
 }
 
 #[test]
