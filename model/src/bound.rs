@@ -249,11 +249,11 @@ const CLIQUE_CANDIDATES: usize = 1_000;
 
 /// Grows a clique among the buffers live at the most loaded step, largest first.
 fn clique_at_load(instance: &Instance) -> LowerBound {
-    let mut alive = alive_at(instance, load(instance).1);
-    alive.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
-    alive.truncate(CLIQUE_CANDIDATES);
+    let mut live = alive_at(instance, load(instance).1);
+    live.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
+    live.truncate(CLIQUE_CANDIDATES);
     let (mut members, mut value) = (Vec::new(), 0);
-    for id in alive {
+    for id in live {
         if members.iter().all(|&member| instance.conflict(member, id)) {
             members.push(id);
             value += instance.buffer(id).size().get();
@@ -366,8 +366,8 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
         Witness::Load { step } if instance.exclusions().is_empty() => {
             // Buffers live at one step conflict by definition. Their sum fits, as the sum of all buffers
             // does.
-            let alive = alive_at(instance, *step);
-            Bytes::new(alive.iter().map(|&id| instance.buffer(id).size().get()).sum())
+            let live = alive_at(instance, *step);
+            Bytes::new(live.iter().map(|&id| instance.buffer(id).size().get()).sum())
         }
         Witness::Load { step } => clique_height(instance, &alive_at(instance, *step), Bytes::new(1))?,
         Witness::Clique { buffers } => clique_height(instance, buffers, Bytes::new(1))?,
@@ -411,10 +411,10 @@ pub fn alive_within(instance: &Instance, window: Interval) -> Instance {
         let inside = parts.map(|i| Interval::new(i.lower.max(window.lower), i.upper.min(window.upper)));
         Lifespan::from_intervals(inside.filter(|part| !part.is_empty())).ok()
     };
-    let alive: Vec<(BufferId, Lifespan)> =
+    let live: Vec<(BufferId, Lifespan)> =
         instance.ids().filter_map(|id| Some((id, clipped(instance.buffer(id))?))).collect();
-    let kept: Vec<BufferId> = alive.iter().map(|(id, _)| *id).collect();
-    let mut lifespans = alive.into_iter().map(|(_, lifespan)| lifespan);
+    let kept: Vec<BufferId> = live.iter().map(|(id, _)| *id).collect();
+    let mut lifespans = live.into_iter().map(|(_, lifespan)| lifespan);
     instance.induced_with(&kept, |b| b.during(lifespans.next().expect("one per buffer kept")))
 }
 

@@ -445,8 +445,8 @@ impl Instance {
         if a == b || self.has_empty && (self.buffer(a).is_empty() || self.buffer(b).is_empty()) {
             return false;
         }
-        let alive_together = self.buffers[a.index()].lifespan.intersects(&self.buffers[b.index()].lifespan);
-        if alive_together { !self.exclusions.contains(a, b) } else { self.separations.contains(a, b) }
+        let live_together = self.buffers[a.index()].lifespan.intersects(&self.buffers[b.index()].lifespan);
+        if live_together { !self.exclusions.contains(a, b) } else { self.separations.contains(a, b) }
     }
 
     /// Returns true if two buffers conflict exactly when they are live at a common step, and every lifespan

@@ -103,8 +103,8 @@ impl PoolPlan {
     /// # Panics
     /// If `alignment` is zero or a rounded size overflows. Sizes of an instance never do.
     pub fn fitted(instance: &Instance, assignment: Vec<PoolId>, alignment: Bytes) -> Self {
-        let pools = assignment.iter().map(|pool| pool.index() + 1).max();
-        let mut sizes = vec![Bytes::ZERO; pools.unwrap_or(0)];
+        let objects = assignment.iter().map(|pool| pool.index() + 1).max();
+        let mut sizes = vec![Bytes::ZERO; objects.unwrap_or(0)];
         for (buffer, pool) in instance.buffers().iter().zip(&assignment) {
             let size = buffer.size().align_up(alignment).expect("sizes are far below 2^64");
             let pool = &mut sizes[pool.index()];

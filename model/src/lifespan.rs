@@ -131,7 +131,7 @@ impl Lifespan {
         }
         let mut gaps: Vec<Interval> = gaps.into_iter().collect();
         gaps.sort_unstable();
-        let mut alive = Vec::with_capacity(gaps.len() + 1);
+        let mut live = Vec::with_capacity(gaps.len() + 1);
         let mut from = hull.lower;
         let mut before = None;
         for gap in gaps {
@@ -148,17 +148,17 @@ impl Lifespan {
             }
             before = Some(gap);
             if from < gap.lower {
-                alive.push(Interval::new(from, gap.lower));
+                live.push(Interval::new(from, gap.lower));
             }
             from = gap.upper;
         }
         if from < hull.upper {
-            alive.push(Interval::new(from, hull.upper));
+            live.push(Interval::new(from, hull.upper));
         }
-        if alive.is_empty() {
+        if live.is_empty() {
             return Err(LifespanError::NothingAlive(hull));
         }
-        Self::from_intervals(alive)
+        Self::from_intervals(live)
     }
 
     /// Creates a lifespan without steps, written `[step, step)`. Some planners emit it for buffers of size 0.

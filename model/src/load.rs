@@ -25,17 +25,17 @@ impl LoadProfile {
         }
         events.sort_unstable();
         let mut pieces = Vec::new();
-        let (mut alive, mut from) = (0i64, Step::default());
+        let (mut live, mut from) = (0i64, Step::default());
         for chunk in events.chunk_by(|a, b| a.0 == b.0) {
             let step = chunk[0].0;
             let change = chunk.iter().map(|&(_, change)| change).sum::<i64>();
             if change == 0 {
                 continue;
             }
-            if alive > 0 {
-                pieces.push((Interval::new(from, step), Bytes::new(alive as u64)));
+            if live > 0 {
+                pieces.push((Interval::new(from, step), Bytes::new(live as u64)));
             }
-            alive += change;
+            live += change;
             from = step;
         }
         Self { pieces }
@@ -119,7 +119,7 @@ pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> 
         }
     }
     events.sort_unstable();
-    let mut alive: std::collections::BTreeSet<BufferId> = std::collections::BTreeSet::new();
+    let mut live: std::collections::BTreeSet<BufferId> = std::collections::BTreeSet::new();
     let mut found = Vec::new();
     let mut last_start = None;
     for (step, starts, id) in events {
@@ -127,16 +127,16 @@ pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> 
             break;
         }
         if starts {
-            alive.insert(id);
+            live.insert(id);
             last_start = Some(step);
         } else {
             if let Some(lower) = last_start.take() {
                 found.push(Section {
                     interval: Interval::new(lower, step),
-                    buffers: alive.iter().copied().collect(),
+                    buffers: live.iter().copied().collect(),
                 });
             }
-            alive.remove(&id);
+            live.remove(&id);
         }
     }
     found

@@ -360,8 +360,8 @@ mod tests {
     #[test]
     fn contradictory_answers_are_found() {
         let relations = |value: usize| crate::Relations::new(value);
-        let honest = [("a", Some(relations(3)), relations(5)), ("b", None, relations(4))];
-        assert_eq!(contradiction(honest), None);
+        let consistent = [("a", Some(relations(3)), relations(5)), ("b", None, relations(4))];
+        assert_eq!(contradiction(consistent), None);
         let wrong = [("a", Some(relations(5)), relations(6)), ("b", None, relations(4))];
         let text = "b proves a bound of 4 relations, but a found an answer of 5 relations";
         assert_eq!(contradiction(wrong).as_deref(), Some(text));

@@ -29,7 +29,6 @@ pub(crate) fn share_a_step(instance: &Instance, buffers: &[BufferId]) -> bool {
         return false;
     };
     let Some(step) = all.iter().map(|b| b.lifespan().hull().lower).max() else { return true };
-    let alive =
-        |b: &&Buffer| b.lifespan().intervals().iter().any(|one| one.lower <= step && step < one.upper);
-    instance.exclusions().is_empty() && all.iter().all(|b| alive(b) && b.size() > Bytes::ZERO)
+    let live = |b: &&Buffer| b.lifespan().intervals().iter().any(|one| one.lower <= step && step < one.upper);
+    instance.exclusions().is_empty() && all.iter().all(|b| live(b) && b.size() > Bytes::ZERO)
 }

@@ -74,9 +74,9 @@ pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<
     let value = if has(Column::Tier) {
         spill(&mut rows, instance)?
     } else if has(Column::Pool) {
-        pools(&mut rows, instance)?
+        shared_objects(&mut rows, instance)?
     } else if has(Column::Pieces) {
-        scattered(&mut rows, instance)?
+        split_buffers(&mut rows, instance)?
     } else {
         Answer::Layout(layout(&mut rows, instance)?)
     };
@@ -88,7 +88,7 @@ fn layout(rows: &mut Rows, instance: &Instance) -> Result<Layout, CsvError> {
     each(rows, instance, &[Column::Offset], offset).map(Layout::new)
 }
 
-fn pools(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
+fn shared_objects(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
     let placed = each(rows, instance, &[Column::Pool, Column::PoolSize], |row| {
         let pool = row.number(Column::Pool, "a pool (a non-negative integer)")?;
@@ -105,7 +105,7 @@ fn pools(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     Ok(Answer::SharedObjects(PoolPlan::new(assignment, sizes.into_values().map(Bytes::new).collect())))
 }
 
-fn scattered(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
+fn split_buffers(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     let pieces = each(rows, instance, &[Column::Pieces], |row| {
         let text = row.text(Column::Pieces).unwrap_or_default();
         text.split_ascii_whitespace().map(|range| piece(row, range)).collect::<Result<Vec<Piece>, _>>()

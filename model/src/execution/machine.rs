@@ -10,7 +10,7 @@ use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
 /// The number of most recent decisions listed in a message.
-const TOLD: usize = 24;
+const MOST_LISTED: usize = 24;
 
 /// The operator and stage at which a value is checked.
 type Event = (Option<OperatorId>, Stage);
@@ -117,12 +117,12 @@ impl<'a> Machine<'a> {
         };
         let Some((address, by)) = lost else { return true };
         if self.seen.insert((cell, event)) {
-            self.tell(cell, event, address, by);
+            self.report(cell, event, address, by);
         }
         false
     }
 
-    fn tell(&mut self, cell: Cell, (operator, stage): Event, address: u64, by: Option<u32>) {
+    fn report(&mut self, cell: Cell, (operator, stage): Event, address: u64, by: Option<u32>) {
         let Prepared { graph, slots, bytes, .. } = self.prepared;
         let holder = self.prepared.holder(cell);
         let name = holder_name(graph, holder);
@@ -145,7 +145,7 @@ impl<'a> Machine<'a> {
     /// Describes the decisions of the run as text.
     fn outcomes(&self) -> String {
         let graph = self.prepared.graph;
-        let skip = self.decided.len().saturating_sub(TOLD);
+        let skip = self.decided.len().saturating_sub(MOST_LISTED);
         let show = |&(id, choice): &(OperatorId, usize)| {
             let name = operator_name(graph, id);
             match self.prepared.owners[id.index()].as_ref().map(|owner| owner.flow.control) {
@@ -157,11 +157,11 @@ impl<'a> Machine<'a> {
                 },
             }
         };
-        let mut told: Vec<String> = self.decided[skip..].iter().map(show).collect();
+        let mut listed: Vec<String> = self.decided[skip..].iter().map(show).collect();
         if skip > 0 {
-            told.insert(0, format!("{skip} more"));
+            listed.insert(0, format!("{skip} more"));
         }
-        if told.is_empty() { "nothing decided".to_owned() } else { told.join(", ") }
+        if listed.is_empty() { "nothing decided".to_owned() } else { listed.join(", ") }
     }
 
     fn operators(&mut self, region: RegionId) {
@@ -280,12 +280,13 @@ impl<'a> Machine<'a> {
         let region = graph.operator(id).regions[position];
         let begin = Moment::Begin(position);
         let moves = self.moves(owner, begin);
-        let told = |cell: Cell, handed: bool| {
+        let is_fresh = |cell: Cell, handed: bool| {
             let comes = moves.iter().any(|m| m.to.index() == cell);
             !handed || (self.value[cell].is_none() && !comes)
         };
         let given = owner.given[position].iter();
-        let given: Vec<Cell> = given.filter(|&&(cell, handed)| told(cell, handed)).map(|one| one.0).collect();
+        let given: Vec<Cell> =
+            given.filter(|&&(cell, handed)| is_fresh(cell, handed)).map(|one| one.0).collect();
         self.hand(id, owner, begin, &given);
         self.operators(region);
         for output in &graph.region(region).outputs {

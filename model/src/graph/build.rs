@@ -355,12 +355,12 @@ fn check_visible(graph: &Graph) -> Result<(), GraphError> {
         }
         false
     };
-    let check = |who: &dyn Fn() -> String, region: RegionId, tensors: &[TensorId]| match tensors
+    let check = |reader: &dyn Fn() -> String, region: RegionId, tensors: &[TensorId]| match tensors
         .iter()
         .find(|&&tensor| !encloses(graph.place(tensor), region))
     {
         Some(&tensor) => Err(GraphError::NotVisible {
-            operator: who(),
+            operator: reader(),
             region: graph.region(region).name.clone(),
             tensor: graph.tensor(tensor).name.clone(),
             place: graph.region(graph.place(tensor)).name.clone(),

@@ -318,8 +318,8 @@ mod tests {
         regions: &[(usize, usize)],
     ) -> Result<Vec<String>, String> {
         let mut g = GraphBuilder::new("g");
-        let mut list = |who: &str, count: usize, role| {
-            (0..count).map(|at| g.tensor(Tensor::new(format!("{who}{at}"), 4, role))).collect::<Vec<_>>()
+        let mut list = |owner: &str, count: usize, role| {
+            (0..count).map(|at| g.tensor(Tensor::new(format!("{owner}{at}"), 4, role))).collect::<Vec<_>>()
         };
         let given = list("x", inputs, Role::Input);
         let made = list("y", outputs, Role::Output);

@@ -65,7 +65,7 @@ fn around(problem: &OrderProblem) -> Vec<u64> {
     let ids = order.operators();
     let before = close(&mut ids.iter().copied(), &|id| problem.predecessors(id).to_vec());
     let after = close(&mut ids.iter().rev().copied(), &|id| problem.successors(id).to_vec());
-    let mut alive: Vec<u64> = problem.ids().map(|id| problem.scratch(id).get()).collect();
+    let mut live: Vec<u64> = problem.ids().map(|id| problem.scratch(id).get()).collect();
     let mut row = vec![0u64; words];
     for (at, storage) in problem.storages().iter().enumerate() {
         row.fill(if storage.to_end { u64::MAX } else { 0 });
@@ -85,10 +85,10 @@ fn around(problem: &OrderProblem) -> Vec<u64> {
                 let id = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 if id < n {
-                    alive[id] += storage.size.get();
+                    live[id] += storage.size.get();
                 }
             }
         }
     }
-    alive
+    live
 }

@@ -69,11 +69,11 @@ pub(crate) fn recomputed_peak(problem: &OrderProblem, order: &Order) -> Bytes {
         change[upper] -= i128::from(storage.size.get());
     }
     // Inputs are live before the first operator, used or not.
-    let (mut alive, mut peak) = (0i128, given);
+    let (mut live, mut peak) = (0i128, given);
     for (at, change) in change[..n.max(1)].iter().enumerate() {
-        alive += change;
+        live += change;
         let scratch = order.operators().get(at).map_or(0, |&id| i128::from(problem.scratch(id).get()));
-        peak = peak.max(alive + scratch);
+        peak = peak.max(live + scratch);
     }
     Bytes::new(u64::try_from(peak).unwrap_or(u64::MAX))
 }
@@ -117,11 +117,11 @@ fn bytes_around(problem: &OrderProblem, operator: OperatorId) -> Result<Bytes, B
     };
     let before = reach(&|at| problem.predecessors(at).to_vec());
     let after = reach(&|at| problem.successors(at).to_vec());
-    let alive = problem.storages().iter().filter(|s| {
+    let live = problem.storages().iter().filter(|s| {
         (s.from_start || s.users.iter().any(|user| before[user.index()]))
             && (s.to_end || s.users.iter().any(|user| after[user.index()]))
     });
     let sum: u128 =
-        alive.map(|s| u128::from(s.size.get())).sum::<u128>() + u128::from(problem.scratch(operator).get());
+        live.map(|s| u128::from(s.size.get())).sum::<u128>() + u128::from(problem.scratch(operator).get());
     Ok(Bytes::new(u64::try_from(sum).unwrap_or(0)))
 }

@@ -429,20 +429,20 @@ impl Order {
     pub fn profile(&self, problem: &OrderProblem) -> Vec<Bytes> {
         let mut left: Vec<usize> = problem.storages().iter().map(|s| s.users.len()).collect();
         let mut begun: Vec<bool> = problem.storages().iter().map(|s| s.from_start).collect();
-        let mut alive = problem.at_first_step().get();
+        let mut live = problem.at_first_step().get();
         let mut profile = Vec::with_capacity(self.operators.len());
         for &id in &self.operators {
             for &at in problem.touched(id) {
                 if !std::mem::replace(&mut begun[at as usize], true) {
-                    alive += problem.storages()[at as usize].size.get();
+                    live += problem.storages()[at as usize].size.get();
                 }
             }
-            profile.push(Bytes::new(alive + problem.scratch(id).get()));
+            profile.push(Bytes::new(live + problem.scratch(id).get()));
             for &at in problem.touched(id) {
                 left[at as usize] -= 1;
                 let storage = &problem.storages()[at as usize];
                 if left[at as usize] == 0 && !storage.to_end {
-                    alive -= storage.size.get();
+                    live -= storage.size.get();
                 }
             }
         }

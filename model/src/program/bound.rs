@@ -98,7 +98,7 @@ impl OwnerBytes {
             let any = |seen: &[bool]| storage.users.iter().any(|user| seen[user.index()]);
             let (begun, used) = (storage.from_start || any(&before), storage.to_end || any(&after));
             let touched = storage.users.contains(&operator);
-            let add = |alive: bool| if alive { storage.size.get() } else { 0 };
+            let add = |live: bool| if live { storage.size.get() } else { 0 };
             bytes.entered += add(begun && (used || touched));
             bytes.through += add(begun && used);
             bytes.left += add((begun || touched) && used);

@@ -129,19 +129,19 @@ impl<'a> Liveness<'a> {
     pub(super) fn of(&mut self, tensor: TensorId) -> Vec<Interval> {
         let (points, mark) = (self.points, tensor.get());
         let (reads, writes) = (&self.accesses.reads[tensor.index()], &self.accesses.writes[tensor.index()]);
-        let mut alive: Vec<u32> = Vec::new();
+        let mut live: Vec<u32> = Vec::new();
         let mut todo: Vec<u32> = Vec::new();
         let marks = &mut self.marks;
-        let mut visit = |at: u32, alive: &mut Vec<u32>| {
+        let mut visit = |at: u32, live: &mut Vec<u32>| {
             let new = marks[at as usize] != mark;
             if new {
                 marks[at as usize] = mark;
-                alive.push(at);
+                live.push(at);
             }
             new
         };
         for &at in reads {
-            if visit(at, &mut alive) {
+            if visit(at, &mut live) {
                 todo.push(at);
             }
         }
@@ -149,15 +149,15 @@ impl<'a> Liveness<'a> {
             for &before in points.predecessors(at as usize) {
                 // All reading points are visited first, so the backward search ends at points that only
                 // write.
-                if visit(before, &mut alive) && writes.binary_search(&before).is_err() {
+                if visit(before, &mut live) && writes.binary_search(&before).is_err() {
                     todo.push(before);
                 }
             }
         }
         for &at in writes {
-            visit(at, &mut alive);
+            visit(at, &mut live);
         }
-        intervals(alive)
+        intervals(live)
     }
 }
 

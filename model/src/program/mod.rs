@@ -119,7 +119,7 @@ struct Forming {
     name: String,
     size: Bytes,
     buffer: ProgramBuffer,
-    alive: Vec<Interval>,
+    live: Vec<Interval>,
 }
 
 impl<'a> Program<'a> {
@@ -146,7 +146,7 @@ impl<'a> Program<'a> {
         let mut buffers = Vec::with_capacity(forming.len());
         let mut instance = InstanceBuilder::new(graph.name());
         for one in forming {
-            let lifespan = Lifespan::from_intervals(one.alive).expect("a buffer is live somewhere");
+            let lifespan = Lifespan::from_intervals(one.live).expect("a buffer is live somewhere");
             let buffer = Buffer::new(one.name, one.size, lifespan).aligned(options.liveness.align);
             instance = instance.buffer(buffer);
             buffers.push(one.buffer);
@@ -255,7 +255,7 @@ fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<
         let storages = graph
             .storages(region, &inner, |_| Bytes::ZERO)
             .map_err(|source| ProgramError::Region { region: name(), source })?;
-        let mut alive = |storage: &Storage, tensors: &[TensorId]| {
+        let mut live = |storage: &Storage, tensors: &[TensorId]| {
             let throughout = region == Graph::BODY && storage.from_start && storage.to_end;
             let constant =
                 tensors.iter().any(|&t| matches!(graph.tensor(t).role, Role::Weight | Role::State));
@@ -263,20 +263,20 @@ fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<
                 return vec![Interval::new(0, points.len() as u64)];
             }
             let each = tensors.iter().flat_map(|&tensor| {
-                let mut alive = liveness.of(tensor);
-                alive.extend(held[tensor.index()]);
-                alive
+                let mut live = liveness.of(tensor);
+                live.extend(held[tensor.index()]);
+                live
             });
             union(each.collect())
         };
         for (tensor, storage) in &storages.empty {
-            let alive = Lifespan::from_intervals(alive(storage, &[*tensor])).expect("it is live somewhere");
-            empty.push((*tensor, alive));
+            let live = Lifespan::from_intervals(live(storage, &[*tensor])).expect("it is live somewhere");
+            empty.push((*tensor, live));
         }
         for (storage, tensors) in storages.problem.storages().iter().zip(storages.tensors) {
-            let alive = alive(storage, &tensors);
+            let live = live(storage, &tensors);
             let buffer = ProgramBuffer { tensors, scratch: None, home: region };
-            forming.push(Forming { name: storage.name.clone(), size: storage.size, buffer, alive });
+            forming.push(Forming { name: storage.name.clone(), size: storage.size, buffer, live });
         }
     }
     Ok((forming, empty))
@@ -320,7 +320,7 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
             name: format!("scratch of {}#{id}", operator.name),
             size,
             buffer: ProgramBuffer { tensors: Vec::new(), scratch: Some(id), home },
-            alive: vec![Interval::new(range.start as u64, range.end as u64)],
+            live: vec![Interval::new(range.start as u64, range.end as u64)],
         })
     };
     needy.map(one).collect()
@@ -356,22 +356,22 @@ fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
         if a == b || a == usize::MAX || b == usize::MAX || forming[a].size != forming[b].size {
             continue;
         }
-        if meet_only_at(&forming[a].alive, &forming[b].alive, at) {
+        if meet_only_at(&forming[a].live, &forming[b].live, at) {
             let (into, from) = (a.min(b), a.max(b));
             let gone = std::mem::take(&mut forming[from].buffer.tensors);
             for tensor in &gone {
                 of[tensor.index()] = into;
             }
-            let alive = std::mem::take(&mut forming[from].alive);
+            let live = std::mem::take(&mut forming[from].live);
             let home = enclosing(graph, forming[a].buffer.home, forming[b].buffer.home);
             let one = &mut forming[into];
             one.buffer.tensors.extend(gone);
             one.buffer.tensors.sort_unstable();
             one.buffer.home = home;
-            one.alive = union([std::mem::take(&mut one.alive), alive].concat());
+            one.live = union([std::mem::take(&mut one.live), live].concat());
         }
     }
-    forming.retain(|one| !one.alive.is_empty());
+    forming.retain(|one| !one.live.is_empty());
 }
 
 /// Returns true if ascending intervals share no point other than `at`.

@@ -97,11 +97,11 @@ fn check_loads(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierViola
             change[tensor.lower] += size;
             change[tensor.upper] -= size;
         }
-        let mut alive = 0i128;
+        let mut live = 0i128;
         for (step, change) in change.into_iter().enumerate() {
-            alive += change;
-            if alive > i128::from(space.capacity.get()) && found.len() < MOST {
-                let (tier, bytes, capacity) = (space.name.clone(), alive as u128, space.capacity);
+            live += change;
+            if live > i128::from(space.capacity.get()) && found.len() < MOST {
+                let (tier, bytes, capacity) = (space.name.clone(), live as u128, space.capacity);
                 found.push(TierViolation::Full { tier, step, bytes, capacity });
             }
         }

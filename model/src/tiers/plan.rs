@@ -46,10 +46,10 @@ impl TierPlan {
                 change[one.lower] += size;
                 change[one.upper] -= size;
             }
-            let mut alive = 0;
+            let mut live = 0;
             let loads = change.into_iter().map(|change| {
-                alive += change;
-                alive
+                live += change;
+                live
             });
             Bytes::new(loads.max().unwrap_or(0) as u64)
         };

@@ -141,7 +141,7 @@ impl TierProblem {
             return Err(TierError::Alignment { tier: space.name.clone() });
         }
         let count = steps.len().max(1);
-        let (mut room, mut moved, mut time) = (0u128, 0u128, 0u128);
+        let (mut sizes, mut moved, mut time) = (0u128, 0u128, 0u128);
         for one in &tensors {
             let tensor = one.name.clone();
             if one.lower >= one.upper || one.upper > count {
@@ -157,10 +157,10 @@ impl TierProblem {
             }
             let rounded = spaces.iter().map(|space| one.bytes.align_up(space.alignment).map(Bytes::get));
             let most = rounded.max_by_key(|size| size.map_or(u128::MAX, u128::from)).flatten();
-            room += most.map_or(1 << 64, u128::from);
+            sizes += most.map_or(1 << 64, u128::from);
             moved += uses().map(|one| u128::from(one.traffic.get())).max().unwrap_or(0);
             time += uses().map(|one| u128::from(one.time.get())).max().unwrap_or(0);
-            if room.max(moved) > i64::MAX as u128 {
+            if sizes.max(moved) > i64::MAX as u128 {
                 return Err(TierError::TooLarge { tensor });
             }
             if time > u128::from(Time::LONGEST.get()) {

@@ -172,7 +172,7 @@ pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
 /// The weights left to fetch after an operator for the operators behind it, considered one at a time.
 struct Rest {
     /// The bytes of weights that fit in on-chip memory beside the operator.
-    room: u128,
+    space: u128,
     /// The weights so far, ascending, with their fetch times. Times are rounded down: rounded up, they would
     /// not grow more slowly than weights, so another choice could leave less.
     items: Vec<(u64, u64)>,
@@ -182,7 +182,7 @@ impl Rest {
     fn after(problem: &TimelineProblem, at: usize) -> Self {
         let one = &problem.operators()[at];
         let free = problem.capacity().get().saturating_sub(one.activations.get());
-        Self { room: u128::from(free.saturating_sub(one.weights.get())), items: Vec::new() }
+        Self { space: u128::from(free.saturating_sub(one.weights.get())), items: Vec::new() }
     }
 
     /// Adds the weights of one more operator. Returns the minimum time to fetch the rest of all weights so
@@ -191,15 +191,15 @@ impl Rest {
         let (weights, load) = (problem.operators()[next].weights.get(), quickest_down(problem, next));
         let at = self.items.partition_point(|&(other, _)| other < weights);
         self.items.insert(at, (weights, load.get()));
-        let (mut room, mut left, mut longest) = (self.room, 0u64, 0u64);
+        let (mut space, mut left, mut longest) = (self.space, 0u64, 0u64);
         for &(weights, load) in &self.items {
-            if u128::from(weights) > self.room {
+            if u128::from(weights) > self.space {
                 // Does not fit even on its own.
                 (left, longest) = (left + load, longest.max(load));
                 continue;
             }
-            let taken = room.min(u128::from(weights));
-            room -= taken;
+            let taken = space.min(u128::from(weights));
+            space -= taken;
             // Rounded down to keep a lower bound.
             left += (u128::from(load) * (u128::from(weights) - taken) / u128::from(weights)) as u64;
         }
@@ -224,15 +224,15 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
     for at in (0..problem.len()).rev() {
         let one = &problem.operators()[at];
         let free = problem.capacity().get().saturating_sub(one.activations.get());
-        let room = u128::from(free.saturating_sub(one.weights.get()));
-        let alone = ranked.partition_point(|&other| u128::from(weight(other)) <= room);
-        let (rank, [bytes, mut time, count]) = sums.prefix(|rank, sums| rank <= alone && sums[0] <= room);
+        let space = u128::from(free.saturating_sub(one.weights.get()));
+        let alone = ranked.partition_point(|&other| u128::from(weight(other)) <= space);
+        let (rank, [bytes, mut time, count]) = sums.prefix(|rank, sums| rank <= alone && sums[0] <= space);
         if rank < alone {
             // The next weight that fits on its own lies behind this operator too, otherwise the prefix would
             // be longer.
             let next = ranked[rank];
             let load = problem.load(next).unwrap_or_default().get();
-            let part = u128::from(load) * (room - bytes);
+            let part = u128::from(load) * (space - bytes);
             time += part.div_ceil(u128::from(weight(next)));
         }
         let (_, [_, all, most]) = sums.prefix(|rank, _| rank <= alone);

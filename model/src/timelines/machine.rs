@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn operators_without_names_have_times_by_kind_and_number() {
         let mut machine = Machine::parse("m.toml", PLAIN).unwrap();
-        for (name, time) in [("CONV#1", 7), ("CONV#2", 9), ("nobody", 3)] {
+        for (name, time) in [("CONV#1", 7), ("CONV#2", 9), ("other", 3)] {
             machine.times.insert(name.to_owned(), Time::new(time));
         }
         let mut graph = GraphBuilder::new("g");
@@ -456,7 +456,7 @@ mod tests {
         let graph = graph.build().unwrap();
         let times = [0, 1].map(|at| machine.compute(&graph, OperatorId::new(at)).unwrap());
         assert_eq!(times, [Time::new(1_000_000_000_000), Time::new(7)]);
-        assert_eq!(machine.unused_times(&graph), ["CONV#2", "nobody"]);
+        assert_eq!(machine.unused_times(&graph), ["CONV#2", "other"]);
     }
 
     #[test]

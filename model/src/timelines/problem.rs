@@ -87,9 +87,9 @@ impl TimelineProblem {
         let mut parity = [Bytes::ZERO; 2];
         let (mut time, mut bytes, mut highest) = (Time::ZERO, 0u64, 0u64);
         for (at, one) in operators.iter().enumerate() {
-            let who = || (OperatorId::at(at), one.name.clone());
+            let label = || (OperatorId::at(at), one.name.clone());
             let too_long = || {
-                let (operator, name) = who();
+                let (operator, name) = label();
                 TimelineError::TooLong { operator, name }
             };
             let load = if one.weights == Bytes::ZERO {
@@ -105,7 +105,7 @@ impl TimelineProblem {
             let sum = buffer.and_then(|buffer| bytes.checked_add(buffer.get()));
             let fits = |sum: &u64| sum.checked_add(highest).is_some_and(|all| i64::try_from(all).is_ok());
             let (Some(buffer), Some(sum)) = (buffer, sum.filter(fits)) else {
-                let (operator, name) = who();
+                let (operator, name) = label();
                 return Err(TimelineError::TooLarge { operator, name });
             };
             bytes = sum;

@@ -323,20 +323,20 @@ impl Build<'_> {
         let peak = outer.saturating_add(order.peak(&storages.problem).get());
         let mut course = Course::new();
         let mut straight = Vec::new();
-        for (&alive, &id) in profile.iter().zip(order.operators()) {
+        for (&live, &id) in profile.iter().zip(order.operators()) {
             let operator = storages.operators[id.index()];
             let own = self.graph.operator(operator).scratch.get();
             let owns_regions = !self.graph.operator(operator).regions.is_empty();
             // Regions count their own bytes.
             let inner = if owns_regions { storages.problem.scratch(id).get() - own } else { 0 };
             let activations = match self.options.activations {
-                Activations::Alive => alive - inner.min(alive),
+                Activations::Alive => live - inner.min(live),
                 Activations::Peak => peak - inner.min(peak),
                 Activations::Placed(bytes) => bytes[operator.index()].get(),
             };
             if owns_regions {
                 self.cut(region, &mut straight, Bytes::new(activations), &mut course)?;
-                self.owned(operator, alive.saturating_sub(inner), &mut course)?;
+                self.owned(operator, live.saturating_sub(inner), &mut course)?;
             } else {
                 let name = storages.problem.operator(id);
                 straight.extend(self.steps(operator, Bytes::new(activations), name)?);

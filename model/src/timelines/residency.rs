@@ -138,10 +138,10 @@ impl Knapsack {
     }
 
     /// The maximum saving, rounded up so that the remainder stays a lower bound.
-    fn most(&self, room: u64) -> u128 {
-        let room = u128::from(room);
-        let (at, [bytes, saved]) = self.sums.prefix(|_, [bytes, _]| bytes <= room);
-        let left = room - bytes;
+    fn most(&self, space: u64) -> u128 {
+        let space = u128::from(space);
+        let (at, [bytes, saved]) = self.sums.prefix(|_, [bytes, _]| bytes <= space);
+        let left = space - bytes;
         // The next item has been added, otherwise it would be in the prefix; it has more bytes than are left.
         let part = self
             .items
@@ -181,8 +181,8 @@ fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     let problems = || segments.iter().map(|segment| &segment.problem);
     let activations = problems().map(|problem| problem.activations().get()).max().unwrap_or(0);
     let capacity = problems().map(|problem| problem.capacity().get()).max().unwrap_or(0);
-    let room = capacity.saturating_sub(activations);
-    let each: Vec<Time> = segments.iter().map(|segment| segment_bound(segment, room)).collect();
+    let space = capacity.saturating_sub(activations);
+    let each: Vec<Time> = segments.iter().map(|segment| segment_bound(segment, space)).collect();
     let by_segments = program.longest(&|at| each[at])?;
     // Any control path gives a valid bound; the one with the most to fetch tends to be long.
     let loads = |problem: &TimelineProblem| (0..problem.len()).filter_map(|at| quickest(problem, at)).sum();
@@ -207,7 +207,7 @@ fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
         activations.max().unwrap_or(0)
     };
     let beside: Vec<u64> = program.blocks().iter().map(beside).collect();
-    let saved = most_saved(&items, &beside, capacity, room);
+    let saved = most_saved(&items, &beside, capacity, space);
     let channels = problems().map(fetchers).max().unwrap_or(1);
     let bound = by_segments.max(left(all, saved, channels));
     if stays { Some(bound) } else { Some(bound.max(fetched_before(program)?)) }
@@ -241,18 +241,18 @@ fn fetched_before(program: &OverlapProgram) -> Option<Time> {
 /// Either all of them stay, or let m be the largest that does not. While m is in on-chip memory, so are all
 /// that stay, beside the activations of its operator: at most `capacity - beside(m) - bytes(m)` bytes. All
 /// larger items stay; of the smaller ones, a fractional knapsack. The result is the maximum over all m.
-fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, room: u64) -> u128 {
+fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, space: u64) -> u128 {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&at| items[at].0);
     // The totals of the items larger than the current one.
     let mut larger = items.iter().map(|&(bytes, _)| u128::from(bytes)).sum::<u128>();
     let mut larger_saved = items.iter().map(|&(_, saved)| u128::from(saved)).sum::<u128>();
-    let mut most = if larger <= u128::from(room) { larger_saved } else { 0 };
+    let mut most = if larger <= u128::from(space) { larger_saved } else { 0 };
     let mut smaller = Knapsack::new(items);
     for at in order {
         let (bytes, saved) = items[at];
         (larger, larger_saved) = (larger - u128::from(bytes), larger_saved - u128::from(saved));
-        let own = capacity.saturating_sub(beside[at]).saturating_sub(bytes).min(room);
+        let own = capacity.saturating_sub(beside[at]).saturating_sub(bytes).min(space);
         if let Some(rest) = u128::from(own).checked_sub(larger) {
             most = most.max(larger_saved + smaller.most(rest as u64));
         }
@@ -270,12 +270,12 @@ fn left(all: Time, saved: u128, channels: u64) -> Time {
 /// The maximum number of segments of a control path in the knapsack over all of it.
 const MOST_SEGMENTS: usize = 100_000;
 
-/// The minimum time of one segment if `room` bytes of its weights stay in on-chip memory, for any choice.
+/// The minimum time of one segment if `space` bytes of its weights stay in on-chip memory, for any choice.
 ///
 /// Before operator k starts, the rest of the weights up to it has been fetched. Weights held beside an
 /// operator for later ones, resident or not, fit beside it as in [`memory_bound`](super::memory_bound).
 /// Repeated weights count once.
-fn segment_bound(segment: &OverlapSegment, room: u64) -> Time {
+fn segment_bound(segment: &OverlapSegment, space: u64) -> Time {
     let mut seen = HashSet::new();
     let operators = segment.problem.operators().iter().zip(&segment.blocks).map(|(one, block)| {
         let again = block.is_some_and(|block| !seen.insert(block));
@@ -291,7 +291,7 @@ fn segment_bound(segment: &OverlapSegment, room: u64) -> Time {
     let starts = (0..problem.len()).map(|at| {
         fetched = fetched + load(at);
         knapsack.add(at);
-        left(fetched, knapsack.most(room), fetchers(&problem))
+        left(fetched, knapsack.most(space), fetchers(&problem))
     });
     let starts = starts.collect();
     memory_bound_from(&problem, starts).value
@@ -306,7 +306,7 @@ mod tests {
         let mut knapsack = Knapsack::new(&[(10, 20), (5, 50), (0, 3), (4, 4)]);
         assert_eq!(knapsack.most(100), 0);
         (0..4).for_each(|item| knapsack.add(item));
-        assert_eq!([0, 5, 10, 15, 19, 100].map(|room| knapsack.most(room)), [3, 53, 63, 73, 77, 77]);
+        assert_eq!([0, 5, 10, 15, 19, 100].map(|space| knapsack.most(space)), [3, 53, 63, 73, 77, 77]);
         assert_eq!((knapsack.most(2), knapsack.most(6)), (23, 55));
         assert_eq!(Knapsack::new(&[]).most(5), 0);
         assert_eq!(Knapsack::new(&[(0, 0), (3, 0), (0, 0), (1, 7), (0, 4)]).most(0), 0);

@@ -52,19 +52,19 @@ fn timelines_are_audited() {
     let conclude = |bound| {
         Outcome::<Timelines>::of(&problem, Some(timeline()), bound, Stop::Completed, Stats::default())
     };
-    let honest = conclude(time_bound(&problem));
-    assert_eq!((honest.claim, honest.value), (Claim::Optimal, Some(Time::new(35))));
-    assert_eq!(reason(&problem, &honest), "");
+    let correct = conclude(time_bound(&problem));
+    assert_eq!((correct.claim, correct.value), (Claim::Optimal, Some(Time::new(35))));
+    assert_eq!(reason(&problem, &correct), "");
     let overstated = LowerBound::new(compute_bound(&problem).value + Time::new(1), TimeWitness::Compute);
     assert_eq!(
         reason(&problem, &conclude(overstated)),
         "lower bound: the witness shows only 10 ps, but the bound is 11 ps"
     );
-    let slower = Outcome { value: Some(Time::new(36)), ..honest.clone() };
+    let slower = Outcome { value: Some(Time::new(36)), ..correct.clone() };
     assert!(reason(&problem, &slower).starts_with("value"));
     let mut early = timeline();
     early.computations[1] = Span { start: Time::new(29), end: Time::new(34) };
-    assert_ne!(reason(&problem, &Outcome { solution: Some(early), ..honest }), "");
+    assert_ne!(reason(&problem, &Outcome { solution: Some(early), ..correct }), "");
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn operators_that_fit_nowhere_give_a_bound_above_any_limit() {
     // The same bound is not a proof if the operator fits or does not exist.
     let wrong = none(&timed(64), bound);
     assert_eq!(reason(&timed(64), &wrong), "lower bound: the part in the witness is not too large");
-    let nobody = LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::new(7) });
-    assert!(reason(&small, &none(&small, nobody)).contains("refers to operator 7"));
+    let missing = LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::new(7) });
+    assert!(reason(&small, &none(&small, missing)).contains("refers to operator 7"));
 }
 
 /// x -A-> y -B-> z -C-> w with the patterns A B and B C.
@@ -109,16 +109,16 @@ fn fusions_are_audited() {
         Outcome::<Fusions>::of(&problem, Some(chosen.to_vec()), bound, Stop::Completed, Stats::default())
     };
     let bound = fusion_bound(&problem);
-    let honest = conclude(&[0], bound.clone());
-    assert_eq!((honest.claim, honest.value), (Claim::Optimal, Some(Relations::new(1))));
-    assert_eq!(reason(&problem, &honest), "");
+    let correct = conclude(&[0], bound.clone());
+    assert_eq!((correct.claim, correct.value), (Claim::Optimal, Some(Relations::new(1))));
+    assert_eq!(reason(&problem, &correct), "");
     let search =
         |count| LowerBound::new(Relations::new(count), FusionWitness::Search { solver: "exact".to_owned() });
     assert_eq!(reason(&problem, &conclude(&[0, 1], search(2))), "matches 0 and 1 share an operator");
     assert!(reason(&problem, &conclude(&[5], search(2))).contains("not one of the 2 matches"));
     assert_eq!(reason(&problem, &conclude(&[], search(0))), "");
     // A bound of fewer relations than a solution optimises is too strong.
-    let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..honest };
+    let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..correct };
     assert_eq!(reason(&problem, &strong), "the bound 0 excludes the value 1");
     assert!(Relations::new(0) > Relations::new(1) && Relations::new(1).with_unit() == "1 relations");
 }

@@ -158,8 +158,8 @@ fn staggered(buffers: u64) -> Instance {
 fn violations_among_many_buffers_are_found() {
     let instance = staggered(5_000);
     // Neighbours in time alternate between two objects, or two offsets.
-    let pools = |at: usize| PoolId::at(at % 2);
-    let mut assignment: Vec<PoolId> = (0..5_000).map(pools).collect();
+    let object = |at: usize| PoolId::at(at % 2);
+    let mut assignment: Vec<PoolId> = (0..5_000).map(object).collect();
     let plan = |assignment: &[PoolId]| PoolPlan::fitted(&instance, assignment.to_vec(), Bytes::new(1));
     assert_eq!(check_shared_objects(&instance, &plan(&assignment)), []);
     assignment[4_321] = PoolId::at(0);

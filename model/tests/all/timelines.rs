@@ -87,8 +87,8 @@ fn transfers_and_channels_are_checked() {
         found(|t| t.transfers[1].channel = Some(2))[..],
         [Violation::NoSuchChannel { channel: 2, .. }]
     ));
-    let nobody = found(|t| t.transfers[1].operator = OperatorId::new(3));
-    assert!(matches!(nobody[..], [Violation::NoSuchOperator { transfer: 1, .. }]));
+    let missing = found(|t| t.transfers[1].operator = OperatorId::new(3));
+    assert!(matches!(missing[..], [Violation::NoSuchOperator { transfer: 1, .. }]));
     assert!(matches!(found(|t| t.transfers.truncate(1))[..], [Violation::Carried { given: 0, .. }]));
     let part = found(|t| t.transfers[1] = transfer(2, 0, 12, (11, 24), 20));
     assert!(matches!(part[..], [Violation::Carried { given: 12, .. }]));

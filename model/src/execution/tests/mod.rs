@@ -169,10 +169,10 @@ fn data_that_is_read_later_must_not_be_overwritten() {
         lost(&graph, "x@0 a@4 b@0 y@8 g!2", &all())[0],
         "'b' for g when it writes: the scratch of g at 2; nothing decided"
     );
-    let told = lost(&graph, "x@0 a@4 b@0 y@1", &all());
+    let found = lost(&graph, "x@0 a@4 b@0 y@1", &all());
     let lost_by_y =
         |name: &str, at: usize| format!("'{name}' for h when it writes: 'y' at {at}; nothing decided");
-    assert_eq!(told, [lost_by_y("a", 4), lost_by_y("b", 1)]);
+    assert_eq!(found, [lost_by_y("a", 4), lost_by_y("b", 1)]);
     // Sharing a slot without an alias overwrites it.
     assert!(lost(&graph, "x@0 a@4 b=a y@8", &all())[0].starts_with("'a' for g when it writes"));
 }
@@ -191,10 +191,10 @@ fn inconsistent_inputs_are_not_run() {
         tensors: vec![Some(0), None, Some(7), None],
         scratch,
     };
-    let told = check_execution(&placed, &all()).unwrap();
-    let told: Vec<String> = told.violations.iter().map(ToString::to_string).collect();
+    let found = check_execution(&placed, &all()).unwrap();
+    let found: Vec<String> = found.violations.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        found,
         [
             "slot 1 at 18446744073709551615 with 1 bytes leaves the address space",
             "'x' has 4 bytes, but its slot 0 has only 3",
@@ -202,8 +202,8 @@ fn inconsistent_inputs_are_not_run() {
         ]
     );
     let placed = Placed { slots: Vec::new(), tensors: vec![None; 3], ..placed };
-    let told = check_execution(&placed, &all()).unwrap().violations;
-    assert_eq!(told[0].to_string(), "3 places of tensors, not 4");
+    let found = check_execution(&placed, &all()).unwrap().violations;
+    assert_eq!(found[0].to_string(), "3 places of tensors, not 4");
     orders[0].swap(0, 1);
     let placed = Placed {
         graph: &graph,
@@ -212,13 +212,13 @@ fn inconsistent_inputs_are_not_run() {
         tensors: vec![None; 4],
         scratch: vec![None; 3],
     };
-    let told = check_execution(&placed, &all()).unwrap().violations;
-    assert_eq!(told[0].to_string(), "g when it reads: 'a' has not been written; run: nothing decided");
+    let found = check_execution(&placed, &all()).unwrap().violations;
+    assert_eq!(found[0].to_string(), "g when it reads: 'a' has not been written; run: nothing decided");
     let fewer = vec![orders[0][1..].to_vec()];
     let placed = Placed { orders: &fewer, ..placed };
-    let told = check_execution(&placed, &all()).unwrap().violations;
+    let found = check_execution(&placed, &all()).unwrap().violations;
     assert_eq!(
-        told[0].to_string(),
+        found[0].to_string(),
         "the order of region 'body' does not contain each of its operators exactly once"
     );
 }
@@ -250,8 +250,8 @@ fn states_and_weights_stay() {
     net.op(BODY, "g G: a -> y");
     let graph = net.build("x -> y");
     assert_eq!(lost(&graph, "x@0 s@4 w@8 a@12 y@0", &all()), [""; 0]);
-    let told = lost(&graph, "x@0 s@4 w@8 a@12 y@4", &all());
-    assert_eq!(told, ["'s' for net at the end: 'y' at 4; nothing decided"]);
+    let found = lost(&graph, "x@0 s@4 w@8 a@12 y@4", &all());
+    assert_eq!(found, ["'s' for net at the end: 'y' at 4; nothing decided"]);
     assert_eq!(lost(&graph, "x@0 s@4 w@8 a@12 y@8", &all()).len(), 1);
     assert!(lost(&graph, "x@0 s@0 a@12 y@8", &all())[0].contains("at the start"));
 }
@@ -284,12 +284,12 @@ fn branches_share_memory() {
     // The other branch may use the memory of x, unless x is read afterwards.
     let reused = "c@0 x@4 p@8 r@12 q@4 t@12 y@16 z@20";
     assert_eq!(lost(&graph, reused, &all()), [""; 0]);
-    let told = lost(&choice("x"), reused, &all());
-    assert_eq!(told, ["'x' for m when it reads: 'q' at 4; if: else"]);
+    let found = lost(&choice("x"), reused, &all());
+    assert_eq!(found, ["'x' for m when it reads: 'q' at 4; if: else"]);
     // The result of a branch is read while it is copied.
-    let told = lost(&graph, "c@0 x@4 p@8 r@12 q@8 t@12 y@14 z@0", &all());
+    let found = lost(&graph, "c@0 x@4 p@8 r@12 q@8 t@12 y@14 z@0", &all());
     let when = |k: usize| format!("for if when region {k} has ended: 'y' at 14;");
-    assert_eq!(told, [format!("'r' {} if: then", when(0)), format!("'t' {} if: else", when(1))]);
+    assert_eq!(found, [format!("'r' {} if: then", when(0)), format!("'t' {} if: else", when(1))]);
     assert_eq!(lost(&graph, "c@0 x@4 p@8 r@12 q@8 t=r y=r z@0", &all()), [""; 0]);
 }
 
@@ -304,8 +304,8 @@ fn scratch_is_held_while_regions_run() {
     net.op(body, "f F: a -> b");
     let graph = net.build("x -> y");
     assert_eq!(lost(&graph, "x@0 a@4 b@8 y@12 call!16", &all()), [""; 0]);
-    let told = lost(&graph, "x@0 a@4 b@8 y@12 call!8", &all());
-    assert_eq!(told, ["the scratch of call for call when it is left: 'b' at 8; nothing decided"]);
+    let found = lost(&graph, "x@0 a@4 b@8 y@12 call!8", &all());
+    assert_eq!(found, ["the scratch of call for call when it is left: 'b' at 8; nothing decided"]);
 }
 
 /// x -for-> y: the body produces u from its state s, then n from s or from u. It reads o from outside.
@@ -383,8 +383,8 @@ fn conditions_run_once_more_than_bodies() {
     );
     assert_eq!(lost(&graph, "x@0 k@4 s@8 c@12 b=s n@12 y@0", &all()), [""; 0]);
     // n uses the memory of an input of the condition, which runs again after the only trip.
-    let told = lost(&graph, "x@0 k@4 s@8 c@12 b=s n@4 y@0", &trips(1));
-    assert_eq!(told, ["'k' for less when it reads: 'n' at 4; while: 1 trip"]);
+    let found = lost(&graph, "x@0 k@4 s@8 c@12 b=s n@4 y@0", &trips(1));
+    assert_eq!(found, ["'k' for less when it reads: 'n' at 4; while: 1 trip"]);
     assert_eq!(lost(&graph, "x@0 k@4 s@8 c@4 b=s n@12 y@0", &trips(0)).len(), 1);
 }
 
@@ -410,13 +410,13 @@ fn outputs_are_stacked_from_the_entry_on() {
     let good = "i@0 x@4 y@20 s@36 row@40 n@44 o@48 j@0";
     assert_eq!(lost(&graph, good, &all()), [""; 0]);
     // The first row is written while x is still being split.
-    let told = lost(&graph, "i@0 x@4 y@4 s@36 row@40 n@44 o@48 j@0", &all());
-    assert_eq!(told[0], "'x' for scan when region 0 begins: 'y' at 4; scan: 1 trip");
+    let found = lost(&graph, "i@0 x@4 y@4 s@36 row@40 n@44 o@48 j@0", &all());
+    assert_eq!(found[0], "'x' for scan when region 0 begins: 'y' at 4; scan: 1 trip");
     // The stacked output must be intact at the next part and at the end.
-    let told = lost(&graph, "i@0 x@4 y@20 s@36 row@32 n@44 o@48 j@0", &all());
-    assert_eq!(told[0], "'y' for scan when region 0 has ended: 'row' at 32; scan: 1 trip");
-    let told = lost(&graph, "i@0 x@4 y@20 s@36 row@40 n@44 o@48 j@20", &trips(0));
-    assert_eq!(told[0], "'y' for scan when it is left: 'j' at 20; nothing decided");
+    let found = lost(&graph, "i@0 x@4 y@20 s@36 row@32 n@44 o@48 j@0", &all());
+    assert_eq!(found[0], "'y' for scan when region 0 has ended: 'row' at 32; scan: 1 trip");
+    let found = lost(&graph, "i@0 x@4 y@20 s@36 row@40 n@44 o@48 j@20", &trips(0));
+    assert_eq!(found[0], "'y' for scan when it is left: 'j' at 20; nothing decided");
     // Parts are copied even if they share a slot with the whole.
     for places in ["i@0 x@4 y@20 s@36 row=x n@44 o@48 j@0", "i@0 x@4 y@20 s@36 row@40 n@44 o=y j@0"] {
         assert!(!lost(&graph, places, &trips(1)).is_empty());
@@ -463,12 +463,12 @@ fn all_combinations_are_run_or_as_many_drawn() {
     // Random runs find violations of rare combinations: the first decision never changes in the first hundred
     // runs.
     let graph = ifs(20, false);
-    let told = lost(&graph, "c@0 y0r@2", &options);
+    let found = lost(&graph, "c@0 y0r@2", &options);
     assert!(
-        told.iter().any(|one| one.starts_with("'c' for if1 when it reads: 'y0r' at 2; if0: r")),
-        "{told:?}"
+        found.iter().any(|one| one.starts_with("'c' for if1 when it reads: 'y0r' at 2; if0: r")),
+        "{found:?}"
     );
-    assert_eq!(told, lost(&graph, "c@0 y0r@2", &options));
+    assert_eq!(found, lost(&graph, "c@0 y0r@2", &options));
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn separate_slots_never_fail() {
 }
 
 /// The steps at which a tensor of a straight graph must not be overwritten, from the definition.
-fn alive(graph: &Graph, order: &[OperatorId], tensor: TensorId) -> std::ops::RangeInclusive<usize> {
+fn live(graph: &Graph, order: &[OperatorId], tensor: TensorId) -> std::ops::RangeInclusive<usize> {
     let at = |id: OperatorId| order.iter().position(|&one| one == id).unwrap() + 1;
     let body = graph.region(BODY);
     let first = graph.producer(tensor).map_or(0, at);
@@ -111,7 +111,7 @@ fn straight_graphs_fail_exactly_where_lifetimes_and_addresses_overlap() {
         placed.slots.iter_mut().for_each(|slot| slot.offset = Bytes::new(random.below(40) as u64));
         let ids: Vec<TensorId> = (0..graph.tensors().len()).map(TensorId::at).collect();
         let meet = |a: TensorId, b: TensorId| {
-            let (one, two) = (alive(&graph, &orders[0], a), alive(&graph, &orders[0], b));
+            let (one, two) = (live(&graph, &orders[0], a), live(&graph, &orders[0], b));
             let (p, q) = (placed.slots[a.index()], placed.slots[b.index()]);
             let below = |p: Slot, q: Slot| p.offset.get() + p.size.get() <= q.offset.get();
             one.start() <= two.end() && two.start() <= one.end() && !below(p, q) && !below(q, p)

@@ -49,8 +49,8 @@ fn exchanges_are_undone_when_an_inner_loop_is_left() {
     // d may use the memory of n if n is copied, and after the inner loop has been left.
     assert_eq!(lost(&graph, "x@0 y@4 a@8 d@24 b@16 s@20 n@24 e@28", &trips(3)), [""; 0]);
     // With exchange, however, the state of the outer loop lies there while the inner one runs.
-    let told = lost(&graph, "x@0 y@4 a@8 d@24 b@16 s@20 n@24 e@28", &SWAP(2));
-    assert!(told[0].contains("'a'") && told[0].contains("'n' at 24"), "{told:?}");
+    let found = lost(&graph, "x@0 y@4 a@8 d@24 b@16 s@20 n@24 e@28", &SWAP(2));
+    assert!(found[0].contains("'a'") && found[0].contains("'n' at 24"), "{found:?}");
 }
 
 #[test]
@@ -117,6 +117,6 @@ fn data_handed_over_again_later_is_copied() {
     let graph = net.build("x -> y");
     assert_eq!(lost(&graph, "x@0 s@4 c@8 b@12 n@16 y@0", &SWAP(3)), [""; 0]);
     // The condition has run in the meantime.
-    let told = lost(&graph, "x@0 s@4 c@16 b@12 n@16 y@0", &SWAP(1));
-    assert_eq!(told, ["'n' for while when it is left: 'c' at 16; while: 1 trip"]);
+    let found = lost(&graph, "x@0 s@4 c@16 b@12 n@16 y@0", &SWAP(1));
+    assert_eq!(found, ["'n' for while when it is left: 'c' at 16; while: 1 trip"]);
 }
