@@ -216,7 +216,7 @@ impl Budget {
     }
 
     /// Returns a budget for a part of the work: the same flags and target, at most `nodes` nodes and `time`
-    /// from now, and never more than is left here. Account for its nodes with [`Budget::spend`].
+    /// from now. It never exceeds what is left here. Account for its nodes with [`Budget::spend`].
     #[must_use]
     pub fn part(&self, nodes: Option<u64>, time: Option<Duration>) -> Self {
         let now = Instant::now();

@@ -156,7 +156,7 @@ impl InstanceBuilder {
         self
     }
 
-    /// Validates all parts and builds the instance in O(n log n + p log p + f^2) for n buffers, p pairs and f
+    /// Validates all parts and builds the instance. O(n log n + p log p + f^2) for n buffers, p pairs and f
     /// fixed buffers.
     ///
     /// # Errors
@@ -470,8 +470,8 @@ impl Instance {
     /// The greatest common divisor of all sizes, alignments above one, and fixed offsets, in bytes; at least
     /// 1.
     ///
-    /// Some optimal layout has only multiples of it as offsets: pushed down as far as possible, each buffer
-    /// lies at an aligned sum of sizes and fixed offsets.
+    /// Some optimal layout has only multiples of it as offsets. If buffers are pushed down as far as
+    /// possible, each lies at an aligned sum of sizes and fixed offsets.
     pub fn grain(&self) -> Bytes {
         let grain = self.buffers.iter().fold(0, |g, b| {
             let g = gcd(gcd(g, b.size.get()), b.fixed.map_or(0, Bytes::get));

@@ -1,8 +1,8 @@
 //! Problems, answers and checkers of the Plimsoll toolkit. This crate contains no algorithm.
 //!
 //! The toolkit plans the memory of neural-network programs and proves how good its plans are. This crate
-//! defines what is planned: nine optimisation problems, the files that describe them, a checker for their
-//! answers, and lower bounds with witnesses that can be confirmed. The algorithms are in the crates
+//! defines nine optimisation problems, the files that describe them, and a checker for their answers. It also
+//! defines lower bounds with witnesses that can be confirmed. The algorithms are in the crates
 //! `plimsoll-heuristics` and `plimsoll-solvers`. The library `plimsoll` combines them, with one call per
 //! question.
 //!
@@ -51,7 +51,7 @@
 //! | `joint` | [`Joint`] | [`JointProblem`] | an order and a layout | the arena |
 //! | `timelines` | [`timelines::Timelines`] | [`timelines::TimelineProblem`] | start times | the makespan |
 //! | `tiers` | [`tiers::Tiers`] | [`tiers::TierProblem`] | a memory per tensor | the transfer time |
-//! | `fusion` | [`fusion::Fusions`] | [`fusion::FusionProblem`] | groups of operators | other relations |
+//! | `fusion` | [`fusion::Fusions`] | [`fusion::FusionProblem`] | groups of operators | cross-group relations |
 //!
 //! # Where to read on
 //! - From files to instances and back: [`csv`], and [`files`] for atomic writes.

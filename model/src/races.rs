@@ -61,8 +61,8 @@ struct Held {
 
 /// Finds every pair of memories that share an address although their users may overlap in time.
 ///
-/// Two memories are safe only if the precedences of `problem` and `added` imply that all users of one end
-/// before any user of the other starts. See [`Precedences`].
+/// Two memories are safe only if all users of one end before any user of the other starts, as implied by the
+/// precedences of `problem` and `added`. See [`Precedences`].
 ///
 /// # Panics
 /// If `pieces` does not have one list per memory, or `added` contains unknown operators.

@@ -18,8 +18,8 @@ pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
     if together { !listed(instance.exclusions()) } else { listed(instance.separations()) }
 }
 
-/// Returns true if one step proves that all given buffers conflict pairwise: all are live there, none has
-/// size 0, and the instance has no exclusions.
+/// Returns true if one step proves that all given buffers conflict pairwise. All must be live there, none may
+/// have size 0, and the instance must have no exclusions.
 ///
 /// O(k) for single intervals. For these, false means that some pair does not conflict, or that some pairs are
 /// exclusive or separated.

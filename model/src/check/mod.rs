@@ -201,9 +201,9 @@ fn check_place(
 
 /// Returns every violation of a layout of split buffers; the list is empty if the layout is valid.
 ///
-/// The pieces of a buffer must add up to its size, each piece must start at a multiple of its alignment, and
-/// a fixed buffer must be one piece at its offset. For more than 4096 buffers, at most 10 000 overlapping
-/// pairs of buffers are examined.
+/// The pieces of a buffer must add up to its size, and each must start at a multiple of its alignment. A
+/// fixed buffer must be one piece at its offset. For more than 4096 buffers, at most 10 000 overlapping pairs
+/// of buffers are examined.
 pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Violation> {
     let pieces = layout.pieces();
     if let Some(violation) = count(pieces.len(), instance.len()) {

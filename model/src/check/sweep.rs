@@ -7,8 +7,8 @@
 //! pairs are few and are compared one by one.
 //!
 //! The answers equal those of comparing all pairs, in the same order, up to a limit; a test compares the two.
-//! O((k + p) log n) times the number of layers, for n buffers with k intervals in total and p pairs that
-//! overlap or are separated.
+//! O(l (k + p) log n) for l layers and n buffers, with k intervals in total and p pairs that overlap or are
+//! separated.
 
 use super::conflict::conflict;
 use crate::instance::Instance;

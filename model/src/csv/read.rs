@@ -210,7 +210,7 @@ pub(super) fn read_all(file: &str, mut input: impl Read) -> Result<Vec<u8>, CsvE
 /// The rows of one file.
 ///
 /// Lines are counted here, from the bytes. The CSV reader reports the position at which it started to look
-/// for a record, which is before blank lines and before the second half of a CR LF.
+/// for a record. That is before blank lines and before the second half of a CR LF.
 pub(super) struct Rows<'a> {
     file: String,
     data: &'a [u8],

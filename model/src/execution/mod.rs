@@ -2,10 +2,10 @@
 //! written.
 //!
 //! It does not use lifetimes. The memory records which value each address holds. Each write of a tensor
-//! stores a new value at its addresses, and a read is correct if all of them still hold the value written
-//! last. Runs differ in the decisions of operators with regions ([`Graph::flow`](crate::graph::Graph::flow)):
-//! the branch taken and the number of trips. All combinations are run, up to a limit; beyond the limit,
-//! further runs are drawn at random.
+//! stores a new value at its addresses. A read is correct if all of them still hold that value. Runs differ
+//! in the decisions of operators with regions ([`Graph::flow`](crate::graph::Graph::flow)): the branch taken
+//! and the number of trips. All combinations are run, up to a limit; beyond the limit, further runs are drawn
+//! at random.
 //!
 //! # Semantics
 //!
@@ -25,8 +25,8 @@
 //! - **A region** receives its handovers each time it begins, and trip numbers, which have no source in
 //!   memory.
 //! - **Slots may be exchanged** ([`ExecutionOptions::swap`]): instead of copying a result of a loop body to
-//!   the state, the two slots swap roles for everything inside the loop, until it is left. A handover out of
-//!   the loop is copied from the current slot of the state, unless that is the destination.
+//!   the state, the two slots swap roles. This holds for everything inside the loop, until it is left. A
+//!   handover out of the loop is copied from the current slot of the state, unless that is the destination.
 //!
 //! Tensors without a slot, or of zero bytes, occupy no memory. They are checked only for being written before
 //! they are read. A value taken over by a larger tensor does not fill it, which is a violation when the

@@ -1,10 +1,10 @@
 //! An upper bound on the relations that any choice of matches optimises.
 //!
-//! Assign to every operator a dual multiplier such that the multipliers of the members of every match add up
-//! to at least the relations that the match optimises. Chosen matches share no operator, so together they
-//! optimise at most the sum of all multipliers (weak duality of set packing). Matches that share operators,
-//! directly or indirectly, form components. The relations optimised in one component are an integer, so its
-//! sum is rounded down.
+//! Every operator has a dual multiplier. The multipliers of the members of a match add up to at least the
+//! relations that the match optimises. Chosen matches share no operator, so together they optimise at most
+//! the sum of all multipliers (weak duality of set packing). Matches that share operators, directly or
+//! indirectly, form components. The relations optimised in one component are an integer, so its sum is
+//! rounded down.
 
 use super::problem::FusionProblem;
 use crate::bound::{BoundError, LowerBound, Reason};

@@ -1,10 +1,9 @@
 //! Operator fusion: operators that run as one, and the processing units that run them (cross-unit fusion).
 //!
 //! [`Units`] defines which unit runs which kind of operator. A [`Fusion`] is a partition of the operators of
-//! one region into groups, each of which runs as one operator. A *relation* is a pair of operators of the
-//! region of which the second reads an output of the first (eq. 2 of the cross-unit fusion paper). A relation
-//! inside a group is *optimised*: its tensors need not leave the unit. The [`Coverage`] is the share of
-//! optimised relations (eq. 3).
+//! one region into groups, each of which runs as one operator. A *relation* is a pair of operators of which
+//! the second reads an output of the first (eq. 2 of the paper). A relation inside a group is *optimised*:
+//! its tensors need not leave the unit. The [`Coverage`] is the share of optimised relations (eq. 3).
 //!
 //! [`Patterns`] define which operators may form a group. A [`FusionProblem`] lists all matches of patterns in
 //! a region, and a [`Solver`](crate::Solver) chooses among them. [`check_fusion`] checks the resulting

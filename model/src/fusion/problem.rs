@@ -63,10 +63,10 @@ pub struct TooManyMatches {
 /// The matches in one region, validated and immutable. They differ in their operators, and are listed in the
 /// order of the region, longer ones first.
 ///
-/// Outputs inside a match, except those of its last operator, are read inside only, so any operator that
-/// depends on a match depends on its last operator. Groups in the order of their last members can therefore
-/// run sequentially for any choice of matches. Only shared operators make two matches incompatible: the
-/// problem is weighted set packing.
+/// Outputs inside a match, except those of its last operator, are read inside only. Any operator that depends
+/// on a match therefore depends on its last operator. Groups in the order of their last members can thus run
+/// sequentially for any choice of matches. Only shared operators make two matches incompatible: the problem
+/// is weighted set packing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusionProblem {
     region: RegionId,

@@ -8,8 +8,8 @@
 //! # Sharing
 //! - A **view** (reshape, identity) shares the storage of its input, even if other operators read the input,
 //!   because nothing is written. A view of zero bytes shares nothing.
-//! - An operator writes **in place** if its input is an activation of the same size, and every other operator
-//!   that uses the storage produces one of its tensors. Those operators ran before, so in any order the
+//! - An operator writes **in place** if its input is an activation of the same size. Every other operator
+//!   that uses the storage must produce one of its tensors. Those operators ran before, so in any order the
 //!   overwritten data is never read again.
 //!
 //! A loop body that returns a view of its own input returns a copy instead, because the loop overwrites its

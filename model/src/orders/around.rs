@@ -7,10 +7,10 @@ use crate::units::{Bytes, OperatorId};
 
 /// The simplest lower bound on the peak of every order.
 ///
-/// While an operator runs, the storages that it uses are live, and so are those that begin before it and are
-/// used after it in every order. The storages held at the first and last step give two more bounds. O(n e /
-/// 64) time for n operators and e edges, with one bit per pair of operators. Above [`REACH_OPERATORS`]
-/// operators only the storages used by each operator count, in linear time.
+/// While an operator runs, the storages that it uses are live. So are those that begin before it and are used
+/// after it in every order. The storages held at the first and last step give two more bounds. O(n e / 64)
+/// time for n operators and e edges, with one bit per pair of operators. Above [`REACH_OPERATORS`] operators
+/// only the storages used by each operator count, in linear time.
 pub fn around_bound(problem: &OrderProblem) -> LowerBound {
     let mut best = LowerBound::new(problem.at_start(), Witness::Start);
     best.raise(LowerBound::new(problem.at_end(), Witness::End));

@@ -25,7 +25,7 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Returns true if no operator uses the storage and it is not held to the end, so that it is held only
+    /// Returns true if no operator uses the storage and it is not held to the end. It is then held only
     /// before the first operator.
     pub(crate) fn is_unused(&self) -> bool {
         self.users.is_empty() && !self.to_end
@@ -78,8 +78,8 @@ pub struct OrderProblem {
 impl OrderProblem {
     /// Creates an order problem in O(size log size).
     ///
-    /// `operators` holds their names, `edges` the pairs of which the first must run before the second, and
-    /// `scratch` the bytes that each operator needs only while it runs.
+    /// `operators` holds their names. The first operator of each edge must run before the second. `scratch`
+    /// holds the bytes that each operator needs only while it runs.
     ///
     /// # Errors
     /// Returns the first [`OrderError`] found.
@@ -319,8 +319,8 @@ impl OrderProblem {
     ///
     /// It has one buffer per storage, and one per operator with scratch, live over the steps at which they
     /// are held. Its load is the peak of the order. The operator at position `i` of the order runs at step
-    /// `i`, or at `i + 1` if a step for unused storages comes first ([`OrderProblem::lead`]). Offsets are
-    /// multiples of `align` bytes. Whether the instance can be built does not depend on the order.
+    /// `i`, or `i + 1` if a step for unused storages comes first. Offsets are multiples of `align` bytes.
+    /// Whether the instance can be built does not depend on the order.
     ///
     /// # Errors
     /// [`OrderError::Instance`] if `align` is zero, or so large that aligned sizes exceed 63 bits.

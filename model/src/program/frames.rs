@@ -10,9 +10,9 @@ use crate::lifespan::{Interval, Lifespan};
 use crate::units::{Bytes, OperatorId, RegionId};
 use std::ops::Range;
 
-/// A unit of planning: the body, one branch of an operator, or all regions of a loop or call, which may need
-/// memory of each other. Inside a frame, an operator that owns regions takes one step and holds one block at
-/// that step.
+/// A unit of planning: the body, one branch of an operator, or all regions of a loop or call. The latter may
+/// need memory of each other. Inside a frame, an operator that owns regions takes one step and holds one
+/// block at that step.
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// The enclosing frame, or `None` for the body.

@@ -2,8 +2,8 @@
 //!
 //! The points of all regions form one sequence ([`Points`]). An operator that owns regions is entered, its
 //! regions begin, run and end one after another in the sequence, and it is left. Of the regions of a branch
-//! only one runs. A buffer is live at a set of points (LUNA, eq. 1, on the tree of regions): those where its
-//! contents were written before on some control path and are read later on some control path. Hence
+//! only one runs. A buffer is live at a set of points (LUNA, eq. 1, on the tree of regions). There, its
+//! contents were written before and are read later, each on some control path. Hence
 //! - buffers of two branches are never simultaneously live;
 //! - a tensor of the enclosing region that is last used in one branch is dead in the others, so its lifespan
 //!   has a gap;

@@ -24,8 +24,8 @@ impl Program<'_> {
     /// The offset problem of a planner that does not know branches. O(buffers squared).
     ///
     /// It is like [`Program::sequential`], but an operator that owns branches counts as one moment. At that
-    /// moment, buffers of one branch conflict with all buffers of the other branches, and with all buffers of
-    /// the enclosing region that the operator uses.
+    /// moment, buffers of one branch conflict with all buffers of the other branches. They also conflict with
+    /// all buffers of the enclosing region that the operator uses.
     ///
     /// # Panics
     /// Never: only existing buffers are separated.

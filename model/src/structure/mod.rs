@@ -13,8 +13,8 @@
 //! | `mutex` | the rules of the memory-planning patent allow it |
 //!
 //! The first three define a partial order of the operators, *happens before*. A memory is *before* another
-//! one if it is not needed at the end, the other is not held from the start, and every user of it happens
-//! before every user of the other. Two memories conflict unless one is before the other. `schedule` uses the
+//! one if all its users happen before all users of the other. It must not be needed at the end, and the other
+//! must not be held from the start. Two memories conflict unless one is before the other. `schedule` uses the
 //! order itself, and `reachable` uses paths in the graph. `streams=K` uses paths in the graph with the
 //! operators of each stream chained in their order. Memory held from the start or to the end is so in all
 //! relations. Sharing within a storage is decided beforehand.
@@ -26,8 +26,8 @@
 //!   independent operators may run concurrently. If one operator runs at a time, the same holds except for
 //!   two memories with one user each, which no such execution ever holds together.
 //! - `mutex` is contained in `reachable`. It neither contains `schedule` nor is contained in it, because it
-//!   overlooks readers: a tensor that is read again after the output of its first reader was used conflicts
-//!   with its neighbours only. See [`Relation::Mutex`].
+//!   overlooks readers. A tensor may be read again after the output of its first reader was used, but it
+//!   conflicts with its neighbours only. See [`Relation::Mutex`].
 //!
 //! **Complexity.** Reachability is a bit matrix: n^2/8 bytes and O(n e / 64) time for n operators and e
 //! edges. Relations of m memories with u users each take m^2/8 bytes and O(m^2 u) time. [`MAX_MEMBERS`] and

@@ -24,8 +24,8 @@ pub enum Relation {
     ///
     /// An operator owns the memory of its outputs. Two operators are exclusive, that is they conflict, if
     /// 1. an edge connects them: one reads an output of the other;
-    /// 2. they lie on parallel branches that leave one operator, whether or not the branches meet again:
-    ///    neither reaches the other, and some operator reaches both;
+    /// 2. they are on parallel branches from one operator, even if these never meet: neither reaches the
+    ///    other, and some operator reaches both;
     /// 3. one produces an output of the network and precedes the other in execution order.
     ///
     /// A storage is owned by every operator that produces a tensor of it. Each memory held from the start is

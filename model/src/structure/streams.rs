@@ -7,8 +7,8 @@ use crate::units::OperatorId;
 /// The operator that follows each operator in its stream. O(n s) for n operators and s streams.
 ///
 /// Streams are assigned greedily, in the order of the operators. An operator goes behind the latest last
-/// operator of a stream that it depends on, else into an empty stream, else behind the earliest last operator
-/// of a stream.
+/// operator of a stream that it depends on. Otherwise it goes into an empty stream, or behind the earliest
+/// last operator of a stream.
 pub(super) fn next(
     order: &Order,
     step: &[usize],

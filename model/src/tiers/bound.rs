@@ -1,15 +1,15 @@
 //! Lower bounds on the transfer time of every plan, with their witnesses.
 //!
 //! - **cheapest**: every tensor in its cheapest tier, ignoring capacities.
-//! - **dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of tier t at
-//!   step s, the cost per byte. A valid plan pays at most the sum of p(t, s) capacity(t) over all
+//! - **dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of
+//!   tier t at step s, the cost per byte. A valid plan pays at most the sum of p(t, s) capacity(t) over all
 //!   multipliers. Each tensor costs at least the minimum over its tiers of time plus payment. The sum of
-//!   these minima less the total payment is therefore a lower bound. With optimal multipliers it equals the
+//!   these minima less the maximum payment is therefore a lower bound. With optimal multipliers it equals the
 //!   bound of the linear relaxation (Geoffrion 1974). Large tensors leave gaps that byte counts do not see.
-//!   For tensors that fit a capacity C together, the sum of floor((k + 1) size / (C + 1)) is at most k,
-//!   because the sum before rounding is less than k + 1 (Gomory 1958, Chvatal 1973). For k = 1: at most one
-//!   of them is larger than half of the capacity. Such parts have dual multipliers too. Multipliers are
-//!   integers, and the bound is recomputed from them.
+//!   For tensors that fit a capacity C together, the sum of floor((k + 1) size / (C + 1)) is at most k. The
+//!   sum before rounding is less than k + 1 (Gomory 1958, Chvatal 1973). For k = 1: at most one of them is
+//!   larger than half of the capacity. Such parts have dual multipliers too. Multipliers are integers, and
+//!   the bound is recomputed from them.
 //! - **search**: a completed search.
 
 use super::problem::TierProblem;

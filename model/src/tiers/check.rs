@@ -3,8 +3,8 @@
 //! A plan is *valid* if
 //! - every tensor has one tier, and the tier is allowed for it;
 //! - at every step the rounded sizes of the live tensors of a tier add up to at most its capacity;
-//! - with addresses, each address is a multiple of the tier's alignment, each tensor ends within the
-//!   capacity, and tensors that are live in one tier at the same step share no byte.
+//! - with addresses, each is a multiple of the tier's alignment, tensors end within the capacity, and
+//!   simultaneously live tensors of one tier share no byte.
 //!
 //! The units with access to a tier determine the allowed tiers and are part of the problem. [`check_reach`]
 //! recomputes this.

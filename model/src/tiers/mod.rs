@@ -2,9 +2,9 @@
 //!
 //! A [`TierMachine`] has processing units and *tiers*: buffers inside a unit, on-chip memories between units,
 //! and off-chip memory (cross-unit fusion, Alg. 1). A [`TierProblem`] is a set of tensors with lifespans over
-//! the steps of an order. For each tier it states the time and the bytes that one run moves if the tensor is
-//! stored there, or none if some unit that accesses the tensor has no access to the tier. A [`TierPlan`] has
-//! a tier for every tensor, and an address in it unless only bytes are counted. Its value is the sum of all
+//! the steps of an order. For each tensor and tier it states the time and the bytes that one run moves. A
+//! tier is not allowed if some unit that accesses the tensor has no access to the tier. A [`TierPlan`] has a
+//! tier for every tensor, and an address in it unless only bytes are counted. Its value is the sum of all
 //! transfer times, an exact [`Time`]. [`check_tiers`] reports all violations of a plan.
 //!
 //! ```text
@@ -13,8 +13,8 @@
 //! ddr     |        c        |        c would not fit beside b
 //! ```
 //!
-//! The model does not cover tensors that move between tiers during their lifespan, transfers that overlap
-//! with computation or with each other, and contention on buses.
+//! The model does not cover tensors that move between tiers during their lifespan, overlapping transfers and
+//! computations, or contention on buses.
 
 mod bandwidth;
 mod bound;

@@ -8,20 +8,19 @@
 //!   compute after that. The bound is the maximum over k. The first k gives "first transfer, then compute",
 //!   the last "all transfers, then the rest".
 //! - **memory**: let operator h end at E(h). Weights of later operators whose transfer begins before E(h) lie
-//!   in on-chip memory beside A(h) and w(h), so they have at most C - A(h) - w(h) bytes. The rest of the
-//!   weights of operators h+1 to k is fetched between E(h) and the start of k, which takes at least 1/m of
-//!   its transfer time. The rest is minimised by a fractional knapsack: weights in ascending order, because
-//!   the setup latency weighs most on the smallest. Weights that do not fit on their own remain whole, and
-//!   take at least their own time. For all k at once, the weights held beside h save at most the best choice
-//!   among all weights behind h. The bound is the longest path over all pairs h < k, combined with the two
-//!   other bounds. The first argument is used with at most [`WINDOW`] weights between h and k, the second
-//!   always.
+//!   in on-chip memory beside A(h) and w(h). They have at most C - A(h) - w(h) bytes. The rest of the weights
+//!   of operators h+1 to k is fetched between E(h) and the start of k. This takes at least 1/m of its
+//!   transfer time. The rest is minimised by a fractional knapsack: weights in ascending order, because the
+//!   setup latency weighs most on the smallest. Weights that do not fit on their own remain whole, and take
+//!   at least their own time. For all k at once, the weights held beside h save at most the best choice among
+//!   all weights behind h. The bound is the longest path over all pairs h < k, combined with the two other
+//!   bounds. The first argument is used with at most [`WINDOW`] weights between h and k, the second always.
 //!
 //! If the processor copies, weights arrive in either way, and the bounds allow for both. Let p be the copy
 //! times.
-//! - **transfers**: operator k starts after the processor has computed all operators before it and copied
-//!   some of the weights up to k, and after 1/m of the transfer times of the others. The earliest end results
-//!   from a fractional split that copies weights with the largest l / p.
+//! - **transfers**: before operator k starts, the processor has computed all earlier operators and copied
+//!   some of the weights up to k. The other weights take 1/m of their transfer times. The earliest end
+//!   results from a fractional split that copies weights with the largest l / p.
 //! - **memory**: the rest takes at least min(l, p) each, with m + 1 in place of m.
 
 use super::prefix_sums::PrefixSums;

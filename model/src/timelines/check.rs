@@ -2,15 +2,15 @@
 //!
 //! A timeline is *valid* if
 //! - operators compute in order, one at a time, for exactly their computing time;
-//! - an operator with weights has one transfer, which carries all of them, takes the setup latency plus bytes
-//!   over bandwidth, and ends before the operator starts;
+//! - an operator with weights has one transfer, which carries all of them and ends before the operator
+//!   starts. It takes the setup latency plus bytes over bandwidth;
 //! - a channel carries one transfer at a time;
-//! - a transfer without a channel is a copy by the processor, on machines that support it: it takes bytes
-//!   over the copy rate, and the processor neither computes nor copies anything else meanwhile;
+//! - a transfer without a channel is a copy by the processor, on machines that support it. It takes bytes
+//!   over the copy rate, and the processor does nothing else meanwhile;
 //! - a weight buffer is occupied from the start of its transfer to the end of its operator. During that time
-//!   it shares no address with another buffer, with a slot that does not contain it, or with the activations
-//!   of a computing operator, which occupy the lowest addresses. It begins at a multiple of the alignment,
-//!   its size is a multiple of it, and it ends within the capacity.
+//!   it shares no address with another buffer or with a slot that does not contain it. The same holds for the
+//!   activations of a computing operator, which occupy the lowest addresses. It begins at a multiple of the
+//!   alignment, its size is a multiple of it, and it ends within the capacity.
 //!
 //! Between two computations no further condition is needed, because a buffer occupied then is also occupied
 //! while the next operator computes.

@@ -269,9 +269,9 @@ impl Machine {
         Time::at_rate(bytes.get(), self.bandwidth)?.checked_add(self.startup)
     }
 
-    /// The computing time of an operator: as measured, otherwise from its arithmetic cost or the bytes that
-    /// it accesses, at the rate of its kind, plus the overhead. Views, and operators that own regions, take
-    /// the overhead only. Returns `None` on overflow.
+    /// The computing time of an operator: the measured time, otherwise its arithmetic cost or accessed bytes
+    /// at the rate of its kind, plus the overhead. Views, and operators that own regions, take the overhead
+    /// only. Returns `None` on overflow.
     pub fn compute(&self, graph: &Graph, id: OperatorId) -> Option<Time> {
         let operator = graph.operator(id);
         if !self.times.is_empty()

@@ -5,13 +5,13 @@
 //! preload counts towards its time.
 //!
 //! # A bound over all choices
-//! Resident weights must leave space for the activations of every operator, so they take at most `C - A`
-//! bytes, with C the capacity and A the largest activations. Hence no choice saves a segment more transfer
-//! time before any of its operators than a fractional knapsack of that size. Nor does any choice save more of
-//! all transfers on a control path than the knapsack over the whole path. [`residency_bound`] is the larger
-//! of the two resulting bounds. If the processor copies, it counts as one more channel, and each transfer
-//! takes the faster way. If weights do not stay from run to run, a third argument applies: the preload takes
-//! time too. With few blocks, every set is bounded separately.
+//! Let C be the capacity and A the largest activations. Resident weights must leave space for the activations
+//! of every operator, so they take at most `C - A` bytes. Hence no choice saves a segment more transfer time
+//! before any of its operators than a fractional knapsack of that size. Nor does any choice save more of all
+//! transfers on a control path than the knapsack over the whole path. [`residency_bound`] is the larger of
+//! the two resulting bounds. If the processor copies, it counts as one more channel, and each transfer takes
+//! the faster way. If weights do not stay from run to run, a third argument applies: the preload takes time
+//! too. With few blocks, every set is bounded separately.
 
 use super::bound::{compute_bound, fetchers, memory_bound_from, quickest, time_bound};
 use super::machine::Machine;

@@ -9,9 +9,9 @@ use plimsoll_model::orders::{Order, OrderProblem, Storage, around_bound};
 use plimsoll_model::program::{Program, ProgramOptions};
 use plimsoll_model::{Bytes, Layout, OperatorId, RegionId, TensorId, Witness, check_layout, load};
 
-/// A random graph with unread inputs, inputs that are outputs, unused states and weights, tensors of zero
-/// bytes, operators without inputs or outputs, or no operators at all. With `idle` it has an idle branch,
-/// which changes nothing.
+/// A random graph with unread inputs, inputs that are outputs, unused states and weights, and tensors of zero
+/// bytes. It may have operators without inputs or outputs, or no operators at all. With `idle` it has an idle
+/// branch, which changes nothing.
 fn random(seed: u64, idle: bool) -> Graph {
     let mut draw = Draw(seed * 7919 + 3);
     let mut g = GraphBuilder::new(format!("g{seed}"));
