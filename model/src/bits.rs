@@ -1,6 +1,6 @@
 //! Sets of small numbers as rows of bits.
 
-/// Rows of bits, all of one length: relations between numbered things. `rows * columns / 8` bytes.
+/// A bit matrix, used for relations between numbered items. Takes `rows * columns / 8` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BitMatrix {
     rows: usize,
@@ -9,13 +9,13 @@ pub struct BitMatrix {
 }
 
 impl BitMatrix {
-    /// All bits clear.
+    /// Creates a matrix with all bits clear.
     pub fn new(rows: usize, columns: usize) -> Self {
         let width = columns.div_ceil(64);
         Self { rows, width, words: vec![0; rows * width] }
     }
 
-    /// Number of rows.
+    /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
@@ -23,7 +23,7 @@ impl BitMatrix {
     /// Sets a bit.
     ///
     /// # Panics
-    /// If there is no such bit.
+    /// If the bit does not exist.
     #[inline]
     pub fn set(&mut self, row: usize, column: usize) {
         self.words[row * self.width + column / 64] |= 1 << (column % 64);
@@ -32,34 +32,34 @@ impl BitMatrix {
     /// Clears a bit.
     ///
     /// # Panics
-    /// If there is no such bit.
+    /// If the bit does not exist.
     #[inline]
     pub(crate) fn clear(&mut self, row: usize, column: usize) {
         self.words[row * self.width + column / 64] &= !(1 << (column % 64));
     }
 
-    /// Whether a bit is set.
+    /// Returns true if a bit is set.
     ///
     /// # Panics
-    /// If there is no such bit.
+    /// If the bit does not exist.
     #[inline]
     pub fn get(&self, row: usize, column: usize) -> bool {
         self.words[row * self.width + column / 64] >> (column % 64) & 1 == 1
     }
 
-    /// The words of a row, the lowest columns first.
+    /// The words of a row, lowest columns first.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     #[inline]
     pub fn row(&self, row: usize) -> &[u64] {
         &self.words[row * self.width..(row + 1) * self.width]
     }
 
-    /// Adds the bits of row `from` to those of row `to`. O(columns / 64).
+    /// Adds the bits of row `from` to row `to`. O(columns / 64).
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If a row does not exist.
     pub(crate) fn join(&mut self, to: usize, from: usize) {
         for at in 0..self.width {
             let word = self.words[from * self.width + at];
@@ -67,33 +67,33 @@ impl BitMatrix {
         }
     }
 
-    /// Takes away the bits that are set in `other`, which has as many rows and columns. O(rows * columns / 64).
+    /// Clears the bits that are set in `other`. O(rows * columns / 64).
     ///
     /// # Panics
-    /// If the two are of different sizes.
+    /// If the matrices differ in size.
     pub(crate) fn subtract(&mut self, other: &Self) {
-        assert_eq!((self.rows, self.width), (other.rows, other.width), "matrices of one size");
+        assert_eq!((self.rows, self.width), (other.rows, other.width), "matrices of equal size");
         self.words.iter_mut().zip(&other.words).for_each(|(word, taken)| *word &= !taken);
     }
 
     /// The columns set in a row, ascending.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn ones(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
         ones(self.row(row))
     }
 
-    /// Bits set in a row.
+    /// The number of bits set in a row.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If the row does not exist.
     pub(crate) fn count(&self, row: usize) -> u64 {
         self.row(row).iter().map(|word| u64::from(word.count_ones())).sum()
     }
 }
 
-/// The places of the bits that are set in a row of words, ascending.
+/// The positions of the bits set in a row of words, ascending.
 pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
     words.iter().enumerate().flat_map(|(at, &word)| {
         let mut left = word;

@@ -1,4 +1,4 @@
-//! Lower bounds and the reasons for them.
+//! Lower bounds and their witnesses.
 
 use crate::check::conflict::{conflict, share_a_step};
 use crate::instance::{Buffer, Instance};
@@ -10,54 +10,55 @@ use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::fmt;
 
-/// Why no answer can be smaller than a bound.
+/// The reason why no answer can be smaller than a bound.
 ///
-/// Inside, buffers and operators are named by position. What is shown or stored names them as the input does:
-/// [`Witness::map`] changes how.
+/// Internally, buffers and operators are identified by position. Printed and stored witnesses use the names
+/// from the input; [`Witness::map`] converts between the two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Witness<B = BufferId, O = OperatorId> {
-    /// Nothing is needed.
+    /// No memory is needed.
     Trivial,
-    /// All buffers live at this step conflict with each other; their sizes add up to the bound.
+    /// All buffers live at this step conflict with each other, and their sizes add up to the bound.
     Load { step: Step },
-    /// These buffers conflict pairwise; their sizes, stacked, reach the bound.
+    /// These buffers conflict pairwise, and their sizes add up to the bound.
     Clique { buffers: Vec<B> },
-    /// These buffers conflict pairwise and lie at multiples of `alignment` bytes: stacked in any order, each but
-    /// the topmost takes its size rounded up.
+    /// These buffers conflict pairwise and lie at multiples of `alignment` bytes. Stacked in any order, each
+    /// but the topmost occupies its size rounded up.
     AlignedClique {
         buffers: Vec<B>,
-        /// A divisor of the alignment of each.
+        /// A common divisor of their alignments.
         alignment: Bytes,
     },
-    /// These buffers conflict pairwise and exceed the capacity together: what takes as many bytes from them costs the bound.
+    /// These buffers conflict pairwise and exceed the capacity together. Spilling the excess costs at least
+    /// the bound.
     Excess { buffers: Vec<B> },
     /// A fixed buffer ends at the bound.
     Fixed { buffer: B },
-    /// Two conflicting buffers are fixed at addresses that overlap: no layout keeps both offsets.
+    /// Two conflicting buffers are fixed at overlapping addresses, so no layout satisfies both.
     Contradiction { buffers: Vec<B> },
-    /// What is held at the first step of any order adds up to the bound.
+    /// In every order, the storages held at the first step add up to the bound.
     Start,
-    /// What is held at the last step of any order adds up to the bound.
+    /// In every order, the storages held at the last step add up to the bound.
     End,
-    /// While this operator runs, in any order, what is begun by it or before it and needed by it or after it adds up to
-    /// the bound, with its scratch.
+    /// In every order, the storages held while this operator runs add up to the bound, including its scratch.
+    /// These are the storages that begin no later than the operator and are needed no earlier than it.
     Around { operator: O },
-    /// An exact method searched everything below the bound and found nothing.
+    /// A completed search by an exact method found no answer below the bound.
     Search { solver: String },
-    /// The same of what is live within the steps from `lower` to before `upper`, lifespans clipped to them: no layout
-    /// of that is lower than the bound, hence none of the whole.
+    /// The same for the buffers live in the steps `lower..upper`, with lifespans clipped to the window. No
+    /// layout of this part is lower than the bound, hence none of the whole is.
     Window { lower: Step, upper: Step, solver: String },
 }
 
-/// Why a bound holds, in any problem.
+/// The reason for a bound, in any problem.
 pub trait Reason: Clone + fmt::Debug + fmt::Display + PartialEq + Serialize + Send + Sync + 'static {
-    /// The exact method whose completed search is the reason, where that is all there is.
+    /// The exact method whose completed search is the only reason for the bound, if it is.
     fn solver(&self) -> Option<&str>;
 
-    /// The reason for a part of an input as one for the whole: `kept` holds, by position in the part, the buffers
-    /// of the whole, ascending.
+    /// Turns a reason for a part of an input into one for the whole. `kept` maps positions in the part to the
+    /// buffers of the whole, in ascending order.
     #[must_use]
     fn of_whole(self, _kept: &[BufferId]) -> Self {
         self
@@ -75,7 +76,7 @@ impl Reason for Witness {
 }
 
 impl<B, O> Witness<B, O> {
-    /// The exact method whose completed search is the reason, where that is all there is.
+    /// The exact method whose completed search is the only reason for the bound, if it is.
     pub fn solver(&self) -> Option<&str> {
         match self {
             Self::Search { solver } | Self::Window { solver, .. } => Some(solver),
@@ -83,7 +84,7 @@ impl<B, O> Witness<B, O> {
         }
     }
 
-    /// The same witness where buffers and operators are named differently.
+    /// Converts the names of buffers and operators.
     pub fn map<C, P>(
         self,
         mut buffer: impl FnMut(B) -> C,
@@ -96,10 +97,10 @@ impl<B, O> Witness<B, O> {
         }
     }
 
-    /// The same where not every name is known.
+    /// Converts the names of buffers and operators where the conversion may fail.
     ///
     /// # Errors
-    /// The first that one of the functions reports.
+    /// The first error returned by one of the functions.
     pub fn try_map<C, P, E>(
         self,
         mut buffer: impl FnMut(B) -> Result<C, E>,
@@ -126,7 +127,7 @@ impl<B, O> Witness<B, O> {
 }
 
 impl Witness {
-    /// In words, with the names that the instance gives to buffers.
+    /// Describes the witness as text, with the buffer names of the instance.
     pub fn in_words(&self, instance: &Instance) -> String {
         let name = |id: BufferId| quoted(instance, id);
         self.clone().map(name, |operator| operator).to_string()
@@ -162,29 +163,29 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
     }
 }
 
-/// A value that no answer can be better than, and why.
+/// A value that no answer can be better than, with its witness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LowerBound<V = Bytes, W = Witness> {
-    /// No solution is better than this.
+    /// No solution is better than this value.
     pub value: V,
-    /// Why, in a form that can be confirmed.
+    /// The reason, in a form that can be confirmed.
     pub witness: W,
 }
 
 impl LowerBound {
-    /// A bound of zero, which needs no proof.
+    /// A bound of zero bytes, which needs no proof.
     pub fn trivial() -> Self {
         Self { value: Bytes::ZERO, witness: Witness::Trivial }
     }
 }
 
 impl<V: Value, W: Reason> LowerBound<V, W> {
-    /// A bound with its reason.
+    /// Creates a bound with its witness.
     pub fn new(value: V, witness: W) -> Self {
         Self { value, witness }
     }
 
-    /// Keeps the larger of the two; `self` where they are equal. True where it changed.
+    /// Replaces the bound by `other` if that is larger. Returns true if it changed.
     pub fn raise(&mut self, other: Self) -> bool {
         let higher = other.value > self.value;
         if higher {
@@ -193,10 +194,10 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
         higher
     }
 
-    /// Compares what the witness shows with the bound.
+    /// Checks that the value shown by the witness reaches the bound.
     ///
     /// # Errors
-    /// [`BoundError::TooWeak`].
+    /// [`BoundError::TooWeak`] if it does not.
     pub(crate) fn shown_by(&self, shown: V) -> Result<(), BoundError> {
         if shown < self.value {
             return Err(BoundError::TooWeak { shown: shown.with_unit(), claimed: self.value.to_string() });
@@ -206,17 +207,19 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
 }
 
 impl Instance {
-    /// The proof that no layout exists at any capacity, where two conflicting buffers are fixed at addresses that
-    /// overlap. Its value is one byte above the [ceiling](Self::ceiling).
+    /// Proves that no layout exists at any capacity, if two conflicting buffers are fixed at overlapping
+    /// addresses. The value of the proof is one byte above the [ceiling](Self::ceiling).
     pub fn contradiction(&self) -> Option<LowerBound> {
         let buffers = self.contradiction?.to_vec();
         Some(LowerBound::new(self.beyond(), Witness::Contradiction { buffers }))
     }
 }
 
-/// The simplest bound that is always right: the load; where exclusions make it unsound, a clique among the buffers
-/// alive at the most loaded step; or the highest fixed end; or fixed offsets that [cannot be
-/// kept](Instance::contradiction). O(n log n), with exclusions O(n k) for a clique of k.
+/// The simplest valid lower bound on the peak: the maximum of the load and the highest fixed end.
+///
+/// Exclusions make the load unsound; a clique among the buffers live at the most loaded step replaces it. If
+/// fixed offsets [contradict each other](Instance::contradiction), that proof is returned. O(n log n); with
+/// exclusions O(n k) more for a clique of k buffers.
 pub fn simple_bound(instance: &Instance) -> LowerBound {
     if let Some(bound) = instance.contradiction() {
         return bound;
@@ -241,16 +244,16 @@ pub fn simple_bound(instance: &Instance) -> LowerBound {
     best
 }
 
-/// Buffers tried for the clique of the simplest bound.
+/// The maximum number of buffers tried for the clique.
 const CLIQUE_CANDIDATES: usize = 1_000;
 
-/// A clique among the buffers alive at the most loaded step, grown from the largest down.
+/// Grows a clique among the buffers live at the most loaded step, largest first.
 fn clique_at_load(instance: &Instance) -> LowerBound {
-    let mut alive = alive_at(instance, load(instance).1);
-    alive.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
-    alive.truncate(CLIQUE_CANDIDATES);
+    let mut live = alive_at(instance, load(instance).1);
+    live.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
+    live.truncate(CLIQUE_CANDIDATES);
     let (mut members, mut value) = (Vec::new(), 0);
-    for id in alive {
+    for id in live {
         if members.iter().all(|&member| instance.conflict(member, id)) {
             members.push(id);
             value += instance.buffer(id).size().get();
@@ -260,8 +263,11 @@ fn clique_at_load(instance: &Instance) -> LowerBound {
     LowerBound::new(Bytes::new(value), Witness::Clique { buffers: members })
 }
 
-/// Bound on a stack of pairwise conflicting buffers whose offsets are multiples of `alignment`: every member but
-/// the topmost takes its size rounded up, and whoever is topmost, that saves at most the largest rounding.
+/// A lower bound on the height of pairwise conflicting buffers whose offsets are multiples of `alignment`.
+/// Returns `None` on overflow.
+///
+/// Every member but the topmost occupies its size rounded up. Whichever is topmost, this saves at most the
+/// largest rounding.
 pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) -> Option<Bytes> {
     let (mut sum, mut saved) = (0u64, 0u64);
     for &id in buffers {
@@ -273,24 +279,24 @@ pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes)
     Some(Bytes::new(sum - saved))
 }
 
-/// Why a bound is not proved by its witness.
+/// The reason why a witness does not prove its bound.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum BoundError {
     #[error("buffers '{0}' and '{1}' of the witness do not conflict")]
     NoConflict(String, String),
-    /// An id that is not there, or twice.
-    #[error("the witness names buffer {0} twice, or the instance has no such buffer")]
+    /// An id that does not exist or occurs twice.
+    #[error("the witness contains buffer {0} twice, or the instance has no such buffer")]
     BadBuffer(String),
-    /// A buffer not aligned as the witness says.
+    /// A buffer without the alignment stated by the witness.
     #[error("buffer '{0}' is not aligned to {1} bytes")]
     NotAligned(String, Bytes),
-    #[error("the witness names operator {0}, which is not in the problem")]
+    #[error("the witness refers to operator {0}, which is not in the problem")]
     BadOperator(OperatorId),
-    #[error("'{0}' shows no bound of this problem")]
+    #[error("'{0}' is not a witness for this problem")]
     Foreign(String),
-    /// A witness worth less than the bound.
-    #[error("the witness shows only {shown}, the bound says {claimed}")]
+    /// A witness that proves less than the bound.
+    #[error("the witness shows only {shown}, but the bound is {claimed}")]
     TooWeak {
         /// What the witness shows, with its unit.
         shown: String,
@@ -298,34 +304,34 @@ pub enum BoundError {
     },
     #[error("buffer '{0}' is not fixed")]
     NotFixed(String),
-    #[error("the window {0} of the witness holds no step")]
+    #[error("the window {0} of the witness contains no step")]
     EmptyWindow(Interval),
-    /// A bound that nothing searched can need.
-    #[error("the bound is {claimed} bytes, but all that was searched needs at most {most}, end to end")]
+    /// A bound above any value that a search can prove.
+    #[error("the bound is {claimed} bytes, but the searched buffers need at most {most}, laid end to end")]
     Impossible {
         claimed: Bytes,
-        /// What no layout has to exceed.
+        /// A peak that the searched buffers never need to exceed.
         most: Bytes,
     },
-    #[error("the fixed offsets that the witness names can be kept")]
+    #[error("the fixed offsets in the witness do not contradict each other")]
     NoContradiction,
-    #[error("{prices} prices for {operators} operators")]
+    #[error("the witness has {prices} dual multipliers for {operators} operators")]
     Prices {
-        /// Multipliers of the witness.
+        /// The number of multipliers in the witness.
         prices: usize,
-        /// Operators of the problem.
+        /// The number of operators in the problem.
         operators: usize,
     },
-    /// A match that optimises more than the dual multipliers of its operators add up to.
-    #[error("match {at} optimises {optimised} relations and costs less")]
+    /// A match that optimises more relations than the sum of its dual multipliers.
+    #[error("match {at} optimises {optimised} relations, but its dual multipliers add up to less")]
     Cheap { at: usize, optimised: usize },
-    /// A sum out of range, or a multiplier for something that is not there.
-    #[error("{0} cannot be added up")]
+    /// A sum that overflows, or a multiplier for an item that does not exist.
+    #[error("{0} overflows or refers to an item that does not exist")]
     Overflow(String),
-    /// Something that fits, against what the witness says.
-    #[error("what the witness names is not too large")]
+    /// A part that fits, although the witness states that it does not.
+    #[error("the part in the witness is not too large")]
     Fits,
-    /// Only running the search again would show it.
+    /// Only repeating the search would confirm the bound.
     #[error("the bound rests on a completed search by {0}; only running it again can confirm it")]
     NotCheckable(String),
 }
@@ -341,7 +347,7 @@ impl BoundError {
     }
 }
 
-/// The name of a buffer, quoted; its number where the instance has none such.
+/// The name of a buffer in quotes, or its number if the instance has no such buffer.
 fn quoted(instance: &Instance, id: BufferId) -> String {
     match instance.buffers().get(id.index()) {
         Some(buffer) => format!("'{}'", buffer.name()),
@@ -349,18 +355,19 @@ fn quoted(instance: &Instance, id: BufferId) -> String {
     }
 }
 
-/// Confirms that the witness shows the bound, from the definitions. O(n log n + k^2) for a clique of k, O(n) for the
-/// load without exclusions.
+/// Confirms a bound by recomputing its witness from the definitions. O(n log n + k^2) for a clique of k
+/// buffers; O(n) for the load without exclusions.
 ///
 /// # Errors
-/// The first reason for doubt.
+/// The first reason why the witness does not prove the bound.
 pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
     let shown = match &bound.witness {
         Witness::Trivial => Bytes::ZERO,
         Witness::Load { step } if instance.exclusions().is_empty() => {
-            // Alive at one step, they conflict by definition; their sum fits, as that of all buffers does.
-            let alive = alive_at(instance, *step);
-            Bytes::new(alive.iter().map(|&id| instance.buffer(id).size().get()).sum())
+            // Buffers live at one step conflict by definition. Their sum fits, as the sum of all buffers
+            // does.
+            let live = alive_at(instance, *step);
+            Bytes::new(live.iter().map(|&id| instance.buffer(id).size().get()).sum())
         }
         Witness::Load { step } => clique_height(instance, &alive_at(instance, *step), Bytes::new(1))?,
         Witness::Clique { buffers } => clique_height(instance, buffers, Bytes::new(1))?,
@@ -393,8 +400,8 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
     bound.shown_by(shown)
 }
 
-/// What is alive within a window of steps, lifespans clipped to it: no layout of the whole is lower than the lowest of
-/// that.
+/// Returns the part of an instance that is live within a window of steps, with lifespans clipped to it. The
+/// optimal peak of the part is a lower bound for the whole.
 ///
 /// # Panics
 /// Never: a part of a valid instance is valid.
@@ -404,14 +411,14 @@ pub fn alive_within(instance: &Instance, window: Interval) -> Instance {
         let inside = parts.map(|i| Interval::new(i.lower.max(window.lower), i.upper.min(window.upper)));
         Lifespan::from_intervals(inside.filter(|part| !part.is_empty())).ok()
     };
-    let alive: Vec<(BufferId, Lifespan)> =
+    let live: Vec<(BufferId, Lifespan)> =
         instance.ids().filter_map(|id| Some((id, clipped(instance.buffer(id))?))).collect();
-    let kept: Vec<BufferId> = alive.iter().map(|(id, _)| *id).collect();
-    let mut lifespans = alive.into_iter().map(|(_, lifespan)| lifespan);
+    let kept: Vec<BufferId> = live.iter().map(|(id, _)| *id).collect();
+    let mut lifespans = live.into_iter().map(|(_, lifespan)| lifespan);
     instance.induced_with(&kept, |b| b.during(lifespans.next().expect("one per buffer kept")))
 }
 
-/// Refuses a bound above what everything needs end to end.
+/// Rejects a bound above the end-to-end total of all searched buffers.
 fn possible(claimed: Bytes, most: Bytes) -> Result<(), BoundError> {
     if claimed > most { Err(BoundError::Impossible { claimed, most }) } else { Ok(()) }
 }
@@ -421,7 +428,7 @@ fn fixed(instance: &Instance, id: BufferId) -> Result<(&Buffer, Bytes), BoundErr
     Ok((b, b.fixed().ok_or_else(|| BoundError::NotFixed(b.name().to_owned()))?))
 }
 
-/// Confirms that fixed offsets cannot be kept.
+/// Confirms that the fixed offsets of two buffers contradict each other.
 fn confirm_contradiction(instance: &Instance, buffers: &[BufferId]) -> Result<(), BoundError> {
     let [a, b] = *buffers else { return Err(BoundError::NoContradiction) };
     let ((one, low), (other, high)) = (fixed(instance, a)?, fixed(instance, b)?);
@@ -455,7 +462,7 @@ fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) ->
             return Err(BoundError::no_conflict(instance, b, a));
         }
     }
-    // Whoever is topmost needs no rounding: the least over all choices of the sum of the others rounded up.
+    // The topmost buffer needs no rounding: minimise over the choice of the topmost one.
     let size = |id: &BufferId| u128::from(instance.buffer(*id).size().get());
     let rounded = |id: &BufferId| size(id).next_multiple_of(u128::from(alignment.get()));
     let sum: u128 = buffers.iter().map(rounded).sum();
@@ -479,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn witnesses_are_confirmed_and_doubted() {
+    fn witnesses_are_confirmed_and_rejected() {
         let t = instance();
         let bound = simple_bound(&t);
         assert_eq!(bound.value.get(), 15);
@@ -489,7 +496,7 @@ mod tests {
             let witness = Witness::AlignedClique { buffers: ids(list), alignment: Bytes::new(4) };
             verify_bound(&t, &LowerBound::new(Bytes::new(value), witness))
         };
-        // b and c: 8 + 12 less the larger rounding of 3.
+        // b and c: 8 + 12 minus the larger rounding, 3.
         assert_eq!(aligned(&[1, 2], 17), Ok(()));
         assert!(matches!(aligned(&[1, 2], 18), Err(BoundError::TooWeak { .. })));
         assert!(matches!(aligned(&[0, 2], 1), Err(BoundError::NoConflict(..))));
@@ -504,10 +511,10 @@ mod tests {
             let witness = Witness::Window { lower: lower.into(), upper: upper.into(), solver };
             verify_bound(&t, &LowerBound::new(Bytes::new(value), witness))
         };
-        // Of b and c, each in units of 4: 8 + 12, and as much again for their alignment.
+        // b and c in units of 4: 8 + 12, and the same again for their alignment.
         assert!(matches!(window(4, 8, 20), Err(BoundError::NotCheckable(_))));
         assert!(matches!(window(4, 8, 29), Err(BoundError::Impossible { .. })));
-        assert!(matches!(window(8, 9, 1), Err(BoundError::Impossible { .. })), "nothing is alive");
+        assert!(matches!(window(8, 9, 1), Err(BoundError::Impossible { .. })), "nothing is live");
         assert!(matches!(window(4, 4, 1), Err(BoundError::EmptyWindow(_))));
         assert!(matches!(window(9, 2, 0), Err(BoundError::EmptyWindow(_))));
     }

@@ -1,4 +1,4 @@
-//! Limits of a run: time, nodes, a target, somebody's wish to stop.
+//! Limits of a run: time, nodes, a target value, and cancellation flags.
 
 use crate::claim::Stop;
 use crate::value::Value;
@@ -6,40 +6,40 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The most nodes [`Budget::tick`] counts between two readings of the clock.
+/// The maximum number of nodes that [`Budget::tick`] counts between two readings of the clock.
 const MOST_STRIDE: u64 = 256;
 
-/// [`Budget::tick`] reads the clock about this often: the stride between two readings is halved where they are
-/// further apart, and doubled where they are much closer.
+/// The interval at which [`Budget::tick`] aims to read the clock. It halves the stride if readings are
+/// further apart, and doubles it if they are much closer.
 const CLOCK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// What a run may spend, polled by the algorithm. Time is monotonic.
+/// The resources that a run may use, polled by the algorithm. Time is monotonic.
 ///
 /// With a node limit and no time limit, runs are reproducible on any machine.
 #[derive(Clone, Debug)]
 pub struct Budget {
     started: Instant,
-    /// The end of a time limit, by which work is planned.
+    /// The end of the time limit, visible to algorithms that plan their work by it.
     deadline: Option<Instant>,
-    /// An end that work is not planned by.
+    /// A hard end that algorithms do not plan by.
     guard: Option<Instant>,
     node_limit: Option<u64>,
     nodes: u64,
-    /// A [number](Value::number).
+    /// The target as a [number](Value::number).
     target: Option<u64>,
     cancel: Vec<Arc<AtomicBool>>,
     stopped: Option<Stop>,
     clock: Clock,
 }
 
-/// When [`Budget::tick`] reads the clock next.
+/// Decides when [`Budget::tick`] reads the clock next.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
-    /// The node at which it does.
+    /// The node count at which the clock is read next.
     next: u64,
     /// Nodes between two readings.
     stride: u64,
-    /// When it last did.
+    /// The time of the last reading.
     read: Instant,
 }
 
@@ -48,7 +48,7 @@ impl Clock {
         Self { next: 1, stride: 1, read: now }
     }
 
-    /// Nodes may take nanoseconds or milliseconds: the stride follows.
+    /// Adapts the stride to the cost of a node, which ranges from nanoseconds to milliseconds.
     fn adapt(&mut self, nodes: u64, now: Instant) {
         let since = now.saturating_duration_since(self.read);
         self.stride = if since > CLOCK_INTERVAL {
@@ -69,7 +69,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// No limit at all.
+    /// A budget without any limit.
     pub fn unlimited() -> Self {
         let now = Instant::now();
         Self {
@@ -85,51 +85,52 @@ impl Budget {
         }
     }
 
-    /// Stop after this much time from now. A limit too large for the clock is none.
+    /// Stops the run after `limit` from the creation of the budget. A limit beyond the range of the clock is
+    /// ignored.
     #[must_use]
     pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.deadline = self.started.checked_add(limit);
         self
     }
 
-    /// Stop at this moment, unless a limit given before ends earlier.
+    /// Stops the run at `deadline`, unless an earlier deadline is already set.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(self.deadline.map_or(deadline, |own| own.min(deadline)));
         self
     }
 
-    /// Stop at this moment as well, in a run that nobody limited: it works as without any limit until then, and
-    /// [`Budget::time_left`] does not tell of it.
+    /// Stops the run at `end` without announcing it: [`Budget::time_left`] ignores the guard, so the run
+    /// proceeds as if it had no time limit until then.
     #[must_use]
     pub fn with_guard(mut self, end: Instant) -> Self {
         self.guard = Some(self.guard.map_or(end, |own| own.min(end)));
         self
     }
 
-    /// Stop after this many nodes.
+    /// Stops the run after `limit` nodes.
     #[must_use]
     pub fn with_node_limit(mut self, limit: u64) -> Self {
         self.node_limit = Some(limit);
         self
     }
 
-    /// Stop at the first solution that is no worse than this value.
+    /// Stops the run at the first solution that is no worse than `target`.
     #[must_use]
     pub fn with_target(mut self, target: impl Value) -> Self {
         self.target = Some(target.number());
         self
     }
 
-    /// Stop when the flag is set; flags given before still count.
+    /// Stops the run when `flag` is set. Flags added earlier stay in force.
     #[must_use]
     pub fn with_cancel(mut self, flag: Arc<AtomicBool>) -> Self {
         self.cancel.push(flag);
         self
     }
 
-    /// Counts one node and says whether to stop. Cheap: the clock is read every few milliseconds, or at every node
-    /// where nodes take longer.
+    /// Counts one node and returns the reason to stop, if any. It is cheap: the clock is read every few
+    /// milliseconds, or at every node if nodes take longer.
     #[inline]
     pub fn tick(&mut self) -> Option<Stop> {
         self.nodes += 1;
@@ -145,13 +146,13 @@ impl Budget {
         self.stopped
     }
 
-    /// Counts many nodes at once and says whether to stop.
+    /// Counts `nodes` at once, reads the clock, and returns the reason to stop, if any.
     pub fn spend(&mut self, nodes: u64) -> Option<Stop> {
         self.nodes = self.nodes.saturating_add(nodes);
         self.check()
     }
 
-    /// Says whether to stop, reading the clock.
+    /// Reads the clock and returns the reason to stop, if any.
     pub fn check(&mut self) -> Option<Stop> {
         if self.stopped.is_none() {
             let cancelled = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
@@ -166,38 +167,38 @@ impl Budget {
         self.stopped
     }
 
-    /// True where a solution of this value ends the run.
+    /// Returns true if a solution of this value reaches the target and ends the run.
     pub fn reaches_target<V: Value>(&self, value: V) -> bool {
         self.target().is_some_and(|target: V| value <= target)
     }
 
-    /// The value at which a solution is good enough.
+    /// The target value, if any.
     pub fn target<V: Value>(&self) -> Option<V> {
         self.target.map(V::of_number)
     }
 
-    /// Nodes counted so far.
+    /// The number of nodes counted so far.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// Nodes left, if limited.
+    /// The number of nodes left, if limited.
     pub fn nodes_left(&self) -> Option<u64> {
         self.node_limit.map(|limit| limit.saturating_sub(self.nodes))
     }
 
-    /// Time since the budget was made.
+    /// The time since the budget was created.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Time left, if limited; zero when it is over.
+    /// The time left until the deadline, if any; zero once it has passed.
     pub fn time_left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Time until the run ends in any case, [guard](Budget::with_guard) included: what to tell a library that polls no
-    /// budget.
+    /// The time left until the deadline or the [guard](Budget::with_guard), whichever is earlier. Pass it to
+    /// libraries that do not poll a budget.
     pub fn time_to_end(&self) -> Option<Duration> {
         self.end().map(|end| end.saturating_duration_since(Instant::now()))
     }
@@ -206,15 +207,16 @@ impl Budget {
         self.deadline.into_iter().chain(self.guard).min()
     }
 
-    /// The same deadline, flags and target without a node limit: for work that is not counted in nodes.
+    /// Returns the same deadline, flags and target without the node limit, for work that is not counted in
+    /// nodes.
     #[must_use]
     pub fn without_node_limit(&self) -> Self {
         let stopped = self.stopped.filter(|&stop| stop != Stop::NodeLimit);
         Self { node_limit: None, stopped, ..self.part(None, None) }
     }
 
-    /// A budget for a part of the work: the same flag and target, at most `nodes` nodes and `time` from now, never
-    /// beyond what is left here. Spend its nodes back with [`Budget::spend`].
+    /// Returns a budget for a part of the work: the same flags and target, at most `nodes` nodes and `time`
+    /// from now. It never exceeds what is left here. Account for its nodes with [`Budget::spend`].
     #[must_use]
     pub fn part(&self, nodes: Option<u64>, time: Option<Duration>) -> Self {
         let now = Instant::now();
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_nodes_are_looked_at_one_by_one() {
+    fn slow_nodes_are_checked_one_by_one() {
         let start = Instant::now();
         let mut clock = Clock::new(start);
         for node in 1..=20 {
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_is_not_counted_still_ends_on_request() {
+    fn uncounted_work_still_ends_on_request() {
         let flag = Arc::new(AtomicBool::new(false));
         let whole = Budget::unlimited().with_node_limit(1).with_cancel(Arc::clone(&flag));
         let mut free = whole.without_node_limit();

@@ -1,4 +1,4 @@
-//! A proof on record: what is claimed of an instance, and the witness.
+//! Certificates: a stored claim about an instance, with its witness.
 
 use crate::bound::{BoundError, LowerBound, Witness, verify_bound};
 use crate::claim::Claim;
@@ -10,68 +10,68 @@ use crate::units::{BufferId, Bytes};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Version of the format written here.
+/// The version of the certificate format.
 pub const CERTIFICATE_VERSION: u32 = 2;
 
-/// What was claimed of an instance, with the witness of its bound. Stored as JSON.
+/// A claim about an instance, with the witness of its bound. Stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
-    /// Format version, [`CERTIFICATE_VERSION`].
+    /// The format version, [`CERTIFICATE_VERSION`].
     pub version: u32,
-    /// Name of the instance; it may be renamed.
+    /// The name of the instance. It is informative; renaming the instance is allowed.
     pub instance: String,
-    /// Its [`content_hash`]: a certificate holds for no other instance.
+    /// The [`content_hash`] of the instance. The certificate holds for no other instance.
     pub sha256: String,
-    /// Number of its buffers.
+    /// The number of buffers of the instance.
     pub buffers: usize,
-    /// Its capacity, bytes.
+    /// The capacity of the instance in bytes, if limited.
     pub capacity: Option<Bytes>,
-    /// What the run claimed about the instance.
+    /// The claim of the run.
     pub claim: Claim,
-    /// The peak of the layout, bytes.
+    /// The peak of the layout in bytes, if there is one.
     pub peak: Option<Bytes>,
-    /// The bound and why it holds.
+    /// The lower bound with its witness.
     pub lower_bound: CertifiedBound,
 }
 
-/// A [`LowerBound`] whose witness names buffers as the instance does.
+/// A [`LowerBound`] whose witness identifies buffers by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CertifiedBound {
-    /// The bound, bytes.
+    /// The bound in bytes.
     pub value: Bytes,
-    /// Why it holds; buffers by name.
+    /// The witness, with buffers by name.
     pub witness: Witness<String, String>,
 }
 
-/// Why a certificate does not hold.
+/// The reason why a certificate does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum CertificateError {
     #[error("not a certificate: {0}")]
     Malformed(String),
-    /// A format this version does not read.
+    /// A certificate version that this build does not support.
     #[error(
         "certificate version {0} is not {CERTIFICATE_VERSION}; solve the instance again with --certificate"
     )]
     Version(u64),
     #[error(
-        "the certificate is of another instance: {what} {certified} is certified, the instance has {actual}"
+        "the certificate belongs to another instance: it states {what} {certified}, but the instance has {actual}"
     )]
     OtherInstance { what: &'static str, certified: String, actual: String },
-    #[error("the certificate speaks of {}, the layout has peak {actual}", peak_text(*.certified))]
+    #[error("the certificate states {}, but the layout has peak {actual}", peak_text(*.certified))]
     OtherPeak { certified: Option<Bytes>, actual: Bytes },
-    /// A claim that peak and bound do not support.
+    /// A claim that does not follow from peak and bound.
     #[error("claim '{claim}' does not follow from {} and bound {bound}", peak_text(*.peak))]
     Claim { claim: Claim, peak: Option<Bytes>, bound: Bytes },
-    /// A valid layout below a bound, or within a capacity that was called infeasible.
+    /// A valid layout below the bound, or within a capacity that was claimed infeasible.
     #[error("a layout of peak {peak} refutes the claim '{claim}' with bound {bound}")]
     Refuted { claim: Claim, peak: Bytes, bound: Bytes },
-    /// A witness that names what the instance does not have.
-    #[error("the witness names '{0}', which the instance does not have")]
+    /// A witness with a name that does not occur in the instance.
+    #[error("the witness refers to '{0}', which the instance does not have")]
     UnknownName(String),
-    /// A bound its witness does not show.
+    /// A witness that does not prove the bound.
     #[error(transparent)]
     Bound(#[from] BoundError),
 }
@@ -81,18 +81,18 @@ fn peak_text(peak: Option<Bytes>) -> String {
 }
 
 impl CertifiedBound {
-    /// The bound with the names of the instance.
+    /// Converts the ids of a bound to the names of the instance.
     fn of(instance: &Instance, bound: &LowerBound) -> Self {
         let name = |id: BufferId| instance.buffer(id).name().to_owned();
-        // No bound of an instance speaks of operators.
+        // Bounds of an instance never refer to operators.
         let witness = bound.witness.clone().map(name, |operator| operator.to_string());
         Self { value: bound.value, witness }
     }
 
-    /// The bound with the ids of the instance. O(n) for n buffers.
+    /// Converts the names of the bound to the ids of the instance. O(n) for n buffers.
     ///
     /// # Errors
-    /// [`CertificateError::UnknownName`].
+    /// [`CertificateError::UnknownName`] if a name does not occur in the instance.
     pub fn resolved(&self, instance: &Instance) -> Result<LowerBound, CertificateError> {
         let ids: HashMap<&str, BufferId> =
             instance.ids().map(|id| (instance.buffer(id).name(), id)).collect();
@@ -104,10 +104,11 @@ impl CertifiedBound {
 }
 
 impl Certificate {
-    /// Puts an outcome on record.
+    /// Creates the certificate of an outcome.
     ///
     /// # Panics
-    /// If the witness names a buffer that the instance does not have; the audit of a run says so first.
+    /// If the witness refers to a buffer that the instance does not have. The audit of a run reports this
+    /// first.
     pub fn of<P: InstanceProblem>(instance: &Instance, outcome: &Outcome<P>) -> Self {
         Self {
             version: CERTIFICATE_VERSION,
@@ -121,10 +122,11 @@ impl Certificate {
         }
     }
 
-    /// Reads a certificate.
+    /// Reads a certificate from JSON.
     ///
     /// # Errors
-    /// [`CertificateError::Version`] for one of another version, [`CertificateError::Malformed`] for what is none.
+    /// [`CertificateError::Version`] for an unsupported version, [`CertificateError::Malformed`] for any
+    /// other text that is not a certificate.
     pub fn from_json(text: &str) -> Result<Self, CertificateError> {
         let malformed = |error: serde_json::Error| CertificateError::Malformed(error.to_string());
         let value: serde_json::Value = serde_json::from_str(text).map_err(malformed)?;
@@ -132,17 +134,19 @@ impl Certificate {
             Some(version) if version != u64::from(CERTIFICATE_VERSION) => {
                 Err(CertificateError::Version(version))
             }
-            // From the text again: errors then have a place.
+            // Parsing the text again gives errors with line and column.
             _ => serde_json::from_str(text).map_err(malformed),
         }
     }
 
-    /// Confirms the certificate against the instance and the peak of a layout that the checker found valid, if there is
-    /// one. Without a layout, what the certificate says of its peak is not confirmed.
+    /// Confirms the certificate against the instance and the peak of a layout that the checker accepted, if
+    /// there is one.
+    ///
+    /// Without a layout, the certified peak is not confirmed.
     ///
     /// # Errors
-    /// The first reason why it does not hold; [`BoundError::NotCheckable`] where only a search stands behind it, and
-    /// nothing speaks against it.
+    /// The first reason why the certificate does not hold; [`BoundError::NotCheckable`] if nothing
+    /// contradicts it, but the bound rests on a search.
     pub fn verify(
         &self,
         instance: &Instance,
@@ -156,7 +160,7 @@ impl Certificate {
             self.refute(instance, peak)?;
         }
         let (bound, claim, peak) = (self.lower_bound.value, self.claim, self.peak);
-        // The claim is the one that the numbers give, no stronger and no weaker.
+        // The claim must be exactly the one implied by the numbers, no stronger and no weaker.
         let fits = peak.is_some_and(|peak| instance.capacity().is_none_or(|capacity| peak <= capacity));
         let drawn = match peak {
             Some(peak) if fits && peak == bound => Claim::Optimal,
@@ -170,7 +174,7 @@ impl Certificate {
         Ok(verify_bound(instance, &self.lower_bound.resolved(instance)?)?)
     }
 
-    /// Refuses another version or another instance than the one certified.
+    /// Rejects a certificate of another version or another instance.
     fn identify(&self, instance: &Instance) -> Result<(), CertificateError> {
         if self.version != CERTIFICATE_VERSION {
             return Err(CertificateError::Version(self.version.into()));
@@ -189,10 +193,10 @@ impl Certificate {
         }
     }
 
-    /// Holds the certificate against the peak of any valid layout.
+    /// Compares the certificate with the peak of any valid layout.
     ///
     /// # Errors
-    /// [`CertificateError::Refuted`] where a layout of that peak cannot exist if the certificate holds.
+    /// [`CertificateError::Refuted`] if the certificate excludes a layout of that peak.
     pub fn refute(&self, instance: &Instance, peak: Bytes) -> Result<(), CertificateError> {
         let (bound, claim) = (self.lower_bound.value, self.claim);
         let fits = instance.capacity().is_none_or(|capacity| peak <= capacity);

@@ -1,36 +1,36 @@
-//! What is proved, why an algorithm stopped, and its counters.
+//! The solution status, the termination reason, and the counters of a run.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What is proved.
+/// The solution status: what is proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Claim {
     /// The solution is valid and its value equals the lower bound.
     Optimal,
-    /// The solution is valid; nothing is said about better ones beyond the bound.
+    /// The solution is valid. Better ones may exist down to the bound.
     Feasible,
-    /// No solution within the capacity exists.
+    /// No solution exists within the capacity.
     Infeasible,
-    /// Neither a valid solution nor a proof that there is none.
+    /// Neither a valid solution nor a proof of infeasibility was found.
     Unknown,
 }
 
-/// Why an algorithm ended.
+/// The termination reason: why an algorithm ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// It did all it does.
+    /// The algorithm finished its work.
     Completed,
     /// A solution at or below the target was found.
     Target,
-    /// The time limit passed.
+    /// The time limit was reached.
     TimeLimit,
-    /// The node limit passed.
+    /// The node limit was reached.
     NodeLimit,
-    /// A request to stop arrived, from the user or from the caller.
+    /// The user or the caller requested a stop.
     #[serde(alias = "cancelled")]
     Interrupted,
 }
@@ -38,7 +38,7 @@ pub enum Stop {
 macro_rules! display_as_serialised {
     ($($name:ident { $($variant:ident => $text:literal),* $(,)? })*) => {$(
         impl $name {
-            /// The word used in files and tables.
+            /// The keyword used in files and tables.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }
             }
@@ -59,19 +59,19 @@ display_as_serialised! {
     }
 }
 
-/// Counters of one run.
+/// Counters and phase times of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
-    /// Search nodes, placements tried or iterations, whatever the algorithm counts.
+    /// Search nodes, placements tried, or iterations, depending on the algorithm.
     pub nodes: u64,
-    /// Seconds per phase, in the order they ran.
+    /// The phases in execution order, with their seconds.
     pub phases: Vec<(String, f64)>,
-    /// Named counters.
+    /// Further counters by name.
     pub counters: BTreeMap<String, u64>,
 }
 
 impl Stats {
-    /// Adds to a named counter.
+    /// Adds `by` to a named counter.
     pub fn count(&mut self, name: &str, by: u64) {
         *self.counters.entry(name.to_owned()).or_default() += by;
     }

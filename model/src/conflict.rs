@@ -4,10 +4,10 @@ use crate::budget::Budget;
 use crate::instance::Instance;
 use crate::units::BufferId;
 
-/// Who may not share an address with whom, as sorted neighbour lists.
+/// The conflict relation as sorted neighbour lists.
 ///
-/// Meant for algorithms that need neighbours again and again; memory is linear in the number of conflicts,
-/// which is quadratic in the number of buffers where all are alive together.
+/// It is meant for algorithms that look up neighbours repeatedly. Memory is linear in the number of
+/// conflicts, which is quadratic in the number of buffers if all are live simultaneously.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictGraph {
     starts: Vec<usize>,
@@ -15,15 +15,15 @@ pub struct ConflictGraph {
 }
 
 impl ConflictGraph {
-    /// Sweeps over the steps. O(n log n + c log c) for c conflicts (and gaps).
+    /// Builds the graph by a sweep over the steps. O(n log n + c log c) for c conflicts (and gaps).
     ///
     /// # Panics
-    /// Never: nothing ends without limits.
+    /// Never: an unlimited budget does not end.
     pub fn of(instance: &Instance) -> Self {
-        Self::within(instance, &mut Budget::unlimited()).expect("nothing ends without limits")
+        Self::within(instance, &mut Budget::unlimited()).expect("an unlimited budget does not end")
     }
 
-    /// The same within the time of `watch`; none where that ends before.
+    /// Builds the graph, or returns `None` if the budget `watch` ends first.
     pub fn within(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let mut lists = vec![Vec::new(); instance.len()];
         let is_empty = |id: BufferId| instance.has_empty() && instance.buffer(id).is_empty();
@@ -68,33 +68,34 @@ impl ConflictGraph {
         Some(graph)
     }
 
-    /// Number of buffers.
+    /// The number of buffers.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// True where there is no buffer.
+    /// Returns true if there are no buffers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of conflicting pairs.
+    /// The number of conflicting pairs.
     pub fn edges(&self) -> usize {
         self.neighbours.len() / 2
     }
 
-    /// Who conflicts with `id`, ascending.
+    /// The buffers that conflict with `id`, ascending.
     #[inline]
     pub fn of_buffer(&self, id: BufferId) -> &[BufferId] {
         &self.neighbours[self.starts[id.index()]..self.starts[id.index() + 1]]
     }
 
-    /// True where the two conflict. O(log degree).
+    /// Returns true if the two buffers conflict. O(log degree).
     pub fn conflict(&self, a: BufferId, b: BufferId) -> bool {
         self.of_buffer(a).binary_search(&b).is_ok()
     }
 
-    /// Connected components, each ascending, ordered by their smallest id. Components never share a constraint.
+    /// The connected components, ordered by their smallest id; each is ascending. Buffers of different
+    /// components share no constraint.
     pub fn components(&self) -> Vec<Vec<BufferId>> {
         let mut seen = vec![false; self.len()];
         let mut components = Vec::new();

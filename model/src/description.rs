@@ -1,9 +1,9 @@
-//! Descriptions of machines, units and patterns: texts that are built in, or else lie in files.
+//! Descriptions of machines, units and patterns, either built in or read from files.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Why a description cannot be read.
+/// The reason why a description cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum DescriptionError {
@@ -12,7 +12,7 @@ pub enum DescriptionError {
     #[error("{file}, line {line}: {reason}: `{text}`")]
     Line {
         file: String,
-        /// Which line, from 1.
+        /// The line number, from 1.
         line: usize,
         reason: String,
         text: String,
@@ -21,21 +21,21 @@ pub enum DescriptionError {
     Unknown { what: &'static str, name: String, known: String },
 }
 
-/// A text and what messages call it.
+/// A text with the name used for it in messages.
 pub(crate) struct Source<'a> {
     pub file: &'a str,
     pub text: &'a str,
 }
 
 impl Source<'_> {
-    /// What is wrong on the line of a byte.
+    /// Creates the error for the line that contains the byte at position `at`.
     pub fn line(&self, at: usize, reason: impl Into<String>) -> DescriptionError {
         let line = self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
         let text = self.text.lines().nth(line).unwrap_or_default().trim().to_owned();
         DescriptionError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
     }
 
-    /// What the text says as TOML.
+    /// Parses the text as TOML.
     pub fn toml<T: serde::de::DeserializeOwned>(&self) -> Result<T, DescriptionError> {
         toml::from_str(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -43,7 +43,7 @@ impl Source<'_> {
         })
     }
 
-    /// Refuses a description of another kind: one with sections of that kind and none of its own.
+    /// Rejects a description of another kind: one that has sections of that kind, but none of its own.
     ///
     /// # Errors
     /// `reason`, at the first line with such a section.
@@ -67,7 +67,8 @@ impl Source<'_> {
     }
 }
 
-/// The text of a preset, or else that of the file of this name. What looks like no file is taken for a preset that is not there.
+/// Returns the text of the preset `name`, or of the file `name`. A name that does not look like a file is
+/// reported as an unknown preset.
 pub(crate) fn preset_or_file<'a>(
     what: &'static str,
     name: &str,

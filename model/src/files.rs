@@ -1,51 +1,54 @@
-//! Files that appear whole or not at all.
+//! Atomic file writes: a file appears completely or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// How the names of temporary files end; they begin with a dot and the name of the file to be.
+/// The suffix of temporary files. Their names begin with a dot and the name of the target file.
 const UNFINISHED: &str = ".plimsoll-tmp";
 
-/// Links followed to the file they lead to, as many as the system follows.
+/// The maximum number of symbolic links followed, as in the operating system.
 const MOST_LINKS: usize = 40;
 
-/// Temporary files of this process.
+/// The temporary files of this process.
 static WRITING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Writes a file as a whole or not at all: to a temporary file beside it, then renamed over it. A link is followed, also
-/// to a file that is not there yet; permissions of a file that is replaced are kept. What is no regular file (a device,
-/// a pipe) and what is this process's own standard output or error is written to in place.
+/// Writes a file atomically: to a temporary file in the same directory, which then replaces the target.
+///
+/// Symbolic links are followed, even to a file that does not exist yet. The permissions of a replaced file
+/// are kept. Non-regular files (devices, pipes) and this process's own standard output or error are written
+/// in place.
 ///
 /// # Errors
-/// What `write` or the file system reports; the old file, if any, is then untouched. A file that this user may not
+/// Any error of `write` or the file system; an existing file is then unchanged. A file that the user may not
 /// write is not replaced.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     replace(path, false, write)
 }
 
-/// The same, on the disk before the old file goes: even if the machine fails, one of the two is there.
+/// Like [`write_atomically`], but flushes the new file to disk before it replaces the old one. Even after a
+/// power failure one of the two exists.
 ///
 /// # Errors
-/// As for [`write_atomically`].
+/// The same as for [`write_atomically`].
 pub fn write_durably(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     replace(path, true, write)
 }
 
-/// Removes the temporary files of writes that this process has not finished, as it is about to end.
+/// Removes the temporary files of unfinished writes. Call it before the process exits.
 pub fn remove_unfinished() {
     for path in writing().drain(..) {
-        // Gone already where the write was finished meanwhile.
+        // The file is gone if the write was finished in the meantime.
         let _ = fs::remove_file(path);
     }
 }
 
-/// Removes temporary files that processes which were killed left in a folder. Only for a folder in which no other
-/// process writes.
+/// Removes temporary files left in a folder by killed processes. No other process may write to the folder at
+/// the same time.
 ///
 /// # Errors
-/// What the file system reports.
+/// Any error of the file system.
 pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -56,15 +59,15 @@ pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// True where [`write_atomically`] writes to `path` in place: it is there, and no regular file, or this process's own
-/// standard output or error.
+/// Returns true if [`write_atomically`] writes to `path` in place: it is an existing non-regular file, or
+/// this process's own standard output or error.
 pub fn is_stream(path: &Path) -> bool {
     own_stream(path).is_some()
         || is_descriptor(path)
         || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// The file that is replaced or made where `path` is written: `path` itself, or where its links lead.
+/// The file that a write to `path` creates or replaces: `path` itself, or the target of its links.
 pub fn target_of(path: &Path) -> PathBuf {
     if let Ok(found) = path.canonicalize() {
         return found;
@@ -81,7 +84,7 @@ fn writing() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts a temporary file as unfinished while it lives.
+/// Registers a temporary file as unfinished until dropped.
 struct Unfinished(PathBuf);
 
 impl Unfinished {
@@ -107,7 +110,7 @@ fn replace(
         return to_stream(stream, write);
     }
     if is_stream(path) {
-        // Appends where the descriptor is of a regular file: whoever opened it may have written before.
+        // Appends if the descriptor belongs to a regular file, which may already have contents.
         return to_stream(OpenOptions::new().append(true).open(path)?, write);
     }
     let target = target_of(path);
@@ -127,7 +130,7 @@ fn replace(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Temporary files are private by default; results are as readable as the user's umask allows.
+        // Temporary files are private by default; results should be as readable as the user's umask allows.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let file = builder.tempfile_in(folder)?;
@@ -152,8 +155,8 @@ fn to_stream(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     buffered.flush()
 }
 
-/// This process's standard output or error, where `path` leads to the same file, device or pipe: what follows must be
-/// written behind what was printed before, and must not replace it.
+/// This process's standard output or error, if `path` refers to the same file, device or pipe. New text must
+/// then follow what was printed before, and must not replace it.
 #[cfg(unix)]
 fn own_stream(path: &Path) -> Option<File> {
     use std::os::fd::AsFd;
@@ -172,7 +175,7 @@ fn own_stream(_: &Path) -> Option<File> {
     None
 }
 
-/// True for the names that a system gives to open descriptors.
+/// Returns true for the names of open descriptors.
 fn is_descriptor(path: &Path) -> bool {
     path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
 }
@@ -218,14 +221,14 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_lead_to_the_file_and_permissions_stay() {
+    fn links_are_followed_and_permissions_kept() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("far")).unwrap();
         symlink("far/a.csv", at("link")).unwrap();
         symlink("link", at("chain")).unwrap();
-        // To a file that is not there yet, then over it.
+        // First to a file that does not exist yet, then over it.
         write(&at("chain"), "one").unwrap();
         assert_eq!(fs::read_to_string(at("far/a.csv")).unwrap(), "one");
         fs::set_permissions(at("far/a.csv"), fs::Permissions::from_mode(0o640)).unwrap();
@@ -237,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_files_are_known_until_they_are_finished() {
+    fn unfinished_files_are_registered_until_they_are_finished() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         write_atomically(&path, |file| {

@@ -1,9 +1,9 @@
-//! What every algorithm is spared: buffers of size 0, and fixed offsets that cannot be kept.
+//! Handles two special cases before any algorithm runs: buffers of size 0, and contradictory fixed offsets.
 //!
-//! A buffer of size 0 conflicts with nothing and counts nothing, so the problem without it is the same problem. It is
-//! taken out before an algorithm sees the input, and put back into the solution at offset 0, or at its fixed offset.
-//! Where fixed offsets contradict each other there is nothing to search: the answer is `infeasible`, with the buffers
-//! as the witness. Inputs without either are handed on as they are, at the cost of a look.
+//! A buffer of size 0 conflicts with no other and adds nothing to any sum. It is removed from the input, and
+//! returned in the solution at offset 0 or at its fixed offset. If fixed offsets contradict each other, the
+//! answer is `infeasible`, with the two buffers as the witness. All other inputs are passed on unchanged, at
+//! the cost of one scan.
 
 use crate::bound::Reason;
 use crate::budget::Budget;
@@ -13,13 +13,13 @@ use crate::problem::{Bound, Problem, Reduced};
 use crate::solver::{Entry, Kind, Observer, Setup, SolveError, Solver};
 use crate::units::BufferId;
 
-/// An algorithm of the registry: `solver` behind what is settled without it.
+/// Wraps an algorithm for the registry, so that it never receives the two special cases.
 pub fn guarded<P: Problem>(solver: impl Solver<P> + 'static) -> Box<dyn Solver<P>> {
     Box::new(Guarded(solver))
 }
 
 impl<P: Problem> Entry<P> {
-    /// An entry made at run time. Its text and `build` are never freed.
+    /// Creates an entry at run time. Its strings and `build` are never freed.
     pub fn new<S: Solver<P> + 'static>(
         name: impl Into<String>,
         kind: Kind,
@@ -72,12 +72,12 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
     }
 }
 
-/// A bound on a part as one on the whole.
+/// Converts a bound on a part to a bound on the whole.
 fn of_whole<P: Problem>(bound: Bound<P>, kept: &[BufferId]) -> Bound<P> {
     Bound::<P>::new(bound.value, bound.witness.of_whole(kept))
 }
 
-/// Passes progress on a part on as progress on the whole.
+/// Reports progress on a part as progress on the whole.
 struct Whole<'a, P: Problem> {
     input: &'a P::Input,
     kept: &'a [BufferId],

@@ -1,11 +1,11 @@
-//! The offset problem: buffers, extra separations and exclusions, an optional capacity.
+//! The input of the offset problem: buffers, pair constraints, and an optional capacity.
 
 use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
 use crate::pairs::Pairs;
 use crate::units::{BufferId, Bytes, gcd};
 
-/// What needs memory: so many bytes, over these steps, aligned so.
+/// A block of memory to place: a size, a lifespan, and constraints on its offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
     name: Box<str>,
@@ -17,7 +17,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer of `size` bytes, alive over `lifespan`, at any offset.
+    /// Creates a buffer of `size` bytes that is live over `lifespan` and may lie at any offset.
     pub fn new(name: impl Into<Box<str>>, size: impl Into<Bytes>, lifespan: Lifespan) -> Self {
         Self {
             name: name.into(),
@@ -36,74 +36,75 @@ impl Buffer {
         self
     }
 
-    /// Requires this very offset.
+    /// Requires the offset to be exactly `offset`.
     #[must_use]
     pub fn fixed_at(mut self, offset: impl Into<Bytes>) -> Self {
         self.fixed = Some(offset.into());
         self
     }
 
-    /// Suggests an offset; a layout need not follow.
+    /// Suggests an offset. A layout may ignore it.
     #[must_use]
     pub fn hinted(mut self, offset: impl Into<Bytes>) -> Self {
         self.hint = Some(offset.into());
         self
     }
 
-    /// The same buffer at other steps.
+    /// Returns the buffer with another lifespan.
     #[must_use]
     pub fn during(mut self, lifespan: Lifespan) -> Self {
         self.lifespan = lifespan;
         self
     }
 
-    /// The id it carries in files; unique in an instance.
+    /// The id of the buffer in files, unique within an instance.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Size in bytes. A buffer of size 0 takes no address: it conflicts with nothing and counts in no sum and no peak.
+    /// The size in bytes. A buffer of size 0 occupies no address: it conflicts with no buffer and adds
+    /// nothing to any sum or peak.
     #[inline]
     pub fn size(&self) -> Bytes {
         self.size
     }
 
-    /// The steps at which it is alive.
+    /// The steps at which the buffer is live.
     #[inline]
     pub fn lifespan(&self) -> &Lifespan {
         &self.lifespan
     }
 
-    /// Its offset must be a multiple of this; at least 1 inside an instance.
+    /// The alignment in bytes: the offset must be a multiple of it. It is at least 1 inside an instance.
     #[inline]
     pub fn alignment(&self) -> Bytes {
         self.alignment
     }
 
-    /// True where it takes no byte.
+    /// Returns true if the size is 0.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.size == Bytes::ZERO
     }
 
-    /// The offset it must have, if any.
+    /// The offset required by [`fixed_at`](Self::fixed_at), if any.
     #[inline]
     pub fn fixed(&self) -> Option<Bytes> {
         self.fixed
     }
 
-    /// The offset suggested for it, if any.
+    /// The offset suggested by [`hinted`](Self::hinted), if any.
     pub fn hint(&self) -> Option<Bytes> {
         self.hint
     }
 
-    /// Size times steps alive, as the area of its rectangles.
+    /// The size multiplied by the number of live steps, in byte-steps.
     pub fn area(&self) -> u128 {
         u128::from(self.size.get()) * u128::from(self.lifespan.duration())
     }
 }
 
-/// What is put into an [`Instance`]; [`InstanceBuilder::build`] validates it once.
+/// Collects the parts of an [`Instance`]; [`InstanceBuilder::build`] validates them all at once.
 #[derive(Clone, Debug, Default)]
 pub struct InstanceBuilder {
     name: String,
@@ -114,50 +115,52 @@ pub struct InstanceBuilder {
 }
 
 impl InstanceBuilder {
-    /// An instance to be called `name`.
+    /// Starts an instance with the given name.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// Adds a buffer; the first gets id 0.
+    /// Adds a buffer. Ids follow the order of insertion and start at 0.
     #[must_use]
     pub fn buffer(mut self, buffer: Buffer) -> Self {
         self.buffers.push(buffer);
         self
     }
 
-    /// Adds many buffers.
+    /// Adds buffers in the order of the iterator.
     #[must_use]
     pub fn buffers(mut self, buffers: impl IntoIterator<Item = Buffer>) -> Self {
         self.buffers.extend(buffers);
         self
     }
 
-    /// Forbids two buffers, by position, to share an address although their lifespans may be disjoint.
+    /// Forbids the buffers at positions `a` and `b` to share an address, even if their lifespans are
+    /// disjoint.
     #[must_use]
     pub fn separate(mut self, a: usize, b: usize) -> Self {
         self.separations.push((a, b));
         self
     }
 
-    /// Allows two buffers, by position, to share addresses although their lifespans overlap.
+    /// Allows the buffers at positions `a` and `b` to share addresses, even if their lifespans overlap.
     #[must_use]
     pub fn exclude(mut self, a: usize, b: usize) -> Self {
         self.exclusions.push((a, b));
         self
     }
 
-    /// Limits the peak.
+    /// Sets the capacity: the largest peak that a layout may have. `None` removes it.
     #[must_use]
     pub fn capacity(mut self, capacity: impl Into<Option<Bytes>>) -> Self {
         self.capacity = capacity.into();
         self
     }
 
-    /// Validates everything. O(n log n + p log p + f^2) for p pairs and f fixed buffers.
+    /// Validates all parts and builds the instance. O(n log n + p log p + f^2) for n buffers, p pairs and f
+    /// fixed buffers.
     ///
     /// # Errors
-    /// See [`InstanceError`].
+    /// Returns the first [`InstanceError`] found.
     pub fn build(self) -> Result<Instance, InstanceError> {
         if u32::try_from(self.buffers.len()).is_err() {
             let count = self.buffers.len();
@@ -246,8 +249,8 @@ fn collect_pairs(buffers: &[Buffer], pairs: &[(usize, usize)]) -> Result<Pairs, 
     Ok(collected)
 }
 
-/// Laying everything end to end, each aligned, on top of the highest fixed end must stay within `i64`, so that no sum
-/// an algorithm forms can overflow.
+/// Computes [`Instance::ceiling`]: all buffers placed end to end, each aligned, above the highest fixed end.
+/// The total must fit `i64`, so that no sum formed by an algorithm can overflow.
 fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
     let limit = Bytes::new(i64::MAX as u64);
     let sized = || buffers.iter().enumerate().filter(|(_, b)| !b.is_empty());
@@ -261,7 +264,7 @@ fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
             break;
         }
         let (size, alignment) = (u128::from(b.size.get()), u128::from(b.alignment.get()));
-        // The start moves up by less than the alignment.
+        // Alignment moves the start up by less than the alignment.
         needed += size + alignment - 1;
         ceiling += size.next_multiple_of(alignment) + alignment;
         last = Some(at);
@@ -272,10 +275,10 @@ fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
     }
 }
 
-/// That the buffers up to the one at a position need more bytes than there may be.
+/// The error for a total that leaves the limit at the buffer at position `at`.
 fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> InstanceError {
     let b = &buffers[at];
-    // Of equal ones the last is named: a small buffer that comes late is too large by its size.
+    // Among equal values the last entry wins: a small buffer late in the list fails because of its size.
     let parts = [(b.alignment, "alignment"), (b.fixed.unwrap_or_default(), "offset"), (b.size, "size")];
     let largest = parts.into_iter().max_by_key(|&(value, _)| value);
     let (value, column) = largest.expect("there are three");
@@ -289,7 +292,8 @@ fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> Instan
     }
 }
 
-/// Two conflicting buffers fixed at addresses that overlap: no layout can keep both. The first by address.
+/// Finds two conflicting buffers fixed at overlapping addresses, if any, so that no layout exists. Returns
+/// the pair with the lowest address.
 fn contradiction(instance: &Instance) -> Option<[BufferId; 2]> {
     let mut fixed: Vec<(u64, u64, BufferId)> = instance
         .ids()
@@ -309,10 +313,10 @@ fn contradiction(instance: &Instance) -> Option<[BufferId; 2]> {
     None
 }
 
-/// The offset problem, validated and immutable.
+/// The input of the offset problem, validated and immutable.
 ///
-/// Two buffers *conflict*, that is may not share an address, where they are separated, or where their
-/// lifespans intersect and they are not exclusive. A buffer of size 0 conflicts with none.
+/// Two buffers *conflict* if they may not share an address. They conflict if they are separated, or if their
+/// lifespans intersect and they are not exclusive. A buffer of size 0 conflicts with no other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     name: String,
@@ -326,15 +330,15 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// An instance given only by sizes and a conflict relation, as the mutex table of a patent (SOURCES S2).
+    /// Builds an instance from sizes and a conflict relation, as given by the mutex table of the
+    /// memory-planning patent.
     ///
-    /// Buffer `i` is given the lifespan `[i, i+1)`, so that the order of the list is its order in time,
-    /// and every conflict becomes a separation: the relation is exactly `edges`.
+    /// Buffer `i` gets the lifespan `[i, i+1)`, so list order is time order. Each edge becomes a separation,
+    /// so the conflict relation equals `edges`.
     ///
     /// # Errors
-    /// See [`InstanceError`].
+    /// Returns the first [`InstanceError`] found.
     ///
-    /// # Panics
     /// Never: a lifespan of one step is not empty.
     pub fn from_conflicts(
         name: impl Into<String>,
@@ -349,123 +353,125 @@ impl Instance {
         edges.into_iter().fold(builder, |builder, (a, b)| builder.separate(a, b)).build()
     }
 
-    /// What the instance is called in tables and files.
+    /// The name of the instance in tables and files.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// All buffers; position is id.
+    /// All buffers, indexed by id.
     #[inline]
     pub fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
 
-    /// One buffer.
+    /// The buffer with the given id.
     #[inline]
     pub fn buffer(&self, id: BufferId) -> &Buffer {
         &self.buffers[id.index()]
     }
 
-    /// Number of buffers.
+    /// The number of buffers.
     #[inline]
     pub fn len(&self) -> usize {
         self.buffers.len()
     }
 
-    /// True where there is no buffer.
+    /// Returns true if there are no buffers.
     pub fn is_empty(&self) -> bool {
         self.buffers.is_empty()
     }
 
-    /// All ids, ascending.
+    /// All buffer ids in ascending order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = BufferId> + ExactSizeIterator + use<> {
         (0..self.buffers.len()).map(BufferId::at)
     }
 
-    /// Pairs that may not share addresses whatever their lifespans.
+    /// Pairs that may not share addresses, whatever their lifespans.
     pub fn separations(&self) -> &Pairs {
         &self.separations
     }
 
-    /// Pairs that may share addresses whatever their lifespans.
+    /// Pairs that may share addresses, whatever their lifespans.
     pub fn exclusions(&self) -> &Pairs {
         &self.exclusions
     }
 
-    /// The most bytes a layout may reach, if limited.
+    /// The largest peak that a layout may have, in bytes, if limited.
     pub fn capacity(&self) -> Option<Bytes> {
         self.capacity
     }
 
-    /// The same problem under another capacity.
+    /// Returns the instance with another capacity.
     #[must_use]
     pub fn with_capacity(mut self, capacity: Option<Bytes>) -> Self {
         self.capacity = capacity;
         self
     }
 
-    /// The same problem under another name.
+    /// Returns the instance with another name.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// A peak no sensible layout exceeds: everything end to end, rounded to alignments, above the highest
-    /// fixed end. Fits `i64`, so sums below it never overflow. Unless fixed offsets contradict each other, some
-    /// layout is no higher.
+    /// An upper bound on the optimal peak, in bytes: all buffers placed end to end, rounded up to their
+    /// alignments, above the highest fixed end. It fits `i64`, so sums below it never overflow. Unless fixed
+    /// offsets contradict each other, a layout with at most this peak exists.
     pub fn ceiling(&self) -> Bytes {
         self.ceiling
     }
 
-    /// True where a buffer has size 0.
+    /// Returns true if any buffer has size 0.
     #[inline]
     pub fn has_empty(&self) -> bool {
         self.has_empty
     }
 
-    /// One byte above the ceiling: a bound this high says that there is no layout.
+    /// One byte above the ceiling. A lower bound this high proves that no layout exists.
     pub(crate) fn beyond(&self) -> Bytes {
         Bytes::new(self.ceiling.get() + 1)
     }
 
-    /// The most bytes that a layout needs where there is one: the capacity or the [ceiling](Self::ceiling),
-    /// whichever is less. A bound above it says that the instance is infeasible.
+    /// The smaller of the capacity and the [ceiling](Self::ceiling), in bytes. A lower bound above it proves
+    /// that the instance is infeasible.
     pub fn limit(&self) -> Bytes {
         self.capacity.map_or(self.ceiling, |capacity| capacity.min(self.ceiling))
     }
 
-    /// True where `a` and `b` may not share an address; a buffer does not conflict with itself.
+    /// Returns true if `a` and `b` may not share an address. A buffer does not conflict with itself.
     #[inline]
     pub fn conflict(&self, a: BufferId, b: BufferId) -> bool {
         if a == b || self.has_empty && (self.buffer(a).is_empty() || self.buffer(b).is_empty()) {
             return false;
         }
-        let alive_together = self.buffers[a.index()].lifespan.intersects(&self.buffers[b.index()].lifespan);
-        if alive_together { !self.exclusions.contains(a, b) } else { self.separations.contains(a, b) }
+        let live_together = self.buffers[a.index()].lifespan.intersects(&self.buffers[b.index()].lifespan);
+        if live_together { !self.exclusions.contains(a, b) } else { self.separations.contains(a, b) }
     }
 
-    /// True where conflicts are exactly "alive at a common step" and every lifespan is one interval.
+    /// Returns true if two buffers conflict exactly when they are live at a common step, and every lifespan
+    /// is one interval.
     pub fn is_interval(&self) -> bool {
         self.separations.is_empty()
             && self.exclusions.is_empty()
             && !self.buffers.iter().any(|b| b.lifespan.has_gaps())
     }
 
-    /// True where a buffer is aligned to more than one byte.
+    /// Returns true if any buffer has an alignment above one byte.
     pub fn has_alignment(&self) -> bool {
         self.buffers.iter().any(|b| b.alignment.get() > 1)
     }
 
-    /// True where a buffer has a fixed offset.
+    /// Returns true if any buffer has a fixed offset.
     pub fn has_fixed(&self) -> bool {
         self.buffers.iter().any(|b| b.fixed.is_some())
     }
 
-    /// The greatest number that divides every size, alignment above one, and fixed offset; at least 1.
+    /// The greatest common divisor of all sizes, alignments above one, and fixed offsets, in bytes; at least
+    /// 1.
     ///
-    /// Some optimal layout has all offsets multiples of it: pushed down as far as it goes, a buffer lies at an
-    /// aligned sum of sizes and fixed offsets.
+    /// Some optimal layout has only multiples of it as offsets. If buffers are pushed down as far as
+    /// possible, each lies at an aligned sum of sizes and fixed offsets.
     pub fn grain(&self) -> Bytes {
         let grain = self.buffers.iter().fold(0, |g, b| {
             let g = gcd(gcd(g, b.size.get()), b.fixed.map_or(0, Bytes::get));
@@ -477,7 +483,7 @@ impl Instance {
         Bytes::new(grain.max(1))
     }
 
-    /// The sum of all sizes: the peak where nothing is shared.
+    /// The sum of all sizes in bytes: the peak if no memory is shared.
     pub fn total_size(&self) -> Bytes {
         Bytes::new(self.buffers.iter().map(|b| b.size.get()).sum())
     }

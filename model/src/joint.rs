@@ -1,7 +1,7 @@
-//! The joint problem: an order and a layout together, smallest arena.
+//! The joint problem: an order and a layout together, with the smallest arena.
 //!
-//! The order decides when tensors are alive, hence which may share addresses. An order with the least bytes alive need not
-//! be the one with the smallest arena: its offset problem may leave holes.
+//! The order decides when tensors are live, hence which of them may share addresses. The order with the
+//! smallest peak live bytes need not give the smallest arena, because its layout may leave gaps.
 
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::{Violation, check_layout};
@@ -11,7 +11,8 @@ use crate::orders::{Order, OrderError, OrderProblem, check_order, confirm_order_
 use crate::problem::Problem;
 use crate::units::Bytes;
 
-/// Operators to order, and storages to place at multiples of some number of bytes. Validated once, immutable.
+/// The input of the joint problem: operators to order, and storages to place at aligned offsets. Validated
+/// and immutable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointProblem {
     orders: OrderProblem,
@@ -19,12 +20,12 @@ pub struct JointProblem {
 }
 
 impl JointProblem {
-    /// Orders of `orders`, offsets at multiples of `align` bytes.
+    /// Creates the joint problem of `orders` with offsets at multiples of `align` bytes.
     ///
     /// # Errors
-    /// [`OrderError::Instance`] where `align` is zero, or so large that aligned sizes leave 63 bits.
+    /// [`OrderError::Instance`] if `align` is zero, or so large that aligned sizes exceed 63 bits.
     pub fn new(orders: OrderProblem, align: Bytes) -> Result<Self, OrderError> {
-        // Sizes, names and alignments are the same under every order.
+        // Sizes, names and alignments are the same in every order.
         orders.instance(&orders.as_in_file(), align)?;
         Ok(Self { orders, align })
     }
@@ -34,30 +35,31 @@ impl JointProblem {
         &self.orders
     }
 
-    /// Offsets are multiples of this, bytes; at least 1.
+    /// The alignment of all offsets in bytes, at least 1.
     pub fn align(&self) -> Bytes {
         self.align
     }
 
-    /// The offset problem under an order.
+    /// The offset problem that results from an order.
     ///
     /// # Panics
-    /// If the order is not one of this problem; check it first.
+    /// If the order is invalid for this problem. Check it first.
     pub fn instance(&self, order: &Order) -> Instance {
-        self.orders.instance(order, self.align).expect("checked when the problem was made")
+        self.orders.instance(order, self.align).expect("checked by JointProblem::new")
     }
 }
 
-/// An order, and a layout of the offset problem under it.
+/// An order, and a layout of the resulting offset problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointPlan {
-    /// The order in which operators run.
+    /// The order of the operators.
     pub order: Order,
-    /// Where storages lie, then the scratch of operators that have some: as [`OrderProblem::instance`] lists them.
+    /// The offsets of the storages, then of the scratch memory of operators, as listed by
+    /// [`OrderProblem::instance`].
     pub layout: Layout,
 }
 
-/// The joint problem: least arena over all orders and layouts.
+/// The joint problem: minimises the arena over all orders and layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joint {}
 
@@ -90,7 +92,7 @@ impl Problem for Joint {
         input.orders.explain(witness)
     }
 
-    /// What is alive under every order bounds every arena.
+    /// The bytes live in every order bound every arena from below.
     fn confirm(input: &JointProblem, bound: &LowerBound) -> Result<(), BoundError> {
         confirm_order_bound(&input.orders, bound)
     }

@@ -1,37 +1,37 @@
-//! Answers: one offset per buffer, scattered pieces, or pools.
+//! Answers to the problems on buffers: offsets, split buffers, and shared objects.
 
 use crate::instance::Instance;
 use crate::units::{BufferId, Bytes, PoolId};
 
-/// One offset per buffer: the answer to the offset problem.
+/// The answer to the offset problem: one offset per buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     offsets: Vec<Bytes>,
 }
 
 impl Layout {
-    /// Offsets by buffer position, in bytes.
+    /// Creates a layout from offsets in bytes, indexed by buffer.
     pub fn new(offsets: Vec<Bytes>) -> Self {
         Self { offsets }
     }
 
-    /// Offsets by buffer position, as raw numbers of bytes.
+    /// Creates a layout from raw numbers of bytes, indexed by buffer.
     pub fn from_raw(offsets: impl IntoIterator<Item = u64>) -> Self {
         Self::new(offsets.into_iter().map(Bytes::new).collect())
     }
 
-    /// All offsets, by buffer position.
+    /// All offsets in bytes, indexed by buffer.
     pub fn offsets(&self) -> &[Bytes] {
         &self.offsets
     }
 
-    /// The offset of one buffer.
+    /// The offset of one buffer in bytes.
     pub fn offset(&self, id: BufferId) -> Bytes {
         self.offsets[id.index()]
     }
 
-    /// The peak: max of offset + size over buffers with bytes, 0 for none. Saturates, so a nonsense layout has a huge
-    /// peak.
+    /// The peak in bytes: the largest offset + size over buffers of non-zero size, or 0 if there are none.
+    /// The sum saturates, so an invalid layout has a huge peak.
     pub fn peak(&self, instance: &Instance) -> Bytes {
         let tops = instance
             .buffers()
@@ -46,44 +46,46 @@ impl Layout {
 /// A range of addresses `[start, start + length)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Piece {
-    /// First address, bytes.
+    /// The first address, in bytes.
     pub start: Bytes,
-    /// Number of bytes, never zero.
+    /// The number of bytes. It is never zero in a valid layout.
     pub length: Bytes,
 }
 
 impl Piece {
-    /// First address after the piece; saturates.
+    /// The first address after the piece. Saturates.
     pub fn end(self) -> Bytes {
         Bytes::new(self.start.get().saturating_add(self.length.get()))
     }
 }
 
-/// Buffers cut into pieces that may lie apart (SOURCES S2, scattered placement).
+/// The answer to the split-buffer problem: every buffer is cut into pieces that may lie apart
+/// (memory-planning patent).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitLayout {
     pieces: Vec<Vec<Piece>>,
 }
 
 impl SplitLayout {
-    /// Pieces by buffer position.
+    /// Creates a layout from pieces, indexed by buffer.
     pub fn new(pieces: Vec<Vec<Piece>>) -> Self {
         Self { pieces }
     }
 
-    /// The pieces of every buffer.
+    /// The pieces of every buffer, indexed by buffer.
     pub fn pieces(&self) -> &[Vec<Piece>] {
         &self.pieces
     }
 
-    /// The highest end of any piece.
+    /// The peak in bytes: the highest end of any piece.
     pub fn peak(&self) -> Bytes {
         let ends = self.pieces.iter().flatten().map(|piece| piece.end());
         ends.max().unwrap_or(Bytes::ZERO)
     }
 }
 
-/// Every buffer in one pool; a pool serves one buffer at a time. The answer to the shared-object problem.
+/// The answer to the shared-object problem: every buffer gets a whole object, and an object holds one buffer
+/// at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolPlan {
     assignment: Vec<PoolId>,
@@ -91,18 +93,18 @@ pub struct PoolPlan {
 }
 
 impl PoolPlan {
-    /// `assignment[i]` is the pool of buffer `i`, `sizes[p]` the bytes of pool `p`.
+    /// Creates a plan in which buffer `i` uses object `assignment[i]` and object `p` has `sizes[p]` bytes.
     pub fn new(assignment: Vec<PoolId>, sizes: Vec<Bytes>) -> Self {
         Self { assignment, sizes }
     }
 
-    /// Objects as large as their largest member, rounded up to `alignment` bytes.
+    /// Creates a plan whose objects are as large as their largest member, rounded up to `alignment` bytes.
     ///
     /// # Panics
-    /// If `alignment` is zero, or a rounded size overflows (sizes of an instance do not).
+    /// If `alignment` is zero or a rounded size overflows. Sizes of an instance never do.
     pub fn fitted(instance: &Instance, assignment: Vec<PoolId>, alignment: Bytes) -> Self {
-        let pools = assignment.iter().map(|pool| pool.index() + 1).max();
-        let mut sizes = vec![Bytes::ZERO; pools.unwrap_or(0)];
+        let objects = assignment.iter().map(|pool| pool.index() + 1).max();
+        let mut sizes = vec![Bytes::ZERO; objects.unwrap_or(0)];
         for (buffer, pool) in instance.buffers().iter().zip(&assignment) {
             let size = buffer.size().align_up(alignment).expect("sizes are far below 2^64");
             let pool = &mut sizes[pool.index()];
@@ -111,17 +113,17 @@ impl PoolPlan {
         Self { assignment, sizes }
     }
 
-    /// The pool of every buffer.
+    /// The object of every buffer, indexed by buffer.
     pub fn assignment(&self) -> &[PoolId] {
         &self.assignment
     }
 
-    /// The bytes of every pool.
+    /// The size of every object in bytes.
     pub fn sizes(&self) -> &[Bytes] {
         &self.sizes
     }
 
-    /// Sum of the pool sizes; saturates.
+    /// The sum of the object sizes in bytes. Saturates.
     pub fn total(&self) -> Bytes {
         let total = self.sizes.iter().fold(0u64, |sum, size| sum.saturating_add(size.get()));
         Bytes::new(total)

@@ -1,16 +1,24 @@
-//! What is planned and what an answer is; knows no algorithm.
+//! Problems, answers and checkers of the Plimsoll toolkit. This crate contains no algorithm.
 //!
-//! An [`Instance`] is a set of [`Buffer`]s, each with a size, a [`Lifespan`] and perhaps an alignment or a fixed
-//! offset. A [`Layout`] gives each an offset; its peak is what everybody wants low. [`check_layout`] says whether a
-//! layout is valid, recomputing everything from the definitions. A [`Solver`] turns an instance into an [`Outcome`]
-//! whose [`Claim`] says what is proved.
+//! The toolkit plans the memory of neural-network programs and proves how good its plans are. This crate
+//! defines nine optimisation problems, the files that describe them, and a checker for their answers. It also
+//! defines lower bounds with witnesses that can be confirmed. The algorithms are in the crates
+//! `plimsoll-heuristics` and `plimsoll-solvers`. The library `plimsoll` combines them, with one call per
+//! question.
+//!
+//! # First steps
+//! An [`Instance`] is a set of [`Buffer`]s. Each has a size, a [`Lifespan`], and optionally an alignment or a
+//! fixed offset. A [`Layout`] assigns an offset to each buffer, and its peak is the memory that it needs.
+//! [`check_layout`] recomputes everything from the definitions and lists every violation. [`load()`] is the
+//! simplest lower bound:
 //!
 //! ```
 //! use plimsoll_model::{Buffer, InstanceBuilder, Layout, Lifespan, check_layout, load};
 //!
 //! // bytes
-//! // 12 ┤ ███ c ████      a and b are alive together, so are a and c
-//! //  8 ┤ b ███           load: 4 + 4 at step 0, 4 + 4 at step 2
+//! //  8 ┤ b b c c       a and b are simultaneously live, and so are a and c
+//! //  4 ┤ a a a a       load: 4 + 4 bytes at step 0, 4 + 4 bytes at step 2
+//! //  0 └─0─1─2─3─ step
 //! let instance = InstanceBuilder::new("tiny")
 //!     .buffer(Buffer::new("a", 4, Lifespan::single(0, 4)?))
 //!     .buffer(Buffer::new("b", 4, Lifespan::single(0, 2)?))
@@ -21,6 +29,42 @@
 //! assert_eq!(layout.peak(&instance), load(&instance).0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! An algorithm implements [`Solver`]. It turns an input into an [`Outcome`] within a [`Budget`], and reports
+//! progress to an [`Observer`]. An outcome separates two facts: what is proved ([`Claim`], the solution
+//! status), and why the run ended ([`Stop`], the termination reason). [`run::run`] executes an algorithm
+//! under [`run::Limits`] and audits its answer with [`run::audit`], so that no statement of an algorithm is
+//! trusted. [`verify_bound`] confirms the [`Witness`] of a [`LowerBound`]. A [`Certificate`] stores claim and
+//! witness as JSON.
+//!
+//! # The nine problems
+//! Every problem is a type that implements [`Problem`]: its input, its solution, the value to minimise, and
+//! its checker. A shared object is a block of memory that holds one buffer at a time.
+//!
+//! | problem | type | input | decision | objective to minimise |
+//! |---|---|---|---|---|
+//! | `offsets` | [`Offsets`] | [`Instance`] | an offset per buffer | the peak |
+//! | `split-buffers` | [`SplitBuffers`] | [`Instance`] | pieces of address ranges per buffer | the peak |
+//! | `shared-objects` | [`SharedObjects`] | [`Instance`] | an object per buffer | the sum of object sizes |
+//! | `spilling` | [`Spilling`] | [`SpillProblem`] | buffers that stay on chip | the traffic of the others |
+//! | `orders` | [`Orders`] | [`orders::OrderProblem`] | a topological order | the peak live bytes |
+//! | `joint` | [`Joint`] | [`JointProblem`] | an order and a layout | the arena |
+//! | `timelines` | [`timelines::Timelines`] | [`timelines::TimelineProblem`] | start times | the makespan |
+//! | `tiers` | [`tiers::Tiers`] | [`tiers::TierProblem`] | a memory per tensor | the transfer time |
+//! | `fusion` | [`fusion::Fusions`] | [`fusion::FusionProblem`] | groups of operators | cross-group relations |
+//!
+//! # Where to read on
+//! - From files to instances and back: [`csv`], and [`files`] for atomic writes.
+//! - From a model to instances: [`graph`] defines operators, tensors and regions. [`program`] turns a graph
+//!   with branches and loops into one offset problem, and [`structure`] derives conflicts before an order is
+//!   chosen.
+//! - Bounds: [`simple_bound`], [`LoadProfile`], [`sections`], [`orders::around_bound`],
+//!   [`program::ProgramBound`].
+//! - Checkers beyond layouts: [`execution`] runs a graph in its memory and tracks every byte. [`races()`]
+//!   checks a placement under concurrent execution.
+//! - Machines, units and patterns, described in TOML and text files: [`timelines::Machine`],
+//!   [`tiers::TierMachine`], [`fusion::Units`], [`fusion::Patterns`].
+//!   [`tiers::TierMachine`], [`fusion::Units`], [`fusion::Patterns`].
 
 mod bits;
 mod bound;

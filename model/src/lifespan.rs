@@ -1,4 +1,4 @@
-//! Half-open intervals of steps, and lifespans made of several of them.
+//! Half-open intervals of steps, and lifespans built from them.
 
 use crate::units::Step;
 use serde::{Deserialize, Serialize};
@@ -7,35 +7,35 @@ use std::fmt;
 /// A half-open interval of steps `[lower, upper)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Interval {
-    /// First step inside.
+    /// The first step inside.
     pub lower: Step,
-    /// First step after.
+    /// The first step after the interval.
     pub upper: Step,
 }
 
 impl Interval {
-    /// The interval `[lower, upper)`; it may be empty, a lifespan refuses that later.
+    /// Creates the interval `[lower, upper)`. It may be empty; a [`Lifespan`] rejects empty intervals.
     pub fn new(lower: impl Into<Step>, upper: impl Into<Step>) -> Self {
         Self { lower: lower.into(), upper: upper.into() }
     }
 
-    /// True where no step lies inside.
+    /// Returns true if the interval contains no step.
     pub fn is_empty(self) -> bool {
         self.upper <= self.lower
     }
 
-    /// Number of steps inside.
+    /// The number of steps inside.
     pub fn duration(self) -> u64 {
         self.upper.get().saturating_sub(self.lower.get())
     }
 
-    /// True where the two share a step.
+    /// Returns true if the two intervals share a step.
     #[inline]
     pub fn intersects(self, other: Self) -> bool {
         self.lower < other.upper && other.lower < self.upper
     }
 
-    /// True where `step` lies inside.
+    /// Returns true if `step` lies inside.
     #[inline]
     pub fn contains(self, step: Step) -> bool {
         self.lower <= step && step < self.upper
@@ -48,51 +48,51 @@ impl fmt::Display for Interval {
     }
 }
 
-/// Why a set of intervals is no lifespan.
+/// The reason why intervals do not form a lifespan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum LifespanError {
     #[error("a lifespan needs at least one interval")]
     Empty,
-    #[error("interval {0} holds no step: upper must exceed lower")]
+    #[error("interval {0} contains no step: upper must exceed lower")]
     EmptyInterval(Interval),
-    /// Two intervals of one lifespan share a step.
+    /// Two intervals of one lifespan that share a step.
     #[error("intervals {0} and {1} of one lifespan overlap")]
     Overlapping(Interval, Interval),
-    /// A gap that sticks out of the lifespan.
+    /// A gap that is not inside the lifespan.
     #[error("gap {gap} does not lie inside {within}")]
     GapOutside { gap: Interval, within: Interval },
-    /// A gap that shares a step with the one before it.
+    /// A gap that shares a step with the previous one.
     #[error("gaps {0} and {1} overlap")]
     GapsOverlap(Interval, Interval),
-    #[error("the gaps leave no step of {0} alive")]
+    #[error("the gaps leave no live step in {0}")]
     NothingAlive(Interval),
 }
 
-/// The steps at which a buffer is alive: disjoint half-open intervals in ascending order.
+/// The steps at which a buffer is live: disjoint half-open intervals in ascending order.
 ///
-/// Adjacent intervals are merged, so the representation is canonical. One interval costs no allocation. Only a
-/// buffer of size 0 may have [no step](Self::empty_at).
+/// Adjacent intervals are merged, so the representation is canonical. A single interval needs no allocation.
+/// Only a buffer of size 0 may have a lifespan [without steps](Self::empty_at).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Lifespan {
     hull: Interval,
-    /// All intervals where there is not exactly one.
+    /// All intervals, unless there is exactly one.
     parts: Option<Box<[Interval]>>,
 }
 
 impl Lifespan {
-    /// One interval `[lower, upper)`.
+    /// Creates a lifespan of one interval `[lower, upper)`.
     ///
     /// # Errors
-    /// [`LifespanError::EmptyInterval`] where `upper <= lower`.
+    /// [`LifespanError::EmptyInterval`] if `upper <= lower`.
     pub fn single(lower: impl Into<Step>, upper: impl Into<Step>) -> Result<Self, LifespanError> {
         Self::from_intervals([Interval::new(lower, upper)])
     }
 
-    /// Any number of disjoint intervals, in any order. O(k log k).
+    /// Creates a lifespan from disjoint intervals in any order. O(k log k) for k intervals.
     ///
     /// # Errors
-    /// No interval, an interval without steps, or two that overlap.
+    /// A [`LifespanError`] if there is no interval, an interval is empty, or two intervals overlap.
     pub fn from_intervals(intervals: impl IntoIterator<Item = Interval>) -> Result<Self, LifespanError> {
         let mut sorted: Vec<Interval> = intervals.into_iter().collect();
         sorted.sort_unstable();
@@ -117,10 +117,11 @@ impl Lifespan {
         Ok(Self { hull, parts })
     }
 
-    /// An interval with holes, `MiniMalloc`'s way of writing gaps.
+    /// Creates a lifespan from an interval and its gaps, as in `MiniMalloc`'s CSV format.
     ///
     /// # Errors
-    /// A gap that is empty, sticks out of `hull`, overlaps another, or leaves nothing alive.
+    /// A [`LifespanError`] if a gap is empty, is not inside `hull` or overlaps another gap, or if no live
+    /// step remains.
     pub fn with_gaps(
         hull: Interval,
         gaps: impl IntoIterator<Item = Interval>,
@@ -130,7 +131,7 @@ impl Lifespan {
         }
         let mut gaps: Vec<Interval> = gaps.into_iter().collect();
         gaps.sort_unstable();
-        let mut alive = Vec::with_capacity(gaps.len() + 1);
+        let mut live = Vec::with_capacity(gaps.len() + 1);
         let mut from = hull.lower;
         let mut before = None;
         for gap in gaps {
@@ -147,38 +148,38 @@ impl Lifespan {
             }
             before = Some(gap);
             if from < gap.lower {
-                alive.push(Interval::new(from, gap.lower));
+                live.push(Interval::new(from, gap.lower));
             }
             from = gap.upper;
         }
         if from < hull.upper {
-            alive.push(Interval::new(from, hull.upper));
+            live.push(Interval::new(from, hull.upper));
         }
-        if alive.is_empty() {
+        if live.is_empty() {
             return Err(LifespanError::NothingAlive(hull));
         }
-        Self::from_intervals(alive)
+        Self::from_intervals(live)
     }
 
-    /// No step at all, written `[step, step)`: some planners give it to buffers of size 0. An instance refuses it for
-    /// any other.
+    /// Creates a lifespan without steps, written `[step, step)`. Some planners emit it for buffers of size 0.
+    /// An instance rejects it for any other size.
     pub fn empty_at(step: impl Into<Step>) -> Self {
         let step = step.into();
         Self { hull: Interval::new(step, step), parts: Some(Box::default()) }
     }
 
-    /// True where no step is alive.
+    /// Returns true if the lifespan contains no step.
     pub fn is_empty(&self) -> bool {
         self.hull.is_empty()
     }
 
-    /// First step alive to first step after the last one alive; empty where no step is alive.
+    /// The interval from the first live step to the step after the last one; empty if there is no live step.
     #[inline]
     pub fn hull(&self) -> Interval {
         self.hull
     }
 
-    /// The disjoint intervals, ascending, no two adjacent.
+    /// The disjoint intervals, ascending. No two are adjacent.
     #[inline]
     pub fn intervals(&self) -> &[Interval] {
         match &self.parts {
@@ -187,25 +188,25 @@ impl Lifespan {
         }
     }
 
-    /// True where the lifespan has more than one interval.
+    /// Returns true if the lifespan has more than one interval.
     #[inline]
     pub fn has_gaps(&self) -> bool {
         self.parts.as_ref().is_some_and(|parts| !parts.is_empty())
     }
 
-    /// Number of steps alive, gaps not counted.
+    /// The number of live steps, without gaps.
     pub fn duration(&self) -> u64 {
         self.intervals().iter().map(|i| i.duration()).sum()
     }
 
-    /// True where `step` is alive.
+    /// Returns true if `step` is a live step.
     pub fn contains(&self, step: Step) -> bool {
         let parts = self.intervals();
         let after = parts.partition_point(|part| part.upper <= step);
         parts.get(after).is_some_and(|part| part.contains(step))
     }
 
-    /// True where both are alive at some step. O(number of intervals).
+    /// Returns true if both lifespans share a live step. Linear in the number of intervals.
     #[inline]
     pub fn intersects(&self, other: &Self) -> bool {
         if !self.hull.intersects(other.hull) {
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lifespan_without_steps_meets_nothing() {
+    fn an_empty_lifespan_intersects_nothing() {
         let empty = Lifespan::empty_at(3);
         assert!(empty.is_empty() && !empty.has_gaps() && empty.intervals().is_empty());
         assert!(!empty.contains(Step::new(3)) && empty.duration() == 0);
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_and_overlapping_are_refused() {
+    fn empty_and_overlapping_intervals_are_rejected() {
         assert!(Lifespan::single(3, 3).is_err());
         assert!(Lifespan::from_intervals([]).is_err());
         assert!(Lifespan::from_intervals([Interval::new(0, 3), Interval::new(2, 4)]).is_err());

@@ -1,22 +1,22 @@
-//! Bytes alive over time, and the sections of steps at which they peak.
+//! Live bytes over time, and the sections of steps at which they peak.
 
 use crate::budget::Budget;
 use crate::instance::Instance;
 use crate::lifespan::Interval;
 use crate::units::{BufferId, Bytes, Step};
 
-/// The bytes alive at every step, as a step function. Built in O(n log n).
+/// The live bytes at every step, as a step function. Built in O(n log n).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadProfile {
     pieces: Vec<(Interval, Bytes)>,
 }
 
 impl LoadProfile {
-    /// Sums the sizes of all buffers alive at each step; separations and exclusions play no part.
+    /// Sums the sizes of all buffers live at each step. Separations and exclusions are ignored.
     pub fn of(instance: &Instance) -> Self {
         let mut events: Vec<(Step, i64)> = Vec::with_capacity(2 * instance.len());
         for buffer in instance.buffers() {
-            // The instance's ceiling fits i64, so does every size.
+            // The ceiling of the instance fits i64, so every size does.
             let size = buffer.size().get() as i64;
             for part in buffer.lifespan().intervals() {
                 events.push((part.lower, size));
@@ -25,28 +25,29 @@ impl LoadProfile {
         }
         events.sort_unstable();
         let mut pieces = Vec::new();
-        let (mut alive, mut from) = (0i64, Step::default());
+        let (mut live, mut from) = (0i64, Step::default());
         for chunk in events.chunk_by(|a, b| a.0 == b.0) {
             let step = chunk[0].0;
             let change = chunk.iter().map(|&(_, change)| change).sum::<i64>();
             if change == 0 {
                 continue;
             }
-            if alive > 0 {
-                pieces.push((Interval::new(from, step), Bytes::new(alive as u64)));
+            if live > 0 {
+                pieces.push((Interval::new(from, step), Bytes::new(live as u64)));
             }
-            alive += change;
+            live += change;
             from = step;
         }
         Self { pieces }
     }
 
-    /// Maximal intervals of constant, positive load, ascending.
+    /// The maximal intervals of constant, positive load, ascending.
     pub fn pieces(&self) -> &[(Interval, Bytes)] {
         &self.pieces
     }
 
-    /// The *load*: the most bytes alive at one step, and the first such step. Zero for no buffers.
+    /// The *load*: the maximum number of live bytes at one step, with the first such step. Zero if there are
+    /// no buffers.
     pub fn peak(&self) -> (Bytes, Step) {
         let mut best = (Bytes::ZERO, Step::default());
         for &(interval, bytes) in &self.pieces {
@@ -57,7 +58,7 @@ impl LoadProfile {
         best
     }
 
-    /// Bytes alive at `step`. O(log n).
+    /// The live bytes at `step`. O(log n).
     pub fn at(&self, step: Step) -> Bytes {
         let next = self.pieces.partition_point(|(i, _)| i.upper <= step);
         match self.pieces.get(next) {
@@ -67,12 +68,13 @@ impl LoadProfile {
     }
 }
 
-/// The load of an instance and the first step that shows it.
+/// The load of an instance in bytes, with the first step at which it occurs. O(n log n).
 pub fn load(instance: &Instance) -> (Bytes, Step) {
     LoadProfile::of(instance).peak()
 }
 
-/// The buffers with bytes alive at `step`, ascending. O(n log gaps).
+/// The buffers of non-zero size that are live at `step`, ascending. O(n log g) for at most g intervals per
+/// lifespan.
 pub fn alive_at(instance: &Instance, step: Step) -> Vec<BufferId> {
     let holds = |id: &BufferId| {
         let buffer = instance.buffer(*id);
@@ -81,7 +83,7 @@ pub fn alive_at(instance: &Instance, step: Step) -> Vec<BufferId> {
     instance.ids().filter(holds).collect()
 }
 
-/// A run of steps over which a set of buffers, maximal in time, is alive together.
+/// A range of steps at which a maximal set of buffers is live.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// The steps, half-open.
@@ -90,24 +92,23 @@ pub struct Section {
     pub buffers: Vec<BufferId>,
 }
 
-/// The sections of an instance: the sets alive together that no neighbouring set contains. Buffers of size 0 are in
-/// none.
+/// The sections of an instance: the sets of simultaneously live buffers that no neighbouring set contains.
+/// Buffers of size 0 belong to none.
 ///
-/// Buffers that start during a run of ends and starts join the set once; a set is recorded just before the
-/// first end that follows a start. Every two buffers alive at a common step meet in some section, so sections
-/// cover all conflicts that come from time. O(n log n + total size of the sections) time and memory, up to
-/// quadratic.
+/// Events are sorted by step, and a set is recorded just before the first end that follows a start. Any two
+/// buffers live at a common step meet in some section, so sections cover all conflicts in time. O(n log n +
+/// total size of the sections) in time and memory, which is at most quadratic.
 ///
 /// ```text
-/// a ████████        sections: {a, b} and {b, c}; the step at which only b is
-/// b    ██████████   alive is contained in both and is none
+/// a ████████        sections: {a, b} and {b, c}; the set {b}, live between them,
+/// b    ██████████   is contained in both, so it is not a section
 /// c          ██████
 /// ```
 pub fn sections(instance: &Instance) -> Vec<Section> {
     sections_within(instance, &mut Budget::unlimited())
 }
 
-/// The same within the time of `watch`: where that ends, only the first sections.
+/// Computes the sections until the budget `watch` ends. In that case only the first sections are returned.
 pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> {
     // Ends sort before starts at the same step: intervals are half-open.
     let mut events: Vec<(Step, bool, BufferId)> = Vec::with_capacity(2 * instance.len());
@@ -118,7 +119,7 @@ pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> 
         }
     }
     events.sort_unstable();
-    let mut alive: std::collections::BTreeSet<BufferId> = std::collections::BTreeSet::new();
+    let mut live: std::collections::BTreeSet<BufferId> = std::collections::BTreeSet::new();
     let mut found = Vec::new();
     let mut last_start = None;
     for (step, starts, id) in events {
@@ -126,16 +127,16 @@ pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> 
             break;
         }
         if starts {
-            alive.insert(id);
+            live.insert(id);
             last_start = Some(step);
         } else {
             if let Some(lower) = last_start.take() {
                 found.push(Section {
                     interval: Interval::new(lower, step),
-                    buffers: alive.iter().copied().collect(),
+                    buffers: live.iter().copied().collect(),
                 });
             }
-            alive.remove(&id);
+            live.remove(&id);
         }
     }
     found
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn touching_lifespans_do_not_meet() {
+    fn touching_lifespans_do_not_intersect() {
         let t = instance(&[(0, 4, 3), (4, 8, 5)]);
         assert_eq!(load(&t).0.get(), 5);
         assert_eq!(sections(&t).len(), 2);

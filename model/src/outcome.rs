@@ -1,31 +1,31 @@
-//! What an algorithm says: what is proved, apart from why it stopped.
+//! The answer of an algorithm: what is proved, and separately why it stopped.
 
 use crate::claim::{Claim, Stats, Stop};
 use crate::problem::{Bound, Problem};
 
-/// An answer: claim, solution, bound, and why the algorithm stopped.
+/// An answer: claim, solution, bound, and termination reason.
 ///
-/// Invariants, kept by [`Outcome::conclude`]: `Optimal` has a solution whose value equals the bound; `Feasible`
-/// has a solution; `Infeasible` has a bound above the capacity. `Unknown` may carry a solution that is complete
-/// but exceeds the capacity.
+/// [`Outcome::conclude`] keeps these invariants. `Optimal` has a solution whose value equals the bound.
+/// `Feasible` has a solution. `Infeasible` has a bound above the capacity. `Unknown` may carry a complete
+/// solution that exceeds the capacity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome<P: Problem> {
-    /// What is proved.
+    /// The solution status: what is proved.
     pub claim: Claim,
-    /// The best solution found.
+    /// The best solution found, if any.
     pub solution: Option<P::Solution>,
     /// The value of that solution.
     pub value: Option<P::Value>,
-    /// What no solution can be better than, and why.
+    /// The best lower bound, with its witness.
     pub lower_bound: Bound<P>,
-    /// Why the algorithm ended.
+    /// The termination reason.
     pub stop: Stop,
-    /// Counters.
+    /// Counters and times of the run.
     pub stats: Stats,
 }
 
 impl<P: Problem> Outcome<P> {
-    /// Draws the claim from the best solution with its value, the bound, and the capacity.
+    /// Derives the claim from the best solution with its value, the bound, and the capacity.
     pub fn conclude(
         best: Option<(P::Solution, P::Value)>,
         lower_bound: Bound<P>,
@@ -48,7 +48,7 @@ impl<P: Problem> Outcome<P> {
         Self { claim, solution, value, lower_bound, stop, stats }
     }
 
-    /// The same from the best solution alone, with value and limit as the problem has them.
+    /// Derives the claim from the best solution alone; the problem provides its value and the limit.
     pub fn of(
         input: &P::Input,
         solution: Option<P::Solution>,

@@ -1,9 +1,9 @@
-//! Pairs of buffers.
+//! Symmetric sets of pairs of buffers.
 
 use crate::units::BufferId;
 use std::collections::BTreeMap;
 
-/// A symmetric set of pairs of buffers, kept as sorted neighbour lists; empty costs nothing.
+/// A symmetric set of pairs of buffers, stored as sorted neighbour lists. An empty set allocates nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
     neighbours: BTreeMap<BufferId, Vec<BufferId>>,
@@ -19,13 +19,13 @@ impl Pairs {
         }
     }
 
-    /// True where there is no pair.
+    /// Returns true if there are no pairs.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.neighbours.is_empty()
     }
 
-    /// True where `a` and `b` are a pair. O(log n).
+    /// Returns true if `a` and `b` form a pair. O(log n).
     #[inline]
     pub fn contains(&self, a: BufferId, b: BufferId) -> bool {
         !self.neighbours.is_empty() && self.of(a).binary_search(&b).is_ok()
@@ -36,7 +36,7 @@ impl Pairs {
         self.neighbours.get(&a).map_or(&[], Vec::as_slice)
     }
 
-    /// Every pair once, the smaller id first, ascending.
+    /// Every pair once, ascending, the smaller id first.
     pub fn iter(&self) -> impl Iterator<Item = (BufferId, BufferId)> + '_ {
         self.neighbours
             .iter()

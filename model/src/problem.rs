@@ -1,4 +1,4 @@
-//! The trait that all problems share, and the problems on buffers.
+//! The trait shared by all problems, and the problems on instances.
 
 use crate::bound::{BoundError, LowerBound, Reason, Witness, verify_bound};
 use crate::check::{Violation, check_layout, check_shared_objects, check_split_buffers};
@@ -9,91 +9,92 @@ use crate::units::{BufferId, Bytes, PoolId};
 use crate::value::Value;
 use std::fmt;
 
-/// A kind of problem: what goes in, what comes out, what is optimised, how an answer is checked.
+/// A kind of problem: its input, its solution, the value to minimise, and the checker.
 ///
-/// The smaller of two values is the better one. A problem that maximises orders its values the other way round.
+/// The smaller of two values is the better one. A problem that maximises orders its values in reverse.
 pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
-    /// What goes in.
+    /// The input.
     type Input;
-    /// What comes out.
+    /// The answer.
     type Solution: Clone + fmt::Debug + PartialEq + Send;
-    /// What is optimised.
+    /// The value to minimise.
     type Value: Value;
-    /// Why a bound holds.
+    /// The reason for a bound.
     type Witness: Reason;
-    /// What can be wrong with a solution.
+    /// What a checker can find wrong with a solution.
     type Violation: fmt::Debug + fmt::Display + PartialEq;
-    /// Its word in tables and files.
+    /// The name of the problem in tables and files.
     const NAME: &'static str;
 
-    /// The value of a solution. The solution may be invalid.
+    /// The value of a solution, which may be invalid.
     fn value(input: &Self::Input, solution: &Self::Solution) -> Self::Value;
 
-    /// The worst value that a solution may have.
+    /// The worst value that a solution may have, if limited.
     fn capacity(_input: &Self::Input) -> Option<Self::Value> {
         None
     }
 
-    /// The worst value that a solution has where one exists: a bound above it proves that none exists. The
-    /// capacity, unless something better is known.
+    /// A value that an optimal solution does not exceed if any solution exists. A lower bound above it proves
+    /// infeasibility. By default it is the capacity.
     fn limit(input: &Self::Input) -> Option<Self::Value> {
         Self::capacity(input)
     }
 
-    /// What an algorithm has to see of an input; [`guarded`](crate::guarded) shows it no more.
+    /// The part of an input that an algorithm needs. [`guarded`](crate::guarded()) passes only this part on.
     fn reduced(_input: &Self::Input) -> Reduced<Self> {
         Reduced::Whole
     }
 
-    /// The solution of the whole that goes with the solution of a part, as [`Problem::reduced`] gave it.
+    /// Extends the solution of a part, as returned by [`Problem::reduced`], to the whole input.
     fn extended(_input: &Self::Input, _kept: &[BufferId], part: Self::Solution) -> Self::Solution {
         part
     }
 
-    /// A witness in words, with the names of the input.
+    /// Describes a witness as text, with the names of the input.
     fn explain(_input: &Self::Input, witness: &Self::Witness) -> String {
         witness.to_string()
     }
 
-    /// Everything wrong with a solution, by the checker.
+    /// Returns every violation of a solution, found by the checker.
     fn check(input: &Self::Input, solution: &Self::Solution) -> Vec<Self::Violation>;
 
-    /// The same but for the capacity, which the solution may exceed.
+    /// Returns every violation except those of the capacity.
     fn check_unlimited(input: &Self::Input, solution: &Self::Solution) -> Vec<Self::Violation> {
         Self::check(input, solution)
     }
 
-    /// Confirms that the witness of a bound shows it, from the definitions.
+    /// Confirms that a witness proves its bound, from the definitions.
     ///
     /// # Errors
-    /// The first reason for doubt; [`BoundError::NotCheckable`] where only a repeated search could tell.
+    /// The first reason why it does not; [`BoundError::NotCheckable`] if only repeating a search can confirm
+    /// it.
     fn confirm(input: &Self::Input, bound: &Bound<Self>) -> Result<(), BoundError>;
 }
 
-/// A value that no solution of a problem can be better than, and why.
+/// A value that no solution of a problem can be better than, with its witness.
 pub type Bound<P> = LowerBound<<P as Problem>::Value, <P as Problem>::Witness>;
 
-/// What of an input an algorithm has to see.
+/// The part of an input that an algorithm needs.
 pub enum Reduced<P: Problem> {
-    /// All of it, unchanged.
+    /// The whole input, unchanged.
     Whole,
-    /// Nothing: no solution exists, for this reason.
+    /// Nothing: no solution exists, for the given reason.
     Infeasible(Bound<P>),
-    /// The input of the buffers `kept`, ascending ids of the whole.
+    /// The input restricted to the buffers `kept`.
     Part {
-        /// That input.
+        /// The restricted input.
         input: P::Input,
-        /// Its buffers, by their ids in the whole.
+        /// Its buffers by their ids in the whole, ascending.
         kept: Vec<BufferId>,
     },
 }
 
-/// A problem whose input is an instance and whose value is a number of bytes.
+/// A problem whose input is an [`Instance`] and whose value is in bytes.
 pub trait InstanceProblem: Problem<Input = Instance, Value = Bytes, Witness = Witness> {}
 
 impl<P: Problem<Input = Instance, Value = Bytes, Witness = Witness>> InstanceProblem for P {}
 
-/// An instance without buffers of size 0.
+/// Removes buffers of size 0.
 fn sized<P: InstanceProblem>(input: &Instance) -> Reduced<P> {
     if !input.has_empty() {
         return Reduced::Whole;
@@ -102,12 +103,12 @@ fn sized<P: InstanceProblem>(input: &Instance) -> Reduced<P> {
     Reduced::Part { input: input.induced(&kept), kept }
 }
 
-/// The same, where fixed offsets can be kept.
+/// Removes buffers of size 0, or proves that fixed offsets contradict each other.
 fn placeable<P: InstanceProblem>(input: &Instance) -> Reduced<P> {
     input.contradiction().map_or_else(|| sized(input), Reduced::Infeasible)
 }
 
-/// Offsets of a part as offsets of the whole: what is not in the part lies at its fixed offset, or at 0.
+/// Extends the offsets of a part to the whole. Other buffers lie at their fixed offset, or at 0.
 fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
     let mut offsets: Vec<Bytes> = input.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect();
     for (id, offset) in kept.iter().zip(part) {
@@ -116,8 +117,8 @@ fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
     offsets
 }
 
-/// What problems share whose input is an instance: the associated types but the solution, the capacity, witnesses in
-/// words, and the checker.
+/// The items shared by problems whose input is an instance: the associated types except the solution, the
+/// capacity, witnesses as text, and the checker.
 macro_rules! on_instances {
     ($check:path) => {
         type Input = Instance;
@@ -143,7 +144,7 @@ macro_rules! on_instances {
     };
 }
 
-/// The offset problem: one offset per buffer, minimum peak.
+/// The offset problem: assigns one offset to each buffer and minimises the peak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offsets {}
 
@@ -173,7 +174,8 @@ impl Problem for Offsets {
     }
 }
 
-/// The offset problem where buffers may be cut into pieces (SOURCES S2).
+/// The split-buffer problem: the offset problem with buffers that may be cut into pieces (memory-planning
+/// patent).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitBuffers {}
 
@@ -207,7 +209,7 @@ impl Problem for SplitBuffers {
     }
 }
 
-/// The shared-object problem: one pool per buffer, minimum sum of pool sizes.
+/// The shared-object problem: assigns one object to each buffer and minimises the sum of the object sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedObjects {}
 
@@ -220,12 +222,12 @@ impl Problem for SharedObjects {
         solution.total()
     }
 
-    /// Fixed offsets concern addresses, of which pools have none.
+    /// Fixed offsets concern addresses, which shared objects do not have.
     fn reduced(input: &Instance) -> Reduced<Self> {
         sized(input)
     }
 
-    /// What takes no byte fits into any pool.
+    /// A buffer of size 0 fits into any object.
     fn extended(input: &Instance, kept: &[BufferId], part: PoolPlan) -> PoolPlan {
         let mut assignment = vec![PoolId::at(0); input.len()];
         for (id, pool) in kept.iter().zip(part.assignment()) {
@@ -236,7 +238,7 @@ impl Problem for SharedObjects {
     }
 
     fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
-        // Alignments and fixed offsets concern addresses, of which pools have none.
+        // Alignments and fixed offsets concern addresses, which shared objects do not have.
         match bound.witness {
             Witness::AlignedClique { .. } | Witness::Fixed { .. } | Witness::Contradiction { .. } => {
                 Err(BoundError::Foreign(bound.witness.in_words(input)))
@@ -246,7 +248,7 @@ impl Problem for SharedObjects {
     }
 }
 
-/// The order problem: a topological order of the operators, least peak of bytes alive.
+/// The order problem: finds a topological order of the operators and minimises the peak live bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orders {}
 

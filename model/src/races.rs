@@ -1,6 +1,7 @@
-//! Whether a placement survives concurrency: found from precedences alone, by walking along them.
+//! Checks that a placement survives concurrent execution, using only the precedences of operators.
 //!
-//! Independent of [`structure`](crate::structure): no transitive closure, no instance, no separations.
+//! It is independent of [`structure`](crate::structure): it uses no transitive closure, no instance and no
+//! separations.
 
 use crate::bits::BitMatrix;
 use crate::budget::Budget;
@@ -11,20 +12,22 @@ use crate::units::{Bytes, OperatorId};
 use std::collections::HashMap;
 use std::fmt;
 
-/// Two memories at a common address although nothing keeps their users apart.
+/// Two memories that share an address although no precedence separates their users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The memory that would be overwritten: of the two the one that can begin earlier. Storages first, then scratch.
+    /// The memory that would be overwritten: of the two, the one that can begin earlier. Positions count
+    /// storages first, then scratch.
     pub victim: usize,
-    /// The memory that lies on it.
+    /// The memory that overlaps it.
     pub intruder: usize,
-    /// Names of both.
+    /// The names of the victim and the intruder.
     pub names: [String; 2],
-    /// How many bytes they overlap.
+    /// The number of bytes that they share.
     pub shared: Bytes,
-    /// Who needs the victim and does not have to run before the intruder begins; none where it is wanted at the end.
+    /// An operator that uses the victim and need not run before the intruder begins; `None` if the victim is
+    /// needed at the end.
     pub reader: Option<String>,
-    /// Who begins the intruder; none where it is held from the start.
+    /// The operator that begins the intruder; `None` if it is held from the start.
     pub writer: Option<String>,
 }
 
@@ -34,10 +37,14 @@ impl fmt::Display for Race {
         write!(f, "'{victim}' and '{intruder}' share {shared} bytes: ")?;
         match (&self.reader, &self.writer) {
             (_, None) => write!(f, "'{intruder}' is held from the start"),
-            (None, Some(writer)) => write!(f, "'{victim}' is wanted at the end, '{writer}' writes over it"),
-            (Some(reader), Some(writer)) if reader == writer => write!(f, "'{reader}' uses both at a time"),
+            (None, Some(writer)) => {
+                write!(f, "'{victim}' is needed at the end, but '{writer}' overwrites it")
+            }
+            (Some(reader), Some(writer)) if reader == writer => {
+                write!(f, "'{reader}' uses both simultaneously")
+            }
             (Some(reader), Some(writer)) => {
-                write!(f, "'{reader}' needs the first, and nothing makes '{writer}' wait for that")
+                write!(f, "'{reader}' needs '{victim}', but '{writer}' need not wait for '{reader}'")
             }
         }
     }
@@ -47,21 +54,23 @@ impl fmt::Display for Race {
 struct Held {
     name: String,
     users: Vec<OperatorId>,
-    /// Who begins it; none where it is held from the start.
+    /// The operator that begins it; `None` if it is held from the start.
     first: Option<OperatorId>,
     to_end: bool,
 }
 
-/// Every pair of memories that share an address although, by the precedences of `problem` and those `added`, it is not so
-/// that all users of one have ended before any user of the other starts. See [`Precedences`].
+/// Finds every pair of memories that share an address although their users may overlap in time.
+///
+/// Two memories are safe only if all users of one end before any user of the other starts, as implied by the
+/// precedences of `problem` and `added`. See [`Precedences`].
 ///
 /// # Panics
-/// If `pieces` are not one list per memory, or `added` names unknown operators.
+/// If `pieces` does not have one list per memory, or `added` contains unknown operators.
 pub fn races(problem: &OrderProblem, added: &[(OperatorId, OperatorId)], pieces: &[Vec<Piece>]) -> Vec<Race> {
     Precedences::of(problem, added).races(pieces)
 }
 
-/// Storages, then scratch.
+/// All memories: storages, then scratch.
 fn memories(problem: &OrderProblem) -> Vec<Held> {
     let storages = problem.storages().iter().enumerate().map(|(at, storage)| Held {
         name: storage.name.clone(),
@@ -78,7 +87,7 @@ fn memories(problem: &OrderProblem) -> Vec<Held> {
     storages.chain(scratch).collect()
 }
 
-/// Per operator: how many users of a memory must have ended before it starts.
+/// Per operator: the number of users of a memory that must have ended before it starts.
 fn reached_by(held: &Held, after: &[Vec<OperatorId>]) -> Vec<u32> {
     let mut counts = vec![0; after.len()];
     let mut seen = vec![usize::MAX; after.len()];
@@ -96,7 +105,7 @@ fn reached_by(held: &Held, after: &[Vec<OperatorId>]) -> Vec<u32> {
     counts
 }
 
-/// Addresses that two lists of ranges have in common; both ascending.
+/// The number of addresses shared by two ascending lists of ranges.
 fn shared(one: &[Piece], other: &[Piece]) -> u64 {
     let (mut i, mut j, mut sum) = (0, 0, 0u64);
     while let (Some(x), Some(y)) = (one.get(i), other.get(j)) {
@@ -110,35 +119,37 @@ fn shared(one: &[Piece], other: &[Piece]) -> u64 {
     sum
 }
 
-/// Who needs memory when, as far as precedences tell: made once for any number of placements.
+/// The possible overlaps in time between memories, as implied by precedences. Built once for any number of
+/// placements.
 #[derive(Clone, Debug)]
 pub struct Precedences<'a> {
     problem: &'a OrderProblem,
     held: Vec<Held>,
-    /// Per operator: who directly waits for it.
+    /// Per operator: its direct successors.
     after: Vec<Vec<OperatorId>>,
-    /// Whether all users of one memory have ended before another begins.
+    /// True at (a, b) if all users of memory a have ended before memory b begins.
     before: BitMatrix,
-    /// Whether a user of one memory has ended before another begins.
+    /// True at (a, b) if some user of memory a has ended before memory b begins.
     behind: BitMatrix,
 }
 
 impl<'a> Precedences<'a> {
-    /// What follows from the precedences of `problem` and those `added`. O(users (n + e) + m^2) for m memories.
+    /// Derives the overlaps from the precedences of `problem` and `added`. O(u (n + e) + m^2) for u uses, n
+    /// operators, e edges and m memories.
     ///
     /// # Panics
-    /// If `added` names unknown operators.
+    /// If `added` contains unknown operators.
     pub fn of(problem: &'a OrderProblem, added: &[(OperatorId, OperatorId)]) -> Self {
-        Self::within(problem, added, &mut Budget::unlimited()).expect("nothing ends without limits")
+        Self::within(problem, added, &mut Budget::unlimited()).expect("an unlimited budget does not end")
     }
 
-    /// The same within the time of `watch`.
+    /// Like [`Precedences::of`], within the budget `watch`.
     ///
     /// # Errors
-    /// Why the time ended before.
+    /// The reason why the budget ended.
     ///
     /// # Panics
-    /// As [`Precedences::of`].
+    /// The same as for [`Precedences::of`].
     pub fn within(
         problem: &'a OrderProblem,
         added: &[(OperatorId, OperatorId)],
@@ -171,12 +182,14 @@ impl<'a> Precedences<'a> {
         Ok(Self { problem, held, after, before, behind })
     }
 
-    /// Every pair of memories at a common address that may be needed together, ascending by victim and intruder. `pieces` lists the
-    /// addresses of each memory: of the storages, then of the scratch of the operators that need some. O(m^2 p) for m memories of
-    /// p pieces.
+    /// Finds every pair of memories that share an address and may be needed simultaneously, ascending by
+    /// victim and intruder.
+    ///
+    /// `pieces` lists the addresses of each memory: of the storages, then of the scratch of the operators
+    /// that need some. O(m^2 p) for m memories of p pieces.
     ///
     /// # Panics
-    /// If `pieces` are not one list per memory.
+    /// If `pieces` does not have one list per memory.
     pub fn races(&self, pieces: &[Vec<Piece>]) -> Vec<Race> {
         assert_eq!(self.held.len(), pieces.len(), "addresses of every memory");
         let mut sorted = pieces.to_vec();
@@ -206,9 +219,9 @@ impl<'a> Precedences<'a> {
         found
     }
 
-    /// A race in words: who of the two is overwritten, and by whom.
+    /// Describes a race: the memory that is overwritten, and the one that overwrites it.
     fn race(&self, a: usize, b: usize, shared: u64, walks: &mut HashMap<OperatorId, Vec<u64>>) -> Race {
-        // Whoever begins behind a user of the other is the intruder; else the second is.
+        // A memory that begins behind a user of the other is the intruder; otherwise the second one is.
         let turned = self.behind.get(b, a) && !self.behind.get(a, b);
         let (victim, intruder) = if turned { (b, a) } else { (a, b) };
         let (one, other) = (&self.held[victim], &self.held[intruder]);
@@ -229,7 +242,7 @@ impl<'a> Precedences<'a> {
         }
     }
 
-    /// The operators that must wait for one, as bits.
+    /// The operators that depend on one operator, as bits.
     fn waiting_for(&self, one: OperatorId) -> Vec<u64> {
         let (mut todo, mut seen) = (vec![one], vec![0u64; self.after.len().div_ceil(64)]);
         while let Some(at) = todo.pop() {

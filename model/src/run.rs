@@ -1,8 +1,9 @@
-//! Runs one algorithm on one instance, under limits, and puts its answer through the checker.
+//! Runs one algorithm on one input under limits, and audits its answer.
 //!
-//! Nothing an algorithm says is taken on trust: the solution is checked from the definitions, its value
-//! recomputed, the claim compared with value, bound and capacity, and the witness of the bound confirmed where
-//! only a repeated search could not. An answer that fails is refused, whatever it claims.
+//! No statement of an algorithm is trusted. The checker validates the solution from the definitions and
+//! recomputes its value. The claim is compared with value, bound and capacity. The witness of the bound is
+//! confirmed, unless only a repeated search could do so. An answer that fails is rejected, whatever its
+//! claim.
 
 use crate::bound::BoundError;
 use crate::budget::Budget;
@@ -16,25 +17,26 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Stack an algorithm runs on, bytes: recursion over thousands of buffers must not end the process.
+/// The stack size of an algorithm in bytes. Recursion over thousands of buffers must not overflow it.
 const STACK: usize = 256 << 20;
 
-/// What a run may spend.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Wall-clock time of one run.
+    /// The wall-clock time of one run.
     pub time: Option<Duration>,
-    /// Nodes of one run, whatever the algorithm counts.
+    /// The number of nodes of one run, as counted by the algorithm.
     pub nodes: Option<u64>,
-    /// Stop at the first solution of at most this value, in problems measured in bytes.
+    /// Stops at the first solution of at most this value, in problems measured in bytes.
     pub target: Option<Bytes>,
-    /// When all runs must be over, where they share one time limit: see [`Limits::from_now`]. Without `time` it only ends
-    /// runs: until then algorithms work as without any limit.
+    /// The common end of all runs that share one time limit; see [`Limits::from_now`]. Without `time` it only
+    /// stops runs: until then, algorithms work as if there were no time limit.
     pub deadline: Option<Instant>,
 }
 
 impl Limits {
-    /// A budget with these limits whose clock starts now. It ends on a [request to stop](crate::interrupt) as well.
+    /// A budget with these limits, whose clock starts now. It also ends on a [stop
+    /// request](crate::interrupt).
     pub fn budget(&self) -> Budget {
         let mut budget = Budget::unlimited().with_cancel(crate::interrupt::flag());
         if let Some(time) = self.time {
@@ -53,12 +55,12 @@ impl Limits {
         }
     }
 
-    /// What of the limits ends work that is not counted in nodes.
+    /// A budget for work that is not counted in nodes: the same limits without target and node limit.
     pub fn watch(&self) -> Budget {
         Self { target: None, ..*self }.budget().without_node_limit()
     }
 
-    /// The same limits for several runs that share the time limit; the clock starts now.
+    /// Returns the same limits for several runs that share the time limit. The clock starts now.
     #[must_use]
     pub fn from_now(self) -> Self {
         let own = self.time.and_then(|time| Instant::now().checked_add(time));
@@ -66,8 +68,8 @@ impl Limits {
         Self { deadline, ..self }
     }
 
-    /// Limits of the next of `parts` stages that share the time left before the deadline. Time that it does not use
-    /// remains for the others. Without a deadline, every stage has the limits of one run.
+    /// The limits of the next of `parts` stages that share the time left before the deadline. Unused time
+    /// remains for the other stages. Without a deadline, every stage has the limits of one run.
     #[must_use]
     pub fn share(self, parts: usize) -> Self {
         let now = Instant::now();
@@ -79,14 +81,14 @@ impl Limits {
     }
 }
 
-/// Why a run has no answer that may be reported.
+/// The reason why a run has no answer to report.
 #[derive(Debug)]
 pub enum RunError {
-    /// The algorithm declines the instance or relies on something broken.
+    /// The algorithm does not support the input, or failed internally.
     Solve(SolveError),
-    /// The algorithm panicked, with this message.
+    /// The algorithm panicked with this message.
     Panicked(String),
-    /// The checker refused the answer, for these reasons.
+    /// The checker rejected the answer for these reasons.
     Refused(Vec<String>),
 }
 
@@ -96,10 +98,10 @@ impl std::fmt::Display for RunError {
             Self::Solve(error) => error.fmt(f),
             Self::Panicked(message) => write!(f, "the algorithm panicked: {message}"),
             Self::Refused(reasons) => match reasons.as_slice() {
-                [] => f.write_str("the checker refused the answer"),
-                [only] => write!(f, "the checker refused the answer: {only}"),
+                [] => f.write_str("the checker rejected the answer"),
+                [only] => write!(f, "the checker rejected the answer: {only}"),
                 [first, others @ ..] => {
-                    write!(f, "the checker refused the answer: {first} (and {} more)", others.len())
+                    write!(f, "the checker rejected the answer: {first} (and {} more)", others.len())
                 }
             },
         }
@@ -108,18 +110,18 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// One run, whether it ended with an outcome or an error.
+/// The result of one run, an outcome or an error, with its measurements.
 #[derive(Debug)]
 pub struct Attempt<P: Problem> {
-    /// The outcome, through the checker, or why there is none.
+    /// The audited outcome, or the reason why there is none.
     pub result: Result<Outcome<P>, RunError>,
-    /// Wall-clock seconds of the algorithm alone, without the checker.
+    /// The wall-clock seconds of the algorithm alone, without the checker.
     pub seconds: f64,
-    /// Highest resident memory of the process during the run, bytes, where [`run_measured`] could measure it.
+    /// The peak resident memory of the process during the run in bytes, if [`run_measured`] could read it.
     pub peak_memory: Option<u64>,
 }
 
-/// Runs an algorithm and checks its answer. Catches panics raised by the algorithm.
+/// Runs an algorithm and audits its answer. Catches panics raised by the algorithm.
 pub fn run<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
@@ -130,7 +132,8 @@ pub fn run<P: Problem>(
     run_measured(entry, input, setup, limits, observer, || None)
 }
 
-/// The same where `peak_memory` reads the highest resident memory when the algorithm has ended, before the checker runs.
+/// Like [`run`], but calls `peak_memory` when the algorithm has ended, before the checker runs, to read the
+/// peak resident memory of the process.
 pub fn run_measured<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
@@ -153,13 +156,13 @@ pub fn run_measured<P: Problem>(
         Ok(Ok(outcome)) => match catch_unwind(AssertUnwindSafe(|| audit::<P>(input, &outcome))) {
             Ok(reasons) if reasons.is_empty() => Ok(outcome),
             Ok(reasons) => Err(RunError::Refused(reasons)),
-            Err(_) => Err(RunError::Refused(vec!["the answer broke the checker".to_owned()])),
+            Err(_) => Err(RunError::Refused(vec!["the checker panicked on the answer".to_owned()])),
         },
     };
     Attempt { result, seconds, peak_memory }
 }
 
-/// Runs `work` on a large stack, which costs less than a thread; `Err` is what its panic carried.
+/// Runs `work` on a large stack, which is cheaper than a thread. Returns the payload of a panic as `Err`.
 fn on_own_stack<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, work)))
 }
@@ -169,17 +172,21 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
-/// Everything wrong with an outcome; empty where all it says holds as far as it can be recomputed.
+/// Returns everything wrong with an outcome. The list is empty if all its statements hold, as far as they can
+/// be recomputed.
 pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> {
     let mut reasons = Vec::new();
     let capacity = P::capacity(input);
     let value = outcome.solution.as_ref().map(|solution| P::value(input, solution));
     if value != outcome.value {
-        reasons.push(format!("value {:?} is given, {:?} is recomputed", outcome.value, value));
+        reasons.push(format!(
+            "the answer states the value {:?}, but the recomputed value is {:?}",
+            outcome.value, value
+        ));
     }
     let fits = value.is_some_and(|value| capacity.is_none_or(|capacity| value <= capacity));
     if let Some(solution) = &outcome.solution {
-        // A complete solution above the capacity may be reported as what it is, never as an answer within it.
+        // A complete solution above the capacity may be reported, but never as an answer within the capacity.
         let violations = if fits { P::check(input, solution) } else { P::check_unlimited(input, solution) };
         reasons.extend(violations.iter().map(ToString::to_string));
     }
@@ -187,7 +194,7 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     if let Some(value) = value
         && bound > value
     {
-        reasons.push(format!("the bound {bound} rules out the value {value}"));
+        reasons.push(format!("the bound {bound} excludes the value {value}"));
     }
     let follows = match outcome.claim {
         Claim::Optimal => fits && value == Some(bound),
@@ -209,8 +216,8 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     reasons
 }
 
-/// What two answers to one input cannot both be right about: the best bound, where it rules out the best value.
-/// Answers are given with the name of the algorithm, its value and its bound.
+/// Describes the contradiction between answers to the same input, if the best bound excludes the best value.
+/// Each answer consists of the name of the algorithm, its value and its bound.
 pub fn contradiction<'a, V: Value>(
     answers: impl IntoIterator<Item = (&'a str, Option<V>, V)>,
 ) -> Option<String> {
@@ -223,7 +230,7 @@ pub fn contradiction<'a, V: Value>(
     let ((value, finder), (bound, prover)) = (best?, proved?);
     (bound > value).then(|| {
         let (bound, value) = (bound.with_unit(), value.with_unit());
-        format!("{prover} proves a bound of {bound}, but {finder} has an answer of {value}")
+        format!("{prover} proves a bound of {bound}, but {finder} found an answer of {value}")
     })
 }
 
@@ -235,7 +242,7 @@ mod tests {
         Stats, Stop, Witness, simple_bound,
     };
 
-    /// Answers with fixed offsets and a given bound, or misbehaves.
+    /// A fake solver that returns fixed offsets and a given bound, or panics.
     struct Fake {
         offsets: Vec<u64>,
         bound: Option<LowerBound>,
@@ -254,7 +261,7 @@ mod tests {
             _: &mut Budget,
             _: &mut dyn Observer<Offsets>,
         ) -> Result<Outcome<Offsets>, SolveError> {
-            assert!(!self.panics, "as told");
+            assert!(!self.panics, "on request");
             let layout = Layout::from_raw(self.offsets.clone());
             let value = layout.peak(instance);
             let bound = self.bound.clone().unwrap_or_else(|| simple_bound(instance));
@@ -307,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn honest_answers_pass() {
+    fn correct_answers_pass() {
         assert_eq!(reasons(&entry!([0, 4], None, Some(Claim::Optimal), false), None), "optimal");
         assert_eq!(reasons(&entry!([0, 5], None, None, false), None), "feasible");
         assert_eq!(reasons(&entry!([0, 5], None, Some(Claim::Unknown), false), Some(6)), "unknown");
     }
 
     #[test]
-    fn dishonest_answers_are_refused() {
+    fn incorrect_answers_are_rejected() {
         assert!(reasons(&entry!([0, 3], None, None, false), None).contains("conflict and share 1 bytes"));
         assert!(
             reasons(&entry!([0, 5], None, Some(Claim::Optimal), false), None).contains("does not follow")
@@ -322,20 +329,20 @@ mod tests {
         assert!(reasons(&entry!([0, 5], None, None, false), Some(6)).contains("does not follow"));
         assert!(
             reasons(&entry!([0, 4], Some(high()), None, false), None)
-                .contains("the bound 9 rules out the value 6")
+                .contains("the bound 9 excludes the value 6")
         );
         assert!(
             reasons(&entry!([0, 4], Some(weak()), Some(Claim::Optimal), false), None)
                 .contains("shows only 0 bytes")
         );
-        assert!(reasons(&entry!([0], None, None, false), None).contains("answers for 2 buffers"));
+        assert!(reasons(&entry!([0], None, None, false), None).contains("entries for 2 buffers"));
     }
 
     #[test]
-    fn stages_share_what_is_left_of_the_time() {
+    fn stages_share_the_remaining_time() {
         let hour = Duration::from_secs(3600);
         let alone = Limits { time: Some(hour), nodes: Some(7), ..Limits::default() };
-        assert_eq!(alone.share(4), alone, "without a deadline every stage has the limits of a run");
+        assert_eq!(alone.share(4), alone, "without a deadline every stage has the limits of one run");
         let whole = alone.from_now();
         let left = |limits: Limits| limits.budget().time_to_end().unwrap();
         assert!(left(whole) <= hour);
@@ -345,24 +352,24 @@ mod tests {
         assert_eq!(whole.watch().nodes_left(), None);
         let nobody_asked = Limits { time: None, ..whole }.budget();
         assert!(nobody_asked.time_left().is_none() && nobody_asked.time_to_end().is_some());
-        // What is earlier counts: neither a new start nor a part moves the end of the whole.
+        // The earlier end counts: neither a restart nor a share moves the common deadline.
         let over = Limits { deadline: Some(Instant::now()), ..alone };
         assert!([over, over.from_now(), over.share(9)].iter().all(|limits| left(*limits).is_zero()));
     }
 
     #[test]
-    fn answers_that_cannot_both_be_right_are_found() {
+    fn contradictory_answers_are_found() {
         let relations = |value: usize| crate::Relations::new(value);
-        let honest = [("a", Some(relations(3)), relations(5)), ("b", None, relations(4))];
-        assert_eq!(contradiction(honest), None);
+        let consistent = [("a", Some(relations(3)), relations(5)), ("b", None, relations(4))];
+        assert_eq!(contradiction(consistent), None);
         let wrong = [("a", Some(relations(5)), relations(6)), ("b", None, relations(4))];
-        let text = "b proves a bound of 4 relations, but a has an answer of 5 relations";
+        let text = "b proves a bound of 4 relations, but a found an answer of 5 relations";
         assert_eq!(contradiction(wrong).as_deref(), Some(text));
         assert_eq!(contradiction::<Bytes>([]), None);
     }
 
     #[test]
     fn a_panic_is_an_error_of_the_run() {
-        assert!(reasons(&entry!([0, 4], None, None, true), None).contains("panicked: as told"));
+        assert!(reasons(&entry!([0, 4], None, None, true), None).contains("panicked: on request"));
     }
 }

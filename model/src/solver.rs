@@ -1,11 +1,11 @@
-//! One trait for every algorithm, fast or exact, and the entries a registry is made of.
+//! The trait of all algorithms, fast or exact, and the entries of a registry.
 
 use crate::budget::Budget;
 use crate::outcome::Outcome;
 use crate::problem::{Bound, Problem};
 use std::fmt;
 
-/// Broken machinery or a problem the algorithm cannot take. Running out of budget is no error.
+/// An internal failure or an unsupported input. Running out of budget is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum SolveError {
@@ -15,19 +15,19 @@ pub enum SolveError {
     Machinery { solver: &'static str, reason: String },
 }
 
-/// Told of progress as it happens. All methods default to nothing.
+/// Receives progress as it happens. All methods are no-ops by default.
 pub trait Observer<P: Problem> {
-    /// A better solution, with its value.
+    /// Called with every better solution and its value.
     fn incumbent(&mut self, _solution: &P::Solution, _value: P::Value) {}
 
-    /// A better bound.
+    /// Called with every better bound.
     fn bound(&mut self, _bound: &Bound<P>) {}
 
-    /// A new phase of the algorithm.
+    /// Called when a new phase of the algorithm begins.
     fn phase(&mut self, _name: &str) {}
 }
 
-/// The observer that looks away.
+/// A no-op observer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -35,16 +35,16 @@ impl<P: Problem> Observer<P> for Silent {}
 
 /// An algorithm for a problem.
 ///
-/// `solve` reads nothing but its arguments and the parameters it was built with; the same input, parameters and
-/// node limit give the same outcome.
+/// [`solve`](Solver::solve) depends only on its arguments and the parameters of the solver. The same input,
+/// parameters and node limit give the same outcome.
 pub trait Solver<P: Problem>: Send + Sync {
-    /// Its name in the registry.
+    /// The name in the registry.
     fn name(&self) -> &'static str;
 
-    /// Solves within the budget.
+    /// Solves `input` within the budget.
     ///
     /// # Errors
-    /// [`SolveError`] for input it does not support or machinery that broke; never for limits or infeasibility.
+    /// [`SolveError`] for unsupported input or an internal failure, but never for limits or infeasibility.
     fn solve(
         &self,
         input: &P::Input,
@@ -52,7 +52,7 @@ pub trait Solver<P: Problem>: Send + Sync {
         observer: &mut dyn Observer<P>,
     ) -> Result<Outcome<P>, SolveError>;
 
-    /// Says why it would decline this input, if so.
+    /// Checks whether the algorithm supports `input`.
     ///
     /// # Errors
     /// [`SolveError::Unsupported`] with the reason.
@@ -60,7 +60,7 @@ pub trait Solver<P: Problem>: Send + Sync {
         Ok(())
     }
 
-    /// The solution alone, for callers that try many: an algorithm may skip its bound.
+    /// Returns the solution alone, for callers that try many inputs. An algorithm may skip its bound.
     ///
     /// # Errors
     /// As [`solve`](Solver::solve).
@@ -69,14 +69,14 @@ pub trait Solver<P: Problem>: Send + Sync {
     }
 }
 
-/// What every algorithm can be given from outside.
+/// The parameters that every algorithm accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// Seed of all randomness.
+    /// The seed of all randomness.
     pub seed: u64,
-    /// Threads it may use.
+    /// The maximum number of threads.
     pub threads: usize,
-    /// Weight buffers of the schedule `k-buffers`.
+    /// The number of weight buffers of the schedule `k-buffers`.
     pub buffers: usize,
 }
 
@@ -87,12 +87,12 @@ impl Default for Setup {
     }
 }
 
-/// Fast without proof, or slow with one.
+/// Whether an algorithm proves its answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An answer without proof.
+    /// Fast, without a proof.
     Heuristic,
-    /// An answer with a proof, given time.
+    /// Proves its answer, given enough time.
     Exact,
 }
 
@@ -105,20 +105,20 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Makes a solver.
+/// A function that creates a solver.
 pub type Build<P> = &'static (dyn Fn(Setup) -> Box<dyn Solver<P>> + Send + Sync);
 
-/// One line of a registry. Entries live as long as the process.
+/// One entry of a registry. Entries live as long as the process.
 pub struct Entry<P: Problem> {
-    /// The name users type.
+    /// The name used on the command line and in records.
     pub name: &'static str,
     /// Heuristic or exact.
     pub kind: Kind,
-    /// What it does, in one line.
+    /// A one-line description.
     pub about: &'static str,
-    /// Where it comes from.
+    /// The paper or project that the algorithm comes from.
     pub source: &'static str,
-    /// Makes one, [guarded](crate::guarded).
+    /// Creates the solver, wrapped by [`guarded`](crate::guarded()).
     pub build: Build<P>,
 }
 

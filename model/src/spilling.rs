@@ -1,9 +1,9 @@
-//! What stays on chip and what goes to the slower tier, where memory does not suffice for all.
+//! The spilling problem: which buffers stay in on-chip memory if they do not all fit.
 //!
-//! A buffer that is *spilled* lives in the slower tier from its first step to its last: whoever writes or reads it moves its
-//! bytes, its *traffic*. The others need a layout within the capacity. Wanted is the least traffic; the tier itself has room for
-//! everything. Sources: SOURCES S3 (tensors that do not fit go to DDR); as a problem, storage allocation with
-//! rejection.
+//! A *spilled* buffer is stored in the slower tier for its whole lifespan. Every access moves its bytes,
+//! which is its *traffic*. The other buffers need a layout within the capacity. The goal is the least
+//! traffic; the slower tier holds any amount. Sources: the cross-unit fusion paper (tensors that do not fit
+//! go to DDR); as an optimisation problem, storage allocation with rejection.
 
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::conflict::{conflict, share_a_step};
@@ -13,7 +13,7 @@ use crate::layout::Layout;
 use crate::problem::{Problem, Reduced};
 use crate::units::{BufferId, Bytes};
 
-/// Buffers, a capacity, and what each buffer would cost in the slower tier.
+/// The input of the spilling problem: buffers, a capacity, and the traffic of each buffer if spilled.
 #[derive(Clone, Debug)]
 pub struct SpillProblem {
     instance: Instance,
@@ -22,24 +22,26 @@ pub struct SpillProblem {
     total: Bytes,
 }
 
-/// Why buffers and traffic are no problem of spilling.
+/// The reason why buffers and traffic do not form a spilling problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum SpillError {
     #[error("instance '{instance}' has no capacity")]
     NoCapacity { instance: String },
-    #[error("{given} traffics for {expected} buffers")]
+    #[error("{given} traffic values for {expected} buffers")]
     Count { given: usize, expected: usize },
-    #[error("the traffic of all buffers together leaves 63 bits")]
+    #[error("the total traffic of all buffers exceeds 63 bits")]
     TooMuch,
 }
 
 impl SpillProblem {
-    /// `traffic` gives, per buffer, the bytes moved where it is spilled; none where it may not be. Spilling a buffer of
-    /// size 0 moves none. The capacity is that of the instance.
+    /// Creates a spilling problem with the capacity of the instance.
+    ///
+    /// `traffic` lists for each buffer the bytes moved if it is spilled, or `None` if it must stay in on-chip
+    /// memory. Spilling a buffer of size 0 moves nothing.
     ///
     /// # Errors
-    /// See [`SpillError`].
+    /// Returns the first [`SpillError`] found.
     pub fn new(instance: Instance, mut traffic: Vec<Option<Bytes>>) -> Result<Self, SpillError> {
         let Some(capacity) = instance.capacity() else {
             return Err(SpillError::NoCapacity { instance: instance.name().to_owned() });
@@ -55,54 +57,56 @@ impl SpillProblem {
         Ok(Self { instance, traffic, capacity, total })
     }
 
-    /// Every buffer is [written once and read once](written_and_read).
+    /// Creates a spilling problem in which every buffer is [written once and read once](written_and_read).
     ///
     /// # Errors
-    /// See [`SpillError`].
+    /// Returns the first [`SpillError`] found.
     pub fn written_and_read(instance: Instance) -> Result<Self, SpillError> {
         let traffic = written_and_read(&instance);
         Self::new(instance, traffic)
     }
 
-    /// The buffers, with the capacity.
+    /// The buffers and the capacity.
     pub fn instance(&self) -> &Instance {
         &self.instance
     }
 
-    /// Bytes of on-chip memory.
+    /// The size of on-chip memory in bytes.
     pub fn capacity(&self) -> Bytes {
         self.capacity
     }
 
-    /// Bytes moved where a buffer is spilled; none where it may not be.
+    /// The bytes moved if a buffer is spilled, or `None` if it must stay in on-chip memory.
     pub fn traffic(&self, id: BufferId) -> Option<Bytes> {
         self.traffic[id.index()]
     }
 
-    /// What spilling everything that may be would move.
+    /// The traffic in bytes if every buffer that may be spilled is spilled.
     pub fn total(&self) -> Bytes {
         self.total
     }
 }
 
-/// Traffic where every buffer is written once and read once: twice its size, which is below 2^63.
+/// The traffic if every buffer is written once and read once: twice its size, which is below 2^63.
 pub fn written_and_read(instance: &Instance) -> Vec<Option<Bytes>> {
     instance.buffers().iter().map(|buffer| Some(Bytes::new(buffer.size().get() * 2))).collect()
 }
 
-/// One offset per buffer that stays, none for those spilled.
+/// The answer to the spilling problem: an offset for each buffer that stays on chip, `None` for each spilled
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spill {
     offsets: Vec<Option<Bytes>>,
 }
 
 impl Spill {
-    /// Offsets by buffer.
+    /// Creates an answer from offsets, indexed by buffer.
     pub fn new(offsets: Vec<Option<Bytes>>) -> Self {
         Self { offsets }
     }
 
-    /// Those of `kept` as `layout` has them, the others spilled; `layout` belongs to [`Instance::induced`] by `kept`.
+    /// Creates an answer that keeps the buffers `kept` at the offsets of `layout` and spills the others.
+    /// `layout` belongs to the instance [induced](Instance::induced) by `kept`.
     pub fn of_layout(problem: &SpillProblem, kept: &[BufferId], layout: &Layout) -> Self {
         let mut offsets = vec![None; problem.instance.len()];
         for (id, offset) in kept.iter().zip(layout.offsets()) {
@@ -111,17 +115,17 @@ impl Spill {
         Self { offsets }
     }
 
-    /// Offsets by buffer.
+    /// The offsets in bytes, indexed by buffer; `None` for spilled buffers.
     pub fn offsets(&self) -> &[Option<Bytes>] {
         &self.offsets
     }
 
-    /// Who is spilled, ascending.
+    /// The spilled buffers, ascending.
     pub fn spilled(&self) -> impl Iterator<Item = BufferId> + '_ {
         self.offsets.iter().enumerate().filter(|(_, offset)| offset.is_none()).map(|(at, _)| BufferId::at(at))
     }
 
-    /// The highest end of what stays.
+    /// The peak in bytes: the highest end of the buffers that stay on chip.
     pub fn peak(&self, problem: &SpillProblem) -> Bytes {
         let ends = self.offsets.iter().zip(problem.instance.buffers());
         let end = |(offset, b): (&Option<Bytes>, &Buffer)| {
@@ -131,13 +135,14 @@ impl Spill {
         Bytes::new(ends.filter_map(end).max().unwrap_or(0))
     }
 
-    /// Bytes moved. What may not be spilled counts nothing; the checker refuses it.
+    /// The traffic in bytes. Buffers that must stay on chip add nothing; the checker rejects spilling them.
     pub fn traffic(&self, problem: &SpillProblem) -> Bytes {
         Bytes::new(self.spilled().filter_map(|id| problem.traffic.get(id.index())?.map(Bytes::get)).sum())
     }
 }
 
-/// Everything wrong with a choice of what stays. As [`check_layout`](crate::check_layout), on what stays.
+/// Returns every violation of a spilling answer. The buffers that stay on chip are checked as by
+/// [`check_layout`](crate::check_layout).
 pub fn check_spill(problem: &SpillProblem, spill: &Spill) -> Vec<Violation> {
     let mut violations = check_placed(&problem.instance, &spill.offsets);
     for id in spill.spilled().take_while(|id| id.index() < problem.instance.len()) {
@@ -149,10 +154,10 @@ pub fn check_spill(problem: &SpillProblem, spill: &Spill) -> Vec<Violation> {
     violations
 }
 
-/// Spilling: what stays on chip, least traffic.
+/// The spilling problem: chooses the buffers that stay in on-chip memory and minimises the traffic.
 ///
-/// The capacity of the *value* is the traffic of everything that may be spilled: an outcome whose bound is above it says that
-/// what may not be spilled does not fit.
+/// The capacity of the *value* is the traffic of spilling everything that may be spilled. A bound above it
+/// proves that the buffers that must stay do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spilling {}
 
@@ -172,7 +177,7 @@ impl Problem for Spilling {
         Some(input.total)
     }
 
-    /// Fixed offsets that contradict each other are no more than a reason to spill.
+    /// Fixed offsets that contradict each other are only a reason to spill.
     fn reduced(input: &SpillProblem) -> Reduced<Self> {
         let instance = &input.instance;
         if !instance.has_empty() {
@@ -187,7 +192,7 @@ impl Problem for Spilling {
         Reduced::Part { input: part, kept }
     }
 
-    /// What takes no byte stays.
+    /// A buffer of size 0 stays on chip.
     fn extended(input: &SpillProblem, kept: &[BufferId], part: Spill) -> Spill {
         let stays = |b: &Buffer| Some(b.fixed().unwrap_or_default());
         let mut offsets: Vec<Option<Bytes>> = input.instance.buffers().iter().map(stays).collect();
@@ -216,11 +221,12 @@ impl Problem for Spilling {
     }
 }
 
-/// The least traffic, fractions of buffers allowed, that takes as many bytes from these buffers, all in mutual conflict, as they
-/// have above the capacity; one byte more than all traffic where that is not enough. O(k^2 + k log k).
+/// The least traffic that frees the excess of mutually conflicting buffers over the capacity, where a
+/// fraction of a buffer may be spilled. Returns one byte more than all traffic if spilling cannot free
+/// enough. O(k^2 + k log k) for k buffers.
 ///
 /// # Errors
-/// Buffers that are not there or do not conflict.
+/// A [`BoundError`] if a buffer does not exist, is repeated, or does not conflict with another.
 pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes, BoundError> {
     let instance = &problem.instance;
     let together = share_a_step(instance, buffers);
@@ -238,11 +244,11 @@ pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes
     let mut excess = all.saturating_sub(u128::from(problem.capacity.get()));
     let mut offers: Vec<(u128, u128)> = buffers
         .iter()
-        // A buffer larger than the excess frees no more than that, whole or in part.
+        // A buffer larger than the excess frees at most the excess, whole or in part.
         .filter_map(|&id| Some((u128::from(problem.traffic(id)?.get()), size(id).min(excess))))
         .filter(|&(_, size)| size > 0)
         .collect();
-    // Cheapest bytes first: cross products of numbers below 2^63.
+    // Cheapest bytes first, compared by cross products of numbers below 2^63.
     offers.sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)).then(a.cmp(b)));
     let mut cost = 0u128;
     for (traffic, size) in offers {
@@ -258,13 +264,14 @@ pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes
 }
 
 impl Instance {
-    /// The instance of some of the buffers, ascending: with their separations, exclusions and the capacity.
+    /// The instance restricted to the buffers `kept`, in ascending order, with their separations and
+    /// exclusions and the capacity.
     #[must_use]
     pub fn induced(&self, kept: &[BufferId]) -> Self {
         self.induced_with(kept, |buffer| buffer)
     }
 
-    /// The same with the buffers changed in what cannot make them invalid.
+    /// Like [`induced`](Self::induced), with each buffer modified by `change`, which must keep it valid.
     pub(crate) fn induced_with(&self, kept: &[BufferId], change: impl FnMut(Buffer) -> Buffer) -> Self {
         let mut place = vec![usize::MAX; self.len()];
         for (at, id) in kept.iter().enumerate() {

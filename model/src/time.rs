@@ -1,42 +1,44 @@
-//! Time in picoseconds: an integer, so that makespans are exact and the same on any machine.
+//! Time in whole picoseconds, so that makespans are exact and reproducible on any machine.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Picoseconds in a second.
+/// Picoseconds per second.
 const SECOND: u64 = 1_000_000_000_000;
 
-/// A point in time or a duration, in picoseconds; 64 bits hold 213 days.
+/// A point in time or a duration, in picoseconds. 64 bits cover 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(u64);
 
 impl Time {
-    /// The start, or no duration.
+    /// The start, or an empty duration.
     pub const ZERO: Self = Self(0);
-    /// The largest there is.
+    /// The largest representable time.
     pub const MAX: Self = Self(u64::MAX);
-    /// What all durations of one problem may add up to: half of the range, so that no sum of them overflows.
+    /// The limit for the sum of all durations of one problem: half of the range, so that no sum overflows.
     pub const LONGEST: Self = Self(u64::MAX / 2);
 
-    /// So many picoseconds.
+    /// Creates a time from picoseconds.
     pub const fn new(picoseconds: u64) -> Self {
         Self(picoseconds)
     }
 
-    /// Picoseconds.
+    /// The time in picoseconds.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The nearest to so many seconds; none where that is negative, not a number, or not below [`Time::LONGEST`].
+    /// Rounds seconds to the nearest picosecond. Returns `None` if the value is negative, not a number, or
+    /// not below [`Time::LONGEST`].
     pub fn from_seconds(seconds: f64) -> Option<Self> {
         let picoseconds = (seconds * SECOND as f64).round();
         let fits = picoseconds >= 0.0 && picoseconds < Self::LONGEST.0 as f64;
         (fits && seconds >= 0.0).then_some(Self(picoseconds as u64))
     }
 
-    /// The time `amount` takes at `rate` per second, rounded up; none where it leaves the range or the rate is zero.
+    /// The time to process `amount` at `rate` per second, rounded up. Returns `None` on overflow or if the
+    /// rate is zero.
     pub fn at_rate(amount: u64, rate: u64) -> Option<Self> {
         let picoseconds =
             (u128::from(amount) * u128::from(SECOND)).checked_add(u128::from(rate.checked_sub(1)?))?;
@@ -48,34 +50,34 @@ impl Time {
         u64::try_from(picoseconds).ok().map(Self)
     }
 
-    /// Seconds, for people.
+    /// The time in seconds, for display.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / SECOND as f64
     }
 
-    /// Sum, or none on overflow.
+    /// The sum, or `None` on overflow.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// Product, or none on overflow.
+    /// The product, or `None` on overflow.
     pub fn checked_mul(self, factor: u64) -> Option<Self> {
         self.0.checked_mul(factor).map(Self)
     }
 
-    /// Difference, zero where it would be negative.
+    /// The difference, or zero if it would be negative.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 }
 
-/// Sum of durations of one problem, which validation keeps below [`Time::LONGEST`].
+/// Adds durations of one problem, whose sum validation keeps below [`Time::LONGEST`].
 impl std::ops::Add for Time {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self(self.0.checked_add(other.0).expect("times of a problem are bounded when it is made"))
+        Self(self.0.checked_add(other.0).expect("problems validate that their times add up"))
     }
 }
 
@@ -85,7 +87,7 @@ impl std::iter::Sum for Time {
     }
 }
 
-/// With the unit that leaves one to three digits before the point: `12.345 ms`.
+/// Prints the time in the unit that leaves one to three digits before the decimal point: `12.345 ms`.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("s", SECOND), ("ms", SECOND / 1000), ("us", SECOND / 1_000_000), ("ns", 1000)];

@@ -1,13 +1,16 @@
-//! One way to sort what waits for each other.
+//! Topological sorting.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Positions `0..n` in topological order, of those ready always the lowest first. `successors` lists who waits for a
-/// position, each as often as it waits. O(n log n + edges).
+/// Sorts the positions `0..n` topologically; of all ready positions, the lowest comes next. O(n log n + e)
+/// for e edges.
+///
+/// `successors` lists the positions that depend on a position, once per dependency.
 ///
 /// # Errors
-/// On a cycle, how many each position still waits for; those on or behind a cycle wait for some.
+/// If there is a cycle, the number of unmet dependencies of each position. It is positive for positions on or
+/// behind a cycle.
 pub fn topological<I: IntoIterator<Item = usize>>(
     n: usize,
     successors: impl Fn(usize) -> I,
@@ -37,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lowest_ready_comes_first_and_cycles_are_told() {
+    fn the_lowest_ready_comes_first_and_cycles_are_reported() {
         let sort = |lists: &[&[usize]]| topological(lists.len(), |at| lists[at].iter().copied());
         assert_eq!(sort(&[&[], &[0], &[0, 0]]), Ok(vec![1, 2, 0]));
         assert_eq!(sort(&[&[1], &[2], &[1], &[0]]), Err(vec![0, 1, 1, 0]));

@@ -1,4 +1,4 @@
-//! What a run has found so far, and what becomes of it: the same way for every algorithm.
+//! Tracks the best solution and bound of a run, in the same way for every algorithm.
 
 use crate::budget::Budget;
 use crate::claim::{Stats, Stop};
@@ -6,33 +6,33 @@ use crate::outcome::Outcome;
 use crate::problem::{Bound, Problem};
 use crate::solver::Observer;
 
-/// The best solution and the best bound of a run. Improvements reach the observer as they happen.
+/// The best solution and the best bound of a run. Reports improvements to the observer as they happen.
 pub struct Tracker<'a, P: Problem> {
     /// The problem to solve.
     pub input: &'a P::Input,
     /// Receives improvements and phases.
     pub observer: &'a mut dyn Observer<P>,
-    /// No solution is better than this.
+    /// The best lower bound so far.
     pub bound: Bound<P>,
-    /// The best solution, with its value.
+    /// The best solution so far, with its value.
     pub best: Option<(P::Solution, P::Value)>,
     /// Counters and phases.
     pub stats: Stats,
 }
 
 impl<'a, P: Problem> Tracker<'a, P> {
-    /// A run from a bound, of which the observer is not told.
+    /// Starts a run from a bound without reporting it to the observer.
     pub fn new(input: &'a P::Input, bound: Bound<P>, observer: &'a mut dyn Observer<P>) -> Self {
         Self { input, observer, bound, best: None, stats: Stats::default() }
     }
 
-    /// A run from a bound, which the observer is told.
+    /// Starts a run from a bound and reports it to the observer.
     pub fn start(input: &'a P::Input, bound: Bound<P>, observer: &'a mut dyn Observer<P>) -> Self {
         observer.bound(&bound);
         Self::new(input, bound, observer)
     }
 
-    /// Keeps a solution where it beats the best so far; true where it did.
+    /// Keeps a solution if it is better than the best so far. Returns true if it was.
     pub fn offer(&mut self, solution: P::Solution) -> bool {
         let value = P::value(self.input, &solution);
         let better = self.value().is_none_or(|best| value < best);
@@ -43,7 +43,7 @@ impl<'a, P: Problem> Tracker<'a, P> {
         better
     }
 
-    /// Keeps a bound where it is better than the one so far.
+    /// Keeps a bound if it is better than the best so far.
     pub fn raise(&mut self, bound: Bound<P>) {
         if self.bound.raise(bound) {
             self.observer.bound(&self.bound);
@@ -55,17 +55,17 @@ impl<'a, P: Problem> Tracker<'a, P> {
         self.best.as_ref().map(|&(_, value)| value)
     }
 
-    /// Whether the best solution meets the bound.
+    /// Returns true if the best solution meets the bound.
     pub fn is_optimal(&self) -> bool {
         self.value() == Some(self.bound.value)
     }
 
-    /// Whether the best solution meets the target of the budget.
+    /// Returns true if the best solution meets the target of the budget.
     pub fn is_good(&self, budget: &Budget) -> bool {
         self.value().is_some_and(|value| budget.reaches_target(value))
     }
 
-    /// Why the run may end now: the best solution meets the bound or the target.
+    /// The reason to end the run now, if any: the best solution meets the bound or the target.
     pub fn enough(&self, budget: &Budget) -> Option<Stop> {
         if self.is_optimal() {
             return Some(Stop::Completed);
@@ -73,12 +73,12 @@ impl<'a, P: Problem> Tracker<'a, P> {
         self.is_good(budget).then_some(Stop::Target)
     }
 
-    /// Books a phase that began `since` so many seconds into the budget.
+    /// Records a phase that began `since` seconds after the start of the budget.
     pub fn book(&mut self, phase: &str, since: f64, budget: &Budget) {
         self.stats.phases.push((phase.to_owned(), budget.elapsed().as_secs_f64() - since));
     }
 
-    /// The outcome of a run that counted so many nodes.
+    /// Builds the outcome of a run that counted `nodes` nodes.
     pub fn conclude(mut self, stop: Stop, nodes: u64) -> Outcome<P> {
         self.stats.nodes = nodes;
         Outcome::conclude(self.best, self.bound, P::capacity(self.input), stop, self.stats)

@@ -1,4 +1,4 @@
-//! Typed ids and units: what a number means is part of its type.
+//! Typed ids and units, so that the meaning of a number is part of its type.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -46,16 +46,16 @@ macro_rules! index {
         unit!($(#[$meta])* $name(u32));
 
         impl $name {
-            /// The id of the thing at `position`.
+            /// Creates the id of the item at `position`.
             ///
             /// # Panics
-            /// If `position` does not fit 32 bits; an instance refuses to grow that far.
+            /// If `position` does not fit 32 bits. Instances never grow that large.
             #[inline]
             pub fn at(position: usize) -> Self {
                 Self(u32::try_from(position).expect("ids fit 32 bits"))
             }
 
-            /// The position in the vector this id indexes.
+            /// The position of the item in its list.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -69,41 +69,41 @@ unit!(
     Bytes(u64)
 );
 unit!(
-    /// One position of an order. Intervals of steps are half-open.
+    /// One position in time, such as a position of an order. Intervals of steps are half-open.
     Step(u64)
 );
 index!(
-    /// A buffer of an instance, by its position there.
+    /// A buffer of an instance, by position.
     BufferId
 );
 index!(
-    /// A pool of a pool plan, by its position there.
+    /// A shared object of a plan, by position.
     PoolId
 );
 
 index!(
-    /// A tensor of a graph, by its position there.
+    /// A tensor of a graph, by position.
     TensorId
 );
 index!(
-    /// An operator of a graph or of an order problem, by its position there.
+    /// An operator of a graph or of an order problem, by position.
     OperatorId
 );
 index!(
-    /// A region of a graph, by its position there; the first is the body.
+    /// A region of a graph, by position. The first is the body.
     RegionId
 );
 index!(
-    /// A processing unit, by its position in a list of units.
+    /// A processing unit, by position in a list of units.
     UnitId
 );
 index!(
-    /// A tier of a machine, by its position there.
+    /// A tier of a machine, by position.
     TierId
 );
 
 impl Bytes {
-    /// No bytes.
+    /// Zero bytes.
     pub const ZERO: Self = Self(0);
 
     /// The smallest multiple of `alignment` that is at least `self`, or `None` on overflow.
@@ -115,14 +115,14 @@ impl Bytes {
         self.0.checked_next_multiple_of(alignment.0).map(Self)
     }
 
-    /// Sum, or `None` on overflow.
+    /// The sum, or `None` on overflow.
     #[inline]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 }
 
-/// Greatest common divisor; `gcd(0, x) = x`.
+/// The greatest common divisor; `gcd(0, x) = x`.
 pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -130,7 +130,7 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The representative of a set among disjoint ones, each a tree of parents; halves the way to it.
+/// Finds the representative of a disjoint set in a union-find forest of parents, with path halving.
 ///
 /// # Panics
 /// If a parent is out of range.

@@ -1,4 +1,4 @@
-//! What a problem optimises.
+//! The quantities that problems optimise.
 
 use crate::time::Time;
 use crate::units::Bytes;
@@ -8,23 +8,23 @@ use std::fmt;
 
 /// A quantity to optimise. The smaller of two values is the better one.
 pub trait Value: Copy + Ord + fmt::Debug + fmt::Display + Serialize + Send + Sync + 'static {
-    /// Its unit in files.
+    /// The unit of the number in files.
     const UNIT: &'static str;
 
-    /// The number that files hold, in [`Value::UNIT`].
+    /// The number stored in files, in [`Value::UNIT`].
     fn number(self) -> u64;
 
-    /// The value of a number in a file.
+    /// Converts a number from a file to a value.
     fn of_number(number: u64) -> Self;
 
-    /// With its unit.
+    /// Formats the value with its unit.
     fn with_unit(self) -> String {
         format!("{self} {}", Self::UNIT)
     }
 }
 
-/// Distance between a value and its bound, both numbers of one unit, in percent of the bound; `None` for a bound of zero
-/// that the value does not meet.
+/// The distance between a value and its bound in percent of the bound, both in the same unit. Returns `None`
+/// if the bound is zero and the value is not.
 pub fn gap_percent(value: u64, bound: u64) -> Option<f64> {
     match (value.abs_diff(bound), bound) {
         (0, _) => Some(0.0),
@@ -56,24 +56,24 @@ impl Value for Time {
         Self::new(number)
     }
 
-    /// [`Time`] prints its unit by itself.
+    /// [`Time`] already prints its unit.
     fn with_unit(self) -> String {
         self.to_string()
     }
 }
 
-/// A number of optimised relations. More of them are better, so more compare as less.
+/// A number of optimised relations. More are better, so larger counts compare as less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Relations(usize);
 
 impl Relations {
-    /// Wraps a count.
+    /// Wraps a raw count.
     pub const fn new(count: usize) -> Self {
         Self(count)
     }
 
-    /// The count.
+    /// The raw count.
     pub const fn get(self) -> usize {
         self.0
     }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_honest() {
+    fn gaps_are_relative_to_the_bound() {
         assert_eq!(gap_percent(0, 0), Some(0.0));
         assert_eq!(gap_percent(5, 0), None);
         assert_eq!((gap_percent(110, 100), gap_percent(3, 4)), (Some(10.0), Some(25.0)));

@@ -1,8 +1,8 @@
-//! Bytes in words.
+//! Text representations of bytes.
 
 use std::fmt::Write as _;
 
-/// Two hexadecimal digits per byte.
+/// Formats bytes as hexadecimal text, two digits per byte.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

@@ -484,7 +484,7 @@ fn contradictions_are_named() {
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].operators[1].outputs = vec![1]),
-        "tiny.tflite: tensor 'w' is weight, but operator 1 (RESHAPE) makes it"
+        "tiny.tflite: tensor 'w' has role weight, but operator 1 (RESHAPE) produces it"
     );
     assert_eq!(
         with(&|m| m.version = 2),

@@ -589,7 +589,7 @@ fn scratch_of_custom_operators_is_theirs() {
     // Operators that the schema knows have none.
     file.subgraphs[0].operators[0] = operator(0, &[0, 2], &[3]);
     let error = read(&file, &ImportOptions::default()).unwrap_err();
-    assert!(error.contains("tensor 'work' is activation, but no operator makes it"), "{error}");
+    assert!(error.contains("tensor 'work' has role activation, but no operator produces it"), "{error}");
 }
 
 /// Many kinds of operators, each byte of the file changed in turn: an error or a graph.

@@ -1,9 +1,10 @@
-//! Whether buffers conflict, straight from the definition.
+//! The conflict relation, computed directly from the definition.
 
 use crate::instance::{Buffer, Instance};
 use crate::units::{BufferId, Bytes};
 
-/// Conflict straight from the definition, on raw intervals. What has no byte shares none.
+/// Returns true if `a` and `b` conflict, computed on raw intervals. A buffer of size 0 conflicts with no
+/// other.
 pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
     if instance.buffer(a).size() == Bytes::ZERO || instance.buffer(b).size() == Bytes::ZERO {
         return false;
@@ -17,16 +18,17 @@ pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
     if together { !listed(instance.exclusions()) } else { listed(instance.separations()) }
 }
 
-/// True where one step shows at once that all of these conflict with each other: all are alive there, none takes no
-/// byte, and nothing is exclusive. O(k) for single intervals; then false means that some do not conflict, or that some
-/// pairs are exclusive or separated.
+/// Returns true if one step proves that all given buffers conflict pairwise. All must be live there, none may
+/// have size 0, and the instance must have no exclusions.
+///
+/// O(k) for single intervals. For these, false means that some pair does not conflict, or that some pairs are
+/// exclusive or separated.
 pub(crate) fn share_a_step(instance: &Instance, buffers: &[BufferId]) -> bool {
     let Some(all) = buffers.iter().map(|id| instance.buffers().get(id.index())).collect::<Option<Vec<_>>>()
     else {
         return false;
     };
     let Some(step) = all.iter().map(|b| b.lifespan().hull().lower).max() else { return true };
-    let alive =
-        |b: &&Buffer| b.lifespan().intervals().iter().any(|one| one.lower <= step && step < one.upper);
-    instance.exclusions().is_empty() && all.iter().all(|b| alive(b) && b.size() > Bytes::ZERO)
+    let live = |b: &&Buffer| b.lifespan().intervals().iter().any(|one| one.lower <= step && step < one.upper);
+    instance.exclusions().is_empty() && all.iter().all(|b| live(b) && b.size() > Bytes::ZERO)
 }

@@ -1,11 +1,14 @@
-//! The checker: recomputes everything from the definitions and reports all that is wrong.
+//! The checker: recomputes everything from the definitions and reports every violation.
 //!
-//! Nothing here is shared with an algorithm. A conflict is looked up interval by interval and pair by pair; a
-//! peak is recomputed from offsets and sizes. Layouts of more than [`ALL_PAIRS`] buffers are [swept](sweep) over time
-//! instead of comparing all pairs, with the same answers. A layout is *valid* where
-//! - every buffer has one offset, a multiple of its alignment, equal to its fixed offset if it has one;
+//! It shares no code with the algorithms. Conflicts are looked up interval by interval and pair by pair, and
+//! peaks are recomputed from offsets and sizes. Layouts of more than [`ALL_PAIRS`] buffers are [swept](sweep)
+//! over time instead of comparing all pairs, with the same answers.
+//!
+//! A layout is *valid* if
+//! - every buffer has one offset, which is a multiple of its alignment and equals its fixed offset if it has
+//!   one;
 //! - no two conflicting buffers share an address;
-//! - no buffer with bytes ends above the capacity, if there is one.
+//! - no buffer of non-zero size ends above the capacity, if there is one.
 
 pub(crate) mod conflict;
 mod sweep;
@@ -15,13 +18,13 @@ use crate::layout::{Layout, Piece, PoolPlan, SplitLayout};
 use crate::units::{BufferId, Bytes, OperatorId, PoolId};
 use conflict::conflict;
 
-/// One thing that is wrong with an answer.
+/// One violation of the definition of a valid answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum Violation {
-    #[error("{given} answers for {expected} buffers")]
+    #[error("the answer has {given} entries for {expected} buffers")]
     Count { given: usize, expected: usize },
-    #[error("buffer {buffer} ('{name}') lies at {offset}, no multiple of its alignment {alignment}")]
+    #[error("buffer {buffer} ('{name}') lies at {offset}, not a multiple of its alignment {alignment}")]
     Misaligned { buffer: BufferId, name: String, offset: Bytes, alignment: Bytes },
     #[error("buffer {buffer} ('{name}') lies at {offset}, but is fixed at {fixed}")]
     Moved { buffer: BufferId, name: String, offset: Bytes, fixed: Bytes },
@@ -42,24 +45,24 @@ pub enum Violation {
     OverCapacity { buffer: BufferId, name: String, end: Bytes, capacity: Bytes },
     #[error("buffer {buffer} ('{name}') at {offset} with {size} bytes leaves the address space")]
     OutOfRange { buffer: BufferId, name: String, offset: Bytes, size: Bytes },
-    /// A buffer in the slower tier that has to stay on chip.
-    #[error("buffer {buffer} ('{name}') is spilled, but may not leave the chip")]
+    /// A spilled buffer that must stay in on-chip memory.
+    #[error("buffer {buffer} ('{name}') is spilled, but must stay in on-chip memory")]
     MayNotLeave { buffer: BufferId, name: String },
-    /// Pieces that do not add up to the buffer.
-    #[error("the pieces of buffer {buffer} ('{name}') hold {given} bytes instead of {size}")]
+    /// Pieces whose lengths do not add up to the size of the buffer.
+    #[error("the pieces of buffer {buffer} ('{name}') hold {given} bytes in total instead of {size}")]
     PieceSum { buffer: BufferId, name: String, given: u128, size: Bytes },
-    /// Two pieces of one buffer share addresses, or a piece is empty.
+    /// Two pieces of one buffer that share addresses, or an empty piece.
     #[error("pieces {first} and {second} of buffer {buffer} ('{name}') overlap or are empty")]
     Pieces { buffer: BufferId, name: String, first: usize, second: usize },
-    #[error("operator {operator} is named, but there are only {operators}")]
+    #[error("the order contains operator {operator}, but there are only {operators} operators")]
     NoSuchOperator { operator: OperatorId, operators: usize },
     /// An operator that is not in the order.
-    #[error("operator {operator} ('{name}') is missing")]
+    #[error("operator {operator} ('{name}') is missing from the order")]
     OperatorMissing { operator: OperatorId, name: String },
-    /// An operator more than once in the order.
+    /// An operator that occurs more than once in the order.
     #[error("operator {operator} ('{name}') runs at step {first} and again at step {second}")]
     OperatorTwice { operator: OperatorId, name: String, first: usize, second: usize },
-    /// An operator not after one it waits for.
+    /// An operator that does not run after one that it depends on.
     #[error(
         "operator {after} ('{after_name}') runs at step {after_step}, \
          not after operator {before} ('{before_name}') at step {before_step}"
@@ -72,17 +75,17 @@ pub enum Violation {
         after_name: String,
         after_step: usize,
     },
-    #[error("buffer {buffer} ('{name}') is in pool {pool}, but there are only {pools}")]
+    #[error("buffer {buffer} ('{name}') is in shared object {pool}, but there are only {pools}")]
     NoSuchPool { buffer: BufferId, name: String, pool: PoolId, pools: usize },
-    #[error("buffer {buffer} ('{name}') of {size} bytes does not fit pool {pool} of {room}")]
+    #[error("buffer {buffer} ('{name}') of {size} bytes does not fit shared object {pool} of {room} bytes")]
     PoolTooSmall { buffer: BufferId, name: String, size: Bytes, pool: PoolId, room: Bytes },
-    #[error("buffers {a} ('{a_name}') and {b} ('{b_name}') conflict, but share pool {pool}")]
+    #[error("buffers {a} ('{a_name}') and {b} ('{b_name}') conflict, but are both in shared object {pool}")]
     PoolConflict { a: BufferId, a_name: String, b: BufferId, b_name: String, pool: PoolId },
-    /// The pools together are above the capacity.
-    #[error("the pools hold {total} bytes, above the capacity {capacity}")]
+    /// Objects whose total size exceeds the capacity.
+    #[error("the shared objects have {total} bytes in total, above the capacity {capacity}")]
     TotalOverCapacity { total: Bytes, capacity: Bytes },
-    /// A peak or total that is not what the answer gives.
-    #[error("the answer claims {claimed} bytes, but has {actual}")]
+    /// A peak or total that differs from the value stated in the answer.
+    #[error("the answer states {claimed} bytes, but needs {actual}")]
     Value { claimed: Bytes, actual: Bytes },
 }
 
@@ -94,22 +97,23 @@ fn count(given: usize, expected: usize) -> Option<Violation> {
     (given != expected).then_some(Violation::Count { given, expected })
 }
 
-/// Up to so many buffers, all pairs are compared; above, the sweep finds the overlapping ones.
+/// Up to this number of buffers all pairs are compared. Above it, the sweep finds the overlapping pairs.
 const ALL_PAIRS: usize = 4_096;
 
-/// The sweep lists no more overlapping pairs: a layout that wrong is known to be wrong.
+/// The maximum number of overlapping pairs listed by the sweep. More would not make an invalid layout any
+/// clearer.
 const MOST_OVERLAPS: usize = 10_000;
 
-/// Everything wrong with a layout; empty where it is valid. Of more than 4096 buffers, at most 10 000 overlapping
-/// pairs are listed.
+/// Returns every violation of a layout; the list is empty if the layout is valid.
 ///
-/// O(n^2 k^2) for k intervals per lifespan up to 4096 buffers, O(n k log n) above where few buffers are exclusive.
+/// For more than 4096 buffers, at most 10 000 overlapping pairs are listed. O(n^2 k^2) for n buffers of k
+/// intervals each up to 4096 buffers; above, O(n k log n) if few buffers are exclusive.
 pub fn check_layout(instance: &Instance, layout: &Layout) -> Vec<Violation> {
     let placed: Vec<Option<Bytes>> = layout.offsets().iter().copied().map(Some).collect();
     check_placed(instance, &placed)
 }
 
-/// The same of a layout of some of the buffers: those with an offset.
+/// Checks a partial layout: only the buffers with an offset.
 pub(crate) fn check_placed(instance: &Instance, placed: &[Option<Bytes>]) -> Vec<Violation> {
     if let Some(violation) = count(placed.len(), instance.len()) {
         return vec![violation];
@@ -132,7 +136,8 @@ pub(crate) fn check_placed(instance: &Instance, placed: &[Option<Bytes>]) -> Vec
     violations
 }
 
-/// Conflicting pairs that share addresses, the smaller id first, ascending: all pairs are compared.
+/// Finds all conflicting pairs that share addresses by comparing all pairs. Pairs are ascending, the smaller
+/// id first.
 fn overlaps(instance: &Instance, ranges: &[[(u64, u64); 1]]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     for (i, &[(start, end)]) in ranges.iter().enumerate() {
@@ -163,7 +168,7 @@ fn overlap(instance: &Instance, ranges: &[[(u64, u64); 1]], (a, b): (u32, u32)) 
     }
 }
 
-/// What one offset can violate on its own.
+/// Checks one buffer at its offset on its own.
 fn check_place(
     instance: &Instance,
     buffer: BufferId,
@@ -181,7 +186,7 @@ fn check_place(
         violations.push(Violation::Moved { buffer, name: name(b), offset, fixed });
     }
     match (offset.checked_add(b.size()), instance.capacity()) {
-        // No byte of it lies above anything.
+        // A buffer of size 0 cannot end above the capacity.
         _ if b.size() == Bytes::ZERO => {}
         (None, _) => {
             let size = b.size();
@@ -194,8 +199,11 @@ fn check_place(
     }
 }
 
-/// Everything wrong with a scattered layout; of more than 4096 buffers, pieces of at most 10 000 overlapping pairs. A buffer's pieces hold exactly its size, each piece starts at a
-/// multiple of its alignment, and a fixed buffer is one piece at its offset.
+/// Returns every violation of a layout of split buffers; the list is empty if the layout is valid.
+///
+/// The pieces of a buffer must add up to its size, and each must start at a multiple of its alignment. A
+/// fixed buffer must be one piece at its offset. For more than 4096 buffers, at most 10 000 overlapping pairs
+/// of buffers are examined.
 pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Violation> {
     let pieces = layout.pieces();
     if let Some(violation) = count(pieces.len(), instance.len()) {
@@ -257,8 +265,8 @@ pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Vio
     violations
 }
 
-/// Pairs of buffers to look at for pieces that overlap, the smaller first, ascending: all whose addresses meet, or of many
-/// buffers those that the sweep finds in conflict.
+/// The pairs of buffers whose pieces may overlap, ascending, the smaller id first. Up to [`ALL_PAIRS`]
+/// buffers these are all pairs whose address ranges meet; above, the conflicting pairs found by the sweep.
 fn meetings(instance: &Instance, pieces: &[Vec<Piece>]) -> Vec<(usize, usize)> {
     if pieces.len() > ALL_PAIRS {
         let range = |piece: &Piece| (piece.start.get(), piece.end().get());
@@ -275,17 +283,18 @@ fn meetings(instance: &Instance, pieces: &[Vec<Piece>]) -> Vec<(usize, usize)> {
     pairs.filter(meet).collect()
 }
 
-/// True where no two pieces share an address.
+/// Returns true if no two pieces share an address.
 fn are_apart(pieces: &[Piece]) -> bool {
     let mut sorted: Vec<&Piece> = pieces.iter().collect();
     sorted.sort_unstable_by_key(|piece| (piece.start, piece.end()));
     sorted.windows(2).all(|pair| pair[0].end() <= pair[1].start)
 }
 
-/// Everything wrong with a pool plan: members fit, no two members of a pool conflict, total within capacity.
+/// Returns every violation of a shared-object plan; the list is empty if the plan is valid.
 ///
-/// Alignments and fixed offsets concern addresses and play no part among pools. Of more than 4096 buffers, at most
-/// 10 000 pairs that conflict in a pool are listed.
+/// Members must fit their object, no two members of an object may conflict, and the total must not exceed the
+/// capacity. Alignments and fixed offsets concern addresses and do not apply. For more than 4096 buffers, at
+/// most 10 000 conflicting pairs are listed.
 pub fn check_shared_objects(instance: &Instance, plan: &PoolPlan) -> Vec<Violation> {
     let assignment = plan.assignment();
     if let Some(violation) = count(assignment.len(), instance.len()) {
@@ -293,7 +302,7 @@ pub fn check_shared_objects(instance: &Instance, plan: &PoolPlan) -> Vec<Violati
     }
     let mut violations = Vec::new();
     let together = if instance.len() > ALL_PAIRS {
-        // Who shares a pool shares an address: the number of the pool.
+        // Buffers in the same object share the object's number as their address.
         let place = |pool: &PoolId| [(pool.index() as u64, pool.index() as u64 + 1)];
         sweep::overlaps(instance, &assignment.iter().map(place).collect::<Vec<_>>(), MOST_OVERLAPS)
     } else {
@@ -374,7 +383,8 @@ mod tests {
         assert!(matches!(out[..], [Violation::OutOfRange { .. }]));
     }
 
-    /// Enough copies of small problems side by side in time that the sweep is used, whole and damaged.
+    /// Many small problems side by side in time trigger the sweep. The layout is checked first intact and
+    /// then damaged.
     #[test]
     fn large_layouts_are_swept_with_the_same_answers() {
         let copies = ALL_PAIRS / 3 + 1;
@@ -403,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_are_checked() {
+    fn shared_objects_are_checked() {
         let t = instance();
         let pool = |ids: [u32; 3]| ids.map(PoolId::new).to_vec();
         let good = PoolPlan::fitted(&t, pool([0, 1, 0]), Bytes::new(1));
@@ -418,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn scattered_pieces_are_checked() {
+    fn split_buffers_are_checked() {
         let t = InstanceBuilder::new("t")
             .buffer(Buffer::new("a", 4, Lifespan::single(0, 2).unwrap()))
             .buffer(Buffer::new("b", 2, Lifespan::single(1, 3).unwrap()))

@@ -1,22 +1,25 @@
-//! Which conflicting buffers share addresses, by a sweep over time.
+//! Finds conflicting buffers that share addresses, by a sweep over time.
 //!
-//! At every moment the addresses in use are kept as *layers*, each a set of disjoint ranges in ascending order. A buffer
-//! that begins to live is compared, in each layer, with the ranges it overlaps, and joins the first layer where there is none;
-//! one that ends leaves its layer. In a valid layout without exclusions one layer is enough. A buffer with gaps
-//! comes and goes several times. Separated pairs are few and looked at one by one.
+//! At every moment the addresses in use are kept in *layers*, each a set of disjoint ranges in ascending
+//! order. A buffer whose interval begins is compared in each layer with the ranges that it overlaps. It then
+//! enters the first layer that has no such range, and leaves it when the interval ends. A valid layout
+//! without exclusions needs one layer only. A buffer with gaps enters and leaves several times. Separated
+//! pairs are few and are compared one by one.
 //!
-//! The answers are those of the comparison of all pairs, in the same order, up to a limit; tests hold the two together.
-//! O((k + p) log n) for n buffers of k intervals, p pairs that overlap or are separated, times the number of layers.
+//! The answers equal those of comparing all pairs, in the same order, up to a limit; a test compares the two.
+//! O(l (k + p) log n) for l layers and n buffers, with k intervals in total and p pairs that overlap or are
+//! separated.
 
 use super::conflict::conflict;
 use crate::instance::Instance;
 use crate::units::{BufferId, Step};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Disjoint address ranges in use: start to end and owner.
+/// Disjoint address ranges in use: the start maps to the end and the owner.
 type Layer = BTreeMap<u64, (u64, u32)>;
 
-/// Conflicting pairs whose address ranges overlap, the smaller id first, ascending; at most `limit` of them.
+/// Finds at most `limit` conflicting pairs whose address ranges overlap. Pairs are ascending, the smaller id
+/// first.
 ///
 /// `ranges` holds start and end of every range of every buffer.
 pub(super) fn overlaps<R: AsRef<[(u64, u64)]>>(
@@ -49,7 +52,7 @@ fn overlap<R: AsRef<[(u64, u64)]>>(ranges: &[R], a: u32, b: u32) -> bool {
     a.iter().any(|a| b.iter().any(|b| a.0.max(b.0) < a.1.min(b.1)))
 }
 
-/// Begins and ends of all intervals in time; ends come first, as intervals are half-open.
+/// Begins and ends of all intervals, ascending in time. Ends come first, as intervals are half-open.
 fn events<R: AsRef<[(u64, u64)]>>(instance: &Instance, ranges: &[R]) -> Vec<(Step, bool, u32)> {
     let mut events = Vec::with_capacity(2 * instance.len());
     for (id, buffer) in instance.ids().zip(instance.buffers()) {
@@ -64,7 +67,7 @@ fn events<R: AsRef<[(u64, u64)]>>(instance: &Instance, ranges: &[R]) -> Vec<(Ste
     events
 }
 
-/// Compares a buffer with all alive, then joins them.
+/// Compares a buffer with all live ones, then adds it to them.
 fn enter<R: AsRef<[(u64, u64)]>>(
     instance: &Instance,
     ranges: &[R],
@@ -80,7 +83,7 @@ fn enter<R: AsRef<[(u64, u64)]>>(
     }
 }
 
-/// The same for one range of a buffer, whose ranges may overlap each other; false where the limit is reached.
+/// Adds one range of a buffer whose ranges may overlap each other. Returns false once the limit is reached.
 fn enter_range(
     instance: &Instance,
     layers: &mut Vec<Layer>,
@@ -91,7 +94,7 @@ fn enter_range(
     let mut home = None;
     for (at, layer) in layers.iter().enumerate() {
         let mut free = true;
-        // Disjoint ranges in ascending order end in ascending order.
+        // Disjoint ranges that ascend by start also ascend by end.
         for (_, &(_, other)) in layer.range(..end).rev().take_while(|&(_, &(to, _))| to > start) {
             free = false;
             if other == id {
@@ -149,7 +152,7 @@ mod tests {
 
     type Raw = (u64, Vec<(u64, u64)>, Vec<u64>);
 
-    /// Buffers of up to three intervals and three ranges at random offsets, and pairs of them.
+    /// Random buffers with up to three intervals and three ranges each, and pairs of them.
     fn raw() -> impl Strategy<Value = (Vec<Raw>, Vec<(usize, usize, bool)>)> {
         let intervals = prop::collection::vec((0u64..30, 1u64..6), 1..4);
         (

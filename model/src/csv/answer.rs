@@ -1,4 +1,4 @@
-//! Reading answers: layouts, plans of shared objects, split buffers, and what is spilled.
+//! Reads answers: layouts, shared-object plans, split buffers, and spilling.
 
 use super::error::{CsvError, CsvErrorKind};
 use super::header::Column;
@@ -11,40 +11,43 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::Path;
 
-/// An answer to an instance. The columns of the file say of which kind.
+/// An answer to an instance. The columns of the file determine its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// One offset per buffer: column `offset`.
+    /// One offset per buffer, in column `offset`.
     Layout(Layout),
-    /// One shared object per buffer: columns `pool` and `pool_size`.
+    /// One shared object per buffer, in columns `pool` and `pool_size`.
     SharedObjects(PoolPlan),
-    /// Ranges of addresses per buffer: column `pieces`.
+    /// Address ranges per buffer, in column `pieces`.
     SplitBuffers(SplitLayout),
-    /// An offset per buffer that stays on chip: columns `tier`, `offset` and `traffic`.
+    /// The tier of each buffer, with an offset if it stays on chip, in columns `tier`, `offset` and
+    /// `traffic`.
     Spill {
-        /// What stays, and where.
+        /// The offsets of the buffers that stay on chip.
         spill: Spill,
-        /// Bytes moved per buffer where it is spilled; none where it may not be.
+        /// The bytes moved by each buffer if spilled; `None` if it must stay on chip.
         traffic: Vec<Option<Bytes>>,
     },
 }
 
-const OFFSET: &str = "an offset in bytes (an integer from 0 on)";
+const OFFSET: &str = "an offset in bytes (a non-negative integer)";
 
 /// Reads a layout file for `instance`.
 ///
 /// # Errors
-/// See [`read_layout`].
+/// The same as for [`read_layout`].
 pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvError> {
     read_layout(&path.display().to_string(), open(path)?, instance)
 }
 
-/// Reads a layout: rows with `id` and `offset`, in any order. Where `size` or lifespan columns are there, they must
-/// be the instance's; columns without a meaning are passed over. Whether the layout is *valid* is for the checker to
-/// say.
+/// Reads a layout: rows with `id` and `offset`, in any order.
+///
+/// Columns for size and lifespan are optional, but must match the instance. Unknown columns are ignored. The
+/// layout is not checked for validity; use [`check_layout`](crate::check_layout).
 ///
 /// # Errors
-/// [`CsvError`] for unreadable rows and rows that do not answer the instance one to one.
+/// [`CsvError`] for rows that cannot be read, and for rows that do not match the buffers of the instance one
+/// to one.
 pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<Layout, CsvError> {
     let data = read_all(file, input)?;
     layout(&mut Rows::new(file, &data, "id, offset")?, instance)
@@ -53,15 +56,17 @@ pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<
 /// Reads an answer of any kind from a file.
 ///
 /// # Errors
-/// As [`read_answer`].
+/// The same as for [`read_answer`].
 pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Answer>, CsvError> {
     read_answer(&path.display().to_string(), open(path)?, instance)
 }
 
-/// Reads an answer of the kind that its columns say, a layout where they say none; otherwise as [`read_layout`].
+/// Reads an answer of the kind determined by its columns, by default a layout. Otherwise it behaves like
+/// [`read_layout`].
 ///
 /// # Errors
-/// [`CsvError`] for unreadable rows and rows that do not answer the instance one to one.
+/// [`CsvError`] for rows that cannot be read, and for rows that do not match the buffers of the instance one
+/// to one.
 pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<Noted<Answer>, CsvError> {
     let data = read_all(file, input)?;
     let mut rows = Rows::new(file, &data, "id, offset")?;
@@ -69,9 +74,9 @@ pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<
     let value = if has(Column::Tier) {
         spill(&mut rows, instance)?
     } else if has(Column::Pool) {
-        pools(&mut rows, instance)?
+        shared_objects(&mut rows, instance)?
     } else if has(Column::Pieces) {
-        scattered(&mut rows, instance)?
+        split_buffers(&mut rows, instance)?
     } else {
         Answer::Layout(layout(&mut rows, instance)?)
     };
@@ -83,16 +88,16 @@ fn layout(rows: &mut Rows, instance: &Instance) -> Result<Layout, CsvError> {
     each(rows, instance, &[Column::Offset], offset).map(Layout::new)
 }
 
-fn pools(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
+fn shared_objects(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
     let placed = each(rows, instance, &[Column::Pool, Column::PoolSize], |row| {
-        let pool = row.number(Column::Pool, "a pool (an integer from 0 on)")?;
-        let size = row.number(Column::PoolSize, "a size in bytes (an integer from 0 on)")?;
+        let pool = row.number(Column::Pool, "a pool (a non-negative integer)")?;
+        let size = row.number(Column::PoolSize, "a size in bytes (a non-negative integer)")?;
         let first = *sizes.entry(pool).or_insert(size);
         if first == size {
             return Ok(pool);
         }
-        let text = format!("value '{size}' is not the size {first} that an earlier row gives pool {pool}");
+        let text = format!("value '{size}' differs from the size {first} of pool {pool} in an earlier row");
         Err(row.error(Column::PoolSize, CsvErrorKind::Layout(text)))
     })?;
     let rank: HashMap<u64, usize> = sizes.keys().enumerate().map(|(at, &pool)| (pool, at)).collect();
@@ -100,7 +105,7 @@ fn pools(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     Ok(Answer::SharedObjects(PoolPlan::new(assignment, sizes.into_values().map(Bytes::new).collect())))
 }
 
-fn scattered(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
+fn split_buffers(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     let pieces = each(rows, instance, &[Column::Pieces], |row| {
         let text = row.text(Column::Pieces).unwrap_or_default();
         text.split_ascii_whitespace().map(|range| piece(row, range)).collect::<Result<Vec<Piece>, _>>()
@@ -108,7 +113,7 @@ fn scattered(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     Ok(Answer::SplitBuffers(SplitLayout::new(pieces)))
 }
 
-/// A range of addresses `a-b`, half-open.
+/// Parses a half-open range of addresses `a-b`.
 fn piece(row: &Row, range: &str) -> Result<Piece, CsvError> {
     let expected = "a range of addresses 'a-b' in bytes, with a below b";
     let wrong = || CsvErrorKind::BadValue { value: range.to_owned(), expected };
@@ -122,7 +127,7 @@ fn piece(row: &Row, range: &str) -> Result<Piece, CsvError> {
 fn spill(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     let required = [Column::Tier, Column::Offset, Column::Traffic];
     let each = each(rows, instance, &required, |row| {
-        let moved = "bytes of traffic (an integer from 0 on), or nothing";
+        let moved = "bytes of traffic (a non-negative integer), or empty";
         let traffic = row.optional(Column::Traffic, false, moved)?.map(Bytes::new);
         let tier = row.text(Column::Tier).unwrap_or_default();
         let offset = match tier {
@@ -144,7 +149,7 @@ fn spill(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     Ok(Answer::Spill { spill: Spill::new(offsets), traffic })
 }
 
-/// What every row says, by buffer of the instance: each must have one row.
+/// Reads one value per row, indexed by buffer of the instance. Each buffer must have exactly one row.
 fn each<T>(
     rows: &mut Rows,
     instance: &Instance,
@@ -164,7 +169,7 @@ fn each<T>(
         };
         let value = read(&row)?;
         if let Some((_, line)) = found[at] {
-            let kind = CsvErrorKind::Layout(format!("buffer '{name}' was placed in line {line} already"));
+            let kind = CsvErrorKind::Layout(format!("buffer '{name}' is already placed in line {line}"));
             return Err(row.error(Column::Id, kind));
         }
         row.matches(&instance.buffers()[at])?;

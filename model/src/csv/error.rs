@@ -1,23 +1,23 @@
-//! What can be wrong with a CSV file: always file, line, column, value.
+//! Errors in CSV files, always with file, line, column and value.
 
 use crate::instance_error::InstanceError;
 use crate::lifespan::LifespanError;
 use std::fmt;
 
-/// A CSV file that could not be read, with the place.
+/// An error in a CSV file, with its position.
 #[derive(Debug)]
 pub struct CsvError {
-    /// The file, as it was named.
+    /// The file name as given.
     pub file: String,
-    /// Line, from 1; the header is line 1.
+    /// The line, from 1. The header is line 1.
     pub line: Option<u64>,
-    /// Column, by the name in the header.
+    /// The column name as written in the header.
     pub column: Option<String>,
-    /// What is wrong, with the values found and allowed.
+    /// The kind of error, with the values found and allowed.
     pub kind: Box<CsvErrorKind>,
 }
 
-/// What is wrong with a CSV file.
+/// The kind of error in a CSV file.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum CsvErrorKind {
@@ -31,16 +31,16 @@ pub enum CsvErrorKind {
     #[error("missing column '{missing}'{} ({synonyms}); the header has: {found}", perhaps(.likely.as_ref()))]
     MissingColumn {
         missing: &'static str,
-        /// The column that was probably meant to be it.
+        /// The column that is probably a misspelling of it.
         likely: Option<String>,
-        /// Names it may carry.
+        /// Its alternative names.
         synonyms: String,
         found: String,
     },
-    #[error("columns '{0}' and '{1}' mean the same")]
+    #[error("columns '{0}' and '{1}' have the same meaning")]
     DuplicateColumn(String, String),
     /// A row with too many or too few fields.
-    #[error("the row has {}, the header {expected}", fields(*.found))]
+    #[error("the row has {}, but the header has {expected}", fields(*.found))]
     FieldCount { expected: usize, found: usize },
     #[error("value '{value}' is not {expected}")]
     BadValue { value: String, expected: &'static str },
@@ -49,20 +49,20 @@ pub enum CsvErrorKind {
     #[error("value '{value}': {error}")]
     BadLifespan { value: String, error: LifespanError },
     #[error(
-        "value '{0}': a gap that keeps part of the buffer alive (a window '@lo:hi') is not supported; split the buffer instead"
+        "value '{0}': a gap during which part of the buffer stays live (a window '@lo:hi') is not supported; split the buffer instead"
     )]
     Window(String),
-    #[error("value '{0}' names no buffer of this file")]
+    #[error("value '{0}' is not the id of a buffer in this file")]
     UnknownId(String),
     #[error("value '{0}' is the buffer's own id")]
     OwnId(String),
     #[error("{error}{}", other_line(*.also))]
     Instance {
         error: InstanceError,
-        /// Line of the other row concerned.
+        /// The line of the other row involved.
         also: Option<u64>,
     },
-    /// A layout that does not answer this instance.
+    /// A layout that does not match the instance.
     #[error("{0}")]
     Layout(String),
 }

@@ -1,4 +1,4 @@
-//! Which column means what.
+//! The meaning of the columns.
 
 use super::error::CsvErrorKind;
 use strsim::levenshtein;
@@ -6,23 +6,23 @@ use strsim::levenshtein;
 /// How a file writes the end of a lifespan or gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Endpoints {
-    /// `[lower, upper)`: the end is the first step after.
+    /// `[lower, upper)`: the end is the first step after the interval.
     #[default]
     HalfOpen,
-    /// `[start, end]`: the end is the last step inside.
+    /// `[start, end]`: the end is the last step of the interval.
     Inclusive,
 }
 
-/// True where two names differ by a slip of the hand.
+/// Returns true if two names differ only by a likely typing error.
 fn is_near(written: &str, name: &str) -> bool {
     levenshtein(&written.to_lowercase(), name) <= name.len() / 4 + usize::from(name.len() > 2)
 }
 
-/// Positions of the columns in a row, and how ends are written.
+/// The positions of the columns, and the convention for ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     names: Vec<String>,
-    /// Positions of the columns without a meaning.
+    /// Positions of unknown columns.
     unknown: Vec<usize>,
     at: [Option<usize>; Column::ALL.len()],
     pub endpoints: Endpoints,
@@ -66,12 +66,12 @@ impl Column {
         Self::Traffic,
     ];
 
-    /// The column of this name.
+    /// The column with the given name, if any.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|column| column.names().contains(&name))
     }
 
-    /// The names it may carry, the usual one first.
+    /// The accepted names of the column, the usual one first.
     pub const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Id => &["id", "buffer", "buffer_id"],
@@ -94,8 +94,7 @@ impl Column {
 }
 
 impl Header {
-    /// Reads the names in the first row; blanks around them and a byte order mark are ignored. Columns without a meaning
-    /// are passed over.
+    /// Parses the header. Blanks around names and a byte order mark are ignored, and so are unknown columns.
     pub fn parse<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, CsvErrorKind> {
         let names: Vec<String> =
             names.map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
@@ -117,7 +116,7 @@ impl Header {
         Ok(Self { names, unknown, at, endpoints })
     }
 
-    /// Refuses a header without the columns named.
+    /// Checks that the header contains the given columns.
     pub fn require(&self, columns: &[Column]) -> Result<(), CsvErrorKind> {
         match columns.iter().find(|&&column| self.position(column).is_none()) {
             None => Ok(()),
@@ -125,9 +124,9 @@ impl Header {
                 missing: column.names()[0],
                 likely: self.likely(*column),
                 synonyms: format!(
-                    "also called: {}",
+                    "other names: {}",
                     match column.names() {
-                        [_] => "nothing else".to_owned(),
+                        [_] => "none".to_owned(),
                         [_, others @ ..] => others.join(", "),
                         [] => unreachable!("every column has a name"),
                     }
@@ -137,7 +136,7 @@ impl Header {
         }
     }
 
-    /// What an unknown column was probably meant to be: the nearest name that none of the columns has.
+    /// The known name closest to an unknown column, among the columns that the file lacks.
     fn meant(&self, unknown: &str) -> Option<&'static str> {
         let free = Column::ALL.into_iter().filter(|&column| self.position(column).is_none());
         let names = free.flat_map(Column::names).copied();
@@ -145,15 +144,15 @@ impl Header {
         names.min_by_key(far).filter(|name| is_near(unknown, name))
     }
 
-    /// The unknown column that was probably meant to be this one.
+    /// The unknown column that is probably a misspelling of `column`.
     fn likely(&self, column: Column) -> Option<String> {
         let names = self.unknown.iter().map(|&at| &self.names[at]);
         let mut near = names.filter(|name| column.names().iter().any(|own| is_near(name, own)));
         near.next().cloned()
     }
 
-    /// The columns without a meaning, in words, also those of `others`; a name that is nearly known with what it may have
-    /// meant.
+    /// Describes the unknown columns and those of `others` as text. A name close to a known one comes with a
+    /// suggestion.
     pub fn ignored(&self, others: &[Column]) -> Vec<String> {
         let word = |&at: &usize| {
             let name = &self.names[at];
@@ -176,12 +175,12 @@ impl Header {
         self.names.len()
     }
 
-    /// The column's name as the file writes it.
+    /// The column name as written in the file.
     pub fn written(&self, column: Column) -> &str {
         self.position(column).map_or(column.names()[0], |at| &self.names[at])
     }
 }
 
-/// Columns that only answers have.
+/// Columns that occur only in answers.
 pub(super) const ANSWER_COLUMNS: [Column; 5] =
     [Column::Pool, Column::PoolSize, Column::Pieces, Column::Tier, Column::Traffic];

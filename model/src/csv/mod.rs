@@ -1,26 +1,28 @@
-//! `MiniMalloc`'s CSV: instances in, layouts in and out.
+//! Reads and writes `MiniMalloc`'s CSV format for instances and layouts.
 //!
-//! One row per buffer. Columns, in any order (synonyms in brackets):
+//! The file has one row per buffer. These are its columns, in any order, with synonyms in parentheses:
 //!
 //! | column | meaning |
 //! |---|---|
-//! | `id` (`buffer`, `buffer_id`) | name, unique, required |
-//! | `lower` (`begin`, `start`) | first step alive, required |
-//! | `upper` (`end`) | end of life, required; `upper` is the first step after, `end` the last step alive |
-//! | `size` | bytes, required; 0 is allowed, also with a lifespan of no step |
+//! | `id` (`buffer`, `buffer_id`) | unique name, required |
+//! | `lower` (`begin`, `start`) | first live step, required |
+//! | `upper` (`end`) | end of the lifespan, required: first step after it (`upper`), or last live step (`end`) |
+//! | `size` | bytes, required; 0 is allowed, even with an empty lifespan |
 //! | `alignment` | bytes, default 1 |
-//! | `gaps` | steps not alive inside the lifespan: `a-b` separated by blanks, ends as for the lifespan |
-//! | `hint` | suggested offset, `-1` or empty for none |
-//! | `offset` | in an instance: fixed offset, empty for none; in a layout: the answer |
-//! | `separations`, `exclusions` | ours: ids separated by blanks that may not, or may, share addresses whatever their lifespans; a blank inside an id is written `%20` there, a `%` as `%25` |
+//! | `gaps` | steps inside the lifespan without the buffer: `a-b` separated by blanks, ends as for the lifespan |
+//! | `hint` | suggested offset, `-1` or empty if there is none |
+//! | `offset` | in an instance: fixed offset, empty if there is none; in a layout: the answer |
+//! | `separations` | extension: ids of buffers that may not share addresses, whatever their lifespans |
+//! | `exclusions` | extension: ids of buffers that may share addresses, whatever their lifespans |
 //!
-//! Columns of other names are passed over. Answers have the columns of their kind ([`Answer`]).
+//! Lists of ids are separated by blanks. Inside an id, a blank is written `%20` and a `%` is written `%25`.
+//! Unknown columns are ignored. Answers have further columns that depend on their kind ([`Answer`]).
 //!
-//! Blanks around a field and blank lines are ignored, so an id neither begins nor ends with a blank. Lines end in
-//! LF or CR LF; a byte order mark is ignored. Numbers are digits only.
+//! Blanks around a field and blank lines are ignored, so ids neither begin nor end with a blank. Lines end in
+//! LF or CR LF. A byte order mark is ignored. Numbers consist of digits only.
 //!
-//! A gap with a window, `a-b@lo:hi`, means that part of the buffer stays alive; it is understood and refused.
-//! Files whose names end in a number, `X.1048576.csv`, carry their capacity there.
+//! A gap with a window, `a-b@lo:hi`, keeps part of the buffer live. It is recognised and rejected. A number
+//! before the extension of a file name, as in `X.1048576.csv`, is the capacity.
 
 mod answer;
 mod error;

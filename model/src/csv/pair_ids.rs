@@ -1,12 +1,12 @@
-//! How `separations` and `exclusions` write ids: blanks separate them, so blanks inside them are escaped.
+//! Escapes ids in the columns `separations` and `exclusions`, where blanks separate ids.
 //!
-//! `%` and the bytes that count as blanks between ids (space, tab, line feed, form feed, carriage return) are
-//! written `%XX` with two hexadecimal digits. A `%` that no two such digits of those bytes follow stands for
-//! itself, so that ids with a `%` from elsewhere are mostly read as they are meant.
+//! `%` and the bytes that count as blanks (space, tab, line feed, form feed, carriage return) are written
+//! `%XX` with two hexadecimal digits. Any other `%` stands for itself, so that ids with a `%` from other
+//! tools are mostly read as intended.
 
 const ESCAPED: [u8; 6] = [b'%', b' ', b'\t', b'\n', 0x0c, b'\r'];
 
-/// An id as the list writes it.
+/// Escapes an id for the list.
 pub(super) fn encode(id: &str) -> String {
     let mut text = String::with_capacity(id.len());
     for c in id.chars() {

@@ -1,4 +1,4 @@
-//! Reading instances and layouts.
+//! Reads instances.
 
 use super::error::{CsvError, CsvErrorKind};
 use super::header::{ANSWER_COLUMNS, Column, Endpoints, Header};
@@ -11,38 +11,38 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// How to read an instance.
+/// Options for reading an instance.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
-    /// Overrides what the column names say about ends.
+    /// Overrides the convention for ends implied by the column names.
     pub endpoints: Option<Endpoints>,
     /// Overrides the capacity in the file name.
     pub capacity: Option<Bytes>,
 }
 
-/// What a file holds, and which of its columns were passed over.
+/// The contents of a file, with the columns that were ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted<T> {
     /// The instance or the answer.
     pub value: T,
-    /// Columns without a meaning, quoted, in the order of the file.
+    /// The ignored columns, quoted, in file order.
     pub ignored: Vec<String>,
 }
 
 impl<T> Noted<T> {
-    /// The same of something made from what was read.
+    /// Converts the value and keeps the ignored columns.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Noted<U> {
         Noted { value: change(self.value), ignored: self.ignored }
     }
 
-    /// One line about the columns passed over, if any.
+    /// A one-line note about the ignored columns, if any.
     pub fn note(&self) -> Option<String> {
         let s = if self.ignored.len() == 1 { "" } else { "s" };
         (!self.ignored.is_empty()).then(|| format!("column{s} {} ignored", self.ignored.join(", ")))
     }
 }
 
-/// The capacity that a file name like `X.1048576.csv` carries.
+/// The capacity in a file name such as `X.1048576.csv`, if any.
 pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
     let stem = path.file_stem()?.to_str()?;
     let (_, number) = stem.rsplit_once('.')?;
@@ -50,7 +50,7 @@ pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
     digits.then(|| number.parse().ok().map(Bytes::new))?
 }
 
-/// The same, but a last part that is a number out of range is an error rather than no capacity.
+/// Like [`capacity_from_name`], but a number that is out of range is an error.
 fn checked_capacity(path: &Path) -> Result<Option<Bytes>, CsvError> {
     let found = capacity_from_name(path);
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -69,7 +69,7 @@ fn checked_capacity(path: &Path) -> Result<Option<Bytes>, CsvError> {
     Ok(found)
 }
 
-/// The instance's name after its file: `X` for `dir/X.1048576.csv` and for `X.csv`.
+/// The name of an instance derived from its file: `X` for `dir/X.1048576.csv` and for `X.csv`.
 pub fn instance_name(path: &Path) -> String {
     let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     match (capacity_from_name(path), stem.rsplit_once('.')) {
@@ -78,7 +78,7 @@ pub fn instance_name(path: &Path) -> String {
     }
 }
 
-/// Reads an instance file; its name and, unless overridden, its capacity come from the file name.
+/// Reads an instance file. The name and, unless overridden, the capacity come from the file name.
 ///
 /// # Errors
 /// [`CsvError`] with file, line, column and value.
@@ -86,10 +86,10 @@ pub fn read_instance_file(path: &Path, options: ReadOptions) -> Result<Instance,
     read_instance_file_noted(path, options).map(|noted| noted.value)
 }
 
-/// The same, with the columns that were passed over.
+/// Like [`read_instance_file`], but also returns the ignored columns.
 ///
 /// # Errors
-/// As [`read_instance_file`].
+/// The same as for [`read_instance_file`].
 pub fn read_instance_file_noted(path: &Path, options: ReadOptions) -> Result<Noted<Instance>, CsvError> {
     let capacity = match options.capacity {
         Some(capacity) => Some(capacity),
@@ -116,8 +116,8 @@ pub(super) fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
     })
 }
 
-/// Reads an instance from anything; `file` is only quoted in errors and becomes the name. Columns without a meaning
-/// are passed over.
+/// Reads an instance from any reader. `file` appears in errors and becomes the name. Unknown columns are
+/// ignored.
 ///
 /// # Errors
 /// [`CsvError`] with file, line, column and value.
@@ -209,15 +209,15 @@ pub(super) fn read_all(file: &str, mut input: impl Read) -> Result<Vec<u8>, CsvE
 
 /// The rows of one file.
 ///
-/// The CSV reader says where it began to look for a record, which is before the second half of a CR LF and before
-/// blank lines; so lines are counted here, from the bytes.
+/// Lines are counted here, from the bytes. The CSV reader reports the position at which it started to look
+/// for a record. That is before blank lines and before the second half of a CR LF.
 pub(super) struct Rows<'a> {
     file: String,
     data: &'a [u8],
     reader: csv::Reader<&'a [u8]>,
     pub(super) header: Header,
     record: csv::StringRecord,
-    /// Line on which the record begins, from 1, and its first byte.
+    /// The line at which the record begins, from 1.
     pub(super) line: u64,
     byte: usize,
 }
@@ -239,7 +239,7 @@ impl<'a> Rows<'a> {
         Ok(rows)
     }
 
-    /// Reads the next record that is not a blank line; false at the end of the file.
+    /// Reads the next record that is not a blank line. Returns false at the end of the file.
     fn advance(&mut self) -> Result<bool, CsvError> {
         loop {
             let byte = self.reader.position().byte() as usize;
@@ -256,7 +256,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Moves on to the record that was looked for from `byte` on.
+    /// Updates the line and byte of a record that was searched for from `byte`.
     fn count_lines(&mut self, byte: usize) {
         let ends = |byte: &&u8| matches!(byte, b'\r' | b'\n');
         let begin = byte + self.data[byte..].iter().take_while(ends).count();
@@ -296,7 +296,7 @@ fn malformed(error: csv::Error) -> CsvErrorKind {
     }
 }
 
-/// One row, with what is needed to speak of it.
+/// One row, with the context needed for error messages.
 pub(super) struct Row<'a> {
     file: &'a str,
     header: &'a Header,
@@ -314,7 +314,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The field, `None` where the file has no such column.
+    /// The field, or `None` if the file has no such column.
     pub(super) fn text(&self, column: Column) -> Option<&'a str> {
         self.record.get(self.header.position(column)?)
     }
@@ -324,7 +324,7 @@ impl<'a> Row<'a> {
         parse_number(text, expected).map_err(|kind| self.error(column, kind))
     }
 
-    /// A number that may be left out; `-1` stands for none where `minus_one` says so.
+    /// An optional number. `-1` means none if `minus_one` is true.
     pub(super) fn optional(
         &self,
         column: Column,
@@ -339,7 +339,7 @@ impl<'a> Row<'a> {
     }
 
     fn upper(&self, column: Column, text: &str) -> Result<u64, CsvError> {
-        let expected = "a step (an integer from 0 on)";
+        let expected = "a step (a non-negative integer)";
         let end = parse_number(text, expected).map_err(|kind| self.error(column, kind))?;
         let after = match self.header.endpoints {
             Endpoints::HalfOpen => Some(end),
@@ -347,13 +347,16 @@ impl<'a> Row<'a> {
         };
         after.ok_or_else(|| {
             let value = text.to_owned();
-            self.error(column, CsvErrorKind::BadValue { value, expected: "a step with one after it" })
+            self.error(
+                column,
+                CsvErrorKind::BadValue { value, expected: "a step below the largest 64-bit integer" },
+            )
         })
     }
 
-    /// The lifespan of a buffer of so many bytes; without bytes it may have no step.
+    /// The lifespan of a buffer of `size` bytes. It may be empty if `size` is 0.
     fn lifespan(&self, size: u64) -> Result<Lifespan, CsvError> {
-        let lower = self.number(Column::Lower, "a step (an integer from 0 on)")?;
+        let lower = self.number(Column::Lower, "a step (a non-negative integer)")?;
         let upper_text = self.text(Column::Upper).unwrap_or_default();
         let hull = Interval::new(lower, self.upper(Column::Upper, upper_text)?);
         let bad = |column, value: &str| {
@@ -413,13 +416,13 @@ impl<'a> Row<'a> {
             let value = String::new();
             return Err(self.error(Column::Id, CsvErrorKind::BadValue { value, expected: "an id" }));
         }
-        let size = self.number(Column::Size, "a size in bytes (an integer from 0 on)")?;
+        let size = self.number(Column::Size, "a size in bytes (a non-negative integer)")?;
         let mut buffer = Buffer::new(name, size, self.lifespan(size)?);
-        let alignment = "an alignment in bytes (an integer from 1 on)";
+        let alignment = "an alignment in bytes (a positive integer)";
         if let Some(alignment) = self.optional(Column::Alignment, false, alignment)? {
             buffer = buffer.aligned(alignment);
         }
-        let offset = "an offset in bytes (an integer from 0 on)";
+        let offset = "an offset in bytes (a non-negative integer)";
         if let Some(hint) = self.optional(Column::Hint, true, offset)? {
             buffer = buffer.hinted(hint);
         }
@@ -429,12 +432,13 @@ impl<'a> Row<'a> {
         Ok(buffer)
     }
 
-    /// The row of a layout repeats the instance's size and lifespan, or leaves them out.
+    /// Checks that the optional size and lifespan columns of a layout match the instance.
     pub(super) fn matches(&self, buffer: &Buffer) -> Result<(), CsvError> {
         let differs = |column: Column, has: String| {
             let value = self.text(column).unwrap_or_default();
             let name = buffer.name();
-            let text = format!("value '{value}' of buffer '{name}' is not the instance's {has}");
+            let text =
+                format!("value '{value}' of buffer '{name}' differs from the instance, which has {has}");
             Err(self.error(column, CsvErrorKind::Layout(text)))
         };
         if self.text(Column::Size).is_some() {
@@ -447,7 +451,7 @@ impl<'a> Row<'a> {
             (self.text(Column::Lower), self.text(Column::Upper), self.text(Column::Gaps))
             && !gaps.is_empty()
         {
-            // Gaps at the ends of a lifespan are cut off it, so the whole is compared.
+            // Lifespans are compared as a whole, because gaps at their ends are trimmed.
             if self.lifespan(buffer.size().get())? == *buffer.lifespan() {
                 return Ok(());
             }
@@ -455,7 +459,7 @@ impl<'a> Row<'a> {
         }
         let hull = buffer.lifespan().hull();
         if self.text(Column::Lower).is_some() {
-            let lower = self.number(Column::Lower, "a step (an integer from 0 on)")?;
+            let lower = self.number(Column::Lower, "a step (a non-negative integer)")?;
             if lower != hull.lower.get() {
                 return differs(Column::Lower, hull.lower.to_string());
             }
@@ -470,7 +474,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Digits only: signs, blanks and fractions are refused.
+/// Parses a number that consists of digits only. Signs, blanks and fractions are rejected.
 pub(super) fn parse_number(text: &str, expected: &'static str) -> Result<u64, CsvErrorKind> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(CsvErrorKind::BadValue { value: text.to_owned(), expected });

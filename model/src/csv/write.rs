@@ -1,4 +1,4 @@
-//! Writing instances and layouts, in half-open columns.
+//! Writes instances and layouts, with half-open intervals.
 
 use crate::instance::Instance;
 use crate::layout::Layout;
@@ -7,44 +7,45 @@ use crate::words::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
-/// Writes an instance: `id,lower,upper,size`, then only the columns it needs.
+/// Writes an instance: the columns `id,lower,upper,size`, followed by the optional columns that it needs.
 ///
-/// The capacity is not written: a file carries it in its name.
+/// The capacity is not written, because it belongs to the file name.
 ///
 /// # Errors
-/// What the writer reports; [`io::ErrorKind::InvalidInput`] for an id that is empty or begins or ends with a blank,
-/// which a reader would not give back.
+/// Any error of the writer; [`io::ErrorKind::InvalidInput`] for an id that is empty, or begins or ends with a
+/// blank. A reader would not restore such an id.
 pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()> {
     write_rows(instance, None, &[], output)
 }
 
-/// SHA-256 of an instance as [`write_instance`] writes it, in hexadecimal: the same for the same problem, whatever
-/// the columns of the file it came from. For a plain file with half-open columns it is the file's own. Its name and
-/// its capacity play no part.
+/// The SHA-256 hash of an instance as written by [`write_instance`], in hexadecimal.
+///
+/// It depends only on the problem, not on the columns of the original file, the name or the capacity. For a
+/// plain file with half-open columns it equals the hash of the file.
 pub fn content_hash(instance: &Instance) -> String {
     let mut hasher = Sha256::new();
-    // A hasher takes everything it is given.
+    // Writing to a hasher never fails.
     let written = write_instance(instance, &mut hasher);
     debug_assert!(written.is_ok());
     hexadecimal(&hasher.finalize())
 }
 
-/// Writes a layout: the instance's columns and `offset`.
+/// Writes a layout: the columns of the instance and `offset`.
 ///
 /// # Errors
-/// As for [`write_instance`].
+/// The same as for [`write_instance`].
 ///
 /// # Panics
-/// If the layout has not one offset per buffer; the checker says so first.
+/// If the layout does not have one offset per buffer; the checker reports this first.
 pub fn write_layout(instance: &Instance, layout: &Layout, output: impl Write) -> io::Result<()> {
     assert_eq!(instance.len(), layout.offsets().len(), "one offset per buffer");
     write_rows(instance, Some(layout), &[], output)
 }
 
-/// Writes an instance and further columns: names, and a cell per buffer.
+/// Writes an instance with further columns, each with a name and one cell per buffer.
 ///
 /// # Errors
-/// As for [`write_instance`].
+/// The same as for [`write_instance`].
 ///
 /// # Panics
 /// If a column has fewer cells than there are buffers.

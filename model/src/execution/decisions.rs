@@ -1,6 +1,6 @@
-//! What a run decides: which branch, how many trips.
+//! The decisions of a run: the branch taken and the number of trips.
 
-/// `SplitMix64`.
+/// The `SplitMix64` generator.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -17,20 +17,21 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// One of `0..count`; 0 of none.
+    /// Returns a number in `0..count`, or 0 if `count` is 0.
     pub(super) fn below(&mut self, count: usize) -> usize {
         ((u128::from(self.next()) * count as u128) >> 64) as usize
     }
 }
 
-/// Decisions of one run after the other: an odometer over those met, the last turning first, or drawn.
+/// The decisions of successive runs: enumerated like an odometer with the last decision turning fastest, or
+/// drawn at random.
 ///
-/// A run that is given the same answers meets the same questions, so that every combination comes up exactly once.
+/// A run with the same answers asks the same questions, so every combination occurs exactly once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decisions {
-    /// What was decided, and of how many.
+    /// Each decision, and its number of options.
     chosen: Vec<(usize, usize)>,
-    /// How many of them this run has met.
+    /// The number of decisions made so far in this run.
     met: usize,
     random: Option<Random>,
 }
@@ -47,7 +48,7 @@ impl Decisions {
         self.chosen[self.met - 1].0
     }
 
-    /// Turns to the next combination; false after the last.
+    /// Moves to the next combination. Returns false after the last.
     pub(super) fn advance(&mut self) -> bool {
         self.met = 0;
         while let Some((choice, count)) = self.chosen.pop() {
@@ -69,8 +70,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_odometer_meets_every_combination_once() {
-        // The first choice of three says how many choices of two follow.
+    fn an_odometer_yields_every_combination_once() {
+        // The first choice out of three determines how many choices out of two follow.
         let (mut decisions, mut seen) = (Decisions::default(), Vec::new());
         loop {
             let more = decisions.choose(3);
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_repeats_with_its_seed() {
+    fn random_decisions_repeat_with_the_seed() {
         let draw = |seed| {
             let mut decisions = Decisions::default();
             decisions.draw(seed);

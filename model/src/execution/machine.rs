@@ -1,4 +1,4 @@
-//! Runs a graph in memory that remembers who wrote what.
+//! Runs a graph in a memory that records the writer of every byte.
 
 use super::decisions::Decisions;
 use super::memory::Memory;
@@ -9,27 +9,27 @@ use crate::graph::{AliasKind, Control, Graph, Handover, Moment};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// Of what a run decided, messages name so many of the last.
-const TOLD: usize = 24;
+/// The number of most recent decisions listed in a message.
+const MOST_LISTED: usize = 24;
 
-/// Where and when something is looked at.
+/// The operator and stage at which a value is checked.
 type Event = (Option<OperatorId>, Stage);
 
-/// A graph that runs, and what was found wrong so far.
+/// The state of a run, with the violations found so far.
 pub(super) struct Machine<'a> {
     prepared: &'a Prepared<'a>,
     options: &'a ExecutionOptions,
     pub(super) decisions: Decisions,
     memory: Memory,
-    /// Per cell: where it lies now; loops may exchange slots.
+    /// Per cell: its current slot. Loops may exchange slots.
     slot: Vec<Option<usize>>,
-    /// Per cell: the value it has; none where it was not written yet, or that is gone on purpose.
+    /// Per cell: its value, or `None` if it was never written or was discarded.
     value: Vec<Option<u32>>,
-    /// Per value: who wrote it, and from which address on.
+    /// Per value: its writer and start address.
     written: Vec<(Cell, u64)>,
     decided: Vec<(OperatorId, usize)>,
     steps: usize,
-    /// True where some run was cut short.
+    /// True if some run was truncated.
     pub(super) clipped: bool,
     seen: HashSet<(Cell, Event)>,
     pub(super) violations: Vec<ExecutionViolation>,
@@ -72,7 +72,7 @@ impl<'a> Machine<'a> {
         self.check_all(&kept, (None, Stage::End));
     }
 
-    /// A new value, in the memory of a cell where that has any.
+    /// Writes a new value to a cell, and to memory if the cell has a slot.
     fn write(&mut self, cell: Cell) {
         let value = self.written.len() as u32;
         let slot = self.slot[cell].map(|slot| self.prepared.slots[slot].offset.get());
@@ -90,7 +90,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Two cells that lie in one slot.
+    /// Returns true if two cells share a slot.
     fn share(&self, a: Cell, b: Cell) -> bool {
         self.slot[a].is_some() && self.slot[a] == self.slot[b]
     }
@@ -101,7 +101,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// True where a cell holds its value; what is wrong is told once per reader.
+    /// Returns true if a cell holds its value. A violation is reported once per cell, operator and stage.
     fn check(&mut self, cell: Cell, event: Event) -> bool {
         let lost = match (self.value[cell], self.slot[cell]) {
             (Some(_), None) => None,
@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
             (Some(value), Some(slot)) => {
                 let start = self.prepared.slots[slot].offset.get();
                 let end = start + self.prepared.bytes[cell];
-                // A value that lies elsewhere is not here, even where the two overlap.
+                // A value stored elsewhere is not found here, even if the two ranges overlap.
                 let elsewhere = self.written[value as usize].1 != start;
                 let value = if elsewhere { u32::MAX } else { value };
                 self.memory.lacks(start, end, value)
@@ -117,12 +117,12 @@ impl<'a> Machine<'a> {
         };
         let Some((address, by)) = lost else { return true };
         if self.seen.insert((cell, event)) {
-            self.tell(cell, event, address, by);
+            self.report(cell, event, address, by);
         }
         false
     }
 
-    fn tell(&mut self, cell: Cell, (operator, stage): Event, address: u64, by: Option<u32>) {
+    fn report(&mut self, cell: Cell, (operator, stage): Event, address: u64, by: Option<u32>) {
         let Prepared { graph, slots, bytes, .. } = self.prepared;
         let holder = self.prepared.holder(cell);
         let name = holder_name(graph, holder);
@@ -142,10 +142,10 @@ impl<'a> Machine<'a> {
         self.violations.push(violation);
     }
 
-    /// What the run has decided, in words.
+    /// Describes the decisions of the run as text.
     fn outcomes(&self) -> String {
         let graph = self.prepared.graph;
-        let skip = self.decided.len().saturating_sub(TOLD);
+        let skip = self.decided.len().saturating_sub(MOST_LISTED);
         let show = |&(id, choice): &(OperatorId, usize)| {
             let name = operator_name(graph, id);
             match self.prepared.owners[id.index()].as_ref().map(|owner| owner.flow.control) {
@@ -157,11 +157,11 @@ impl<'a> Machine<'a> {
                 },
             }
         };
-        let mut told: Vec<String> = self.decided[skip..].iter().map(show).collect();
+        let mut listed: Vec<String> = self.decided[skip..].iter().map(show).collect();
         if skip > 0 {
-            told.insert(0, format!("{skip} more"));
+            listed.insert(0, format!("{skip} more"));
         }
-        if told.is_empty() { "nothing decided".to_owned() } else { told.join(", ") }
+        if listed.is_empty() { "nothing decided".to_owned() } else { listed.join(", ") }
     }
 
     fn operators(&mut self, region: RegionId) {
@@ -175,7 +175,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// An operator without regions: reads, writes while it reads.
+    /// Runs an operator without regions, which writes its outputs while it reads its inputs.
     fn plain(&mut self, id: OperatorId) {
         let prepared = self.prepared;
         let operator = prepared.graph.operator(id);
@@ -204,7 +204,7 @@ impl<'a> Machine<'a> {
         self.check_all(&kept, (Some(id), Stage::Writes));
     }
 
-    /// An operator that owns regions, from entry to exit.
+    /// Runs an operator that owns regions, from entry to exit.
     fn owner(&mut self, id: OperatorId, owner: &Owner) {
         let operator = self.prepared.graph.operator(id);
         for input in &operator.inputs {
@@ -233,13 +233,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs the regions as their owner says.
+    /// Runs the regions according to the control flow of their owner.
     fn regions(&mut self, id: OperatorId, owner: &Owner, exchanged: &mut Vec<(usize, usize)>) {
         let count = owner.given.len();
         match owner.flow.control {
             Control::Call => (0..count).for_each(|region| self.region(id, owner, region, exchanged)),
             Control::Branch => {
-                // An only branch need not run, unless something is made of it.
+                // A single branch without outputs may be skipped.
                 let idle = count == 1 && self.prepared.graph.operator(id).outputs.is_empty();
                 let region = self.decide(id, count + usize::from(idle));
                 if region < count {
@@ -280,12 +280,13 @@ impl<'a> Machine<'a> {
         let region = graph.operator(id).regions[position];
         let begin = Moment::Begin(position);
         let moves = self.moves(owner, begin);
-        let told = |cell: Cell, handed: bool| {
+        let is_fresh = |cell: Cell, handed: bool| {
             let comes = moves.iter().any(|m| m.to.index() == cell);
             !handed || (self.value[cell].is_none() && !comes)
         };
         let given = owner.given[position].iter();
-        let given: Vec<Cell> = given.filter(|&&(cell, handed)| told(cell, handed)).map(|one| one.0).collect();
+        let given: Vec<Cell> =
+            given.filter(|&&(cell, handed)| is_fresh(cell, handed)).map(|one| one.0).collect();
         self.hand(id, owner, begin, &given);
         self.operators(region);
         for output in &graph.region(region).outputs {
@@ -294,13 +295,13 @@ impl<'a> Machine<'a> {
         exchanged.extend(self.hand(id, owner, Moment::End(position), &[]));
     }
 
-    /// What is handed over at a moment: all that there is to hand. What a region that has not run would have made is not.
+    /// The handovers at a moment whose source has a value. Regions that have not run hand over nothing.
     fn moves(&self, owner: &Owner, when: Moment) -> Vec<Handover> {
         let there = |h: &&Handover| h.when == when && self.value[h.from.index()].is_some();
         owner.flow.handovers.iter().filter(there).copied().collect()
     }
 
-    /// Hands over, all at once, and writes `more`; returns the slots that changed roles.
+    /// Copies all handovers of a moment at once and writes `more`. Returns the slots that were exchanged.
     fn hand(&mut self, id: OperatorId, owner: &Owner, when: Moment, more: &[Cell]) -> Vec<(usize, usize)> {
         let event = (Some(id), Stage::Hands(when));
         let moves = self.moves(owner, when);
@@ -335,8 +336,10 @@ impl<'a> Machine<'a> {
         roles.into_iter().map(|(pair, ..)| pair).collect()
     }
 
-    /// The slots of a handover that may change roles instead: between trips, both of one size, what is handed made by
-    /// the body, handed once, and nothing else handed at that moment lies in either.
+    /// The slots that may be exchanged instead of copying a handover between two trips.
+    ///
+    /// Both slots must have the same size. The body must produce the source, and hand it over only once. No
+    /// other handover of that moment may use either slot.
     fn exchangeable(
         &self,
         id: OperatorId,
@@ -363,7 +366,7 @@ impl<'a> Machine<'a> {
         (a != b && made && once && alike && state && alone).then_some((a, b))
     }
 
-    /// Two slots change roles for all that lies inside a loop.
+    /// Exchanges two slots for all cells inside a loop.
     fn exchange(&mut self, owner: &Owner, a: usize, b: usize) {
         for &cell in &owner.inside {
             let slot = &mut self.slot[cell];

@@ -1,12 +1,12 @@
-//! Which value lies at which address.
+//! The values in memory by address.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// Values by address: disjoint half-open pieces, so that a tensor of megabytes takes one entry.
+/// Values by address, as disjoint half-open ranges, so that a tensor of megabytes takes one entry.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
-    /// Start of a piece: its end, and the value it carries.
+    /// Maps the start of a range to its end and its value.
     pieces: BTreeMap<u64, (u64, u32)>,
 }
 
@@ -15,7 +15,7 @@ impl Memory {
         self.pieces.clear();
     }
 
-    /// Writes a value to `[start, end)`, whatever lay there. O(log pieces) and what is removed.
+    /// Writes a value to `[start, end)`. O(log n) for n ranges, plus the ranges removed.
     pub(super) fn write(&mut self, start: u64, end: u64, value: u32) {
         if start >= end {
             return;
@@ -37,8 +37,8 @@ impl Memory {
         self.pieces.insert(start, (end, value));
     }
 
-    /// The first address of `[start, end)` that does not carry `value`, and what it carries. O(log pieces) and what is
-    /// looked at.
+    /// Returns the first address in `[start, end)` that does not hold `value`, with the value that it holds.
+    /// O(log n) for n ranges, plus the ranges visited.
     pub(super) fn lacks(&self, start: u64, end: u64, value: u32) -> Option<(u64, Option<u32>)> {
         if start >= end {
             return None;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_what_an_array_of_bytes_would_be() {
+    fn ranges_agree_with_an_array_of_bytes() {
         let mut random = Random::new(7);
         let (mut memory, mut bytes) = (Memory::default(), [None; 24]);
         for value in 0..3000 {

@@ -1,29 +1,36 @@
-//! The execution checker: runs a graph in its memory and reports every read that does not find what was written.
+//! The execution checker: runs a graph in its memory and reports every read that does not find the data
+//! written.
 //!
-//! It knows nothing of lifetimes. Memory remembers which value lies at which address; each time a tensor is written its
-//! addresses carry a new value, and a read is right where all of them still carry the one written last. Runs differ in
-//! what operators with regions do ([`Graph::flow`](crate::graph::Graph::flow)): which branch, how many trips. All combinations are run, one by one,
-//! or as many as allowed and then others drawn at random.
+//! It does not use lifetimes. The memory records which value each address holds. Each write of a tensor
+//! stores a new value at its addresses. A read is correct if all of them still hold that value. Runs differ
+//! in the decisions of operators with regions ([`Graph::flow`](crate::graph::Graph::flow)): the branch taken
+//! and the number of trips. All combinations are run, up to a limit; beyond the limit, further runs are drawn
+//! at random.
 //!
-//! # What runs
-//! - **Start**: inputs of the body, states and weights are written. **End**: outputs of the body are read, and states and
-//!   weights must still be there, inputs too where the caller keeps them ([`ExecutionOptions::keep_inputs`]).
-//! - **An operator** reads its inputs, writes outputs and scratch, and must then find all of them, for it writes while it
-//!   reads. Where an output shares its slot with an input of which it is declared a [view](crate::graph::AliasKind), it
-//!   takes over that one's value; where it is declared to be written in place, that input need not be found again.
-//!   Everything else that shares a slot without being declared is written over.
-//! - **An operator with regions** reads its inputs once, when it is entered. Its scratch is held until it is left, its
-//!   outputs that are written part by part from its entry on; aliases mean nothing to it.
-//! - **Handovers** of one moment are copied all at once: everything is read, then written, then both must be found. Where
-//!   both tensors share a slot nothing is copied: the value passes on. What a region that has not run would hand is not
-//!   handed; outputs of the operator that nothing was handed to are written when it is left.
-//! - **A region** is given what is handed to it, and numbers of trips, which come from nowhere, each time it begins.
-//! - **Roles may change** ([`ExecutionOptions::swap`]): instead of copying what the body of a loop made to the state, the
-//!   two slots change roles for all that lies inside the loop, until it is left. What is handed out of the loop is copied
-//!   from where the state lies then, unless that is the very slot it goes to.
+//! # Semantics
 //!
-//! Tensors without a slot, or of zero bytes, take no memory; of them only that they were written before they are read is
-//! checked. A value that a larger tensor takes over does not fill it: that is a violation when it is read.
+//! - **Start**: inputs of the body, states and weights are written. **End**: outputs of the body are read.
+//!   States and weights must still be intact, and so must inputs if the caller keeps them
+//!   ([`ExecutionOptions::keep_inputs`]).
+//! - **An operator** reads its inputs and writes outputs and scratch. All of them must then be intact,
+//!   because it writes while it reads. An output declared as a [view](crate::graph::AliasKind) of an input in
+//!   the same slot takes over the value of the input. An input that is declared to be overwritten in place
+//!   need not be intact afterwards. Any other sharing of a slot overwrites its contents.
+//! - **An operator with regions** reads its inputs once, when it is entered. Its scratch is held until it is
+//!   left, and so are stacked outputs, from entry. Aliases have no effect on it.
+//! - **Handovers** of one moment are copied simultaneously: all sources are read, then all destinations are
+//!   written, then both must be intact. If both tensors share a slot, nothing is copied and the value passes
+//!   on. A region that has not run hands over nothing. Outputs of the operator without a handover are written
+//!   when it is left.
+//! - **A region** receives its handovers each time it begins, and trip numbers, which have no source in
+//!   memory.
+//! - **Slots may be exchanged** ([`ExecutionOptions::swap`]): instead of copying a result of a loop body to
+//!   the state, the two slots swap roles. This holds for everything inside the loop, until it is left. A
+//!   handover out of the loop is copied from the current slot of the state, unless that is the destination.
+//!
+//! Tensors without a slot, or of zero bytes, occupy no memory. They are checked only for being written before
+//! they are read. A value taken over by a larger tensor does not fill it, which is a violation when the
+//! tensor is read.
 
 mod decisions;
 mod machine;
@@ -41,23 +48,26 @@ use crate::graph::FlowError;
 use machine::Machine;
 use prepared::{Prepared, malformed};
 
-/// What was run and found.
+/// The result of an execution check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutionReport {
-    /// Runs made.
+    /// The number of runs.
     pub runs: usize,
-    /// True where every combination of decisions was run, and none cut short.
+    /// True if every combination of decisions was run and no run was truncated.
     pub complete: bool,
-    /// All that is wrong, in the order found; what one operator misses at one moment is told for the first run only.
+    /// All violations, in the order found. A violation of the same operator at the same stage is reported for
+    /// the first run only.
     pub violations: Vec<ExecutionViolation>,
 }
 
-/// Runs a graph in its memory. Where slots, orders or sizes make no sense nothing is run, and that is reported.
+/// Runs a graph in its memory. If slots, orders or sizes are inconsistent, the violations are reported and
+/// nothing is run.
 ///
-/// O(runs · operators run · log tensors) for tensors that do not lie in pieces; none of it depends on their sizes.
+/// O(r n log t) for r runs of n operators and t tensors that are not split. The time does not depend on
+/// tensor sizes.
 ///
 /// # Errors
-/// Where an operator's regions cannot be run.
+/// [`FlowError`] if the regions of an operator cannot be run.
 pub fn check_execution(placed: &Placed, options: &ExecutionOptions) -> Result<ExecutionReport, FlowError> {
     let violations = malformed(placed);
     if !violations.is_empty() {

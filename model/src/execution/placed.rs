@@ -1,4 +1,4 @@
-//! What is run: a graph in its memory, and how runs are chosen.
+//! The input of the execution checker: a graph in its memory, and the selection of runs.
 
 use crate::graph::Graph;
 use crate::units::{Bytes, OperatorId};
@@ -6,46 +6,48 @@ use crate::units::{Bytes, OperatorId};
 /// A range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// Where it begins, bytes.
+    /// The start address, in bytes.
     pub offset: Bytes,
-    /// How long it is, bytes.
+    /// The size in bytes.
     pub size: Bytes,
 }
 
-/// A graph, the order of its operators, and where its tensors lie.
+/// A graph with its orders and the placement of its tensors.
 #[derive(Clone, Debug)]
 pub struct Placed<'a> {
-    /// The graph that runs in the slots.
+    /// The graph to run.
     pub graph: &'a Graph,
-    /// Per region: its operators in the order they run.
+    /// The operators of each region in execution order, indexed by region.
     pub orders: &'a [Vec<OperatorId>],
-    /// Ranges of addresses; they may overlap.
+    /// Ranges of addresses, which may overlap.
     pub slots: Vec<Slot>,
-    /// Per tensor: its slot, at whose start it lies; none where it lies outside. Tensors share a slot on purpose.
+    /// The slot of each tensor, which begins at the start of the slot; `None` for tensors outside. Tensors
+    /// may share a slot intentionally.
     pub tensors: Vec<Option<usize>>,
-    /// Per operator: the slot of its scratch memory.
+    /// The slot of the scratch memory of each operator, if any.
     pub scratch: Vec<Option<usize>>,
 }
 
-/// Which runs are made.
+/// Selects the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutionOptions {
-    /// So many runs are taken in turn, and where there are more so many are drawn.
+    /// The maximum number of enumerated runs. If there are more combinations, as many runs again are drawn at
+    /// random.
     pub runs: usize,
-    /// What is drawn follows from this.
+    /// The seed of the random runs.
     pub seed: u64,
-    /// Loops make `0..=trips` trips.
+    /// Loops run `0..=trips` trips.
     pub trips: usize,
-    /// True where slots change roles instead of being copied between the trips of a loop.
+    /// True if slots are exchanged between the trips of a loop instead of copied.
     pub swap: bool,
-    /// True where inputs of the body must still be there at the end.
+    /// True if inputs of the body must still be intact at the end.
     pub keep_inputs: bool,
-    /// A run of so many operators enters loops for no more trips: nested loops multiply.
+    /// After this number of operators, a run enters loops for zero trips. This bounds nested loops.
     pub steps: usize,
 }
 
 impl Default for ExecutionOptions {
-    /// 256 runs, loops of at most 3 trips, copies, inputs gone after their last read, 65536 operators.
+    /// 256 runs, at most 3 trips per loop, copies, inputs discarded after their last read, 65536 operators.
     fn default() -> Self {
         Self { runs: 256, seed: 0, trips: 3, swap: false, keep_inputs: false, steps: 1 << 16 }
     }

@@ -1,4 +1,4 @@
-//! What stays the same from run to run.
+//! Data shared by all runs.
 
 use super::placed::{Placed, Slot};
 use super::violation::{ExecutionViolation, Holder};
@@ -6,18 +6,18 @@ use crate::graph::{Control, Flow, FlowError, Graph, Handover, Role};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// Who takes memory, by number: tensors, then the scratch of operators.
+/// The number of a memory user: tensors first, then the scratch of operators.
 pub(super) type Cell = usize;
 
 pub(super) struct Owner {
     pub(super) flow: Flow,
-    /// Its outputs that are written part by part.
+    /// Outputs that are written part by part.
     pub(super) stacked: Vec<Cell>,
-    /// Per region: what it is given that is its own, and whether something is ever handed to it.
+    /// Per region: its own inputs, and whether any handover writes each of them.
     pub(super) given: Vec<Vec<(Cell, bool)>>,
-    /// What is gone when the operator is entered: the interfaces of its regions that are their own.
+    /// Cells discarded when the operator is entered: the inputs and outputs that belong to its regions.
     pub(super) fresh: Vec<Cell>,
-    /// For loops, ascending: all that lies in its regions, nested ones included.
+    /// For loops: all cells in the regions, including nested ones, ascending.
     pub(super) inside: Vec<Cell>,
 }
 
@@ -26,12 +26,12 @@ pub(super) struct Prepared<'a> {
     pub(super) graph: &'a Graph,
     pub(super) orders: &'a [Vec<OperatorId>],
     pub(super) slots: &'a [Slot],
-    /// Per cell: bytes.
+    /// The bytes of each cell.
     pub(super) bytes: Vec<u64>,
-    /// Per cell: its slot; none where it takes no memory.
+    /// The slot of each cell, or `None` if it occupies no memory.
     pub(super) home: Vec<Option<usize>>,
     pub(super) owners: Vec<Option<Owner>>,
-    /// Held from start to end: weights and states.
+    /// Cells held from start to end: weights and states.
     pub(super) held: Vec<Cell>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// What an operator owns, if regions.
+/// Collects the data of an operator that owns regions.
 fn owner(graph: &Graph, id: OperatorId) -> Result<Option<Owner>, FlowError> {
     let Some(flow) = graph.flow(id)? else { return Ok(None) };
     let operator = graph.operator(id);
@@ -87,7 +87,7 @@ fn owner(graph: &Graph, id: OperatorId) -> Result<Option<Owner>, FlowError> {
     Ok(Some(Owner { flow, stacked, given, fresh, inside }))
 }
 
-/// All cells in the regions of an operator, nested ones included, ascending.
+/// All cells in the regions of an operator, including nested ones, ascending.
 fn inside(graph: &Graph, id: OperatorId) -> Vec<Cell> {
     let within = |region: RegionId| {
         let mut at = graph.region(region).owner;
@@ -101,13 +101,13 @@ fn inside(graph: &Graph, id: OperatorId) -> Vec<Cell> {
     tensors.chain(operators.map(|at| graph.tensors().len() + at)).collect()
 }
 
-/// What an operator is called in messages.
+/// The name of an operator in messages.
 pub(super) fn operator_name(graph: &Graph, id: OperatorId) -> String {
     let operator = graph.operator(id);
     if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
 }
 
-/// What a holder is called in messages.
+/// The name of a memory user in messages.
 pub(super) fn holder_name(graph: &Graph, holder: Holder) -> String {
     match holder {
         Holder::Tensor(id) => format!("'{}'", graph.tensor(id).name),
@@ -115,7 +115,7 @@ pub(super) fn holder_name(graph: &Graph, holder: Holder) -> String {
     }
 }
 
-/// All that is wrong before anything runs. O(size log size).
+/// The violations that prevent any run. O(size log size).
 pub(super) fn malformed(placed: &Placed) -> Vec<ExecutionViolation> {
     let graph = placed.graph;
     let counts = [

@@ -1,30 +1,30 @@
-//! What can be wrong with memory in which a graph runs.
+//! Violations found by running a graph in its memory.
 
 use crate::graph::Moment;
 use crate::units::{Bytes, OperatorId, TensorId};
 use std::fmt;
 
-/// What occupies a slot.
+/// The user of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
     /// The value of a tensor.
     Tensor(TensorId),
-    /// An operator's scratch memory.
+    /// The scratch memory of an operator.
     Scratch(OperatorId),
 }
 
-/// When something is looked at.
+/// The stage at which a value is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// All inputs, states and weights have been written.
     Start,
     /// An operator reads its inputs.
     Reads,
-    /// An operator has written, and still reads.
+    /// An operator has written its outputs and still reads its inputs.
     Writes,
-    /// An operator that owns regions hands over.
+    /// An operator that owns regions copies its handovers.
     Hands(Moment),
-    /// The graph is done.
+    /// The graph has finished.
     End,
 }
 
@@ -40,50 +40,50 @@ impl fmt::Display for Stage {
     }
 }
 
-/// One thing that is wrong with memory in which a graph runs.
+/// One violation found by running a graph in its memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ExecutionViolation {
     #[error("{given} {what}, not {expected}")]
     Count { what: &'static str, given: usize, expected: usize },
-    #[error("the order of region '{region}' does not name each of its operators once")]
+    #[error("the order of region '{region}' does not contain each of its operators exactly once")]
     Order { region: String },
     #[error("{name} is in slot {slot}, but there are only {slots}")]
     NoSuchSlot { holder: Holder, name: String, slot: usize, slots: usize },
     #[error("slot {slot} at {offset} with {size} bytes leaves the address space")]
     OutOfRange { slot: usize, offset: Bytes, size: Bytes },
-    #[error("{name} has {bytes} bytes, its slot {slot} only {size}")]
+    #[error("{name} has {bytes} bytes, but its slot {slot} has only {size}")]
     TooSmall { holder: Holder, name: String, bytes: Bytes, slot: usize, size: Bytes },
-    /// Something is read that nobody has written.
+    /// A read of data that was never written.
     #[error("{place} {stage}: {name} has not been written; run: {run}")]
     NotWritten {
         holder: Holder,
         name: String,
-        /// The operator that reads; none for the graph.
+        /// The operator that reads, or `None` for the graph.
         operator: Option<OperatorId>,
         place: String,
         stage: Stage,
-        /// What the run had decided.
+        /// The decisions of the run.
         run: String,
     },
-    /// Something read is not there any more.
+    /// A read of data that was overwritten.
     #[error(
-        "{place} {stage}: {name} at [{}, {}) is lost, {address} holds {}; run: {run}",
+        "{place} {stage}: {name} at [{}, {}) is lost: address {address} holds {}; run: {run}",
         .range.0, .range.1, .by.as_deref().unwrap_or("nothing")
     )]
     Lost {
         holder: Holder,
         name: String,
-        /// The operator that reads; none for the graph.
+        /// The operator that reads, or `None` for the graph.
         operator: Option<OperatorId>,
         place: String,
         stage: Stage,
         range: (Bytes, Bytes),
-        /// The first address that does not hold it.
+        /// The first address that does not hold the data.
         address: Bytes,
-        /// Whose value lies there instead.
+        /// The name of the tensor or scratch whose data it holds instead.
         by: Option<String>,
-        /// What the run had decided.
+        /// The decisions of the run.
         run: String,
     },
 }

@@ -1,8 +1,10 @@
-//! What no choice of matches can exceed.
+//! An upper bound on the relations that any choice of matches optimises.
 //!
-//! Give every operator a price such that the members of every match cost at least what the match optimises. Chosen matches share no
-//! operator, so together they optimise no more than all operators cost (weak duality of set packing). Matches that share operators, directly or through
-//! others, form components; what one of them optimises is whole, so its costs are rounded down.
+//! Every operator has a dual multiplier. The multipliers of the members of a match add up to at least the
+//! relations that the match optimises. Chosen matches share no operator, so together they optimise at most
+//! the sum of all multipliers (weak duality of set packing). Matches that share operators, directly or
+//! indirectly, form components. The relations optimised in one component are an integer, so its sum is
+//! rounded down.
 
 use super::problem::FusionProblem;
 use crate::bound::{BoundError, LowerBound, Reason};
@@ -10,17 +12,17 @@ use crate::value::Relations;
 use serde::Serialize;
 use std::fmt;
 
-/// Prices are counted in these parts of a relation: a multiple of every number of steps.
+/// The unit of dual multipliers: the parts per relation, a multiple of every possible number of steps.
 pub const PRICE_UNIT: u64 = 720_720;
 
-/// Why nothing can be better.
+/// The reason for an upper bound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum FusionWitness {
-    /// Prices of the operators, by place, in parts of [`PRICE_UNIT`].
+    /// The dual multipliers of the operators, by place, in parts of [`PRICE_UNIT`].
     Prices(Vec<u64>),
-    /// A search that left nothing out.
+    /// A completed search.
     Search { solver: String },
 }
 
@@ -42,10 +44,13 @@ impl fmt::Display for FusionWitness {
     }
 }
 
-/// Relations that no choice of matches can exceed, and why.
+/// An upper bound on the relations optimised by any choice of matches, with its witness.
 pub type FusionBound = LowerBound<Relations, FusionWitness>;
 
-/// Prices: each operator's largest share of a match, then lowered as far as matches allow, one operator after the other. O(matches x steps^2).
+/// Computes dual multipliers. O(m s^2) for m matches of s steps.
+///
+/// Each operator starts with its largest share of a match. The multipliers are then lowered one at a time as
+/// far as the matches allow.
 pub fn fusion_prices(problem: &FusionProblem) -> Vec<u64> {
     let mut prices = vec![0u64; problem.operators().len()];
     let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); prices.len()];
@@ -56,7 +61,7 @@ pub fn fusion_prices(problem: &FusionProblem) -> Vec<u64> {
             of_place[place].push(at);
         }
     }
-    // Those of few matches first: their price serves few.
+    // Operators in few matches first: their multipliers contribute to few matches.
     let mut order: Vec<usize> = (0..prices.len()).collect();
     order.sort_by_key(|&place| of_place[place].len());
     for place in order {
@@ -71,7 +76,7 @@ pub fn fusion_prices(problem: &FusionProblem) -> Vec<u64> {
     prices
 }
 
-/// What prices show for one component of matches.
+/// The bound that dual multipliers prove for one component of matches.
 pub fn priced(problem: &FusionProblem, prices: &[u64], component: &[usize]) -> usize {
     let mut places: Vec<usize> =
         component.iter().flat_map(|&at| problem.matches()[at].places.iter().copied()).collect();
@@ -81,17 +86,17 @@ pub fn priced(problem: &FusionProblem, prices: &[u64], component: &[usize]) -> u
     (sum / PRICE_UNIT) as usize
 }
 
-/// The bound by [`fusion_prices`].
+/// The bound proved by [`fusion_prices`].
 pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
     let prices = fusion_prices(problem);
     let value = problem.components().iter().map(|one| priced(problem, &prices, one)).sum();
     LowerBound { value: Relations::new(value), witness: FusionWitness::Prices(prices) }
 }
 
-/// Confirms that the witness of a bound shows it, from the definition.
+/// Confirms an upper bound from the definition of its witness.
 ///
 /// # Errors
-/// The first reason for doubt.
+/// The first reason why the witness does not prove the bound.
 pub fn confirm_fusion_bound(problem: &FusionProblem, bound: &FusionBound) -> Result<(), BoundError> {
     let prices = match &bound.witness {
         FusionWitness::Prices(prices) => prices,

@@ -1,4 +1,4 @@
-//! The checker of fusions: reads the graph anew and shares nothing with the search for matches.
+//! The checker of fusions. It reads the graph directly and shares no code with the search for matches.
 
 use super::patterns::Patterns;
 use super::problem::{Fused, FusionProblem, Match, UnitRule};
@@ -7,48 +7,48 @@ use crate::graph::Graph;
 use crate::units::{OperatorId, TensorId};
 use std::collections::{HashMap, HashSet};
 
-/// Something wrong with a fusion.
+/// One violation of the definition of a valid fusion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionViolation {
-    /// A group of several operators that no match accounts for, or a match that is no group.
-    #[error("the group of {0} is not the match given for it")]
+    /// A group of several operators without a match, or a match that is not a group.
+    #[error("the group of {0} does not equal its match")]
     NoMatch(String),
-    /// A choice that is not ascending, or names a match that is not there.
-    #[error("match {at} is chosen out of order, or is not one of the {matches} matches")]
+    /// A choice that is not ascending, or contains a match that does not exist.
+    #[error("match {at} is out of ascending order, or is not one of the {matches} matches")]
     Choice { at: usize, matches: usize },
-    /// Two chosen matches with an operator in common.
+    /// Two chosen matches with a common operator.
     #[error("matches {first} and {second} share an operator")]
     Shared { first: usize, second: usize },
-    /// A pattern that is not there, or has another number of steps.
-    #[error("the match of {operator} is none of pattern {pattern}: it has {steps} operators")]
+    /// A pattern that does not exist, or has another number of steps.
+    #[error("the match of {operator} with {steps} operators does not belong to pattern {pattern}")]
     NoPattern { operator: String, pattern: usize, steps: usize },
-    /// An operator of a kind that the step does not have, or that owns regions.
+    /// An operator whose kind does not fit the step, or that owns regions.
     #[error("{operator} cannot be step {step} of pattern '{pattern}'")]
     Kind {
         operator: String,
-        /// Which step, from 1.
+        /// The step, from 1.
         step: usize,
-        /// Of which pattern.
+        /// The name of the pattern.
         pattern: String,
     },
-    #[error("{to} does not read what {from} makes")]
+    #[error("{to} does not read an output of {from}")]
     Unread { from: String, to: String },
-    /// Something made inside that somebody outside wants.
-    #[error("'{tensor}', which {operator} makes inside a group, is wanted outside of it")]
+    /// A tensor produced inside a group and used outside of it.
+    #[error("'{tensor}', which {operator} produces inside a group, is used outside of it")]
     Wanted { tensor: String, operator: String },
-    /// Units that differ where they must not.
+    /// Members on different units although the rule requires one unit.
     #[error("{operator} runs on another unit than the first of its group")]
     Unit { operator: String },
     #[error("{0}")]
     NoUnit(String),
-    /// A number of relations that is not the one counted.
-    #[error("the match of {operator} optimises {actual} relations, not {said}")]
+    /// A wrong number of optimised relations.
+    #[error("the match of {operator} optimises {actual} relations, not the stated {said}")]
     Count { operator: String, said: usize, actual: usize },
 }
 
-/// Everything wrong with a choice of matches: positions that do not ascend or do not exist, operators taken twice.
-/// O(operators of the matches).
+/// Returns every violation of a choice of matches: positions that do not ascend or do not exist, and
+/// operators in two matches. O(operators of the matches).
 pub fn check_choice(problem: &FusionProblem, chosen: &[usize]) -> Vec<FusionViolation> {
     let matches = problem.matches();
     let mut found = Vec::new();
@@ -66,7 +66,8 @@ pub fn check_choice(problem: &FusionProblem, chosen: &[usize]) -> Vec<FusionViol
     found
 }
 
-/// Everything wrong with a fusion under these patterns, units and rule. O(operators x size of the region) at worst.
+/// Returns every violation of a fusion under these patterns, units and rule. O(operators x size of the
+/// region) in the worst case.
 pub fn check_fusion(
     graph: &Graph,
     patterns: &Patterns,
@@ -145,13 +146,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether the second reads something that the first makes; neither owns regions.
+    /// Returns true if the second operator reads an output of the first; neither may own regions.
     fn passes(&self, from: OperatorId, to: OperatorId) -> bool {
         let (from, to) = (self.graph.operator(from), self.graph.operator(to));
         from.outputs.iter().any(|tensor| to.inputs.contains(tensor))
     }
 
-    /// Everything an operator makes is for members only.
+    /// Checks that only members of the match use the outputs of an operator.
     fn kept(&self, id: OperatorId, one: &Match, found: &mut Vec<FusionViolation>) {
         for &tensor in &self.graph.operator(id).outputs {
             let read = self.graph.consumers(tensor).iter().any(|reader| !one.operators.contains(reader));
@@ -162,7 +163,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a region wants a tensor at its end: its own, or one inside it.
+    /// Returns true if a tensor is an output of any region.
     fn leaves(&self, tensor: TensorId) -> bool {
         self.graph.regions().iter().any(|region| region.outputs.contains(&tensor))
     }

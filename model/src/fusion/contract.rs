@@ -1,19 +1,22 @@
-//! The graph in which every group is one operator.
+//! Contraction: the graph in which every group is one operator.
 
 use super::groups::Fusion;
 use crate::graph::{AliasKind, Graph, GraphBuilder, GraphError, Operator};
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// The graph in which the groups of these fusions, one per region by id, are one operator each, named and of a kind after its members. What
-/// is made inside a group and read there only is gone: where it lies is the unit's affair. Arithmetic adds up; memory needed
-/// while running is that of the member that needs most. O(size of the graph).
+/// Builds the graph in which each group of the given fusions, one fusion per region by id, is one operator.
+/// O(size of the graph).
+///
+/// The operator is named after its members, and so is its kind. Tensors produced and read only inside a group
+/// disappear, because their placement is internal to the unit. Arithmetic costs add up, and scratch is the
+/// maximum over the members.
 ///
 /// # Errors
-/// [`GraphError`], which fusions of this graph do not give rise to.
+/// [`GraphError`], which fusions of this graph never cause.
 ///
 /// # Panics
-/// If the fusions are not those of all regions of this graph, by id.
+/// If the fusions do not belong to the regions of this graph, by id.
 pub fn contracted(graph: &Graph, fusions: &[Fusion]) -> Result<Graph, GraphError> {
     assert_eq!(fusions.len(), graph.regions().len(), "one fusion per region");
     let gone = interior(graph, fusions);
@@ -21,13 +24,13 @@ pub fn contracted(graph: &Graph, fusions: &[Fusion]) -> Result<Graph, GraphError
     let kept =
         |(at, tensor)| (!gone.contains(&TensorId::at(at))).then(|| builder.tensor(Clone::clone(tensor)));
     let tensors: Vec<Option<TensorId>> = graph.tensors().iter().enumerate().map(kept).collect();
-    let map = |id: TensorId| tensors[id.index()].expect("what is gone is read inside its group only");
+    let map = |id: TensorId| tensors[id.index()].expect("removed tensors are read only inside their group");
     let mut operators: Vec<Option<OperatorId>> = vec![None; graph.operators().len()];
     for (at, region) in graph.regions().iter().enumerate() {
         let own = match region.owner {
             None => Graph::BODY,
             Some(owner) => {
-                let owner = operators[owner.index()].expect("owners come before what they own");
+                let owner = operators[owner.index()].expect("owners precede the regions that they own");
                 builder.region(owner, region.name.clone())
             }
         };
@@ -55,7 +58,7 @@ pub fn contracted(graph: &Graph, fusions: &[Fusion]) -> Result<Graph, GraphError
     builder.build()
 }
 
-/// Tensors that members of a group make for each other only.
+/// Tensors that are produced and read only inside one group.
 fn interior(graph: &Graph, fusions: &[Fusion]) -> HashSet<TensorId> {
     let mut outside: HashSet<TensorId> =
         graph.regions().iter().flat_map(|region| region.outputs.iter().copied()).collect();
@@ -75,13 +78,13 @@ fn interior(graph: &Graph, fusions: &[Fusion]) -> HashSet<TensorId> {
     let inside = |members: &Vec<OperatorId>| {
         let makers = members.iter().filter(|_| members.len() > 1);
         let made = makers.flat_map(|&id| graph.operator(id).outputs.iter().copied());
-        // What nobody reads stays: it is no exchange.
+        // Tensors without readers stay, as they are not exchanged.
         made.filter(|id| !outside.contains(id) && !graph.consumers(*id).is_empty()).collect::<Vec<_>>()
     };
     fusions.iter().flat_map(|fusion| fusion.groups().iter().flat_map(inside)).collect()
 }
 
-/// One operator for several, tensors still those of the old graph.
+/// Builds one operator from several, with tensor ids of the original graph.
 fn joined(graph: &Graph, members: &[OperatorId], gone: &HashSet<TensorId>) -> Operator {
     let parts: Vec<&Operator> = members.iter().map(|&id| graph.operator(id)).collect();
     let list = |of: fn(&Operator) -> &str| {
@@ -101,7 +104,7 @@ fn joined(graph: &Graph, members: &[OperatorId], gone: &HashSet<TensorId>) -> Op
     }
     for alias in parts.iter().flat_map(|part| &part.aliases) {
         let readers = parts.iter().filter(|part| part.inputs.contains(&alias.input)).count();
-        // Written over while another member still reads it, an input would be lost.
+        // An input would be lost if it were overwritten while another member still reads it.
         let is_safe = alias.kind == AliasKind::View || readers == 1;
         if is_safe && whole.inputs.contains(&alias.input) && whole.outputs.contains(&alias.output) {
             whole.aliases.push(*alias);

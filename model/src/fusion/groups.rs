@@ -1,4 +1,4 @@
-//! Partitions of a region's operators into groups, and what they cover.
+//! Partitions of the operators of a region into groups, and their coverage.
 
 use crate::graph::{Graph, Role};
 use crate::topological::topological;
@@ -6,16 +6,16 @@ use crate::units::{OperatorId, RegionId, TensorId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-/// Why groups are no fusion.
+/// The reason why groups do not form a fusion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionError {
     #[error("group {0} has no members")]
     Empty(usize),
-    /// An operator of another region, or of none.
-    #[error("group {group} has {operator}, which is not of region '{region}'")]
+    /// An operator of another region, or of no region.
+    #[error("group {group} contains {operator}, which does not belong to region '{region}'")]
     Foreign {
-        /// Which group, as given.
+        /// The position of the group in the input.
         group: usize,
         operator: String,
         region: String,
@@ -25,19 +25,20 @@ pub enum FusionError {
     Twice { operator: String, first: usize, second: usize },
     #[error("{0} is in no group")]
     Missing(String),
-    #[error("group {group} falls apart: nothing passes between {operator} and the rest")]
+    #[error("group {group} is not connected: no tensor passes between {operator} and the rest")]
     Apart {
-        /// Which group, as given.
+        /// The position of the group in the input.
         group: usize,
-        /// Somebody who is not connected with its first member.
+        /// A member that is not connected with the first one.
         operator: String,
     },
-    #[error("groups wait for each other; one of them is that of {0}")]
+    #[error("groups depend on each other in a cycle, among them the group of {0}")]
     Cycle(String),
 }
 
-/// The relations of a region: pairs of different operators of which the second reads what the first makes, what regions inside it
-/// read included; each pair once, ascending (S3, eq. 2). O(size log size).
+/// The relations of a region: pairs of distinct operators of which the second reads an output of the first,
+/// including reads by its regions. Each pair occurs once, ascending (cross-unit fusion, eq. 2). O(size log
+/// size).
 pub fn relations(graph: &Graph, region: RegionId) -> Vec<(OperatorId, OperatorId)> {
     let mut pairs = BTreeSet::new();
     for &id in &graph.region(region).operators {
@@ -49,8 +50,8 @@ pub fn relations(graph: &Graph, region: RegionId) -> Vec<(OperatorId, OperatorId
     pairs.into_iter().collect()
 }
 
-/// Sets of operators of a region that are of one kind and read the same results, weights aside: what horizontal fusion would merge. No one
-/// of a set waits for another. Ascending; O(size log size).
+/// Sets of operators of a region that have one kind and read the same tensors, apart from weights: the
+/// candidates for horizontal fusion. No two of a set depend on each other. Ascending. O(size log size).
 pub fn siblings(graph: &Graph, region: RegionId) -> Vec<Vec<OperatorId>> {
     let mut sets: BTreeMap<(&str, Vec<TensorId>), Vec<OperatorId>> = BTreeMap::new();
     for &id in &graph.region(region).operators {
@@ -67,8 +68,10 @@ pub fn siblings(graph: &Graph, region: RegionId) -> Vec<Vec<OperatorId>> {
     sets
 }
 
-/// Operators of one region in groups, each of which runs as one. Every operator is in one group, every group is connected, and the
-/// groups can run one after the other: validated once, immutable.
+/// A partition of the operators of one region into groups, each of which runs as one operator. Validated and
+/// immutable.
+///
+/// Every operator is in one group, every group is connected, and the groups can run sequentially.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fusion {
     region: RegionId,
@@ -76,11 +79,13 @@ pub struct Fusion {
 }
 
 impl Fusion {
-    /// A fusion of these groups. They are kept in an order in which they can run, members in the
-    /// order of [`Graph::file_order`]. O(size log size).
+    /// Creates a fusion from groups. O(size log size).
+    ///
+    /// The groups are stored in an order in which they can run, and their members in the order of
+    /// [`Graph::file_order`].
     ///
     /// # Errors
-    /// See [`FusionError`]; groups are numbered as given.
+    /// Returns the first [`FusionError`] found; groups are numbered as in the input.
     pub fn new(
         graph: &Graph,
         region: RegionId,
@@ -115,13 +120,13 @@ impl Fusion {
         Ok(Self { region, groups })
     }
 
-    /// Every operator on its own.
+    /// The fusion in which every operator is its own group.
     pub fn none(graph: &Graph, region: RegionId) -> Self {
         let groups = graph.file_order(region).into_iter().map(|id| vec![id]).collect();
         Self { region, groups }
     }
 
-    /// Whose operators these are.
+    /// The region of the operators.
     pub fn region(&self) -> RegionId {
         self.region
     }
@@ -131,21 +136,21 @@ impl Fusion {
         &self.groups
     }
 
-    /// The position of the group of every operator of the region.
+    /// Maps every operator of the region to the position of its group.
     pub fn group_of(&self) -> HashMap<OperatorId, usize> {
         let members = self.groups.iter().enumerate();
         members.flat_map(|(group, members)| members.iter().map(move |&id| (id, group))).collect()
     }
 
-    /// Operators, groups counted once less: how many fewer there are to run.
+    /// The number of operators saved: operators minus groups.
     pub fn merged(&self) -> usize {
         self.groups.iter().map(|members| members.len() - 1).sum()
     }
 
-    /// Optimised relations of all relations (S3, eq. 3). O(size log size).
+    /// The share of optimised relations (cross-unit fusion, eq. 3). O(size log size).
     ///
     /// # Panics
-    /// If the graph is another one.
+    /// If the graph is not the one of the fusion.
     pub fn coverage(&self, graph: &Graph) -> Coverage {
         let home = self.group_of();
         let pairs = relations(graph, self.region);
@@ -154,7 +159,7 @@ impl Fusion {
     }
 }
 
-/// Optimised relations of all relations.
+/// The number of optimised relations out of all relations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Coverage {
     /// Relations within groups.
@@ -164,7 +169,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// The share; none where there are no relations.
+    /// The ratio, or `None` if there are no relations.
     pub fn ratio(self) -> Option<f64> {
         (self.relations > 0).then(|| self.optimised as f64 / self.relations as f64)
     }
@@ -185,7 +190,7 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// Looks from the first member of every group along relations inside it.
+/// Checks that all members of a group are reachable from its first member along relations inside it.
 fn check_connected(
     graph: &Graph,
     groups: &[Vec<OperatorId>],
@@ -214,7 +219,8 @@ fn check_connected(
     Ok(())
 }
 
-/// The groups in an order in which they can run; of those ready, the one with the first operator.
+/// The groups in an order in which they can run; of all ready groups, the one with the earliest operator
+/// comes next.
 fn ordered(
     graph: &Graph,
     mut groups: Vec<Vec<OperatorId>>,

@@ -1,14 +1,14 @@
-//! Kinds of operators by class: what files of different origin call the same thing.
+//! Classes of operator kinds: one name for the kinds that different file formats use for the same operation.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Kinds of operators that patterns and units may name by one word, always in small letters.
+/// A class of operator kinds, for use in patterns and units. Its name is in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The word that stands for the kinds in a pattern.
+    /// The name that stands for the kinds in a pattern.
     pub name: &'static str,
-    /// The kinds, as ONNX and `TFLite` files write them.
+    /// The kinds as written in ONNX and `TFLite` files.
     pub kinds: &'static [&'static str],
 }
 
@@ -75,22 +75,22 @@ const CLASSES: &[Class] = &[
     },
 ];
 
-/// The class of a name.
+/// The class with the given name, if any.
 pub fn class(name: &str) -> Option<&'static Class> {
     CLASSES.iter().find(|class| class.name == name)
 }
 
-/// A set of kinds: all, or those listed, by themselves or by class.
+/// A set of kinds: all kinds, or those listed directly or by class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KindSet {
     /// Every kind.
     All,
-    /// These, classes written out.
+    /// The listed kinds, with classes expanded.
     Listed(BTreeSet<String>),
 }
 
 impl KindSet {
-    /// The set of these words: names of classes, else kinds; `*` for all.
+    /// The set of the given names: class names, otherwise kinds; `*` for all.
     pub(crate) fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut kinds = BTreeSet::new();
         for word in words {
@@ -103,7 +103,7 @@ impl KindSet {
         Self::Listed(kinds)
     }
 
-    /// Whether a kind belongs to it.
+    /// Returns true if the set contains a kind.
     pub fn has(&self, kind: &str) -> bool {
         match self {
             Self::All => true,

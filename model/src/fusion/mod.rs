@@ -1,12 +1,13 @@
-//! Fusion: operators that run as one, and the processing units they run on (SOURCES S3).
+//! Operator fusion: operators that run as one, and the processing units that run them (cross-unit fusion).
 //!
-//! [`Units`] says which unit runs which kind of operator. A [`Fusion`] is a partition of the operators of one region into
-//! groups, each to be run as one operator. A *relation* is a pair of operators of the region of which the second
-//! reads what the first makes (S3, eq. 2); one between members of a group is *optimised*: what passes there need not leave the
-//! unit. The [`Coverage`] is the share of optimised relations (S3, eq. 3).
+//! [`Units`] defines which unit runs which kind of operator. A [`Fusion`] is a partition of the operators of
+//! one region into groups, each of which runs as one operator. A *relation* is a pair of operators of which
+//! the second reads an output of the first (eq. 2 of the paper). A relation inside a group is *optimised*:
+//! its tensors need not leave the unit. The [`Coverage`] is the share of optimised relations (eq. 3).
 //!
-//! Which operators may form a group is what [`Patterns`] say; a [`FusionProblem`] lists all matches of patterns in a region, a
-//! [`Solver`](crate::Solver) chooses among them, [`check_fusion`] checks what comes of it and [`fusion_bound`] says what no choice can exceed.
+//! [`Patterns`] define which operators may form a group. A [`FusionProblem`] lists all matches of patterns in
+//! a region, and a [`Solver`](crate::Solver) chooses among them. [`check_fusion`] checks the resulting
+//! fusion, and [`fusion_bound`] is an upper bound for every choice.
 //!
 //! ```
 //! use plimsoll_model::fusion::Fusion;
@@ -52,13 +53,13 @@ use crate::bound::BoundError;
 use crate::problem::{Bound, Problem};
 use crate::value::Relations;
 
-/// The fusion problem: matches that share no operator, most relations optimised.
+/// The fusion problem: chooses matches that share no operator and maximises the optimised relations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fusions {}
 
 impl Problem for Fusions {
     type Input = FusionProblem;
-    /// The matches chosen, by position, ascending.
+    /// The positions of the chosen matches, ascending.
     type Solution = Vec<usize>;
     type Value = Relations;
     type Witness = FusionWitness;

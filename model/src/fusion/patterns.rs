@@ -1,23 +1,24 @@
-//! Patterns: which operators may run as one, by kind.
+//! Fusion patterns: the sequences of operator kinds that may run as one.
 //!
 //! ```text
 //! # One pattern per line: a name, and the kinds of operators that follow each other.
-//! class gate = Sigmoid|HardSigmoid|Tanh     # a word for several kinds; those of KindSet are there already
-//! conv-act   = conv act                     # each step reads what the one before makes
-//! conv-gate  = conv gate Mul^1              # the third also reads what step 1 makes
+//! class gate = Sigmoid|HardSigmoid|Tanh     # a name for several kinds; the built-in classes are in KindSet
+//! conv-act   = conv act                     # each step reads an output of the previous one
+//! conv-gate  = conv gate Mul^1              # the third also reads an output of step 1
 //! conv-any   = conv *                       # of any kind
 //! ```
 //!
-//! A *match* of a pattern is one operator per step, all different, each reading a result of the one before; whatever they make,
-//! but for the last, is read by members of the match only and wanted by nobody outside of the region: otherwise it would have to be stored
-//! all the same, and nothing would be saved. Members may read each other's results in other ways too, and anything from
-//! outside. An operator that owns regions matches nothing.
+//! A *match* of a pattern assigns one operator to each step. The operators are distinct, and each reads an
+//! output of the previous one. Outputs of all but the last are read only by members of the match, and are not
+//! outputs of the region. Otherwise they would have to be stored anyway, and nothing would be saved. Members
+//! may read further outputs of each other and any tensors from outside. Operators that own regions match
+//! nothing.
 
 use super::kinds::KindSet;
 use crate::description::{DescriptionError, preset_or_file};
 use std::collections::BTreeMap;
 
-/// Patterns that are always there, by name.
+/// The built-in patterns, as pairs of name and text.
 pub const PATTERN_PRESETS: [(&str, &str); 4] = [
     ("default", include_str!("presets/default.patterns")),
     ("s3", include_str!("presets/s3.patterns")),
@@ -25,45 +26,45 @@ pub const PATTERN_PRESETS: [(&str, &str); 4] = [
     ("chains", include_str!("presets/chains.patterns")),
 ];
 
-/// A pattern may have so many steps.
+/// The maximum number of steps of a pattern.
 pub const MAX_STEPS: usize = 16;
 
-/// One operator of a pattern.
+/// One step of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The kinds it may be of.
+    /// The kinds that may match.
     pub kinds: KindSet,
-    /// Steps, from 0, whose results it must read besides that of the one before.
+    /// Earlier steps, from 0, whose outputs it must read in addition to those of the previous step.
     pub also: Vec<usize>,
 }
 
-/// A sequence of kinds.
+/// A sequence of operator kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Names the pattern in reports.
+    /// The name of the pattern in reports.
     pub name: String,
-    /// Two steps at least.
+    /// The steps, at least two.
     pub steps: Vec<Step>,
 }
 
-/// Patterns with different names, in the order of their file.
+/// Patterns with distinct names, in file order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Patterns(Vec<Pattern>);
 
 impl Patterns {
-    /// The preset of a name, or else the patterns in the file of that name.
+    /// Returns the preset `name`, or the patterns in the file `name`.
     ///
     /// # Errors
-    /// See [`DescriptionError`].
+    /// Returns the first [`DescriptionError`] found.
     pub fn find(name: &str) -> Result<Self, DescriptionError> {
         let text = preset_or_file("patterns", name, &PATTERN_PRESETS)?;
         Self::parse(name, &text)
     }
 
-    /// The patterns of a text; `file` is what messages call it.
+    /// Parses patterns; `file` is the name used in messages.
     ///
     /// # Errors
-    /// [`DescriptionError::Line`] with the first line that is none.
+    /// [`DescriptionError::Line`] for the first invalid line.
     pub fn parse(file: &str, text: &str) -> Result<Self, DescriptionError> {
         let mut reader = Reader::default();
         for (at, line) in text.lines().enumerate() {
@@ -79,13 +80,13 @@ impl Patterns {
             })?;
         }
         if reader.patterns.is_empty() {
-            let (reason, text) = ("no pattern in it".to_owned(), String::new());
+            let (reason, text) = ("the file contains no pattern".to_owned(), String::new());
             return Err(DescriptionError::Line { file: file.to_owned(), line: 1, reason, text });
         }
         Ok(Self(reader.patterns))
     }
 
-    /// All, in the order of the file.
+    /// All patterns, in file order.
     pub fn list(&self) -> &[Pattern] {
         &self.0
     }
@@ -99,33 +100,33 @@ struct Reader {
 
 impl Reader {
     fn line(&mut self, line: &str) -> Result<(), String> {
-        let (name, steps) = line.split_once('=').ok_or("a pattern is a name, `=` and kinds")?;
+        let (name, steps) = line.split_once('=').ok_or("expected a name, `=` and kinds")?;
         let words: Vec<&str> = name.split_whitespace().collect();
         match words[..] {
             ["class", name] => {
                 let [kinds] = steps.split_whitespace().collect::<Vec<_>>()[..] else {
-                    return Err("a class is one word of kinds with `|` between".to_owned());
+                    return Err("the kinds of a class must be separated by `|` without blanks".to_owned());
                 };
                 let kinds = self.kinds(kinds)?;
                 match self.classes.insert(name.to_owned(), kinds) {
-                    Some(_) => Err(format!("there is a class '{name}' already")),
+                    Some(_) => Err(format!("class '{name}' is already defined")),
                     None => Ok(()),
                 }
             }
             [name] => {
                 if self.patterns.iter().any(|other| other.name == name) {
-                    return Err(format!("there is a pattern '{name}' already"));
+                    return Err(format!("pattern '{name}' is already defined"));
                 }
                 let steps: Vec<&str> = steps.split_whitespace().collect();
                 if !(2..=MAX_STEPS).contains(&steps.len()) {
-                    return Err(format!("a pattern has from 2 to {MAX_STEPS} steps, not {}", steps.len()));
+                    return Err(format!("a pattern must have 2 to {MAX_STEPS} steps, not {}", steps.len()));
                 }
                 let steps = steps.iter().enumerate().map(|(at, word)| self.step(at, word));
                 let steps = steps.collect::<Result<_, _>>()?;
                 self.patterns.push(Pattern { name: name.to_owned(), steps });
                 Ok(())
             }
-            _ => Err("a pattern has a name of one word".to_owned()),
+            _ => Err("a pattern name must not contain blanks".to_owned()),
         }
     }
 
@@ -134,7 +135,9 @@ impl Reader {
         let kinds = self.kinds(parts.next().unwrap_or_default())?;
         let earlier = |part: &str| {
             let number = part.parse::<usize>().ok().filter(|number| (1..=at).contains(number));
-            number.map(|number| number - 1).ok_or_else(|| format!("'^{part}' names no step before this one"))
+            number
+                .map(|number| number - 1)
+                .ok_or_else(|| format!("'^{part}' does not refer to an earlier step"))
         };
         Ok(Step { kinds, also: parts.map(earlier).collect::<Result<_, _>>()? })
     }
@@ -143,7 +146,7 @@ impl Reader {
         let mut kinds = std::collections::BTreeSet::new();
         for part in word.split('|') {
             let set = match self.classes.get(part) {
-                _ if part.is_empty() => return Err(format!("'{word}' lacks a kind")),
+                _ if part.is_empty() => return Err(format!("'{word}' contains an empty kind")),
                 Some(set) => set.clone(),
                 None => KindSet::of([part]),
             };

@@ -1,4 +1,5 @@
-//! The fusion problem of one region: matches of patterns, of which those chosen may not share an operator.
+//! The fusion problem of one region: the matches of patterns, of which the chosen ones may not share an
+//! operator.
 
 use super::groups::{Coverage, Fusion, FusionError, relations};
 use super::patterns::{Pattern, Patterns};
@@ -7,20 +8,20 @@ use crate::units::{OperatorId, RegionId, UnitId, root};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-/// A region may have so many matches.
+/// The maximum number of matches in a region.
 pub const MAX_MATCHES: usize = 1 << 20;
 
-/// Which units the members of a group may run on.
+/// The units that the members of a group may run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnitRule {
-    /// All on the same: ordinary fusion (S3, section 2.1.1, condition 2).
+    /// All on the same unit: ordinary fusion (cross-unit fusion, section 2.1.1, condition 2).
     Same,
-    /// Each on its own: the condition dropped (S3, section 2.1.2).
+    /// Any units: the condition is dropped (cross-unit fusion, section 2.1.2).
     Any,
 }
 
 impl UnitRule {
-    /// The word in files and tables.
+    /// The keyword in files and tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Same => "ordinary",
@@ -35,34 +36,37 @@ impl fmt::Display for UnitRule {
     }
 }
 
-/// Operators that a pattern lets run as one.
+/// Operators that run as one according to a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// Position of the pattern.
+    /// The position of the pattern.
     pub pattern: usize,
-    /// One operator per step.
+    /// The operators, one per step.
     pub operators: Vec<OperatorId>,
     /// Their places in the order of the region, ascending.
     pub places: Vec<usize>,
-    /// Relations among them.
+    /// The number of relations among them.
     pub optimised: usize,
 }
 
-/// More matches than can be listed.
+/// A region with too many matches to list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("region '{region}' has more than {MAX_MATCHES} matches, the last of pattern '{pattern}'")]
+#[error(
+    "region '{region}' has more than {MAX_MATCHES} matches; the limit was reached at pattern '{pattern}'"
+)]
 #[expect(missing_docs, reason = "the message names every field")]
 pub struct TooManyMatches {
     pub region: String,
     pub pattern: String,
 }
 
-/// What may be fused in one region, validated and immutable: matches that differ in their operators, in the order of
-/// the region, longer ones first.
+/// The matches in one region, validated and immutable. They differ in their operators, and are listed in the
+/// order of the region, longer ones first.
 ///
-/// As everything made inside a match but by its last operator is read inside only, whoever waits for a match waits for
-/// its last operator; groups in the order of their last members can therefore run one after the other, whichever matches are chosen. Nothing but
-/// shared operators keeps two matches apart: the problem is weighted set packing.
+/// Outputs inside a match, except those of its last operator, are read inside only. Any operator that depends
+/// on a match therefore depends on its last operator. Groups in the order of their last members can thus run
+/// sequentially for any choice of matches. Only shared operators make two matches incompatible: the problem
+/// is weighted set packing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusionProblem {
     region: RegionId,
@@ -73,11 +77,13 @@ pub struct FusionProblem {
 }
 
 impl FusionProblem {
-    /// The matches of patterns in a region whose operators run on `units`, in the order in which the region lists them
-    /// ([`Units::assign`](super::Units::assign)). O(matches x steps^2) beyond reading the region.
+    /// Lists the matches of patterns in a region. O(matches x steps^2), plus the time to read the region.
+    ///
+    /// `units` holds the unit of each operator, in the order of the region
+    /// ([`Units::assign`](super::Units::assign)).
     ///
     /// # Errors
-    /// [`TooManyMatches`].
+    /// [`TooManyMatches`] above [`MAX_MATCHES`].
     ///
     /// # Panics
     /// If there are fewer units than operators.
@@ -124,41 +130,41 @@ impl FusionProblem {
         &self.operators
     }
 
-    /// The unit of each.
+    /// The unit of each operator, in the same order.
     pub fn units(&self) -> &[UnitId] {
         &self.units
     }
 
-    /// How many relations there are.
+    /// The number of relations of the region.
     pub fn relations(&self) -> usize {
         self.relations
     }
 
-    /// The matches: by first place, of those the longest first, of those in the order of the patterns.
+    /// The matches by first place, then longest first, then by pattern.
     pub fn matches(&self) -> &[Match] {
         &self.matches
     }
 
-    /// Relations optimised by these matches.
+    /// The number of relations optimised by the given matches.
     ///
     /// # Panics
-    /// If there is no such match.
+    /// If a match does not exist.
     pub fn optimised(&self, chosen: &[usize]) -> usize {
         chosen.iter().map(|&at| self.matches[at].optimised).sum()
     }
 
-    /// Coverage by these matches.
+    /// The coverage of the given matches.
     pub fn coverage(&self, chosen: &[usize]) -> Coverage {
         Coverage { optimised: self.optimised(chosen), relations: self.relations }
     }
 
-    /// The fusion of these matches, everybody else on its own.
+    /// The fusion of the given matches; every other operator is its own group.
     ///
     /// # Errors
-    /// [`FusionError::Twice`] where matches share an operator.
+    /// [`FusionError::Twice`] if matches share an operator.
     ///
     /// # Panics
-    /// If the graph is another one, or there is no such match.
+    /// If the graph is not the one of the problem, or a match does not exist.
     pub fn fused(&self, graph: &Graph, chosen: &[usize]) -> Result<Fused, FusionError> {
         let chosen: Vec<Match> = chosen.iter().map(|&at| self.matches[at].clone()).collect();
         let taken: BTreeSet<OperatorId> =
@@ -168,7 +174,7 @@ impl FusionProblem {
         Ok(Fused { fusion: Fusion::new(graph, self.region, groups)?, chosen })
     }
 
-    /// Sets of matches that share no operator with any other set, each ascending; O(matches x steps).
+    /// The connected components of matches that share operators, each ascending. O(matches x steps).
     pub fn components(&self) -> Vec<Vec<usize>> {
         let mut owner: Vec<Option<usize>> = vec![None; self.operators.len()];
         let mut parent: Vec<usize> = (0..self.matches.len()).collect();
@@ -187,10 +193,10 @@ impl FusionProblem {
     }
 }
 
-/// A fusion and the matches it is made of.
+/// A fusion and the matches that form it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fused {
-    /// All groups, those of one operator included.
+    /// The fusion, including groups of one operator.
     pub fusion: Fusion,
     /// The matches, one per group of more than one operator.
     pub chosen: Vec<Match>,
@@ -201,9 +207,9 @@ struct Finder<'a> {
     operators: &'a [OperatorId],
     units: &'a [UnitId],
     rule: UnitRule,
-    /// Per place: who reads its results, ascending.
+    /// Per place: the places that read its outputs, ascending.
     readers: Vec<Vec<usize>>,
-    /// Per place: whether a result is wanted when the region has ended.
+    /// Per place: whether an output is also an output of the region.
     wanted: Vec<bool>,
 }
 
@@ -234,7 +240,7 @@ impl<'a> Finder<'a> {
         Self { graph, operators, units, rule, readers, wanted }
     }
 
-    /// Tells `found` every match of a pattern, until it has had enough.
+    /// Calls `found` for every match of a pattern until it returns false.
     fn all(&self, pattern: &Pattern, found: &mut dyn FnMut(&[usize]) -> bool) {
         let mut path = Vec::with_capacity(pattern.steps.len());
         for place in 0..self.operators.len() {
@@ -244,7 +250,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Takes a place as the next step, if it may be, and goes on from there.
+    /// Takes a place as the next step if it fits, and continues from there.
     fn extend(
         &self,
         pattern: &Pattern,
@@ -282,12 +288,13 @@ impl<'a> Finder<'a> {
                 || path.first().is_none_or(|&first| self.units[first] == self.units[place]))
     }
 
-    /// Whether all results but those of the last step of a whole match can still be read inside only: so many steps are left.
+    /// Returns true if all outputs, except those of the last step, can still be read inside only, with `left`
+    /// steps to go.
     fn is_closed(&self, path: &[usize], left: usize) -> bool {
         let inner = if left == 0 { &path[..path.len() - 1] } else { path };
         inner.iter().all(|&place| {
             let readers = &self.readers[place];
-            // A reader takes a step; more readers than steps cannot all be inside.
+            // Each reader takes a step, so readers that outnumber the steps cannot all be inside.
             readers.len() <= left + path.len()
                 && readers.iter().filter(|reader| !path.contains(reader)).count() <= left
         })

@@ -1,7 +1,7 @@
-//! Processing units and who runs what.
+//! Processing units and the kinds of operators that they run.
 //!
 //! ```toml
-//! [[unit]]                              # in order of preference: an operator runs on the first that runs its kind
+//! [[unit]]                              # in order of preference: the first unit for a kind runs it
 //! name = "dla"
 //! kinds = ["conv", "pool", "Relu"]      # kinds, or classes in small letters
 //!
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use toml::Spanned;
 
-/// Units that are always there, by name.
+/// The built-in lists of units, as pairs of name and TOML text.
 pub const UNIT_PRESETS: [(&str, &str); 3] = [
     ("one", include_str!("presets/one.toml")),
     ("nvdla", include_str!("presets/nvdla.toml")),
@@ -28,34 +28,34 @@ pub const UNIT_PRESETS: [(&str, &str); 3] = [
 /// A processing unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Unique among the units.
+    /// The name, unique in a list of units.
     pub name: String,
     /// The kinds of operators it runs.
     pub kinds: KindSet,
 }
 
-/// Processing units in order of preference. At least one, names unique.
+/// Processing units in order of preference: at least one, with unique names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Units(Vec<Unit>);
 
-/// Why there are no such units, or an operator has none.
+/// The reason why a list of units is invalid, or an operator has no unit.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum UnitsError {
-    #[error("no processing unit is given")]
+    #[error("the list of processing units is empty")]
     Empty,
-    #[error("there are two processing units '{0}'")]
+    #[error("two processing units have the name '{0}'")]
     Twice(String),
-    #[error("no processing unit runs {operator}; there are {}", .units.join(", "))]
+    #[error("no processing unit runs {operator}; the units are {}", .units.join(", "))]
     NoUnit {
-        /// Its number, name and kind.
+        /// The label of the operator: number, name and kind.
         operator: String,
         units: Vec<String>,
     },
-    /// An operator mapped to a unit that is not there.
-    #[error("{operator} is mapped to unit '{unit}'; there are {}", .units.join(", "))]
+    /// An operator mapped to a unit that does not exist.
+    #[error("{operator} is mapped to unit '{unit}', which does not exist; the units are {}", .units.join(", "))]
     Foreign {
-        /// Its number, name and kind.
+        /// The label of the operator: number, name and kind.
         operator: String,
         unit: String,
         units: Vec<String>,
@@ -79,10 +79,10 @@ struct RawUnit {
 }
 
 impl Units {
-    /// A list of units, the preferred first.
+    /// Creates a list of units, in order of preference.
     ///
     /// # Errors
-    /// [`UnitsError::Empty`], [`UnitsError::Twice`].
+    /// [`UnitsError::Empty`] or [`UnitsError::Twice`].
     pub fn new(units: Vec<Unit>) -> Result<Self, UnitsError> {
         if units.is_empty() {
             return Err(UnitsError::Empty);
@@ -95,13 +95,14 @@ impl Units {
         Ok(Self(units))
     }
 
-    /// One unit that runs everything.
+    /// A single unit that runs every kind.
     pub fn one(name: impl Into<String>) -> Self {
         Self(vec![Unit { name: name.into(), kinds: KindSet::All }])
     }
 
-    /// The units a graph names, in the order in which it does, for the operators it maps to them; one called `cpu` runs the others, where there
-    /// are any, or no operators at all.
+    /// The units that the operators of a graph are mapped to, in order of first appearance.
+    ///
+    /// If some operators are not mapped, or there are none, a unit named `cpu` runs every kind.
     pub fn of_graph(graph: &Graph) -> Self {
         let mut units: Vec<Unit> = Vec::new();
         let mut rest = graph.operators().is_empty();
@@ -122,19 +123,19 @@ impl Units {
         Self(units)
     }
 
-    /// The preset of a name, or else the units listed in the file of that name.
+    /// Returns the preset `name`, or the units listed in the file `name`.
     ///
     /// # Errors
-    /// See [`UnitsError`].
+    /// Returns the first [`UnitsError`] found.
     pub fn find(name: &str) -> Result<Self, UnitsError> {
         let text = preset_or_file("processing units", name, &UNIT_PRESETS)?;
         Self::parse(name, &text)
     }
 
-    /// The units a text lists; `file` is what messages call it.
+    /// Parses a list of units; `file` is the name used in messages.
     ///
     /// # Errors
-    /// [`UnitsError`], with the line where there is one.
+    /// [`UnitsError`], with the line if there is one.
     pub fn parse(file: &str, text: &str) -> Result<Self, UnitsError> {
         let source = Source { file, text };
         let raw: RawUnits = source.toml()?;
@@ -143,40 +144,40 @@ impl Units {
             let at = unit.name.span().start;
             let name = unit.name.into_inner();
             if name.is_empty() || units.iter().any(|other| other.name == name) {
-                return Err(source.line(at, "names of units must be there and differ").into());
+                return Err(source.line(at, "unit names must be non-empty and unique").into());
             }
             units.push(Unit { kinds: KindSet::of(unit.kinds.iter().map(String::as_str)), name });
         }
         Self::new(units)
     }
 
-    /// All, by id.
+    /// All units, indexed by id.
     pub fn list(&self) -> &[Unit] {
         &self.0
     }
 
-    /// One of them.
+    /// The unit with the given id.
     ///
     /// # Panics
-    /// If the id is of another list.
+    /// If the id belongs to another list.
     pub fn unit(&self, id: UnitId) -> &Unit {
         &self.0[id.index()]
     }
 
-    /// The unit of a name.
+    /// The unit with the given name, if any.
     pub fn named(&self, name: &str) -> Option<UnitId> {
         self.0.iter().position(|unit| unit.name == name).map(UnitId::at)
     }
 
-    /// The first unit that runs a kind.
+    /// The first unit that runs the given kind, if any.
     pub fn of_kind(&self, kind: &str) -> Option<UnitId> {
         self.0.iter().position(|unit| unit.kinds.has(kind)).map(UnitId::at)
     }
 
-    /// The unit of one operator: what the graph maps it to, else the first that runs its kind.
+    /// The unit of an operator: the one that the graph maps it to, otherwise the first that runs its kind.
     ///
     /// # Errors
-    /// [`UnitsError::NoUnit`], [`UnitsError::Foreign`].
+    /// [`UnitsError::NoUnit`] or [`UnitsError::Foreign`].
     pub fn of(&self, graph: &Graph, id: OperatorId) -> Result<UnitId, UnitsError> {
         let operator = graph.operator(id);
         let units = || self.0.iter().map(|unit| unit.name.clone()).collect();
@@ -192,10 +193,10 @@ impl Units {
         }
     }
 
-    /// The unit of every operator of a region, in the order in which the region lists them. O(operators x kinds).
+    /// The units of the operators of a region, in the order of the region. O(operators x kinds).
     ///
     /// # Errors
-    /// As [`Units::of`], for the first operator without a unit.
+    /// The same as for [`Units::of`], for the first operator without a unit.
     pub fn assign(&self, graph: &Graph, region: RegionId) -> Result<Vec<UnitId>, UnitsError> {
         graph.region(region).operators.iter().map(|&id| self.of(graph, id)).collect()
     }

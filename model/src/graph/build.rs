@@ -1,15 +1,15 @@
-//! Builds a graph, refusing what is none.
+//! Builds and validates graphs.
 
 use super::{Graph, Operator, Region, Role, Tensor};
 use crate::topological::topological;
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::collections::{HashMap, HashSet};
 
-/// Why operators and tensors are no graph.
+/// The reason why operators and tensors do not form a graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphError {
-    #[error("{what} names {kind} {id}, of which there are only {count}")]
+    #[error("{what} refers to {kind} {id}, but there are only {count} {kind}s")]
     Unknown {
         what: String,
         /// `tensor`, `operator` or `region`.
@@ -17,14 +17,16 @@ pub enum GraphError {
         id: u32,
         count: usize,
     },
-    #[error("tensor '{tensor}' is made by {first} and by {second}")]
+    #[error("tensor '{tensor}' is produced by {first} and by {second}")]
     TwoProducers { tensor: String, first: String, second: String },
-    /// A weight, state or input that an operator makes.
-    #[error("tensor '{tensor}' is {role}, but {operator} makes it")]
+    /// A weight, state or input that is the output of an operator.
+    #[error("tensor '{tensor}' has role {role}, but {operator} produces it")]
     MadeInside { tensor: String, role: Role, operator: String },
-    #[error("tensor '{tensor}' is {role}, but no operator makes it and no region is given it")]
+    #[error(
+        "tensor '{tensor}' has role {role}, but no operator produces it and it is not an input of any region"
+    )]
     NoProducer { tensor: String, role: Role },
-    /// A tensor from a place that cannot be seen.
+    /// A tensor of a region that does not enclose the reader.
     #[error(
         "{operator} in region '{region}' reads tensor '{tensor}' of region '{place}', which does not enclose it"
     )]
@@ -32,22 +34,24 @@ pub enum GraphError {
     #[error("the operators of region '{region}' form a cycle: {}", shown(.cycle))]
     Cycle {
         region: String,
-        /// Who, each waiting for the one before.
+        /// The operators of the cycle; each depends on the one before it.
         cycle: Vec<String>,
     },
     #[error("region '{region}' lies more than {limit} regions deep")]
     TooDeep { region: String, limit: usize },
-    /// An alias of tensors that are not the operator's.
-    #[error("{operator} aliases '{output}' to '{input}', which are not an output and an input of it")]
+    /// An alias of tensors that are not an input and an output of the operator.
+    #[error(
+        "{operator} aliases '{output}' to '{input}', but these are not an output and an input of the operator"
+    )]
     BadAlias { operator: String, input: String, output: String },
     #[error("the tensors hold {bytes} bytes together, more than 2^63 - 1")]
     TooLarge { bytes: u128 },
-    /// More than 32-bit ids can tell apart.
-    #[error("{count} {what} are more than ids can tell apart")]
+    /// More items than 32-bit ids can number.
+    #[error("{count} {what} exceed the range of 32-bit ids")]
     TooMany { count: usize, what: &'static str },
 }
 
-/// A cycle with the middle left out where it is long.
+/// A cycle as text, with the middle omitted if it is long.
 fn shown(cycle: &[String]) -> String {
     const ENDS: usize = 8;
     match cycle.len().checked_sub(2 * ENDS) {
@@ -59,11 +63,12 @@ fn shown(cycle: &[String]) -> String {
     }
 }
 
-/// Regions may nest so deep, the body not counted. JSON readers take 128 arrays and objects inside each other, of which
-/// a region needs four; protobuf, of ONNX models, 100 messages, of which a region needs three.
+/// The maximum nesting depth of regions, not counting the body. Readers set it: JSON parsers accept 128
+/// nested arrays and objects, of which a region needs four; protobuf parsers of ONNX models accept 100 nested
+/// messages, of which a region needs three.
 pub const MAX_DEPTH: usize = 30;
 
-/// Collects tensors, operators and regions; [`GraphBuilder::build`] validates them once.
+/// Collects tensors, operators and regions; [`GraphBuilder::build`] validates them all at once.
 #[derive(Clone, Debug)]
 pub struct GraphBuilder {
     name: String,
@@ -74,7 +79,7 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// A graph with an empty body.
+    /// Starts a graph with an empty body.
     pub fn new(name: impl Into<String>) -> Self {
         let body = Region {
             name: "body".to_owned(),
@@ -92,24 +97,25 @@ impl GraphBuilder {
         }
     }
 
-    /// The region that holds every other.
+    /// The body: the region that encloses all others.
     pub fn body(&self) -> RegionId {
         Graph::BODY
     }
 
-    /// Adds a tensor; the first gets id 0. A name that is taken, or empty, is made unique by [`GraphBuilder::build`].
+    /// Adds a tensor. Ids follow the order of insertion and start at 0. If a name is empty or taken,
+    /// [`GraphBuilder::build`] makes it unique.
     ///
     /// # Panics
-    /// If there are 2^32 already.
+    /// If there are already 2^32 tensors.
     pub fn tensor(&mut self, tensor: Tensor) -> TensorId {
         self.tensors.push(tensor);
         TensorId::at(self.tensors.len() - 1)
     }
 
-    /// What was added so far, to be changed.
+    /// Returns a tensor that was added earlier, for modification.
     ///
     /// # Panics
-    /// If the id is of another graph.
+    /// If the id belongs to another graph.
     pub fn tensor_mut(&mut self, id: TensorId) -> &mut Tensor {
         &mut self.tensors[id.index()]
     }
@@ -117,7 +123,7 @@ impl GraphBuilder {
     /// Appends an operator to a region.
     ///
     /// # Panics
-    /// If there is no such region, or 2^32 operators.
+    /// If there is no such region, or there are already 2^32 operators.
     pub fn operator(&mut self, region: RegionId, operator: Operator) -> OperatorId {
         let id = OperatorId::at(self.operators.len());
         self.operators.push(operator);
@@ -126,10 +132,10 @@ impl GraphBuilder {
         id
     }
 
-    /// What was added so far, to be changed; its regions stay as they are.
+    /// Returns an operator that was added earlier, for modification. Its regions must stay unchanged.
     ///
     /// # Panics
-    /// If the id is of another graph.
+    /// If the id belongs to another graph.
     pub(crate) fn operator_mut(&mut self, id: OperatorId) -> &mut Operator {
         &mut self.operators[id.index()]
     }
@@ -146,7 +152,7 @@ impl GraphBuilder {
         id
     }
 
-    /// Sets what a region is given and what is wanted of it.
+    /// Sets the inputs and outputs of a region.
     ///
     /// # Panics
     /// If there is no such region.
@@ -161,10 +167,11 @@ impl GraphBuilder {
         region.outputs = outputs.into_iter().collect();
     }
 
-    /// Validates everything. O(size log size) beyond what [`Graph::reads`] takes.
+    /// Validates all parts and builds the graph. O(size log size), plus the time of [`Graph::reads`] for all
+    /// operators.
     ///
     /// # Errors
-    /// See [`GraphError`].
+    /// Returns the first [`GraphError`] found.
     pub fn build(mut self) -> Result<Graph, GraphError> {
         for (count, what) in [(self.tensors.len(), "tensors"), (self.operators.len(), "operators")] {
             if u32::try_from(count).is_err() {
@@ -238,7 +245,7 @@ impl GraphBuilder {
     }
 
     fn check_depth(&self) -> Result<(), GraphError> {
-        // Owners come before what they own.
+        // Owners precede the regions that they own.
         let mut depth = vec![0usize; self.regions.len()];
         for (at, region) in self.regions.iter().enumerate() {
             depth[at] = region.owner.map_or(0, |owner| depth[self.homes[owner.index()].index()] + 1);
@@ -249,7 +256,7 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Gives every tensor a name of its own: empty ones `t` and their number, later bearers of a name a suffix.
+    /// Makes tensor names unique: empty names become `t` and the number, repeated names get a suffix.
     fn name_tensors(&mut self) {
         let mut taken: HashSet<String> = self.tensors.iter().map(|t| t.name.clone()).collect();
         let mut seen = HashSet::new();
@@ -310,19 +317,19 @@ impl GraphBuilder {
 }
 
 impl Graph {
-    /// How messages call an operator: its number, name and kind.
+    /// The label of an operator in messages: number, name and kind.
     ///
     /// # Panics
-    /// If the id is of another graph.
+    /// If the id belongs to another graph.
     pub fn label(&self, id: OperatorId) -> String {
         label(self.operator(id), id.index())
     }
 
-    /// The operators of a region in a topological order that follows the file as far as it can: of those ready, the one
-    /// first in the file. O(e log n).
+    /// The operators of a region in the topological order closest to file order: of all ready operators, the
+    /// first in the file comes next. O(e log n) for n operators and e edges.
     ///
     /// # Panics
-    /// Never: cycles were refused when the graph was built.
+    /// Never: building the graph excludes cycles.
     pub fn file_order(&self, region: RegionId) -> Vec<OperatorId> {
         sorted(self, region).expect("a graph has no cycle once built")
     }
@@ -336,7 +343,7 @@ fn label(operator: &Operator, at: usize) -> String {
     }
 }
 
-/// A tensor is seen in its own region and in those inside it.
+/// Checks that each tensor is used only in its own region and the regions inside it.
 fn check_visible(graph: &Graph) -> Result<(), GraphError> {
     let encloses = |outer: RegionId, inner: RegionId| {
         let mut at = Some(inner);
@@ -348,12 +355,12 @@ fn check_visible(graph: &Graph) -> Result<(), GraphError> {
         }
         false
     };
-    let check = |who: &dyn Fn() -> String, region: RegionId, tensors: &[TensorId]| match tensors
+    let check = |reader: &dyn Fn() -> String, region: RegionId, tensors: &[TensorId]| match tensors
         .iter()
         .find(|&&tensor| !encloses(graph.place(tensor), region))
     {
         Some(&tensor) => Err(GraphError::NotVisible {
-            operator: who(),
+            operator: reader(),
             region: graph.region(region).name.clone(),
             tensor: graph.tensor(tensor).name.clone(),
             place: graph.region(graph.place(tensor)).name.clone(),
@@ -369,7 +376,7 @@ fn check_visible(graph: &Graph) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// The operators of a region sorted topologically, of those ready always the first in the file.
+/// Sorts the operators of a region topologically; of all ready operators, the first in the file comes next.
 fn sorted(graph: &Graph, region: RegionId) -> Result<Vec<OperatorId>, GraphError> {
     let operators = &graph.region(region).operators;
     let position: HashMap<OperatorId, usize> =
@@ -391,7 +398,7 @@ fn sorted(graph: &Graph, region: RegionId) -> Result<Vec<OperatorId>, GraphError
     Err(GraphError::Cycle { region: graph.region(region).name.clone(), cycle })
 }
 
-/// A cycle among the positions that still wait: walks from one to a predecessor that waits too until one repeats.
+/// Finds a cycle among the waiting positions by walking to waiting predecessors until a position repeats.
 fn cycle(successors: &[Vec<usize>], waiting: &[usize]) -> Vec<usize> {
     let mut before = vec![None; waiting.len()];
     for (at, list) in successors.iter().enumerate().filter(|&(at, _)| waiting[at] > 0) {
@@ -438,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn of_long_cycles_the_ends_are_named() {
+    fn long_cycles_are_abbreviated() {
         let mut g = GraphBuilder::new("g");
         let around: Vec<TensorId> = (0..100).map(|_| tensor(&mut g, "", Role::Activation)).collect();
         for at in 0..100 {
@@ -463,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_graph_is_refused() {
+    fn invalid_graphs_are_rejected() {
         let mut g = GraphBuilder::new("g");
         let a = tensor(&mut g, "a", Role::Activation);
         assert_eq!(
@@ -474,17 +481,19 @@ mod tests {
         g.operator(Graph::BODY, Operator::new("", "G").makes([a]));
         assert_eq!(
             g.build().unwrap_err().to_string(),
-            "tensor 'a' is made by operator 0 (F) and by operator 1 (G)"
+            "tensor 'a' is produced by operator 0 (F) and by operator 1 (G)"
         );
         let mut g = GraphBuilder::new("g");
         g.operator(Graph::BODY, Operator::new("f", "F").reads([TensorId::new(3)]));
-        assert!(g.build().unwrap_err().to_string().contains("names tensor 3, of which there are only 0"));
+        assert!(
+            g.build().unwrap_err().to_string().contains("refers to tensor 3, but there are only 0 tensors")
+        );
         let mut g = GraphBuilder::new("g");
         g.tensor(Tensor::new("a", u64::MAX, Role::Weight));
         assert!(matches!(g.build(), Err(GraphError::TooLarge { .. })));
     }
 
-    /// 200 000 aliases of one operator: compared pair by pair they would take minutes.
+    /// 200 000 aliases of one operator: comparing them pairwise would take minutes.
     #[test]
     fn aliases_are_looked_up() {
         let mut g = GraphBuilder::new("g");
@@ -500,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_sees_what_encloses_it_only() {
+    fn a_branch_sees_only_enclosing_regions() {
         let mut g = GraphBuilder::new("g");
         let (c, x) = (tensor(&mut g, "c", Role::Input), tensor(&mut g, "x", Role::Input));
         let (y, z) = (tensor(&mut g, "y", Role::Output), tensor(&mut g, "z", Role::Output));

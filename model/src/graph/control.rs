@@ -1,38 +1,45 @@
-//! How an operator runs the regions it owns, and what it hands to them and back.
+//! The control flow of operators that own regions, and the tensors that they pass in and out.
 //!
-//! | control | runs | kinds that are known by name |
+//! | control | executes | recognised kinds |
 //! |---|---|---|
-//! | [`Control::Branch`] | exactly one of its regions; an only one or nothing, where it makes nothing | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
-//! | [`Control::Loop`] | its body any number of times, none included; of two regions the first is the condition, which runs before each trip and once more | `Loop`, `Scan`, `While`, `WHILE`, `scf.while`, `scf.for` |
-//! | [`Control::Call`] | all its regions once, one after the other | `Call`, `CALL`, `CALL_ONCE`, `scf.execute_region` |
+//! | [`Control::Branch`] | exactly one region (see below) | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
+//! | [`Control::Loop`] | the body zero or more times | `Loop`, `Scan`, `While`, `WHILE`, `scf.while`, `scf.for` |
+//! | [`Control::Call`] | all regions once, in order | `Call`, `CALL`, `CALL_ONCE`, `scf.execute_region` |
 //!
-//! A [`Handover`] copies one tensor to another at a [`Moment`]. Where an operator lists none, they follow from positions:
-//! - *branch, call*: the last inputs of the operator go to the inputs of a region when it begins, all outputs of a region to
-//!   the outputs of the operator when it ends. A call with several regions returns the outputs of the last.
-//! - *loop*: its *state* is what the first region is given. The last inputs of the operator enter the state; the condition
-//!   hands it to the body, the body's last outputs to the state again; at the exit the state goes to the outputs of
-//!   the operator. Outputs of the body beyond the state are stacked: each trip writes a part of an output of the operator.
-//!   What a region is given beyond that (the number of the trip) comes from nowhere in memory.
+//! A branch with a single region and no outputs may skip the region. If a loop has two regions, the first is
+//! its condition, which runs before each trip and once at the end.
+//!
+//! A [`Handover`] copies one tensor to another at a [`Moment`]. If an operator lists none, they are derived
+//! from positions:
+//! - *branch, call*: the last inputs of the operator are copied to the inputs of a region when it begins. All
+//!   outputs of a region are copied to the outputs of the operator when it ends. A call with several regions
+//!   returns the outputs of the last one.
+//! - *loop*: the inputs of the first region are the *state* of the loop. The last inputs of the operator
+//!   enter the state. The condition passes it to the body, and the last outputs of the body update it. At the
+//!   exit the state is copied to the outputs of the operator. Further outputs of the body are stacked: each
+//!   trip writes a part of an output of the operator. Further inputs of a region (the trip number) have no
+//!   source in memory.
 
 use super::{Graph, Operator};
 use crate::units::{OperatorId, TensorId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How an operator runs the regions it owns.
+/// The kind of control flow with which an operator executes its regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Control {
-    /// Exactly one of them; where there is only one and nothing is made of it, it or nothing.
+    /// Exactly one region. A single region without outputs may be skipped.
     Branch,
-    /// The only one any number of times; of two the second, and the first before each trip and once more.
+    /// A single region, zero or more times. Of two regions the second is the body; the first runs before each
+    /// trip and once at the end.
     Loop,
-    /// All, once, in order.
+    /// All regions, once, in order.
     Call,
 }
 
 impl Control {
-    /// What the name of a kind says, if it is one that is known; dialects before a dot do not matter.
+    /// Derives the control flow from a known kind. A dialect prefix before a dot is ignored.
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         let name = kind.rsplit('.').next().unwrap_or(kind).to_ascii_lowercase();
         match name.as_str() {
@@ -44,51 +51,51 @@ impl Control {
     }
 }
 
-/// When something is handed over. Numbers are positions among the regions of the operator.
+/// The time of a handover. Numbers are positions among the regions of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Moment {
     /// Once, before any region runs.
     Enter,
-    /// Whenever this region begins.
+    /// Each time this region begins.
     Begin(usize),
-    /// Whenever this region has ended.
+    /// Each time this region has ended.
     End(usize),
-    /// Once, after all.
+    /// Once, after all regions have run.
     Exit,
 }
 
-/// One tensor copied to another by an operator that owns regions.
+/// A copy of one tensor to another, made by an operator that owns regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handover {
-    /// Between which runs of the regions.
+    /// The time of the copy.
     pub when: Moment,
-    /// The tensor read.
+    /// The source tensor.
     pub from: TensorId,
-    /// The tensor written.
+    /// The destination tensor.
     pub to: TensorId,
-    /// True where a part of one is read or written at a time: rows of what a scan takes apart or stacks.
+    /// True if only a part of a tensor is copied at a time: the rows that a scan splits or stacks.
     pub part: bool,
 }
 
-/// How an operator runs its regions: given with it, or derived.
+/// The control flow of an operator and its handovers, listed or derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Which regions run, and how often.
+    /// The regions that run, and how often.
     pub control: Control,
-    /// What is handed over, by moment.
+    /// The handovers, sorted by moment.
     pub handovers: Vec<Handover>,
 }
 
-/// Why an operator's regions cannot be run.
+/// The reason why the regions of an operator cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum FlowError {
-    #[error("{operator} owns regions, but its kind '{kind}' does not say how they run: give it a control")]
+    #[error("{operator} owns regions, but its kind '{kind}' implies no control flow: set `control`")]
     Unknown { operator: String, kind: String },
     #[error("{operator}: {what} {has}, not {wants}")]
     Count { operator: String, what: String, has: usize, wants: String },
-    /// A handover between tensors, or at a moment, that are not the operator's.
+    /// A handover between tensors or at a moment that the operator does not have.
     #[error("{operator} hands '{from}' to '{to}' {when}: {reason}")]
     Handover { operator: String, from: String, to: String, when: Moment, reason: &'static str },
 }
@@ -105,10 +112,10 @@ impl fmt::Display for Moment {
 }
 
 impl Graph {
-    /// How an operator runs its regions; none where it owns none. O(size of their interfaces).
+    /// Returns how an operator runs its regions, or `None` if it owns none. O(size of their interfaces).
     ///
     /// # Errors
-    /// [`FlowError`] where nothing says how, or positions do not fit.
+    /// [`FlowError`] if the control flow is unknown, or positions do not match.
     pub fn flow(&self, id: OperatorId) -> Result<Option<Flow>, FlowError> {
         let operator = self.operator(id);
         if operator.regions.is_empty() {
@@ -140,7 +147,7 @@ impl Graph {
         Ok(Some(Flow { control, handovers }))
     }
 
-    /// What is wrong with a listed handover.
+    /// The reason why a listed handover is invalid, if it is.
     fn misplaced(&self, operator: &Operator, handover: &Handover) -> Option<&'static str> {
         let any = |list: fn(&super::Region) -> &[TensorId], id: TensorId| {
             operator.regions.iter().any(|&region| list(self.region(region)).contains(&id))
@@ -151,13 +158,13 @@ impl Graph {
         match handover.when {
             Moment::Begin(region) | Moment::End(region) if region >= count => Some("there is no such region"),
             _ if !(operator.outputs.contains(&handover.to) || given(handover.to)) => {
-                Some("that is neither an output of it nor an input of its regions")
+                Some("the destination is neither an output of the operator nor an input of its regions")
             }
             _ if !(operator.inputs.contains(&handover.from)
                 || given(handover.from)
                 || wanted(handover.from)) =>
             {
-                Some("what is read is neither an input of it nor an interface of its regions")
+                Some("the source is neither an input of the operator nor an input or output of its regions")
             }
             _ => None,
         }
@@ -198,17 +205,17 @@ impl Positions<'_> {
         }
     }
 
-    /// The last inputs of the operator, one for each input of a region.
+    /// Copies the last inputs of the operator to the inputs of a region.
     fn enter(&self, region: usize, when: Moment) -> Result<Vec<Handover>, FlowError> {
         let (inputs, given) = (&self.operator.inputs, self.given(region));
         let Some(skip) = inputs.len().checked_sub(given.len()) else {
             let wants = format!("at most the {} inputs of the operator", inputs.len());
-            return Err(self.count("is given", region, given.len(), wants));
+            return Err(self.count("takes", region, given.len(), wants));
         };
         Ok(pairs(when, &inputs[skip..], given))
     }
 
-    /// The outputs of a region, one for each of the operator.
+    /// Copies the outputs of a region to the outputs of the operator.
     fn leave(&self, region: usize) -> Result<Vec<Handover>, FlowError> {
         let (outputs, wanted) = (&self.operator.outputs, self.wanted(region));
         if outputs.len() != wanted.len() {
@@ -248,27 +255,28 @@ impl Positions<'_> {
             let body = self.given(1);
             if body.len() != state.len() {
                 let wants = format!("the {} inputs of the condition", state.len());
-                return Err(self.count("is given", 1, body.len(), wants));
+                return Err(self.count("takes", 1, body.len(), wants));
             }
             handovers.extend(pairs(Moment::Begin(1), state, body));
         }
-        // A body that is its own condition returns that first, and is given the number of the trip and the condition
-        // before its state, as in ONNX; one that goes on for as many trips as it was told returns its state alone.
+        // A body that is its own condition (ONNX `Loop`) returns the condition first. Its inputs start with
+        // the trip number and the condition, followed by the state. A body with a fixed number of trips
+        // returns the state alone.
         let own = last == 0 && Control::returns_condition(&self.operator.kind);
         let (ahead, first) = if own { (2, 1) } else { (0, 0) };
         let carried = state.len().saturating_sub(ahead);
         let wanted = results.len().saturating_sub(first);
         if state.len() < ahead {
             let wants = "at least the number of the trip and the condition".to_owned();
-            return Err(self.count("is given", 0, state.len(), wants));
+            return Err(self.count("takes", 0, state.len(), wants));
         }
         if wanted < carried || results.len() < first {
-            let wants = format!("at least the {} it carries", carried + first);
+            let wants = format!("at least the {} that it carries", carried + first);
             return Err(self.count("returns", last, results.len(), wants));
         }
         let Some(skip) = inputs.len().checked_sub(carried) else {
             let wants = format!("at most the {} inputs of the operator", inputs.len());
-            return Err(self.count("is given", 0, state.len(), wants));
+            return Err(self.count("takes", 0, state.len(), wants));
         };
         if outputs.len() != wanted {
             let wants = format!("{} for the outputs of the operator", outputs.len() + first);
@@ -285,7 +293,8 @@ impl Positions<'_> {
 }
 
 impl Control {
-    /// True for loops whose body returns whether to go on before everything else (ONNX `Loop`).
+    /// Returns true for loops whose body returns the continuation condition as its first output (ONNX
+    /// `Loop`).
     fn returns_condition(kind: &str) -> bool {
         kind == "Loop"
     }
@@ -300,7 +309,8 @@ mod tests {
     use super::*;
     use crate::graph::{GraphBuilder, Role, Tensor};
 
-    /// An operator of a kind with regions of so many inputs and outputs, tensors named by who owns them.
+    /// Derives the flow of an operator whose regions have the given numbers of inputs and outputs. Tensors
+    /// are named after their owner.
     fn flow(
         kind: &str,
         inputs: usize,
@@ -308,8 +318,8 @@ mod tests {
         regions: &[(usize, usize)],
     ) -> Result<Vec<String>, String> {
         let mut g = GraphBuilder::new("g");
-        let mut list = |who: &str, count: usize, role| {
-            (0..count).map(|at| g.tensor(Tensor::new(format!("{who}{at}"), 4, role))).collect::<Vec<_>>()
+        let mut list = |owner: &str, count: usize, role| {
+            (0..count).map(|at| g.tensor(Tensor::new(format!("{owner}{at}"), 4, role))).collect::<Vec<_>>()
         };
         let given = list("x", inputs, Role::Input);
         let made = list("y", outputs, Role::Output);
@@ -345,11 +355,11 @@ mod tests {
     }
 
     #[test]
-    fn positions_say_who_goes_where() {
+    fn handovers_follow_from_positions() {
         assert_eq!(flow("If", 1, 1, &[(0, 1), (0, 1)]).unwrap(), ["end0 r0o0>y0", "end1 r1o0>y0"]);
         let handed = flow("IF", 2, 1, &[(1, 1), (1, 1)]).unwrap();
         assert_eq!(handed, ["begin0 x1>r0i0", "begin1 x1>r1i0", "end0 r0o0>y0", "end1 r1o0>y0"]);
-        // One trip count, no condition; one value carried, one stacked.
+        // One trip count, no condition; one carried value, one stacked value.
         let handed = flow("Loop", 2, 2, &[(3, 3)]).unwrap();
         assert_eq!(handed, ["enter x1>r0i2", "end0 r0o1>r0i2", "end0 r0o2~y1", "exit r0i2>y0"]);
         let handed = flow("WHILE", 1, 1, &[(1, 1), (1, 1)]).unwrap();
@@ -363,19 +373,16 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn mismatches_are_reported() {
         let unknown = flow("Fancy", 1, 1, &[(0, 1)]).unwrap_err();
-        assert!(
-            unknown.contains("owns regions, but its kind 'Fancy' does not say how they run"),
-            "{unknown}"
-        );
+        assert!(unknown.contains("owns regions, but its kind 'Fancy' implies no control flow"), "{unknown}");
         let count = flow("If", 1, 1, &[(0, 1), (0, 2)]).unwrap_err();
         assert!(count.contains("its region 1 ('r') returns 2, not the 1 outputs of the operator"), "{count}");
-        assert!(flow("If", 1, 1, &[(2, 1)]).unwrap_err().contains("is given 2, not at most the 1 inputs"));
+        assert!(flow("If", 1, 1, &[(2, 1)]).unwrap_err().contains("takes 2, not at most the 1 inputs"));
         assert!(
             flow("Loop", 2, 1, &[(1, 2)])
                 .unwrap_err()
-                .contains("is given 1, not at least the number of the trip")
+                .contains("takes 1, not at least the number of the trip")
         );
         assert!(flow("Loop", 2, 1, &[(3, 1)]).unwrap_err().contains("returns 1, not at least the 2"));
         assert!(flow("WHILE", 1, 1, &[(1, 1), (1, 1), (1, 1)]).unwrap_err().contains("a loop owns 3"));

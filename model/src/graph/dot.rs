@@ -1,14 +1,16 @@
-//! A graph as a picture for Graphviz.
+//! Writes a graph for Graphviz.
 
 use super::{Graph, Role};
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::io::{self, Write};
 
-/// Writes a graph in the DOT language: boxes are operators, edges tensors with their bytes, regions are framed. Weights
-/// are left out, but for their sum per operator.
+/// Writes a graph in the DOT language.
+///
+/// Boxes are operators, edges are tensors with their bytes, and regions are framed. Weights are omitted,
+/// except for their sum per operator.
 ///
 /// # Errors
-/// What the writer reports.
+/// Any error of the writer.
 pub fn write_dot(graph: &Graph, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "digraph {} {{", quoted(graph.name()))?;
     writeln!(output, "  node [shape=box, fontname=\"Helvetica\"];")?;
@@ -20,8 +22,8 @@ pub fn write_dot(graph: &Graph, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "}}")
 }
 
-/// The operators of a region, and of those they own, each region in a frame. Recursion is as deep as regions nest, so it
-/// is done with a list.
+/// Writes the operators of a region and of the regions that they own, each region in a frame. An explicit
+/// stack replaces recursion, because regions nest deeply.
 fn region(graph: &Graph, root: RegionId, output: &mut dyn Write) -> io::Result<()> {
     enum Item {
         Region(RegionId),

@@ -1,21 +1,21 @@
-//! Constants computed before the program starts.
+//! Constant folding at the level of operators.
 
 use super::{Graph, GraphBuilder, Operator, Role};
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::collections::HashMap;
 
-/// Operators whose kinds begin like this make something new every time.
+/// Prefixes of operator kinds whose output differs from run to run.
 const RANDOM: [&str; 4] = ["Random", "RANDOM", "Multinomial", "Bernoulli"];
 
 impl Graph {
-    /// The graph without the operators that read nothing but constants, and how many those were: what they make is a
-    /// weight, computed once before the program runs, as runtimes do. Weights that nobody reads any more are left out.
+    /// Removes the operators that read only constants, and returns the graph with their number.
     ///
-    /// Operators that own regions stay, so do those whose kind draws random numbers and those that make an output.
-    /// O(size log size).
+    /// Their outputs become weights, computed once before the program runs, as runtimes do. Weights without
+    /// readers are dropped. Operators that own regions, draw random numbers, or produce an output of the
+    /// graph are kept. O(size log size).
     ///
     /// # Panics
-    /// Never: what is left of a graph is one.
+    /// Never: the remaining operators form a valid graph.
     #[must_use]
     pub fn folded(&self) -> (Self, usize) {
         let mut constant: Vec<bool> = self.tensors.iter().map(|tensor| tensor.role == Role::Weight).collect();
@@ -34,7 +34,7 @@ impl Graph {
             Rebuild { graph: self, gone, to: GraphBuilder::new(self.name()), ids: HashMap::new() };
         rebuild.tensors(&constant);
         rebuild.region(Self::BODY, Self::BODY);
-        (rebuild.to.build().expect("what is left of a graph is one"), count)
+        (rebuild.to.build().expect("the remaining operators form a valid graph"), count)
     }
 
     fn is_foldable(&self, operator: &Operator) -> bool {
@@ -53,7 +53,7 @@ struct Rebuild<'a> {
 }
 
 impl Rebuild<'_> {
-    /// Tensors that are still touched, constants as weights.
+    /// Adds the tensors that are still used, with constants as weights.
     fn tensors(&mut self, constant: &[bool]) {
         let graph = self.graph;
         let mut touched = vec![false; graph.tensors.len()];
@@ -78,7 +78,7 @@ impl Rebuild<'_> {
         }
     }
 
-    /// Copies a region and what is inside; regions nest a few levels at most.
+    /// Copies a region with its contents; regions nest a few levels at most.
     fn region(&mut self, from: RegionId, to: RegionId) {
         let region = self.graph.region(from);
         let [inputs, outputs] = [&region.inputs, &region.outputs].map(|list| self.map(list));
@@ -119,7 +119,7 @@ mod tests {
     use crate::graph::{Handover, Moment, Tensor};
 
     #[test]
-    fn what_depends_on_constants_alone_becomes_a_weight() {
+    fn outputs_of_constants_become_weights() {
         let mut g = GraphBuilder::new("g");
         let mut t = |name: &str, bytes: u64, role| g.tensor(Tensor::new(name, bytes, role));
         let (shape, filled) = (t("shape", 8, Role::Weight), t("filled", 100, Role::Activation));
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(count, 3);
         let kinds: Vec<&str> = folded.operators().iter().map(|o| o.kind.as_str()).collect();
         assert_eq!(kinds, ["RandomNormal", "If", "Add"]);
-        // `shape` and `filled` are read by nobody any more.
+        // `shape` and `filled` have no readers left.
         assert_eq!(folded.bytes(Role::Weight).get(), 60);
         assert_eq!(folded.folded(), (folded.clone(), 0));
         let names = |h: &Handover| (folded.tensor(h.from).name.clone(), folded.tensor(h.to).name.clone());

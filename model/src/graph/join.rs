@@ -1,20 +1,20 @@
-//! Graphs made of graphs: a part of one, and several as the branches of one operator.
+//! Graphs built from graphs: a part of one, or several as the branches of one operator.
 
 use super::{Alias, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Tensor};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// How branches get what the graph around them has.
+/// How branches receive their inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Inputs {
-    /// They read it where it lies, as branches of ONNX do.
+    /// Branches read tensors of the enclosing graph directly, as in ONNX.
     #[default]
     Captured,
-    /// They are given copies when they begin, as branches of `TFLite` are.
+    /// Branches receive copies when they begin, as in `TFLite`.
     Handed,
 }
 
-/// Graphs of which one is run: branches of one `If`, or of a `Case` where there are more than two.
+/// A choice between graphs: the branches of one `If`, or of a `Case` if there are more than two.
 ///
 /// ```text
 ///  inputs ── trunk ──┬── branch 0 ──┐
@@ -22,42 +22,43 @@ pub enum Inputs {
 ///  choose ──────────────────────────┘
 /// ```
 ///
-/// The first inputs of every branch are the outputs of the trunk, where there is one; the others are inputs of
-/// the whole, of that branch alone. Result `k` has room for the largest of the outputs `k` of the branches; a
-/// branch without one leaves it as it is. Tensors and operators are called after their part: `trunk/`, `0/`, `1/`.
+/// The first inputs of every branch are the outputs of the trunk, if there is one. The other inputs become
+/// inputs of the whole graph. Result `k` is as large as the largest output `k` of any branch; a branch
+/// without such an output leaves the result unchanged. Tensors and operators are prefixed with their part:
+/// `trunk/`, `0/`, `1/`.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'a> {
-    /// The name of the graph made.
+    /// The name of the resulting graph.
     pub name: &'a str,
-    /// What runs in any case, before the choice.
+    /// The part that always runs, before the choice.
     pub trunk: Option<&'a Graph>,
-    /// What is chosen from.
+    /// The alternatives.
     pub branches: &'a [&'a Graph],
-    /// How branches get their inputs.
+    /// How branches receive their inputs.
     pub inputs: Inputs,
 }
 
-/// Why graphs do not join.
+/// The reason why graphs cannot be joined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum JoinError {
     #[error("'{0}' has no branches")]
     NoBranches(String),
-    /// A branch that cannot take what the trunk makes.
-    #[error("input {at} of branch '{branch}' takes {wants} bytes, but the trunk makes {has}")]
+    /// A branch whose input differs in size from the trunk's output.
+    #[error("input {at} of branch '{branch}' has {wants} bytes, but the trunk produces {has}")]
     Size { branch: String, at: usize, wants: Bytes, has: Bytes },
     /// A branch with fewer inputs than the trunk has outputs.
-    #[error("branch '{branch}' has {wants} inputs, but the trunk makes {has} tensors")]
+    #[error("branch '{branch}' has {wants} inputs, but the trunk produces {has} tensors")]
     Count { branch: String, wants: usize, has: usize },
     #[error(transparent)]
     Graph(#[from] GraphError),
 }
 
-/// Copies parts of a graph into another.
+/// Copies parts of a graph into another graph.
 struct Copier<'a> {
     graph: &'a Graph,
     prefix: String,
-    /// Per tensor: what it is called in the new graph, once it is there.
+    /// The id of each tensor in the new graph, once copied.
     tensors: Vec<Option<TensorId>>,
 }
 
@@ -70,7 +71,7 @@ impl<'a> Copier<'a> {
         if name.is_empty() { String::new() } else { format!("{}{name}", self.prefix) }
     }
 
-    /// A tensor of the new graph; outputs are activations there until somebody wants them.
+    /// The copy of a tensor in the new graph. Outputs become activations until they are used as results.
     fn tensor(&mut self, into: &mut GraphBuilder, id: TensorId) -> TensorId {
         if let Some(known) = self.tensors[id.index()] {
             return known;
@@ -89,7 +90,7 @@ impl<'a> Copier<'a> {
         ids.iter().map(|&id| self.tensor(into, id)).collect()
     }
 
-    /// Operators with all they own, as deep as regions nest.
+    /// Copies operators with the regions that they own, recursively.
     fn operators(&mut self, into: &mut GraphBuilder, ids: &[OperatorId], region: RegionId) {
         let graph = self.graph;
         for &id in ids {
@@ -129,14 +130,17 @@ impl<'a> Copier<'a> {
 }
 
 impl Graph {
-    /// The part of the body that computes `outputs` from `inputs`: what these come from is left out, and what the outputs
-    /// do not need. Inputs of the body that are needed all the same follow `inputs`. O(size log size).
+    /// Extracts the part of the body that computes `outputs` from `inputs`.
+    ///
+    /// Operators that produce `inputs`, and operators that `outputs` do not depend on, are omitted. Further
+    /// inputs of the body that are still needed follow `inputs`. O(size log size).
     ///
     /// # Errors
-    /// See [`GraphError`]: a tensor that is made inside a region of an operator of the body is none of the body's.
+    /// Returns a [`GraphError`] if, for example, an input is produced inside a region of an operator of the
+    /// body.
     ///
     /// # Panics
-    /// If an id is of another graph.
+    /// If an id belongs to another graph.
     pub fn part(
         &self,
         name: impl Into<String>,
@@ -184,12 +188,13 @@ impl Graph {
 struct Joining {
     into: GraphBuilder,
     inputs: Vec<TensorId>,
-    /// What the trunk makes.
+    /// The outputs of the trunk.
     shared: Vec<TensorId>,
 }
 
 impl Joining {
-    /// Per branch: what it is given, in its order. Inputs that do not come from the trunk become inputs of the whole.
+    /// The inputs of one branch, in its order. Inputs that do not come from the trunk become inputs of the
+    /// whole graph.
     fn given(&mut self, branch: &Graph, copier: &mut Copier<'_>) -> Result<Vec<TensorId>, JoinError> {
         let wants = &branch.region(Graph::BODY).inputs;
         let name = || branch.name().to_owned();
@@ -218,10 +223,10 @@ impl Joining {
 }
 
 impl Choice<'_> {
-    /// Makes the graph. O(size log size).
+    /// Builds the graph in O(size log size).
     ///
     /// # Errors
-    /// See [`JoinError`].
+    /// Returns the first [`JoinError`] found.
     pub fn build(&self) -> Result<Graph, JoinError> {
         if self.branches.is_empty() {
             return Err(JoinError::NoBranches(self.name.to_owned()));
@@ -262,7 +267,7 @@ impl Choice<'_> {
         Ok(joining.into.build()?)
     }
 
-    /// One tensor per output that some branch has, as large as the largest.
+    /// Creates one result tensor per output position, as large as the largest output there.
     fn results(&self, into: &mut GraphBuilder) -> Vec<TensorId> {
         let count = self.branches.iter().map(|branch| branch.region(Graph::BODY).outputs.len()).max();
         let largest = |at: usize| {
@@ -275,7 +280,7 @@ impl Choice<'_> {
         (0..count.unwrap_or(0)).map(|at| into.tensor(tensor(at))).collect()
     }
 
-    /// Copies a branch into a region of its own; what is handed to it and back.
+    /// Copies a branch into its own region and returns its handovers.
     fn branch(
         &self,
         into: &mut GraphBuilder,
@@ -319,7 +324,7 @@ mod tests {
     use crate::layout::Layout;
     use crate::program::{Program, ProgramOptions};
 
-    /// A chain of tensors of these sizes; the first is the input, the last the output.
+    /// A chain of tensors of the given sizes; the first is the input, the last the output.
     fn chain(name: &str, sizes: &[u64]) -> Graph {
         let mut g = GraphBuilder::new(name);
         let mut ids = Vec::new();
@@ -343,7 +348,7 @@ mod tests {
         ids.iter().map(|&id| graph.tensor(id).name.clone()).collect()
     }
 
-    /// Lays every buffer in memory of its own, runs all ways through the program, and gives the most bytes alive.
+    /// Places every buffer in its own memory, runs all control paths, and returns the peak live bytes.
     fn run(graph: &Graph) -> u64 {
         let orders = (0..graph.regions().len()).map(|at| graph.file_order(RegionId::at(at))).collect();
         let options = ProgramOptions { liveness: LivenessOptions::default(), ..ProgramOptions::default() };
@@ -360,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_read_or_are_given_their_inputs() {
+    fn branches_capture_or_copy_their_inputs() {
         let (wide, narrow) = (chain("wide", &[10, 40, 8]), chain("narrow", &[10, 20, 20, 3]));
         let branches = [&wide, &narrow];
         let choice = |inputs| Choice { name: "both", trunk: None, branches: &branches, inputs };
@@ -373,7 +378,7 @@ mod tests {
         assert_eq!((flow.control, flow.handovers.len()), (Control::Branch, 2));
         assert_eq!(captured.regions().len(), 3);
         assert_eq!(captured.region(RegionId::new(2)).name, "1: narrow");
-        // Both inputs until one branch has begun, then 40 beside 10, or 8.
+        // Both inputs are live until one branch has begun, then 40 beside 10, or 8.
         assert_eq!(run(&captured), 50);
         let handed = choice(Inputs::Handed).build().unwrap();
         assert_eq!(handed.operator(owner).inputs.len(), 3);
@@ -402,25 +407,25 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn mismatches_are_rejected() {
         let (trunk, wide) = (chain("trunk", &[5, 9]), chain("wide", &[10, 40, 8]));
         let refused = |trunk, branches: &[&Graph]| {
             Choice { name: "no", trunk, branches, inputs: Inputs::Captured }.build().unwrap_err().to_string()
         };
         assert_eq!(refused(None, &[]), "'no' has no branches");
         let error = refused(Some(&trunk), &[&wide]);
-        assert_eq!(error, "input 0 of branch 'wide' takes 10 bytes, but the trunk makes 9");
+        assert_eq!(error, "input 0 of branch 'wide' has 10 bytes, but the trunk produces 9");
         let mut idle = GraphBuilder::new("idle");
         let x = idle.tensor(Tensor::new("x", 1, Role::Activation));
         idle.operator(Graph::BODY, Operator::new("f", "F").makes([x]));
         idle.interface(Graph::BODY, [], [x]);
         let idle = idle.build().unwrap();
         let error = refused(Some(&trunk), &[&idle]);
-        assert_eq!(error, "branch 'idle' has 0 inputs, but the trunk makes 1 tensors");
+        assert_eq!(error, "branch 'idle' has 0 inputs, but the trunk produces 1 tensors");
     }
 
     #[test]
-    fn parts_of_a_graph_stop_at_what_is_given() {
+    fn parts_of_a_graph_stop_at_their_inputs() {
         let whole = chain("whole", &[1, 2, 3, 4, 5]);
         let id = |name: &str| TensorId::at(whole.tensors().iter().position(|t| t.name == name).unwrap());
         let head = whole.part("head", &[], &[id("t2")]).unwrap();
@@ -430,7 +435,7 @@ mod tests {
         assert_eq!(names(&tail, &tail.region(Graph::BODY).inputs), ["t2"]);
         assert_eq!(tail.tensor(tail.region(Graph::BODY).outputs[0]).role, Role::Output);
         assert_eq!(tail.operators().len(), 2);
-        // The two, joined again: the most is alive where the result, 5 bytes, is copied.
+        // Both parts joined again: live bytes peak when the result, 5 bytes, is copied.
         let branches = [&tail];
         let choice =
             Choice { name: "again", trunk: Some(&head), branches: &branches, inputs: Inputs::Captured };

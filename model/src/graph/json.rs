@@ -18,16 +18,19 @@
 //! | `tensors[].bytes` | size | |
 //! | `tensors[].role` | `activation`, `weight`, `input`, `output`, `state` | `activation` |
 //! | `tensors[].element`, `.shape` | element type, extents | unknown |
-//! | `body`, `operators[].regions[]` | a region: `name`, `inputs`, `outputs`, `operators` | |
+//! | `body`, `operators[].regions[]` | regions, with `name`, `inputs`, `outputs`, `operators` | |
 //! | `operators[].inputs`, `.outputs` | names of tensors | none |
-//! | `operators[].aliases[]` | outputs that may share an input's memory: `view` or `in-place` | none |
-//! | `operators[].scratch` | bytes needed only while it runs | 0 |
+//! | `operators[].aliases[]` | outputs that may share the memory of an input: `view` or `in-place` | none |
+//! | `operators[].scratch` | bytes needed only while the operator runs | 0 |
 //! | `operators[].unit` | processing unit | unknown |
-//! | `operators[].control` | how it runs its regions: `branch`, `loop`, `call` | by its kind |
-//! | `operators[].handovers[]` | what it hands to them and back: `when` (`"enter"`, `{"begin": 0}`, `{"end": 0}`, `"exit"`), `from`, `to`, `part` | by position |
-//! | `operators[].cost` | multiply-accumulates, or elementary operations where there are none | unknown |
+//! | `operators[].control` | control flow of its regions: `branch`, `loop`, `call` | derived from the kind |
+//! | `operators[].handovers[]` | tensors copied into and out of its regions (see below) | derived from positions |
+//! | `operators[].cost` | multiply-accumulates, or elementary operations if there are none | unknown |
 //!
-//! Unknown members are refused, so that a slip of the pen is not silently ignored.
+//! A handover has the members `when` (`"enter"`, `{"begin": 0}`, `{"end": 0}` or `"exit"`), `from`, `to` and
+//! `part`.
+//!
+//! Unknown members are rejected, so that a typing error does not go unnoticed.
 
 use super::{AliasKind, Control, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Tensor};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
@@ -39,29 +42,29 @@ use std::path::{Path, PathBuf};
 /// The value of the member `format`.
 pub const FORMAT: &str = "plimsoll-graph";
 
-/// The version this build reads and writes.
+/// The schema version that this build reads and writes.
 pub const VERSION: u32 = 1;
 
-/// Why a file holds no graph.
+/// The reason why a file does not contain a graph.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphFileError {
-    /// It is no JSON of this shape.
+    /// A file that is not JSON of this schema.
     #[error("{path}: {source}", path = .path.display())]
     Json { path: PathBuf, source: serde_json::Error },
-    /// Another format, or a version this build does not know.
+    /// A file of another format, or of a version that this build does not support.
     #[error(
         "{path}: format '{format}' version {version} is not {FORMAT} version {VERSION}",
         path = .path.display()
     )]
     Version { path: PathBuf, format: String, version: u32 },
-    #[error("{path}: {what} names tensor '{tensor}', which is not among the tensors", path = .path.display())]
+    #[error("{path}: {what} refers to tensor '{tensor}', which is not in `tensors`", path = .path.display())]
     Unknown { path: PathBuf, what: String, tensor: String },
-    /// Two tensors of one name, or one without.
-    #[error("{path}: tensor {at} is called '{tensor}', as an earlier one or nothing is", path = .path.display())]
+    /// A tensor whose name is empty or occurs twice.
+    #[error("{path}: tensor {at} has the name '{tensor}', which is empty or belongs to an earlier tensor", path = .path.display())]
     Name {
         path: PathBuf,
-        /// Position among the tensors, from 0.
+        /// The position in `tensors`, from 0.
         at: usize,
         tensor: String,
     },
@@ -157,11 +160,13 @@ struct AliasRow {
     kind: AliasKind,
 }
 
-/// Reads a graph; `origin` names it in messages. What it was written from is read again the same, but for numbers of
-/// operators, which follow the nesting.
+/// Reads a graph; `origin` is the file name used in messages.
+///
+/// A graph written by [`write_graph`] is read back unchanged, except that operators are renumbered by
+/// nesting.
 ///
 /// # Errors
-/// See [`GraphFileError`]. JSON nested deeper than 128 levels is refused.
+/// Returns the first [`GraphFileError`] found. JSON nested deeper than 128 levels is rejected.
 pub fn read_graph(origin: &Path, input: impl Read) -> Result<Graph, GraphFileError> {
     let path = || origin.to_path_buf();
     let file: File = serde_json::from_reader(io::BufReader::new(input))
@@ -191,7 +196,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Fills a region and those inside it; as deep as the JSON, which is limited.
+    /// Reads a region and those inside it. The recursion is limited by the depth of the JSON.
     fn region(&mut self, region: RegionId, row: &RegionRow) -> Result<(), GraphFileError> {
         let what = || format!("region '{}'", row.name);
         let inputs = self.find(&what, &row.inputs)?;
@@ -246,10 +251,10 @@ impl Reader<'_> {
     }
 }
 
-/// Writes a graph.
+/// Writes a graph as JSON.
 ///
 /// # Errors
-/// What the writer reports.
+/// Any error of the writer.
 pub fn write_graph(graph: &Graph, output: &mut dyn Write) -> io::Result<()> {
     let row = |tensor: &Tensor| TensorRow {
         name: tensor.name.clone(),
@@ -328,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_graphs_are_read_back() {
         let graph = read(TINY).unwrap();
         let choose = OperatorId::new(0);
         assert_eq!(graph.weight_bytes(choose).get(), 9);
@@ -342,15 +347,15 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_refused() {
+    fn typing_errors_are_rejected() {
         let swap = |from: &str, to: &str| read(&TINY.replacen(from, to, 1)).unwrap_err();
         assert_eq!(
             swap("\"version\": 1", "\"version\": 2"),
             "g.json: format 'plimsoll-graph' version 2 is not plimsoll-graph version 1"
         );
-        assert!(swap("\"inputs\": [\"c\"]", "\"inputs\": [\"d\"]").contains("names tensor 'd'"));
+        assert!(swap("\"inputs\": [\"c\"]", "\"inputs\": [\"d\"]").contains("refers to tensor 'd'"));
         assert!(swap("\"scratch\"", "\"scrach\"").contains("unknown field `scrach`"));
-        assert!(swap("\"name\": \"z\"", "\"name\": \"y\"").contains("tensor 4 is called 'y'"));
+        assert!(swap("\"name\": \"z\"", "\"name\": \"y\"").contains("tensor 4 has the name 'y'"));
         assert!(swap("\"bytes\": 4", "\"bytes\": -4").contains("line 2"));
     }
 }

@@ -1,66 +1,69 @@
-//! From a region to an order problem: which tensors take memory, which share it, and when it must be held.
+//! Derives the order problem of a region: which tensors occupy memory, which share it, and when it is held.
 //!
-//! A *storage* is the memory of one tensor, or of several that share it. It is held from the operator that makes its
-//! first tensor to the last operator that touches any of them. What the region is given is held from its start, even if
-//! nothing ever uses it, what is wanted of it to its last step (SOURCES S0 eq. 1, S1; persistent tensors by role).
+//! A *storage* is the memory of one tensor, or of several tensors that share it. It is held from the operator
+//! that produces its first tensor to the last operator that uses any of them. Inputs of the region are held
+//! from its start, even without readers; outputs are held to its last step (LUNA, eq. 1; Mini-Infer;
+//! persistent tensors by role).
 //!
 //! # Sharing
-//! - A **view** (reshape, identity) shares its input's storage, whatever else reads the input: nothing is written. A view
-//!   of zero bytes shares nothing.
-//! - An operator writes **in place** where its input is an activation of the same size and everything else that touches
-//!   the input's storage makes one of its tensors: those ran before, so what is overwritten is never read again, in
-//!   any order.
+//! - A **view** (reshape, identity) shares the storage of its input, even if other operators read the input,
+//!   because nothing is written. A view of zero bytes shares nothing.
+//! - An operator writes **in place** if its input is an activation of the same size. Every other operator
+//!   that uses the storage must produce one of its tensors. Those operators ran before, so in any order the
+//!   overwritten data is never read again.
 //!
-//! A body of a loop that returns a view of what it is given returns a copy: the loop writes its state anew at that moment.
-//! Neither is done where one tensor is inside the arena and the other is not, nor where sizes differ for in-place
-//! outputs. An output of the region may share, an input of it may be viewed but is not overwritten.
+//! A loop body that returns a view of its own input returns a copy instead, because the loop overwrites its
+//! state at that moment. Two tensors share nothing if only one of them is inside the arena. An output of the
+//! region may share a storage. An input of the region may be viewed, but is not overwritten.
 
 use super::{AliasKind, Control, Graph, Operator, Role, Tensor};
 use crate::orders::{OrderError, OrderProblem, Storage};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::{HashMap, HashSet};
 
-/// Where tensors live that a region is given or that are wanted of it.
+/// Where the inputs and outputs of a region are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Boundary {
-    /// In the arena while needed: inputs from the start to their last use, outputs from their making to the end. An input
-    /// that is never used is there at the start, together with all other inputs, and gone when the first operator runs.
+    /// In the arena while needed: inputs from the start to their last use, outputs from their producer to the
+    /// end. An input without readers is held at the start, together with all other inputs, and released when
+    /// the first operator runs.
     #[default]
     Arena,
-    /// In the arena: inputs from the first step to the last, outputs from their making to the end.
+    /// In the arena: inputs from the first step to the last, outputs from their producer to the end.
     Held,
-    /// In the arena from the first step to the last, never reused (SOURCES S1).
+    /// In the arena from the first step to the last, never reused (Mini-Infer).
     Persistent,
-    /// Not in the arena: somebody else's memory (SOURCES S0).
+    /// Outside the arena, in memory provided by the caller (LUNA).
     Outside,
 }
 
 impl Boundary {
-    /// True if inputs must still be in the arena at the end.
+    /// Returns true if inputs must still be in the arena at the end.
     pub fn keeps_inputs(self) -> bool {
         matches!(self, Self::Held | Self::Persistent)
     }
 }
 
-/// What liveness assumes.
+/// The assumptions of a liveness analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LivenessOptions {
-    /// Where inputs and outputs live.
+    /// Where inputs and outputs are stored.
     pub boundary: Boundary,
-    /// True where weights take room in the arena, all the time.
+    /// True if weights occupy the arena for the whole run.
     pub weights: bool,
-    /// True where states (variable tensors) take room in the arena, all the time, whether an operator touches them or not.
+    /// True if states (variable tensors) occupy the arena for the whole run, used or not.
     pub states: bool,
-    /// True where views share memory.
+    /// True if views share memory with their inputs.
     pub views: bool,
-    /// True where operators that can write in place do.
+    /// True if operators write in place where they can.
     pub in_place: bool,
-    /// Sizes are rounded up to a multiple of this, bytes.
+    /// The alignment in bytes to which sizes are rounded up.
     pub align: Bytes,
 }
 
 impl Default for LivenessOptions {
-    /// Inputs and outputs in the arena while needed, states too; weights outside; views share, nothing in place.
+    /// Inputs, outputs and states in the arena, inputs and outputs only while needed; weights outside; views
+    /// share memory; no in-place writes.
     fn default() -> Self {
         Self {
             boundary: Boundary::Arena,
@@ -73,29 +76,31 @@ impl Default for LivenessOptions {
     }
 }
 
-/// An order problem made from a region, and what its numbers mean in the graph.
+/// The order problem of a region, and the mapping of its ids to the graph.
 #[derive(Clone, Debug)]
 pub struct Storages {
-    /// The problem. Its operators are those of the region, in a topological order that follows the file.
+    /// The order problem. Its operators are those of the region, in the topological order closest to file
+    /// order.
     pub problem: OrderProblem,
-    /// Per operator of the problem: the operator of the graph.
+    /// The graph operator of each operator of the problem.
     pub operators: Vec<OperatorId>,
-    /// Per storage of the problem: its tensors, ascending.
+    /// The tensors of each storage of the problem, ascending.
     pub tensors: Vec<Vec<TensorId>>,
-    /// Tensors of zero bytes in the arena, which are in no storage of the problem as they take no memory: each as a
-    /// storage of its own, which says when it is held.
+    /// Tensors of zero bytes in the arena, which belong to no storage of the problem. Each comes with a
+    /// storage of its own that states its lifetime.
     pub empty: Vec<(TensorId, Storage)>,
 }
 
 impl Graph {
-    /// The order problem of one region. `scratch` gives bytes an operator needs while it runs beyond its own
-    /// [`Operator::scratch`]: what the regions it owns take.
+    /// Derives the order problem of one region in O(s log s) for s, the size of the region and the regions
+    /// inside it.
     ///
-    /// Tensors of enclosing regions take no room here: whoever holds them counts them. Tensors of size zero take none.
-    /// O(size of the region, and what it owns, log).
+    /// `scratch` returns the bytes that an operator needs while it runs, in addition to its own
+    /// [`Operator::scratch`]: the memory of the regions that it owns. Tensors of enclosing regions are not
+    /// counted, because the enclosing region counts them. Tensors of size zero occupy no memory.
     ///
     /// # Errors
-    /// Sizes whose rounded sum leaves 63 bits.
+    /// [`OrderError::TooLarge`] if the rounded sizes exceed 63 bits in total.
     pub fn storages(
         &self,
         region: RegionId,
@@ -126,32 +131,32 @@ impl Graph {
     }
 }
 
-/// The tensors of one storage, and whether it can be written over.
+/// The tensors of one storage, and whether it may be overwritten.
 struct Shared {
     members: Vec<usize>,
-    /// Operators that make a member, in the order they were met.
+    /// Operators that produce a member, in visiting order.
     makers: Vec<u32>,
-    /// Operators that touch a member and make none.
+    /// Operators that use a member without producing one.
     readers: HashSet<u32>,
-    /// Only activations that are neither given nor wanted.
+    /// True if all members are activations that are neither inputs nor outputs of the region.
     plain: bool,
 }
 
-/// What is known of one region while its storages are formed.
+/// The state of one region while its storages are formed.
 struct Scope<'a> {
     graph: &'a Graph,
     region: RegionId,
-    /// Tensors of the region that may take room, in order of first appearance.
+    /// Tensors of the region that may occupy memory, in order of first appearance.
     tensors: Vec<TensorId>,
-    /// Per tensor of `tensors`: its position there.
+    /// The position in `tensors` of each tensor.
     known: HashMap<TensorId, usize>,
-    /// Per tensor: positions of operators that touch it, maker first.
+    /// Per tensor: the positions of the operators that use it.
     users: Vec<Vec<u32>>,
-    /// Per tensor: the operator that makes it.
+    /// Per tensor: the operator that produces it.
     makers: Vec<Option<u32>>,
-    /// Per tensor: the tensor whose storage it is in.
+    /// Per tensor: the tensor that represents its storage.
     root: Vec<usize>,
-    /// Per root: what has been shared so far.
+    /// Per root: the storage formed so far.
     shared: Vec<Shared>,
     given: Vec<bool>,
     wanted: Vec<bool>,
@@ -184,7 +189,7 @@ impl<'a> Scope<'a> {
                 }
             }
         }
-        // What is kept from run to run takes room even where no operator touches it.
+        // Tensors kept between runs occupy memory even if no operator uses them.
         let kept = |tensor: &Tensor| match tensor.role {
             Role::Weight => options.weights,
             Role::State => options.states,
@@ -202,7 +207,7 @@ impl<'a> Scope<'a> {
         for &tensor in &graph.region(region).outputs {
             scope.mark(tensor, |scope, one| scope.wanted[one] = true);
         }
-        // A loop hands on what its condition is given, read there or not.
+        // A loop passes on the inputs of its condition, read there or not.
         for handover in owner.iter().flat_map(|flow| &flow.handovers) {
             scope.mark(handover.from, |scope, one| {
                 scope.wanted[one] |= scope.given[one] && scope.users[one].is_empty();
@@ -218,7 +223,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The position of a tensor that belongs to this region.
+    /// Returns the position of a tensor of this region, adding it if it is new.
     fn learn(&mut self, tensor: TensorId) -> Option<usize> {
         if self.graph.place(tensor) != self.region {
             return None;
@@ -240,7 +245,7 @@ impl<'a> Scope<'a> {
         self.graph.tensor(self.tensors[one]).role
     }
 
-    /// True where a tensor takes room in the arena.
+    /// Returns true if a tensor occupies memory in the arena.
     fn inside(&self, one: usize, options: &LivenessOptions) -> bool {
         match self.role(one) {
             Role::Weight => options.weights,
@@ -250,7 +255,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The storage of one tensor that shares with nobody yet.
+    /// The storage of a tensor that shares with no other yet.
     fn alone(&self, one: usize) -> Shared {
         let maker = self.makers[one];
         let readers = self.users[one].iter().copied().filter(|&user| Some(user) != maker).collect();
@@ -258,7 +263,7 @@ impl<'a> Scope<'a> {
         Shared { members: vec![one], makers: maker.into_iter().collect(), readers, plain }
     }
 
-    /// Joins outputs of the operator at position `at` to the storages of its inputs where the rules allow.
+    /// Joins outputs of the operator at position `at` to the storages of its inputs if the rules allow it.
     fn share(&mut self, at: u32, operator: &Operator, options: &LivenessOptions) {
         for alias in &operator.aliases {
             let (Some(&input), Some(&output)) = (self.known.get(&alias.input), self.known.get(&alias.output))
@@ -267,7 +272,7 @@ impl<'a> Scope<'a> {
             };
             let same_side = self.inside(input, options) == self.inside(output, options);
             let root = self.root[input];
-            // What takes no bytes lies nowhere, and so shares nothing.
+            // A tensor of zero bytes has no address, so it shares nothing.
             let shares = same_side && self.has_bytes(input) && self.has_bytes(output);
             let allowed = match alias.kind {
                 AliasKind::View => options.views && !self.carries(root, output),
@@ -291,12 +296,13 @@ impl<'a> Scope<'a> {
         self.graph.tensor(self.tensors[one]).bytes > Bytes::ZERO
     }
 
-    /// True where a loop would hand on what it also writes anew: a view of what its body is given that the body returns.
+    /// Returns true for a view of a loop body's input that the body returns: the loop would read and
+    /// overwrite the same storage.
     fn carries(&self, root: usize, output: usize) -> bool {
         self.is_loop && self.wanted[output] && self.shared[root].members.iter().any(|&one| self.given[one])
     }
 
-    /// True where nobody but the operator at `at` still needs what the storage of `input` holds.
+    /// Returns true if only the operator at `at` still needs the contents of the storage of `input`.
     fn overwritable(&self, at: u32, input: usize, output: usize) -> bool {
         let bytes = |one: usize| self.graph.tensor(self.tensors[one]).bytes;
         let shared = &self.shared[self.root[input]];
@@ -325,7 +331,7 @@ impl<'a> Scope<'a> {
         Ok((storages, names))
     }
 
-    /// The storage of some tensors, called like `root`.
+    /// The storage of the given tensors, named after `root`.
     fn storage(&self, root: usize, members: &[usize], size: Bytes, options: &LivenessOptions) -> Storage {
         let mut users: Vec<u32> = members.iter().flat_map(|&one| self.users[one].clone()).collect();
         users.sort_unstable();
@@ -345,13 +351,13 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Tensors of zero bytes that are in the arena for the asking.
+    /// Tensors of zero bytes that are in the arena at no cost.
     fn empty(&self, options: &LivenessOptions) -> Vec<(TensorId, Storage)> {
         let empty = (0..self.tensors.len()).filter(|&one| !self.has_bytes(one) && self.inside(one, options));
         empty.map(|one| (self.tensors[one], self.storage(one, &[one], Bytes::ZERO, options))).collect()
     }
 
-    /// Who must run before whom: makers before users.
+    /// The precedences between operators: producers run before users.
     fn edges(&self) -> Vec<(OperatorId, OperatorId)> {
         let mut edges = Vec::new();
         for (one, maker) in self.makers.iter().enumerate() {
@@ -405,12 +411,12 @@ mod tests {
         assert_eq!(storages(&plain), ["in:8 <0", "a:4 0,1", "b:4 1,2,3", "c:4 2,4", "d:4 3,4", "out:4 4>"]);
         let views = LivenessOptions::default();
         assert_eq!(storages(&views), ["in:8 <0", "a:4 0,1", "b:4 1,2,3,4", "d:4 3,4", "out:4 4>"]);
-        // relu may overwrite a. add may not overwrite c, whose storage pool reads as b, but d.
+        // relu may overwrite a. add may overwrite d, but not c, whose storage pool reads as b.
         let all = LivenessOptions { in_place: true, ..views };
         assert_eq!(storages(&all), ["in:8 <0", "a:4 0,1,2,3,4", "d:4 3,4>"]);
     }
 
-    /// A random graph of `n` operators with one output each; some are views, some can write in place.
+    /// A random graph of `n` operators with one output each. Some are views, and some can write in place.
     fn random_graph(n: usize, seed: u64) -> Graph {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut below = |end: usize| {
@@ -449,7 +455,7 @@ mod tests {
         g.build().unwrap()
     }
 
-    /// What a storage holds while operators run; every read must find what it reads, in any order.
+    /// Simulates the contents of the storages in every order; each read must find the expected value.
     fn run(graph: &Graph, made: &Storages, order: &mut Vec<usize>, holds: &[Option<TensorId>]) {
         let value = |mut tensor: TensorId| {
             while let Some(maker) = graph.producer(tensor)
@@ -477,7 +483,7 @@ mod tests {
             }
             let operator = graph.operator(made.operators[at]);
             for &read in &operator.inputs {
-                // A view does not look at what it shows.
+                // A view does not read its input.
                 let shown = value(operator.outputs[0]) != operator.outputs[0]
                     && place(read) == place(operator.outputs[0]);
                 assert!(shown || holds[place(read)] == Some(value(read)), "{order:?} {at} {graph:?}");
@@ -494,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn in_no_order_is_overwritten_what_is_read_again() {
+    fn no_order_overwrites_data_that_is_read_later() {
         let options = LivenessOptions { in_place: true, ..LivenessOptions::default() };
         let mut shared = 0;
         for seed in 0..2000 {

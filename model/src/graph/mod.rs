@@ -1,8 +1,9 @@
-//! The computation graph: operators, tensors, regions.
+//! The computation graph: operators, tensors and regions.
 //!
-//! A [`Graph`] is a tree of [`Region`]s. The first region is the body; an operator may own further ones (the branches of
-//! an `If`, condition and body of a loop). Operators are listed per region in the order of the file they come from;
-//! edges follow from tensors. A tensor is made by one operator, or comes from outside: a weight, a state, an input.
+//! A [`Graph`] is a tree of [`Region`]s. The first region is the body. An operator may own further regions,
+//! such as the branches of an `If`, or the condition and body of a loop. Each region lists its operators in
+//! file order, and tensors imply the edges. A tensor is produced by one operator or comes from outside: it is
+//! a weight, a state or an input.
 //!
 //! ```
 //! use plimsoll_model::graph::{GraphBuilder, Operator, Role, Tensor};
@@ -41,24 +42,24 @@ use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a tensor is for, which decides how long it is alive.
+/// The purpose of a tensor, which determines its lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Made and used inside.
+    /// Produced and used inside the graph.
     Activation,
-    /// Constant: parameters, initialisers.
+    /// A constant: a parameter or initialiser.
     Weight,
-    /// Given from outside before the region starts.
+    /// Available before the region starts.
     Input,
-    /// Wanted after the region has ended.
+    /// Needed after the region has ended.
     Output,
-    /// Kept from one run of the network to the next (`TFLite`'s variable tensors).
+    /// Kept from one run of the network to the next (variable tensors of `TFLite`).
     State,
 }
 
 impl Role {
-    /// The word in files and tables.
+    /// The keyword in files and tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Activation => "activation",
@@ -76,28 +77,28 @@ impl fmt::Display for Role {
     }
 }
 
-/// A value that takes memory.
+/// A value that occupies memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
-    /// Unique in its graph.
+    /// The name, unique within its graph.
     pub name: String,
-    /// Size in bytes; zero is allowed and takes no memory.
+    /// The size in bytes. Zero is allowed and occupies no memory.
     pub bytes: Bytes,
-    /// What it is for.
+    /// The purpose of the tensor.
     pub role: Role,
-    /// Element type as the file names it (`float32`, `int8`), where known.
+    /// The element type as named in the file (`float32`, `int8`), if known.
     pub element: Option<String>,
-    /// Extent of each dimension, where known.
+    /// The extent of each dimension, if known.
     pub shape: Option<Vec<u64>>,
 }
 
 impl Tensor {
-    /// A tensor of `bytes` bytes.
+    /// Creates a tensor of `bytes` bytes.
     pub fn new(name: impl Into<String>, bytes: impl Into<Bytes>, role: Role) -> Self {
         Self { name: name.into(), bytes: bytes.into(), role, element: None, shape: None }
     }
 
-    /// With element type and shape.
+    /// Sets the element type and the shape.
     #[must_use]
     pub fn typed(mut self, element: impl Into<String>, shape: impl Into<Vec<u64>>) -> Self {
         self.element = Some(element.into());
@@ -110,58 +111,58 @@ impl Tensor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AliasKind {
-    /// The output is the input read another way (reshape, identity): nothing is written.
+    /// The output reinterprets the input (reshape, identity); nothing is written.
     View,
-    /// The operator can write its output over the input (elementwise functions), which is then gone.
+    /// The operator can overwrite the input with its output (elementwise functions).
     InPlace,
 }
 
 /// An output that may share the memory of an input of the same operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Alias {
-    /// Owns the memory.
+    /// The tensor that owns the memory.
     pub input: TensorId,
-    /// Shares the memory.
+    /// The tensor that shares the memory.
     pub output: TensorId,
-    /// Whether anything is written.
+    /// How the memory is shared.
     pub kind: AliasKind,
 }
 
-/// A step of the computation.
+/// One operation of the computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operator {
-    /// Its name; need not be unique, may be empty.
+    /// The name. It may be empty and need not be unique.
     pub name: String,
-    /// What it computes, in the words of its file (`Conv`, `CONV_2D`).
+    /// The operation as named in the file (`Conv`, `CONV_2D`).
     pub kind: String,
-    /// Tensors read, in the order of its file, absent optional ones left out.
+    /// The tensors read, in file order, without absent optional ones.
     pub inputs: Vec<TensorId>,
-    /// Tensors made.
+    /// The tensors produced.
     pub outputs: Vec<TensorId>,
     /// Outputs that may share memory with inputs.
     pub aliases: Vec<Alias>,
-    /// Bytes needed only while it runs.
+    /// Bytes needed only while the operator runs.
     pub scratch: Bytes,
-    /// The processing unit it is mapped to.
+    /// The processing unit that the operator is mapped to, if any.
     pub unit: Option<String>,
-    /// Arithmetic it does: multiply-accumulates, or elementary operations where there are none.
+    /// The arithmetic cost: multiply-accumulates, or elementary operations if there are none.
     pub cost: Option<u64>,
-    /// Regions it owns, filled in by [`GraphBuilder::region`].
+    /// The regions that the operator owns, filled in by [`GraphBuilder::region`].
     pub regions: Vec<RegionId>,
-    /// How it runs them, where its kind does not say.
+    /// The control flow of its regions, if the kind does not imply it.
     pub control: Option<Control>,
-    /// What it hands to them and back, where positions do not say; see [`control`](Graph::flow).
+    /// The tensors passed into and out of its regions, if positions do not imply them; see [`Graph::flow`].
     pub handovers: Option<Vec<Handover>>,
 }
 
 impl Operator {
-    /// True where all that it makes, if anything, are views of what it reads: it moves nothing.
+    /// Returns true if all outputs, and at least one, are views of inputs, so that no data moves.
     pub fn moves_nothing(&self) -> bool {
         let is_view = |output| self.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
         !self.outputs.is_empty() && self.outputs.iter().all(|&output| is_view(output))
     }
 
-    /// An operator without tensors.
+    /// Creates an operator without tensors.
     pub fn new(name: impl Into<String>, kind: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -178,21 +179,21 @@ impl Operator {
         }
     }
 
-    /// With these inputs.
+    /// Appends inputs.
     #[must_use]
     pub fn reads(mut self, inputs: impl IntoIterator<Item = TensorId>) -> Self {
         self.inputs.extend(inputs);
         self
     }
 
-    /// With these outputs.
+    /// Appends outputs.
     #[must_use]
     pub fn makes(mut self, outputs: impl IntoIterator<Item = TensorId>) -> Self {
         self.outputs.extend(outputs);
         self
     }
 
-    /// With an output that may share an input's memory.
+    /// Adds an output that may share the memory of an input.
     #[must_use]
     pub fn alias(mut self, input: TensorId, output: TensorId, kind: AliasKind) -> Self {
         self.aliases.push(Alias { input, output, kind });
@@ -200,22 +201,22 @@ impl Operator {
     }
 }
 
-/// A straight piece of a graph: the body, or a part owned by an operator.
+/// A sequence of operators without control flow: the body, or a region owned by an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Its name (`then_branch`, `body`).
+    /// The name (`then_branch`, `body`).
     pub name: String,
-    /// The operator that owns it; none for the body of the graph.
+    /// The operator that owns the region, or `None` for the body of the graph.
     pub owner: Option<OperatorId>,
-    /// Tensors given when it starts.
+    /// The tensors available when the region starts.
     pub inputs: Vec<TensorId>,
-    /// Tensors wanted when it has ended; they may come from an enclosing region.
+    /// The tensors needed when the region has ended; they may come from an enclosing region.
     pub outputs: Vec<TensorId>,
-    /// Its operators, in the order of the file.
+    /// The operators of the region, in file order.
     pub operators: Vec<OperatorId>,
 }
 
-/// Operators, tensors and regions, validated once and immutable.
+/// Operators, tensors and regions, validated and immutable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     name: String,
@@ -223,10 +224,10 @@ pub struct Graph {
     operators: Vec<Operator>,
     regions: Vec<Region>,
     producers: Vec<Option<OperatorId>>,
-    /// Per tensor, ascending: operators that read it directly.
+    /// Per tensor: the operators that read it directly, ascending.
     consumers: Vec<Vec<OperatorId>>,
     homes: Vec<RegionId>,
-    /// Per tensor: where it is made, given, or first seen.
+    /// Per tensor: the region that produces or receives it.
     places: Vec<RegionId>,
 }
 
@@ -234,72 +235,73 @@ impl Graph {
     /// The body: the first region.
     pub const BODY: RegionId = RegionId::new(0);
 
-    /// The name that messages and files give the graph.
+    /// The name of the graph in messages and files.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// All tensors, by id.
+    /// All tensors, indexed by id.
     pub fn tensors(&self) -> &[Tensor] {
         &self.tensors
     }
 
-    /// All operators of all regions, by id.
+    /// All operators of all regions, indexed by id.
     pub fn operators(&self) -> &[Operator] {
         &self.operators
     }
 
-    /// All regions, by id, owners before what they own.
+    /// All regions, indexed by id; owners precede the regions that they own.
     pub fn regions(&self) -> &[Region] {
         &self.regions
     }
 
-    /// A tensor.
+    /// The tensor with the given id.
     ///
     /// # Panics
-    /// If the id is of another graph.
+    /// If the id belongs to another graph.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.index()]
     }
 
-    /// An operator.
+    /// The operator with the given id.
     ///
     /// # Panics
-    /// If the id is of another graph.
+    /// If the id belongs to another graph.
     pub fn operator(&self, id: OperatorId) -> &Operator {
         &self.operators[id.index()]
     }
 
-    /// A region.
+    /// The region with the given id.
     ///
     /// # Panics
-    /// If the id is of another graph.
+    /// If the id belongs to another graph.
     pub fn region(&self, id: RegionId) -> &Region {
         &self.regions[id.index()]
     }
 
-    /// Who makes a tensor; none where it comes from outside.
+    /// The operator that produces a tensor, or `None` if the tensor comes from outside.
     pub fn producer(&self, id: TensorId) -> Option<OperatorId> {
         self.producers[id.index()]
     }
 
-    /// Who reads a tensor as an input of its own, ascending. What regions inside an operator read, see [`Graph::reads`].
+    /// The operators that read a tensor as a direct input, ascending. [`Graph::reads`] includes reads by
+    /// regions inside an operator.
     pub fn consumers(&self, id: TensorId) -> &[OperatorId] {
         &self.consumers[id.index()]
     }
 
-    /// The region an operator belongs to.
+    /// The region that an operator belongs to.
     pub fn home(&self, id: OperatorId) -> RegionId {
         self.homes[id.index()]
     }
 
-    /// The region where a tensor is made or given; the body for weights and states.
+    /// The region in which a tensor is produced or received; the body for weights and states.
     pub fn place(&self, id: TensorId) -> RegionId {
         self.places[id.index()]
     }
 
-    /// Everything an operator reads: its inputs, then what the regions it owns take from outside of themselves, nested
-    /// ones included. Each once. O(size of what it owns).
+    /// All tensors that an operator reads, without duplicates: its inputs, then the tensors that its regions
+    /// use from outside, including nested regions. O(size of the regions that it owns).
     pub fn reads(&self, id: OperatorId) -> Vec<TensorId> {
         let mut seen = std::collections::HashSet::new();
         let mut reads = Vec::new();
@@ -320,19 +322,19 @@ impl Graph {
         reads
     }
 
-    /// What an operator is called where its tensors and times are: by its name, or by kind and number where it has none.
+    /// The display name of an operator: its name, or kind and number if it has none.
     pub fn called(&self, id: OperatorId) -> String {
         let operator = self.operator(id);
         if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
     }
 
-    /// Sum of the bytes of the weights an operator reads, regions it owns included.
+    /// The sum of the bytes of the weights that an operator reads, including its regions.
     pub fn weight_bytes(&self, id: OperatorId) -> Bytes {
         let weights = self.reads(id).into_iter().filter(|&t| self.tensor(t).role == Role::Weight);
         Bytes::new(weights.map(|t| self.tensor(t).bytes.get()).sum())
     }
 
-    /// Sum of the bytes of all tensors of one role.
+    /// The sum of the bytes of all tensors with one role.
     pub fn bytes(&self, role: Role) -> Bytes {
         Bytes::new(self.tensors.iter().filter(|t| t.role == role).map(|t| t.bytes.get()).sum())
     }

@@ -1,12 +1,16 @@
-//! The simplest bound on the peak of every order: what is alive while one operator runs, whatever the order.
+//! The simplest lower bound on the peak of every order: the bytes that are live while one operator runs, in
+//! any order.
 
 use super::problem::{OrderProblem, Storage};
 use crate::bound::{LowerBound, Witness};
 use crate::units::{Bytes, OperatorId};
 
-/// The simplest bound: while an operator runs, whatever it touches is alive, and so is what is begun before it and used
-/// after it in any order; what is held at the first or last step. O(n e / 64) time with one bit per pair of operators,
-/// or, above [`REACH_OPERATORS`] operators, O(size) by what each touches alone.
+/// The simplest lower bound on the peak of every order.
+///
+/// While an operator runs, the storages that it uses are live. So are those that begin before it and are used
+/// after it in every order. The storages held at the first and last step give two more bounds. O(n e / 64)
+/// time for n operators and e edges, with one bit per pair of operators. Above [`REACH_OPERATORS`] operators
+/// only the storages used by each operator count, in linear time.
 pub fn around_bound(problem: &OrderProblem) -> LowerBound {
     let mut best = LowerBound::new(problem.at_start(), Witness::Start);
     best.raise(LowerBound::new(problem.at_end(), Witness::End));
@@ -16,15 +20,15 @@ pub fn around_bound(problem: &OrderProblem) -> LowerBound {
     best
 }
 
-/// Per operator: bytes that are alive while it runs, whatever the order, as [`around_bound`] counts them.
+/// The bytes that are live while each operator runs, in any order, as counted by [`around_bound`].
 pub fn around_bytes(problem: &OrderProblem) -> Vec<u64> {
     if problem.len() > REACH_OPERATORS { touched(problem) } else { around(problem) }
 }
 
-/// Up to so many operators all pairs are looked at.
+/// Up to this number of operators, all pairs are considered.
 pub const REACH_OPERATORS: usize = 20_000;
 
-/// Per operator: bytes it touches, what is always held, its scratch.
+/// Per operator: the bytes that it uses, the bytes that are always held, and its scratch.
 fn touched(problem: &OrderProblem) -> Vec<u64> {
     let always = |s: &Storage| s.from_start && s.to_end;
     let base: u64 = problem.storages().iter().filter(|s| always(s)).map(|s| s.size.get()).sum();
@@ -36,10 +40,11 @@ fn touched(problem: &OrderProblem) -> Vec<u64> {
     problem.ids().map(own).collect()
 }
 
-/// Per operator: bytes alive while it runs in any order.
+/// Per operator: the bytes that are live while it runs, in any order.
 ///
-/// A storage is alive at an operator where that is at or after its beginning and at or before one of its users. Sets of
-/// operators are rows of bits: per storage the descendants of its first user, cut with the ancestors of any user.
+/// A storage is live at an operator that runs no earlier than its first user and no later than some user.
+/// Sets of operators are bit rows: for each storage, the descendants of its first user, intersected with the
+/// ancestors of any user.
 fn around(problem: &OrderProblem) -> Vec<u64> {
     let n = problem.len();
     let words = n.div_ceil(64);
@@ -60,7 +65,7 @@ fn around(problem: &OrderProblem) -> Vec<u64> {
     let ids = order.operators();
     let before = close(&mut ids.iter().copied(), &|id| problem.predecessors(id).to_vec());
     let after = close(&mut ids.iter().rev().copied(), &|id| problem.successors(id).to_vec());
-    let mut alive: Vec<u64> = problem.ids().map(|id| problem.scratch(id).get()).collect();
+    let mut live: Vec<u64> = problem.ids().map(|id| problem.scratch(id).get()).collect();
     let mut row = vec![0u64; words];
     for (at, storage) in problem.storages().iter().enumerate() {
         row.fill(if storage.to_end { u64::MAX } else { 0 });
@@ -80,10 +85,10 @@ fn around(problem: &OrderProblem) -> Vec<u64> {
                 let id = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 if id < n {
-                    alive[id] += storage.size.get();
+                    live[id] += storage.size.get();
                 }
             }
         }
     }
-    alive
+    live
 }

@@ -1,14 +1,15 @@
 //! The checker of orders: recomputes precedences, lifetimes and peaks from the definitions.
 //!
-//! Shares no code with [`Order::peak`](super::Order::peak): every storage's first and last step are looked up, and
-//! what is alive at a step is added up anew.
+//! It shares no code with [`Order::peak`](super::Order::peak). It looks up the first and last step of every
+//! storage and recomputes the live bytes of every step.
 
 use super::problem::{Order, OrderProblem};
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::Violation;
 use crate::units::{Bytes, OperatorId};
 
-/// Everything wrong with an order: operators missing, twice, unknown, or before one they wait for. O(size).
+/// Returns every violation of an order: operators that are missing, repeated, unknown, or placed before one
+/// that they depend on. O(size).
 pub fn check_order(problem: &OrderProblem, order: &Order) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut step: Vec<Option<usize>> = vec![None; problem.len()];
@@ -47,7 +48,7 @@ pub fn check_order(problem: &OrderProblem, order: &Order) -> Vec<Violation> {
     violations
 }
 
-/// The peak of a valid order: sums, step by step, of what starts and ends there.
+/// The peak of a valid order, from the bytes that become live and dead at each step.
 pub(crate) fn recomputed_peak(problem: &OrderProblem, order: &Order) -> Bytes {
     let n = order.operators().len();
     let mut step = vec![0usize; problem.len()];
@@ -67,20 +68,20 @@ pub(crate) fn recomputed_peak(problem: &OrderProblem, order: &Order) -> Bytes {
         change[lower] += i128::from(storage.size.get());
         change[upper] -= i128::from(storage.size.get());
     }
-    // What is given is there before the first operator, whether any uses it or not.
-    let (mut alive, mut peak) = (0i128, given);
+    // Inputs are live before the first operator, used or not.
+    let (mut live, mut peak) = (0i128, given);
     for (at, change) in change[..n.max(1)].iter().enumerate() {
-        alive += change;
+        live += change;
         let scratch = order.operators().get(at).map_or(0, |&id| i128::from(problem.scratch(id).get()));
-        peak = peak.max(alive + scratch);
+        peak = peak.max(live + scratch);
     }
     Bytes::new(u64::try_from(peak).unwrap_or(u64::MAX))
 }
 
-/// Confirms that the witness of a bound on the peak of every order shows it, from the definitions. O(size).
+/// Confirms a bound on the peak of every order from the definitions. O(size).
 ///
 /// # Errors
-/// The first reason for doubt.
+/// The first reason why the witness does not prove the bound.
 pub fn confirm_order_bound(problem: &OrderProblem, bound: &LowerBound) -> Result<(), BoundError> {
     let sum = |held: &dyn Fn(&super::Storage) -> bool| {
         let sizes = problem.storages().iter().filter(|s| held(s)).map(|s| u128::from(s.size.get()));
@@ -97,8 +98,9 @@ pub fn confirm_order_bound(problem: &OrderProblem, bound: &LowerBound) -> Result
     bound.shown_by(shown)
 }
 
-/// What must be alive while an operator runs, in any order: what is begun by it or by those it waits for, directly or not,
-/// and still touched by it or by those that wait for it; and its scratch.
+/// The bytes that are live while an operator runs, in any order, including its scratch.
+///
+/// These are the storages used by the operator or an ancestor, and also used by the operator or a descendant.
 fn bytes_around(problem: &OrderProblem, operator: OperatorId) -> Result<Bytes, BoundError> {
     if operator.index() >= problem.len() {
         return Err(BoundError::BadOperator(operator));
@@ -115,11 +117,11 @@ fn bytes_around(problem: &OrderProblem, operator: OperatorId) -> Result<Bytes, B
     };
     let before = reach(&|at| problem.predecessors(at).to_vec());
     let after = reach(&|at| problem.successors(at).to_vec());
-    let alive = problem.storages().iter().filter(|s| {
+    let live = problem.storages().iter().filter(|s| {
         (s.from_start || s.users.iter().any(|user| before[user.index()]))
             && (s.to_end || s.users.iter().any(|user| after[user.index()]))
     });
     let sum: u128 =
-        alive.map(|s| u128::from(s.size.get())).sum::<u128>() + u128::from(problem.scratch(operator).get());
+        live.map(|s| u128::from(s.size.get())).sum::<u128>() + u128::from(problem.scratch(operator).get());
     Ok(Bytes::new(u64::try_from(sum).unwrap_or(0)))
 }

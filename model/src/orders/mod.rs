@@ -1,8 +1,8 @@
-//! The order problem: in which topological order should operators run so that the least memory is alive?
+//! The order problem: finds the topological order of operators with the smallest peak live bytes.
 //!
-//! An [`OrderProblem`] has operators with precedences and [`Storage`]s that are held from their first use to their last.
-//! An [`Order`] is a permutation of the operators. Its peak is the most bytes alive at one step, which is the load of
-//! the offset problem that goes with it ([`OrderProblem::instance`]).
+//! An [`OrderProblem`] has operators with precedences, and [`Storage`]s that are held from their first use to
+//! their last. An [`Order`] is a permutation of the operators. Its peak is the maximum number of live bytes
+//! at any step. The peak equals the load of the corresponding offset problem ([`OrderProblem::instance`]).
 
 mod around;
 mod check;

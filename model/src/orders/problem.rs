@@ -1,4 +1,4 @@
-//! Operators with precedences, storages held between uses, orders.
+//! Order problems: operators with precedences, and storages whose lifetimes depend on the order.
 
 use crate::bound::Witness;
 use crate::instance::{Buffer, Instance, InstanceBuilder};
@@ -11,52 +11,54 @@ use std::collections::HashSet;
 /// Memory that must be held from its first use to its last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
-    /// Its name, unique in the problem.
+    /// The name, unique in the problem.
     pub name: String,
-    /// Bytes, not zero.
+    /// The size in bytes, not zero.
     pub size: Bytes,
-    /// Operators that touch it; a problem keeps them ascending, each once. Unless held from the start, one of them must precede all others.
+    /// The operators that use it, ascending and without duplicates inside a problem. Unless the storage is
+    /// held from the start, one of them must precede all others.
     pub users: Vec<OperatorId>,
-    /// Held from before the first operator, whoever uses it first.
+    /// True if it is held from before the first operator, whichever uses it first.
     pub from_start: bool,
-    /// Held to the last step, whoever uses it last.
+    /// True if it is held to the last step, whichever operator uses it last.
     pub to_end: bool,
 }
 
 impl Storage {
-    /// True if no operator uses it and nothing wants it at the end: it is held before the first operator only.
+    /// Returns true if no operator uses the storage and it is not held to the end. It is then held only
+    /// before the first operator.
     pub(crate) fn is_unused(&self) -> bool {
         self.users.is_empty() && !self.to_end
     }
 }
 
-/// Why operators and storages are no order problem.
+/// The reason why operators and storages do not form an order problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum OrderError {
-    #[error("{what} names operator {operator}, of which there are only {count}")]
+    #[error("{what} refers to operator {operator}, but there are only {count} operators")]
     Unknown { what: String, operator: OperatorId, count: usize },
-    /// An operator that waits for itself, directly or not.
-    #[error("operator {operator} ('{name}') waits for itself")]
+    /// An operator that depends on itself, directly or indirectly.
+    #[error("operator {operator} ('{name}') depends on itself")]
     Cycle { operator: OperatorId, name: String },
-    /// A storage that nobody is known to begin.
+    /// A storage without a unique first user.
     #[error("storage '{storage}' is not held from the start, and none of its users precedes the others")]
     NoFirst { storage: String },
-    /// A storage without bytes, or without time.
+    /// A storage without bytes or without a lifetime.
     #[error("storage '{storage}' has no bytes or no user")]
     Empty { storage: String },
-    #[error("two storages are called '{storage}'")]
+    #[error("two storages have the name '{storage}'")]
     Twice { storage: String },
     #[error("{scratch} scratch sizes for {operators} operators")]
     Length { scratch: usize, operators: usize },
     #[error("sizes add up to more than 2^63 - 1 bytes")]
     TooLarge,
-    /// No offset problem goes with its orders.
+    /// The orders have no corresponding offset problem.
     #[error("no offset problem: {0}")]
     Instance(#[from] InstanceError),
 }
 
-/// Operators with precedences, and the memory they touch. Validated once, immutable.
+/// Operators with precedences, and the memory that they use. Validated and immutable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderProblem {
     name: String,
@@ -64,21 +66,23 @@ pub struct OrderProblem {
     predecessors: Vec<Vec<OperatorId>>,
     successors: Vec<Vec<OperatorId>>,
     storages: Vec<Storage>,
-    /// Per storage: the operator that begins it; none where it is held from the start.
+    /// Per storage: its first user, or `None` if it is held from the start.
     first: Vec<Option<OperatorId>>,
-    /// Per operator: positions of the storages it touches, ascending.
+    /// Per operator: the positions of the storages that it uses, ascending.
     touched: Vec<Vec<u32>>,
     scratch: Vec<Bytes>,
-    /// Steps before the first operator's.
+    /// The number of steps before the first operator.
     lead: u64,
 }
 
 impl OrderProblem {
-    /// A problem with `operators` by name, `edges` (who must run before whom), storages, and the bytes each operator
-    /// needs only while it runs. O(size log size).
+    /// Creates an order problem in O(size log size).
+    ///
+    /// `operators` holds their names. The first operator of each edge must run before the second. `scratch`
+    /// holds the bytes that each operator needs only while it runs.
     ///
     /// # Errors
-    /// See [`OrderError`].
+    /// Returns the first [`OrderError`] found.
     pub fn new(
         name: impl Into<String>,
         operators: Vec<String>,
@@ -141,7 +145,7 @@ impl OrderProblem {
         Ok(problem)
     }
 
-    /// Finds who begins each storage: its user that comes first in any order, hence in the one at hand.
+    /// Finds the first user of each storage. It comes first in every order, hence also in the file order.
     fn find_first(&mut self) -> Result<(), OrderError> {
         let order = self.file_order()?;
         let mut position = vec![0usize; self.len()];
@@ -166,8 +170,10 @@ impl OrderProblem {
         Ok(())
     }
 
-    /// True where `first` is, or must run before, each of `users`. Looks at direct successors first, which nearly
-    /// always settles it; `seen` is scratch, marked with `mark`.
+    /// Returns true if `first` is, or must run before, each of `users`.
+    ///
+    /// Direct successors are tried first, which is nearly always enough. `seen` is scratch space, marked with
+    /// `mark`.
     fn precedes_all(
         &self,
         first: OperatorId,
@@ -199,72 +205,73 @@ impl OrderProblem {
         left.is_empty()
     }
 
-    /// The name that messages give the problem.
+    /// The name of the problem in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Number of operators.
+    /// The number of operators.
     pub fn len(&self) -> usize {
         self.operators.len()
     }
 
-    /// True without operators.
+    /// Returns true if there are no operators.
     pub fn is_empty(&self) -> bool {
         self.operators.is_empty()
     }
 
-    /// Ids of the operators, ascending.
+    /// The ids of the operators, ascending.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = OperatorId> + use<> {
         (0..self.operators.len()).map(OperatorId::at)
     }
 
-    /// Name of an operator; need not be unique.
+    /// The name of an operator, which need not be unique.
     pub fn operator(&self, id: OperatorId) -> &str {
         &self.operators[id.index()]
     }
 
-    /// Who must run directly before, ascending.
+    /// The direct predecessors of an operator, ascending.
     pub fn predecessors(&self, id: OperatorId) -> &[OperatorId] {
         &self.predecessors[id.index()]
     }
 
-    /// Who must run directly after, ascending.
+    /// The direct successors of an operator, ascending.
     pub fn successors(&self, id: OperatorId) -> &[OperatorId] {
         &self.successors[id.index()]
     }
 
-    /// The memory blocks whose lifespans follow from the order.
+    /// The storages, whose lifespans follow from the order.
     pub fn storages(&self) -> &[Storage] {
         &self.storages
     }
 
-    /// Positions, among the storages, of those an operator touches, ascending.
+    /// The positions of the storages that an operator uses, ascending.
     pub fn touched(&self, id: OperatorId) -> &[u32] {
         &self.touched[id.index()]
     }
 
-    /// The operator that begins the storage at a position; none where it is held from the start.
+    /// The first user of the storage at a position, or `None` if it is held from the start.
     pub fn first(&self, storage: usize) -> Option<OperatorId> {
         self.first[storage]
     }
 
-    /// Bytes an operator needs only while it runs.
+    /// The bytes that an operator needs only while it runs.
     pub fn scratch(&self, id: OperatorId) -> Bytes {
         self.scratch[id.index()]
     }
 
-    /// The order closest to that of the operators' numbers: of those ready, always the lowest.
+    /// The topological order closest to ascending ids: of all ready operators, the lowest comes next.
     ///
     /// # Errors
-    /// [`OrderError::Cycle`], which [`OrderProblem::new`] has ruled out.
+    /// [`OrderError::Cycle`], which [`OrderProblem::new`] excludes.
     fn file_order(&self) -> Result<Order, OrderError> {
         let after = |at: usize| self.successors[at].iter().map(|next| next.index());
         match topological(self.len(), after) {
             Ok(order) => Ok(Order::new(order.into_iter().map(OperatorId::at).collect())),
             Err(waiting) => {
                 let stuck = |id: &OperatorId| waiting[id.index()] > 0;
-                // Whoever is stuck may only be behind a cycle: back from there it goes round and round.
+                // A waiting operator may be behind a cycle rather than on it: walking back leads onto the
+                // cycle.
                 let mut operator = self.ids().find(stuck).unwrap_or_default();
                 for _ in self.ids() {
                     let before = self.predecessors(operator).iter().copied().find(stuck);
@@ -275,18 +282,19 @@ impl OrderProblem {
         }
     }
 
-    /// The topological order that follows the numbers of the operators as far as it can. O(e log n).
+    /// The topological order closest to file order: of all ready operators, the one with the lowest id comes
+    /// next. O(e log n) for n operators and e edges.
     ///
     /// # Panics
-    /// Never: cycles were refused when the problem was made.
+    /// Never: [`OrderProblem::new`] excludes cycles.
     pub fn as_in_file(&self) -> Order {
-        self.file_order().expect("checked when the problem was made")
+        self.file_order().expect("checked by OrderProblem::new")
     }
 
-    /// Per operator: its step in [`OrderProblem::instance`] under an order. O(n).
+    /// The step of each operator in [`OrderProblem::instance`] under an order, indexed by operator. O(n).
     ///
     /// # Panics
-    /// If the order is not one of this problem; check it first.
+    /// If the order is invalid for this problem. Check it first.
     pub fn steps(&self, order: &Order) -> Vec<u64> {
         let (mut steps, lead) = (vec![0u64; self.len()], self.lead);
         for (at, &id) in order.operators().iter().enumerate() {
@@ -295,10 +303,11 @@ impl OrderProblem {
         steps
     }
 
-    /// From which step to before which a storage is held, where operators run at these [steps](OrderProblem::steps).
+    /// The half-open range of steps over which a storage is held, if operators run at these
+    /// [steps](OrderProblem::steps).
     ///
     /// # Panics
-    /// If it has users that are not there.
+    /// If the storage has unknown users.
     pub fn held(&self, storage: &Storage, steps: &[u64]) -> (u64, u64) {
         let end = self.lead + (self.len() as u64).max(1);
         let used = storage.users.iter().map(|user| steps[user.index()]);
@@ -306,17 +315,18 @@ impl OrderProblem {
         (lower, if storage.to_end { end } else { used.max().unwrap_or(0) + 1 })
     }
 
-    /// The offset problem under an order: one buffer per storage, and one per operator with scratch, alive for the
-    /// steps they are held. Its load is the peak of the order. The operator at position `i` of the order runs at step
-    /// `i`, or at `i + 1` after a step for unused storages ([`OrderProblem::lead`]). O(size).
+    /// The offset problem that results from an order. O(size).
     ///
-    /// Offsets shall be multiples of `align` bytes. Whether there is such a problem does not depend on the order.
+    /// It has one buffer per storage, and one per operator with scratch, live over the steps at which they
+    /// are held. Its load is the peak of the order. The operator at position `i` of the order runs at step
+    /// `i`, or `i + 1` if a step for unused storages comes first. Offsets are multiples of `align` bytes.
+    /// Whether the instance can be built does not depend on the order.
     ///
     /// # Errors
-    /// [`OrderError::Instance`] where `align` is zero, or so large that aligned sizes leave 63 bits.
+    /// [`OrderError::Instance`] if `align` is zero, or so large that aligned sizes exceed 63 bits.
     ///
     /// # Panics
-    /// If the order is not one of this problem; check it first.
+    /// If the order is invalid for this problem. Check it first.
     pub fn instance(&self, order: &Order, align: Bytes) -> Result<Instance, OrderError> {
         let step = self.steps(order);
         let buffer = |name: &str, size: Bytes, lower: u64, upper: u64| {
@@ -339,18 +349,19 @@ impl OrderProblem {
         Ok(InstanceBuilder::new(self.name.clone()).buffers(buffers).build()?)
     }
 
-    /// Bytes held before the first operator runs: all storages held from the start, the unused ones included. No order
-    /// has a smaller peak. O(storages).
+    /// The bytes held before the first operator runs: all storages held from the start, including unused
+    /// ones. No order has a smaller peak. O(storages).
     pub fn at_start(&self) -> Bytes {
         self.sum(|storage| storage.from_start)
     }
 
-    /// The bytes of these that are still held when the first operator runs. O(storages).
+    /// The bytes held from the start that are still held when the first operator runs. O(storages).
     pub fn at_first_step(&self) -> Bytes {
         self.sum(|storage| storage.from_start && !storage.is_unused())
     }
 
-    /// Bytes held after the last operator ran: all storages held to the end. No order has a smaller peak. O(storages).
+    /// The bytes held after the last operator has run: all storages held to the end. No order has a smaller
+    /// peak. O(storages).
     pub fn at_end(&self) -> Bytes {
         self.sum(|storage| storage.to_end)
     }
@@ -361,13 +372,16 @@ impl OrderProblem {
         )
     }
 
-    /// Steps of [`OrderProblem::instance`] before that of the first operator: one if some storage is unused, as that is
-    /// held together with all others held from the start, but with nothing that an operator begins. O(1).
+    /// The number of steps in [`OrderProblem::instance`] before the first operator: 1 if some storage is
+    /// unused, otherwise 0.
+    ///
+    /// At that step, unused storages are live together with all others held from the start, but with none
+    /// that an operator begins. O(1).
     pub fn lead(&self) -> u64 {
         self.lead
     }
 
-    /// The witness of a bound in words, with the names of operators.
+    /// Describes a witness as text, with the names of operators.
     pub fn explain(&self, witness: &Witness) -> String {
         let name = |id: OperatorId| match self.operators.get(id.index()) {
             Some(name) => format!("'{name}'"),
@@ -376,59 +390,59 @@ impl OrderProblem {
         witness.clone().map(|buffer| buffer, name).to_string()
     }
 
-    /// The largest number of bytes that divides every size: no peak lies between its multiples.
+    /// The greatest common divisor of all sizes in bytes. Every peak is a multiple of it.
     pub fn grain(&self) -> Bytes {
         let sizes = self.storages.iter().map(|s| s.size).chain(self.scratch.iter().copied());
         Bytes::new(sizes.fold(0, |grain, size| gcd(grain, size.get())).max(1))
     }
 }
 
-/// A permutation of the operators: the first entry runs at step 0.
+/// A permutation of the operators; the first entry runs at step 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Order {
     operators: Vec<OperatorId>,
 }
 
 impl Order {
-    /// An order; whether it fits a problem is for [`check_order`](super::check_order) to say.
+    /// Creates an order without validation; [`check_order`](super::check_order) checks it against a problem.
     pub fn new(operators: Vec<OperatorId>) -> Self {
         Self { operators }
     }
 
-    /// The operators, in the order they run.
+    /// The operators in execution order.
     pub fn operators(&self) -> &[OperatorId] {
         &self.operators
     }
 
-    /// The most bytes alive at one step, or before the first: the peak. O(size).
+    /// The peak: the maximum number of live bytes at one step, or before the first. O(size).
     ///
     /// # Panics
-    /// If an operator of the problem is missing or unknown ones are named; check first.
+    /// If an operator is missing or unknown. Check the order first.
     pub fn peak(&self, problem: &OrderProblem) -> Bytes {
         self.profile(problem).into_iter().fold(problem.at_start(), Bytes::max)
     }
 
-    /// Bytes alive while each operator runs. O(size).
+    /// The live bytes while each operator runs, in execution order. O(size).
     ///
     /// # Panics
-    /// As [`Order::peak`].
+    /// Under the same conditions as [`Order::peak`].
     pub fn profile(&self, problem: &OrderProblem) -> Vec<Bytes> {
         let mut left: Vec<usize> = problem.storages().iter().map(|s| s.users.len()).collect();
         let mut begun: Vec<bool> = problem.storages().iter().map(|s| s.from_start).collect();
-        let mut alive = problem.at_first_step().get();
+        let mut live = problem.at_first_step().get();
         let mut profile = Vec::with_capacity(self.operators.len());
         for &id in &self.operators {
             for &at in problem.touched(id) {
                 if !std::mem::replace(&mut begun[at as usize], true) {
-                    alive += problem.storages()[at as usize].size.get();
+                    live += problem.storages()[at as usize].size.get();
                 }
             }
-            profile.push(Bytes::new(alive + problem.scratch(id).get()));
+            profile.push(Bytes::new(live + problem.scratch(id).get()));
             for &at in problem.touched(id) {
                 left[at as usize] -= 1;
                 let storage = &problem.storages()[at as usize];
                 if left[at as usize] == 0 && !storage.to_end {
-                    alive -= storage.size.get();
+                    live -= storage.size.get();
                 }
             }
         }
@@ -452,7 +466,7 @@ mod tests {
         Storage { name: name.into(), size: Bytes::new(size), users, from_start: false, to_end: false }
     }
 
-    /// x -> a -> (b | c) -> d: a makes 4, b makes 1 of it, c makes 2 of it, d reads both.
+    /// x -> a -> (b | c) -> d: a produces 4 bytes, b produces 1 and c 2 from them, d reads both.
     fn diamond() -> OrderProblem {
         let names = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
         let edges = [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (id(a), id(b)));
@@ -480,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn what_spans_an_operator_counts() {
+    fn storages_that_span_an_operator_count() {
         // p begins s, q runs in between, r ends s: q touches only 1 byte.
         let names = ["p", "q", "r"].map(str::to_owned).to_vec();
         let edges = [(id(0), id(1)), (id(1), id(2))];
@@ -495,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_orders_are_found_out() {
+    fn invalid_orders_are_reported() {
         let p = diamond();
         let order = |ids: &[u32]| Order::new(ids.iter().copied().map(OperatorId::new).collect());
         assert!(check_order(&p, &order(&[0, 2, 1, 3])).is_empty());
@@ -507,20 +521,22 @@ mod tests {
             text(&[1, 0, 2, 3]),
             "operator 1 ('b') runs at step 0, not after operator 0 ('a') at step 1"
         );
-        assert_eq!(text(&[0, 1, 2]), "operator 3 ('d') is missing");
+        assert_eq!(text(&[0, 1, 2]), "operator 3 ('d') is missing from the order");
         assert!(text(&[0, 1, 2, 3, 3]).contains("operator 3 ('d') runs at step 3 and again at step 4"));
-        assert!(text(&[0, 1, 2, 3, 9]).contains("operator 9 is named, but there are only 4"));
+        assert!(
+            text(&[0, 1, 2, 3, 9]).contains("the order contains operator 9, but there are only 4 operators")
+        );
     }
 
     #[test]
-    fn what_is_no_problem_is_refused() {
+    fn invalid_problems_are_rejected() {
         let names = || ["a", "b"].map(str::to_owned).to_vec();
         let zero = || vec![Bytes::ZERO; 2];
         let new = |edges: &[(u32, u32)], storages: Vec<Storage>| {
             let edges = edges.iter().map(|&(a, b)| (id(a), id(b)));
             OrderProblem::new("p", names(), edges, storages, zero()).unwrap_err().to_string()
         };
-        assert_eq!(new(&[(0, 1), (1, 0)], vec![]), "operator 0 ('a') waits for itself");
+        assert_eq!(new(&[(0, 1), (1, 0)], vec![]), "operator 0 ('a') depends on itself");
         // 0 waits for a cycle, but is not on it.
         let behind = [(1, 2), (2, 1), (2, 0)].map(|(a, b)| (id(a), id(b)));
         let three = ["a", "b", "c"].map(str::to_owned).to_vec();
@@ -529,7 +545,7 @@ mod tests {
             matches!(stuck, OrderError::Cycle { operator, .. } if operator != id(0)),
             "{stuck} is behind the cycle only"
         );
-        assert!(new(&[(0, 2)], vec![]).contains("names operator 2"));
+        assert!(new(&[(0, 2)], vec![]).contains("refers to operator 2"));
         let loose = new(&[], vec![storage("s", 1, &[0, 1])]);
         assert!(loose.contains("none of its users precedes the others"), "{loose}");
         assert!(new(&[], vec![storage("s", 0, &[0])]).contains("no bytes or no user"));
@@ -549,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_aligned_is_no_offset_problem() {
+    fn sizes_that_cannot_be_aligned_are_rejected() {
         let sizes = [1 << 60, 1 << 60, 1 << 60, 1 << 60];
         let storages = sizes.iter().enumerate().map(|(at, &size)| storage(&at.to_string(), size, &[0]));
         let p = OrderProblem::new("p", vec!["a".into()], [], storages.collect(), vec![Bytes::ZERO]).unwrap();

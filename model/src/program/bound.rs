@@ -1,35 +1,39 @@
-//! What no orders and no layouts of a program go below.
+//! A lower bound on the peak of a program over all orders and layouts.
 //!
-//! The offset problem of a program follows from the orders of its regions; this bound holds for all of them. While an
-//! operator without regions runs, whatever is alive around it in its own region in every order is
-//! ([`around_bytes`](crate::orders::around_bytes)), and so is, of every region around it, what is begun before the
-//! operator that owns the next region inside, and used after it. What that operator itself touches may be dead by
-//! then, or not yet there: when it is entered, all that is begun before and used by it or later is alive, and when it is
-//! left, all that is begun by it or before and used later. Before anything runs, all that the body is given is there; at
-//! the end, all that is wanted of it.
+//! The offset problem of a program depends on the orders of its regions; this bound holds for all of them.
+//! While an operator without regions runs, two kinds of buffers are live. In its own region these are the
+//! buffers live around it in every order ([`around_bytes`]). In every enclosing
+//! region, they are the buffers that begin before the operator that owns the next region inside and are used
+//! after it.
+//!
+//! Buffers used by the owning operator itself may be dead by then, or not yet live. When it is entered, all
+//! buffers that begin before it and are used by it or later are live. When it is left, all buffers that begin
+//! no later than it and are used later are live. At the start all inputs of the body are live, and at the end
+//! all its outputs.
 
 use super::ProgramError;
 use crate::graph::{Graph, LivenessOptions, Storages};
 use crate::orders::{OrderProblem, around_bytes};
 use crate::units::{Bytes, OperatorId, RegionId};
 
-/// A bound over all orders, and where it is reached.
+/// A lower bound over all orders, with the operator at which it is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramBound {
-    /// No layout under any orders takes less.
+    /// No layout under any orders needs less, in bytes.
     pub value: Bytes,
-    /// The operator during which so much is alive, of the graph; none where that is at the start or at the end.
+    /// The graph operator during which these bytes are live; `None` for the start or the end.
     pub operator: Option<OperatorId>,
 }
 
 impl ProgramBound {
-    /// The bound of a graph. O(n e / 64) for the operators and edges of a region, and O(e) per operator that owns regions.
+    /// Computes the bound of a graph. O(n e / 64) for the operators and edges of a region, and O(e) per
+    /// operator that owns regions.
     ///
     /// # Errors
-    /// [`ProgramError::Region`] where sizes leave 63 bits.
+    /// [`ProgramError::Region`] if sizes exceed 63 bits in total.
     pub fn of(graph: &Graph, options: &LivenessOptions) -> Result<Self, ProgramError> {
         let mut best = Self { value: Bytes::ZERO, operator: None };
-        // Per region: bytes that are alive around it all the time it runs.
+        // Per region: bytes that are live around it while it runs.
         let mut outside = vec![0u64; graph.regions().len()];
         for region in (0..graph.regions().len()).map(RegionId::at) {
             let name = || graph.region(region).name.clone();
@@ -63,18 +67,18 @@ impl ProgramBound {
     }
 }
 
-/// Bytes that are alive around an operator that owns regions, in every order, its scratch among them.
+/// The bytes that are live around an operator that owns regions, in every order, including its scratch.
 struct OwnerBytes {
-    /// When it is entered.
+    /// When the operator is entered.
     entered: u64,
-    /// All the time it runs.
+    /// All the time while it runs.
     through: u64,
-    /// When it is left.
+    /// When the operator is left.
     left: u64,
 }
 
 impl OwnerBytes {
-    /// O(e + users).
+    /// O(e + users) for e edges.
     fn of(problem: &OrderProblem, operator: OperatorId) -> Self {
         let reach = |next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
             let mut seen = vec![false; problem.len()];
@@ -94,7 +98,7 @@ impl OwnerBytes {
             let any = |seen: &[bool]| storage.users.iter().any(|user| seen[user.index()]);
             let (begun, used) = (storage.from_start || any(&before), storage.to_end || any(&after));
             let touched = storage.users.contains(&operator);
-            let add = |alive: bool| if alive { storage.size.get() } else { 0 };
+            let add = |live: bool| if live { storage.size.get() } else { 0 };
             bytes.entered += add(begun && (used || touched));
             bytes.through += add(begun && used);
             bytes.left += add((begun || touched) && used);

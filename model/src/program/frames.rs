@@ -1,4 +1,4 @@
-//! Blocks within blocks: what a planner sees that plans every region on its own (SOURCES S0, Alg. 2).
+//! Nested blocks: the view of a planner that plans every region separately (LUNA, Alg. 2).
 
 use super::Program;
 use super::points::Points;
@@ -10,45 +10,50 @@ use crate::lifespan::{Interval, Lifespan};
 use crate::units::{Bytes, OperatorId, RegionId};
 use std::ops::Range;
 
-/// What is planned together: the body, one branch of an operator, or all regions of a loop or call, of which one may
-/// need what another holds. Operators inside that own regions are one step each, at which they hold one block.
+/// A unit of planning: the body, one branch of an operator, or all regions of a loop or call. The latter may
+/// need memory of each other. Inside a frame, an operator that owns regions takes one step and holds one
+/// block at that step.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// The frame around it; none for the body.
+    /// The enclosing frame, or `None` for the body.
     pub parent: Option<usize>,
-    /// The operator that owns its regions; none for the body.
+    /// The operator that owns its regions, or `None` for the body.
     pub owner: Option<OperatorId>,
     /// The regions planned together.
     pub regions: Vec<RegionId>,
-    /// What it holds: buffers of the program, and blocks of operators that own frames.
+    /// The contents: buffers of the program, and blocks of operators that own frames.
     pub buffers: Vec<FrameBuffer>,
-    /// Per buffer: the steps of the frame at which it is alive.
+    /// Per buffer: the steps of the frame at which it is live.
     lifespans: Vec<Lifespan>,
 }
 
-/// What a frame places.
+/// An item placed in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameBuffer {
     /// A buffer of the program, by position.
     Buffer(usize),
-    /// The block of an operator: as large as the largest of its frames.
+    /// The block of an operator, as large as the largest of its frames.
     Block(OperatorId),
 }
 
 impl Program<'_> {
-    /// Its frames, the body first, each before those inside of it. Only with [`super::Sharing::Copy`] every buffer lies
-    /// in one frame; buffers that are shared across lie in the outermost. O(size).
+    /// The frames of the program. The body comes first, and each frame precedes those inside it. O(size).
+    ///
+    /// Only with [`super::Sharing::Copy`] does every buffer belong to one frame. Buffers shared across frames
+    /// belong to the outermost one.
     pub fn frames(&self) -> Vec<Frame> {
         let mut frames = Vec::new();
         Collect { program: self, frames: &mut frames }.frame(None, None, vec![Graph::BODY]);
         frames
     }
 
-    /// The offset problem of a frame, where the blocks of its operators take `block` bytes; blocks of none are left out.
-    /// The second list tells for each buffer of the instance its position among [`Frame::buffers`]. O(buffers).
+    /// The offset problem of a frame in which the block of each operator takes `block` bytes; blocks of zero
+    /// bytes are omitted. O(buffers).
+    ///
+    /// The second list gives the position in [`Frame::buffers`] of each buffer of the instance.
     ///
     /// # Errors
-    /// Sizes whose sum leaves 63 bits.
+    /// An [`InstanceError`] if sizes exceed 63 bits in total.
     pub fn frame_instance(
         &self,
         frame: &Frame,
@@ -81,11 +86,13 @@ impl Program<'_> {
         Ok((builder.build()?, which))
     }
 
-    /// The layout of the program that follows from one of every frame: offsets within a frame count from where the block of
-    /// its owner lies. `offsets` gives per frame one for each of its buffers; blocks without bytes may lie anywhere.
+    /// Assembles the layout of the program from layouts of its frames.
+    ///
+    /// `offsets` lists for each frame the offsets of its buffers, relative to the block of the frame's owner.
+    /// Blocks of zero bytes may have any offset.
     ///
     /// # Panics
-    /// If the lists are not of these frames.
+    /// If the lists do not belong to these frames.
     pub fn assemble(&self, frames: &[Frame], offsets: &[Vec<Bytes>]) -> Layout {
         let mut base = vec![0u64; frames.len()];
         let mut blocks = vec![0u64; self.graph().operators().len()];
@@ -109,7 +116,7 @@ struct Collect<'a, 'p> {
 }
 
 impl Collect<'_, '_> {
-    /// Adds a frame and those inside; as deep as regions nest.
+    /// Adds a frame and those inside it, recursively.
     fn frame(&mut self, parent: Option<usize>, owner: Option<OperatorId>, regions: Vec<RegionId>) {
         let (program, points) = (self.program, self.program.points());
         let range = match owner {
@@ -151,7 +158,7 @@ fn is_loop(points: &Points, owner: OperatorId) -> bool {
     points.flow(owner).is_some_and(|flow| flow.control != Control::Branch)
 }
 
-/// Per point of a range: its step, where operators that own regions are one step each.
+/// Per point of a range: its step, where each operator that owns regions takes one step.
 fn steps(points: &Points, range: &Range<usize>, owners: &[OperatorId]) -> Vec<u64> {
     let mut first: Vec<bool> = vec![true; range.len()];
     for &id in owners {
@@ -166,10 +173,10 @@ fn steps(points: &Points, range: &Range<usize>, owners: &[OperatorId]) -> Vec<u6
     first.iter().enumerate().map(number).collect()
 }
 
-/// A lifespan in steps of a frame.
+/// Converts a lifespan to steps of a frame.
 fn shrink(lifespan: &Lifespan, range: &Range<usize>, steps: &[u64]) -> Lifespan {
     let step = |at: u64| steps[(at as usize).clamp(range.start, range.end - 1) - range.start];
     let parts = lifespan.intervals().iter();
     let parts = parts.map(|one| Interval::new(step(one.lower.get()), step(one.upper.get() - 1) + 1));
-    Lifespan::from_intervals(super::liveness::union(parts.collect())).expect("it is alive in its frame")
+    Lifespan::from_intervals(super::liveness::union(parts.collect())).expect("it is live in its frame")
 }

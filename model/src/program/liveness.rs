@@ -1,4 +1,5 @@
-//! When tensors are alive: from where they are written to where they are last read, along every way the program may take.
+//! Liveness of tensors: from the points that write them to the last points that read them, along every
+//! control path.
 
 use super::points::{Point, Points};
 use crate::graph::{Graph, Handover, Moment};
@@ -7,7 +8,7 @@ use crate::units::{OperatorId, TensorId};
 
 struct Accesses {
     reads: Vec<Vec<u32>>,
-    /// Per tensor: points that write all of it.
+    /// Per tensor: the points that write all of it.
     writes: Vec<Vec<u32>>,
 }
 
@@ -32,7 +33,7 @@ impl Accesses {
                 Point::Exit(id) => {
                     accesses.hand(at, points, id, Moment::Exit);
                     let handed = handovers(points, id);
-                    // All that an operator makes is there when it is left, whether anybody reads it or not.
+                    // All outputs of an operator exist when it is left, read or not.
                     for row in handed.iter().filter(|h| h.part && h.returns()) {
                         accesses.read(at, &[row.to]);
                     }
@@ -92,7 +93,7 @@ impl Accesses {
 }
 
 impl Handover {
-    /// True for what goes from a region to the operator around it.
+    /// Returns true for copies from a region to the operator that owns it.
     fn returns(&self) -> bool {
         matches!(self.when, Moment::End(_))
     }
@@ -102,16 +103,16 @@ fn handovers(points: &Points, owner: OperatorId) -> &[Handover] {
     points.flow(owner).map_or(&[], |flow| &flow.handovers)
 }
 
-/// Which of its owner's regions this is.
+/// The position of a region among the regions of its owner.
 fn position(graph: &Graph, owner: OperatorId, region: crate::units::RegionId) -> usize {
     graph.operator(owner).regions.iter().position(|&one| one == region).unwrap_or_default()
 }
 
-/// Finds out at which points tensors are alive.
+/// Computes the points at which tensors are live.
 pub(super) struct Liveness<'a> {
     points: &'a Points,
     accesses: Accesses,
-    /// Per point: the last tensor it was marked for.
+    /// Per point: the last tensor that it was marked for.
     marks: Vec<u32>,
 }
 
@@ -120,44 +121,47 @@ impl<'a> Liveness<'a> {
         Self { points, accesses: Accesses::new(graph, points), marks: vec![u32::MAX; points.len()] }
     }
 
-    /// The points at which a tensor must keep its memory, as maximal intervals, ascending: backwards from every read to
-    /// the writes that may have made what is read. A write that nobody reads counts as a point of its own.
-    /// O(points it is alive at, and their predecessors, log).
+    /// The points at which a tensor must keep its memory, as maximal intervals, ascending.
+    ///
+    /// The search runs backwards from every read to the writes that may have produced the data. A write
+    /// without readers counts as a single point. O(p log p) for p, the number of live points and their
+    /// predecessors.
     pub(super) fn of(&mut self, tensor: TensorId) -> Vec<Interval> {
         let (points, mark) = (self.points, tensor.get());
         let (reads, writes) = (&self.accesses.reads[tensor.index()], &self.accesses.writes[tensor.index()]);
-        let mut alive: Vec<u32> = Vec::new();
+        let mut live: Vec<u32> = Vec::new();
         let mut todo: Vec<u32> = Vec::new();
         let marks = &mut self.marks;
-        let mut visit = |at: u32, alive: &mut Vec<u32>| {
+        let mut visit = |at: u32, live: &mut Vec<u32>| {
             let new = marks[at as usize] != mark;
             if new {
                 marks[at as usize] = mark;
-                alive.push(at);
+                live.push(at);
             }
             new
         };
         for &at in reads {
-            if visit(at, &mut alive) {
+            if visit(at, &mut live) {
                 todo.push(at);
             }
         }
         while let Some(at) = todo.pop() {
             for &before in points.predecessors(at as usize) {
-                // Points that read were all visited first: whoever writes only is where the way back ends.
-                if visit(before, &mut alive) && writes.binary_search(&before).is_err() {
+                // All reading points are visited first, so the backward search ends at points that only
+                // write.
+                if visit(before, &mut live) && writes.binary_search(&before).is_err() {
                     todo.push(before);
                 }
             }
         }
         for &at in writes {
-            visit(at, &mut alive);
+            visit(at, &mut live);
         }
-        intervals(alive)
+        intervals(live)
     }
 }
 
-/// Maximal intervals of points.
+/// Merges points into maximal intervals.
 pub(super) fn intervals(mut points: Vec<u32>) -> Vec<Interval> {
     points.sort_unstable();
     points.dedup();

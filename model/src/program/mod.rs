@@ -1,21 +1,24 @@
-//! A program: a graph whose regions have orders, as one offset problem.
+//! Programs: graphs whose regions have orders, as one offset problem.
 //!
-//! The points of all regions are put in line ([`Points`]): an operator that owns regions is entered, its regions begin, run
-//! and end one after the other in the line, though only one of a branch's runs, and it is left. A buffer is alive at a
-//! set of points (SOURCES S0 eq. 1, on the tree of regions): where what it holds was written before, on some way the
-//! program may take, and is read later, on some way. So
-//! - buffers of two branches are never alive together;
-//! - a tensor of the enclosing region that is last used in one branch is dead in the others: its lifespan has a gap;
-//! - what is used inside a loop and made outside stays until the loop is left;
-//! - temporaries of a loop's body are dead between the trips.
+//! The points of all regions form one sequence ([`Points`]). An operator that owns regions is entered, its
+//! regions begin, run and end one after another in the sequence, and it is left. Of the regions of a branch
+//! only one runs. A buffer is live at a set of points (LUNA, eq. 1, on the tree of regions). There, its
+//! contents were written before and are read later, each on some control path. Hence
+//! - buffers of two branches are never simultaneously live;
+//! - a tensor of the enclosing region that is last used in one branch is dead in the others, so its lifespan
+//!   has a gap;
+//! - a tensor used inside a loop and produced outside is live until the loop is left;
+//! - temporaries of a loop body are dead between trips.
 //!
-//! [`Program::instance`] is the offset problem with these lifespans: no planner can do better with the same orders. What
-//! planners make of it that know less, or restrict themselves, is in [`Program::sequential`], [`Program::flat`] and
-//! [`Program::frames`]; a layout of the first two is one of [`Program::instance`] too, since lifespans and conflicts only grow.
+//! [`Program::instance`] is the offset problem with these lifespans, so no planner can do better with the
+//! same orders. [`Program::sequential`], [`Program::flat`] and [`Program::frames`] are the views of planners
+//! with less information or more restrictions. A layout of the first two is also valid for
+//! [`Program::instance`], since lifespans and conflicts only grow.
 //!
-//! # What is copied
-//! An operator hands tensors to its regions and back by copying, unless [`ProgramOptions::handover`] lets both share
-//! memory: where the two are alive together at no other point than that of the handover.
+//! # Copies
+//!
+//! An operator copies tensors to its regions and back. With [`ProgramOptions::handover`] both tensors may
+//! share memory if they are simultaneously live only at the point of the handover.
 
 mod bound;
 mod frames;
@@ -37,50 +40,52 @@ use crate::orders::{OrderError, Storage};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use liveness::{Liveness, union};
 
-/// How what an operator hands to its regions, and back, gets there.
+/// How an operator passes tensors to its regions and back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// It is copied.
+    /// Tensors are copied.
     #[default]
     Copy,
-    /// Both share memory where nothing speaks against it, else it is copied.
+    /// Both tensors share memory if that is safe, otherwise the tensor is copied.
     Alias,
 }
 
-/// How long memory of a loop's state is held.
+/// How long the memory of a loop's state is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Carries {
-    /// As long as the loop runs.
+    /// While the loop runs.
     #[default]
     Resident,
-    /// Only while it is needed: the body may use it between the last read of the state and the end of the trip.
+    /// Only while it is needed: the body may use it between the last read of the state and the end of the
+    /// trip.
     Tight,
-    /// As long as the loop runs, and the next state too: the two change roles after each trip, nothing is copied.
+    /// While the loop runs, with a second copy for the next state. The two swap roles after each trip, so
+    /// nothing is copied.
     Double,
 }
 
-/// What a program assumes.
+/// The assumptions of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramOptions {
-    /// Which tensors take room, and which share memory within a region.
+    /// The tensors that occupy memory, and those that share it within a region.
     pub liveness: LivenessOptions,
-    /// How operators hand over.
+    /// How operators pass tensors to their regions and back.
     pub handover: Sharing,
     /// How long loops hold their state.
     pub carries: Carries,
 }
 
-/// Why a graph is no program.
+/// The reason why a graph and orders do not form a program.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ProgramError {
-    /// An operator does not say how it runs its regions.
+    /// An operator whose regions cannot be run.
     #[error(transparent)]
     Flow(#[from] FlowError),
     #[error("region '{region}': {source}")]
     Region { region: String, source: OrderError },
-    /// An order that is none of its region.
-    #[error("the order of region '{region}' is no topological order of its {operators} operators")]
+    /// An order that is invalid for its region.
+    #[error("the order of region '{region}' is not a topological order of its {operators} operators")]
     Order { region: String, operators: usize },
     #[error(transparent)]
     Instance(#[from] InstanceError),
@@ -89,15 +94,15 @@ pub enum ProgramError {
 /// A buffer of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramBuffer {
-    /// Its tensors, ascending; none where it is the scratch of an operator.
+    /// Its tensors, ascending; empty for the scratch of an operator.
     pub tensors: Vec<TensorId>,
-    /// The operator whose scratch it is.
+    /// The operator whose scratch it is, if any.
     pub scratch: Option<OperatorId>,
-    /// The innermost region that encloses everything it holds.
+    /// The innermost region that encloses all its tensors.
     pub home: RegionId,
 }
 
-/// A graph with an order for every region, and its offset problem.
+/// A graph with an order for every region, and the resulting offset problem.
 #[derive(Debug)]
 pub struct Program<'a> {
     graph: &'a Graph,
@@ -109,23 +114,23 @@ pub struct Program<'a> {
     instance: Instance,
 }
 
-/// A buffer that is still being formed.
+/// A buffer under construction.
 struct Forming {
     name: String,
     size: Bytes,
     buffer: ProgramBuffer,
-    alive: Vec<Interval>,
+    live: Vec<Interval>,
 }
 
 impl<'a> Program<'a> {
-    /// The program of a graph; `orders` gives for every region its operators in the order they run.
-    /// O(size of the graph, log, and the points all buffers are alive at).
+    /// Creates the program of a graph. `orders` lists for each region its operators in execution order. O(s
+    /// log s + p) for s, the size of the graph, and p, the number of live points of all buffers.
     ///
     /// # Errors
-    /// See [`ProgramError`].
+    /// Returns the first [`ProgramError`] found.
     ///
     /// # Panics
-    /// Never: every buffer is alive somewhere.
+    /// Never: every buffer is live somewhere.
     pub fn new(
         graph: &'a Graph,
         orders: Vec<Vec<OperatorId>>,
@@ -141,7 +146,7 @@ impl<'a> Program<'a> {
         let mut buffers = Vec::with_capacity(forming.len());
         let mut instance = InstanceBuilder::new(graph.name());
         for one in forming {
-            let lifespan = Lifespan::from_intervals(one.alive).expect("a buffer is alive somewhere");
+            let lifespan = Lifespan::from_intervals(one.live).expect("a buffer is live somewhere");
             let buffer = Buffer::new(one.name, one.size, lifespan).aligned(options.liveness.align);
             instance = instance.buffer(buffer);
             buffers.push(one.buffer);
@@ -150,47 +155,49 @@ impl<'a> Program<'a> {
         Ok(Self { graph, options, orders, points, buffers, empty, instance })
     }
 
-    /// The graph the program was made from.
+    /// The graph of the program.
     pub fn graph(&self) -> &'a Graph {
         self.graph
     }
 
-    /// The options it was made with.
+    /// The options of the program.
     pub fn options(&self) -> &ProgramOptions {
         &self.options
     }
 
-    /// Per region: its operators in the order they run.
+    /// The operators of each region in execution order, indexed by region.
     pub fn orders(&self) -> &[Vec<OperatorId>] {
         &self.orders
     }
 
-    /// Its points, which are the steps of [`Program::instance`].
+    /// The points, which are the steps of [`Program::instance`].
     pub fn points(&self) -> &Points {
         &self.points
     }
 
-    /// What the buffers of [`Program::instance`] hold.
+    /// The contents of the buffers of [`Program::instance`], in the same order.
     pub fn buffers(&self) -> &[ProgramBuffer] {
         &self.buffers
     }
 
-    /// Tensors of zero bytes in the arena, which are in no buffer, and the points each is alive at.
+    /// The tensors of zero bytes in the arena, which belong to no buffer, with the points at which each is
+    /// live.
     pub fn empty(&self) -> &[(TensorId, Lifespan)] {
         &self.empty
     }
 
-    /// The offset problem: lifespans are sets of points, gaps where a branch does not need a buffer.
+    /// The offset problem. Lifespans are sets of points, with gaps where a branch does not need a buffer.
     pub fn instance(&self) -> &Instance {
         &self.instance
     }
 
-    /// What every tensor in memory of its own would take, bytes.
+    /// The bytes needed if every tensor has its own memory.
     pub fn naive(&self) -> Bytes {
         self.instance.total_size()
     }
 
-    /// Where the tensors of the graph lie under a layout of [`Program::instance`], for the execution checker.
+    /// Places the tensors of the graph according to a layout of [`Program::instance`], for the execution
+    /// checker.
     pub fn placed(&self, layout: &Layout) -> Placed<'_> {
         let (tensors, operators) = (self.graph.tensors().len(), self.graph.operators().len());
         let (mut of_tensor, mut of_operator) = (vec![None; tensors], vec![None; operators]);
@@ -234,10 +241,10 @@ fn check_orders(graph: &Graph, orders: &[Vec<OperatorId>]) -> Result<(), Program
     Ok(())
 }
 
-/// Buffers that are still being formed, and tensors of zero bytes.
+/// Buffers under construction, and tensors of zero bytes.
 type Formed = (Vec<Forming>, Vec<(TensorId, Lifespan)>);
 
-/// The storages of all regions, with the points they are alive at.
+/// The storages of all regions, with the points at which they are live.
 fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<Formed, ProgramError> {
     let held = held(graph, points, options.carries);
     let mut liveness = Liveness::new(graph, points);
@@ -248,7 +255,7 @@ fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<
         let storages = graph
             .storages(region, &inner, |_| Bytes::ZERO)
             .map_err(|source| ProgramError::Region { region: name(), source })?;
-        let mut alive = |storage: &Storage, tensors: &[TensorId]| {
+        let mut live = |storage: &Storage, tensors: &[TensorId]| {
             let throughout = region == Graph::BODY && storage.from_start && storage.to_end;
             let constant =
                 tensors.iter().any(|&t| matches!(graph.tensor(t).role, Role::Weight | Role::State));
@@ -256,26 +263,26 @@ fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<
                 return vec![Interval::new(0, points.len() as u64)];
             }
             let each = tensors.iter().flat_map(|&tensor| {
-                let mut alive = liveness.of(tensor);
-                alive.extend(held[tensor.index()]);
-                alive
+                let mut live = liveness.of(tensor);
+                live.extend(held[tensor.index()]);
+                live
             });
             union(each.collect())
         };
         for (tensor, storage) in &storages.empty {
-            let alive = Lifespan::from_intervals(alive(storage, &[*tensor])).expect("it is alive somewhere");
-            empty.push((*tensor, alive));
+            let live = Lifespan::from_intervals(live(storage, &[*tensor])).expect("it is live somewhere");
+            empty.push((*tensor, live));
         }
         for (storage, tensors) in storages.problem.storages().iter().zip(storages.tensors) {
-            let alive = alive(storage, &tensors);
+            let live = live(storage, &tensors);
             let buffer = ProgramBuffer { tensors, scratch: None, home: region };
-            forming.push(Forming { name: storage.name.clone(), size: storage.size, buffer, alive });
+            forming.push(Forming { name: storage.name.clone(), size: storage.size, buffer, live });
         }
     }
     Ok((forming, empty))
 }
 
-/// Per tensor: the points of a loop it is held at as its state, whether needed or not.
+/// Per tensor: the points of a loop at which it is held as loop state, needed or not.
 fn held(graph: &Graph, points: &Points, carries: Carries) -> Vec<Option<Interval>> {
     let mut held: Vec<Option<Interval>> = vec![None; graph.tensors().len()];
     if carries == Carries::Tight {
@@ -289,7 +296,7 @@ fn held(graph: &Graph, points: &Points, carries: Carries) -> Vec<Option<Interval
         let carried = flow.handovers.iter().filter(|h| h.when == Moment::End(last) && !h.part);
         for handover in carried {
             held[handover.to.index()] = Some(whole);
-            // What comes from outside of the loop is nobody's second buffer.
+            // A tensor from outside the loop cannot serve as the second copy.
             let made = graph.place(handover.from) == graph.operator(id).regions[last];
             if carries == Carries::Double && made {
                 held[handover.from.index()] = Some(whole);
@@ -299,7 +306,7 @@ fn held(graph: &Graph, points: &Points, carries: Carries) -> Vec<Option<Interval
     held
 }
 
-/// Bytes operators need only while they run; those that own regions, all the time these run.
+/// Scratch of operators. Scratch of an operator that owns regions is held while they run.
 fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>, ProgramError> {
     let needy = (0..graph.operators().len()).map(OperatorId::at);
     let needy = needy.filter(|&id| graph.operator(id).scratch > Bytes::ZERO);
@@ -313,13 +320,13 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
             name: format!("scratch of {}#{id}", operator.name),
             size,
             buffer: ProgramBuffer { tensors: Vec::new(), scratch: Some(id), home },
-            alive: vec![Interval::new(range.start as u64, range.end as u64)],
+            live: vec![Interval::new(range.start as u64, range.end as u64)],
         })
     };
     needy.map(one).collect()
 }
 
-/// Joins buffers that are handed to each other and alive together nowhere else, the largest first.
+/// Joins buffers that are handed to each other and simultaneously live nowhere else, largest first.
 fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
     let mut of = vec![usize::MAX; graph.tensors().len()];
     for (at, one) in forming.iter().enumerate() {
@@ -349,25 +356,25 @@ fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
         if a == b || a == usize::MAX || b == usize::MAX || forming[a].size != forming[b].size {
             continue;
         }
-        if meet_only_at(&forming[a].alive, &forming[b].alive, at) {
+        if meet_only_at(&forming[a].live, &forming[b].live, at) {
             let (into, from) = (a.min(b), a.max(b));
             let gone = std::mem::take(&mut forming[from].buffer.tensors);
             for tensor in &gone {
                 of[tensor.index()] = into;
             }
-            let alive = std::mem::take(&mut forming[from].alive);
+            let live = std::mem::take(&mut forming[from].live);
             let home = enclosing(graph, forming[a].buffer.home, forming[b].buffer.home);
             let one = &mut forming[into];
             one.buffer.tensors.extend(gone);
             one.buffer.tensors.sort_unstable();
             one.buffer.home = home;
-            one.alive = union([std::mem::take(&mut one.alive), alive].concat());
+            one.live = union([std::mem::take(&mut one.live), live].concat());
         }
     }
-    forming.retain(|one| !one.alive.is_empty());
+    forming.retain(|one| !one.live.is_empty());
 }
 
-/// True where ascending intervals have no point in common but perhaps this one.
+/// Returns true if ascending intervals share no point other than `at`.
 fn meet_only_at(a: &[Interval], b: &[Interval], at: u64) -> bool {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
@@ -388,8 +395,8 @@ fn enclosing(graph: &Graph, a: RegionId, b: RegionId) -> RegionId {
 }
 
 impl LivenessOptions {
-    /// The same inside a region: what it is given and what is wanted of it takes room there, since it is nobody else's,
-    /// and only while needed.
+    /// The options inside a region. Inputs and outputs of an inner region occupy memory in the arena, only
+    /// while needed, because no enclosing region provides it.
     #[must_use]
     pub fn inside(self, region: RegionId) -> Self {
         if region == Graph::BODY { self } else { Self { boundary: Boundary::Arena, ..self } }

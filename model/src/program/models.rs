@@ -1,4 +1,4 @@
-//! What planners see that know less of branches.
+//! The views of planners with less information about branches.
 
 use super::Program;
 use crate::graph::Control;
@@ -7,26 +7,28 @@ use crate::lifespan::Lifespan;
 use crate::units::{OperatorId, RegionId};
 
 impl Program<'_> {
-    /// The offset problem of a planner that sees all branches run, one after the other: a buffer is alive from its first
-    /// point to its last, without gaps. O(buffers).
+    /// The offset problem of a planner that treats branches as running sequentially: a buffer is live from
+    /// its first point to its last, without gaps. O(buffers).
     ///
     /// # Panics
-    /// Never: hulls are lifespans.
+    /// Never: hulls are valid lifespans.
     pub fn sequential(&self) -> Instance {
         self.with_lifespans(|lifespan| {
             let hull = lifespan.hull();
             (hull.lower.get(), hull.upper.get())
         })
         .build()
-        .expect("hulls of an instance are one")
+        .expect("hulls form a valid instance")
     }
 
-    /// The offset problem of a planner that knows nothing of branches: as [`Program::sequential`], but an operator that owns
-    /// branches is one moment, at which what they hold conflicts with all that any other branch of it holds, and with
-    /// all of the enclosing region it touches. O(buffers squared).
+    /// The offset problem of a planner that does not know branches. O(buffers squared).
+    ///
+    /// It is like [`Program::sequential`], but an operator that owns branches counts as one moment. At that
+    /// moment, buffers of one branch conflict with all buffers of the other branches. They also conflict with
+    /// all buffers of the enclosing region that the operator uses.
     ///
     /// # Panics
-    /// Never: what is separated is there.
+    /// Never: only existing buffers are separated.
     pub fn flat(&self) -> Instance {
         let points = self.points();
         let branching = (0..self.graph().operators().len()).map(OperatorId::at);
@@ -42,7 +44,7 @@ impl Program<'_> {
             let (mut lower, mut upper) = (lifespan.hull().lower.get(), lifespan.hull().upper.get());
             for (_, range) in &branching {
                 let (from, to) = (range.start as u64, range.end as u64);
-                // Outside of the operator: alive during part of it is alive during all of it.
+                // A buffer outside the operator that is live during part of it is live during all of it.
                 if home.start < range.start && lower < to && from < upper {
                     (lower, upper) = (lower.min(from), upper.max(to));
                 }
@@ -67,7 +69,7 @@ impl Program<'_> {
                 }
             }
         }
-        builder.build().expect("separations of buffers that are there")
+        builder.build().expect("all separated buffers exist")
     }
 
     /// The same buffers with other lifespans.

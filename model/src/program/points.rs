@@ -1,40 +1,40 @@
-//! Program points: all regions of a graph in one line.
+//! Program points: all regions of a graph as one sequence.
 
 use crate::graph::{Control, Flow, FlowError, Graph};
 use crate::units::{OperatorId, RegionId};
 use std::ops::Range;
 
-/// A moment of a program at which memory is touched.
+/// A moment of a program at which memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Point {
-    /// An operator that owns no regions runs.
+    /// An operator without regions runs.
     Run(OperatorId),
-    /// An operator that owns regions starts, before any of them.
+    /// An operator that owns regions starts, before any of its regions.
     Enter(OperatorId),
-    /// A region begins; the body of the graph too.
+    /// A region begins, possibly the body of the graph.
     Begin(RegionId),
-    /// A region has ended; the body of the graph too.
+    /// A region has ended, possibly the body of the graph.
     End(RegionId),
-    /// An operator that owns regions is done, after all of them.
+    /// An operator that owns regions ends, after all of its regions.
     Exit(OperatorId),
 }
 
-/// The points of a program, in line, and which may follow which.
+/// The points of a program as a sequence, with the possible transitions between them.
 #[derive(Clone, Debug)]
 pub struct Points {
     line: Vec<Point>,
-    /// Per region: from its beginning to its end, both included.
+    /// Per region: its points, from its beginning to its end inclusive.
     regions: Vec<Range<usize>>,
-    /// Per operator: its points, those of the regions it owns included.
+    /// Per operator: its points, including those of its regions.
     operators: Vec<Range<usize>>,
-    /// Per operator: how it runs its regions.
+    /// Per operator: its control flow, if it owns regions.
     flows: Vec<Option<Flow>>,
-    /// Per point: those that may come right before, ascending.
+    /// Per point: the points that may directly precede it, ascending.
     predecessors: Vec<Vec<u32>>,
 }
 
 impl Points {
-    /// The points of a graph whose regions run their operators in these orders. O(size of the graph).
+    /// The points of a graph whose regions run their operators in the given orders. O(size of the graph).
     pub(crate) fn new(graph: &Graph, orders: &[Vec<OperatorId>]) -> Result<Self, FlowError> {
         let flows = (0..graph.operators().len()).map(|at| graph.flow(OperatorId::at(at)));
         let mut points = Self {
@@ -52,14 +52,14 @@ impl Points {
         Ok(points)
     }
 
-    /// Adds a point that may come right after any of `before`.
+    /// Adds a point that may directly follow any of `before`.
     fn push(&mut self, point: Point, before: &[u32]) -> u32 {
         self.line.push(point);
         self.predecessors.push(before.to_vec());
         (self.line.len() - 1) as u32
     }
 
-    /// Adds a region; as deep as regions nest.
+    /// Adds a region with its operators, recursively.
     fn region(&mut self, graph: &Graph, orders: &[Vec<OperatorId>], region: RegionId, before: &[u32]) -> u32 {
         let first = self.push(Point::Begin(region), before);
         let mut last = first;
@@ -94,51 +94,51 @@ impl Points {
             ends.push(last);
         }
         let left = match control {
-            // An only branch need not run, unless something is made of it.
+            // A single branch without outputs may be skipped.
             Control::Branch if ends.len() == 1 && graph.operator(id).outputs.is_empty() => vec![enter, last],
             Control::Branch => ends,
             Control::Call => vec![last],
             Control::Loop => {
                 let first = self.regions[regions[0].index()].start;
                 self.predecessors[first].push(last);
-                // Left after the condition, or after any trip, also the one before the first.
+                // A loop is left after the condition, or before the first trip or after any trip.
                 if ends.len() == 2 { vec![ends[0]] } else { vec![enter, last] }
             }
         };
         self.push(Point::Exit(id), &left)
     }
 
-    /// How many there are.
+    /// The number of points.
     pub fn len(&self) -> usize {
         self.line.len()
     }
 
-    /// Never: the body begins and ends.
+    /// Always false: the body has a beginning and an end.
     pub fn is_empty(&self) -> bool {
         self.line.is_empty()
     }
 
-    /// All of them, in line.
+    /// All points in sequence.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Point> + '_ {
         self.line.iter().copied()
     }
 
-    /// Positions of a region, from its beginning to its end.
+    /// The positions of a region, from its beginning to its end.
     pub(crate) fn of_region(&self, id: RegionId) -> Range<usize> {
         self.regions[id.index()].clone()
     }
 
-    /// Positions of an operator, with those of the regions it owns.
+    /// The positions of an operator, including its regions.
     pub(crate) fn of_operator(&self, id: OperatorId) -> Range<usize> {
         self.operators[id.index()].clone()
     }
 
-    /// How an operator runs its regions; none where it owns none.
+    /// The control flow of an operator, or `None` if it owns no regions.
     pub(crate) fn flow(&self, id: OperatorId) -> Option<&Flow> {
         self.flows[id.index()].as_ref()
     }
 
-    /// Positions that may come right before another.
+    /// The positions that may directly precede a position.
     pub(crate) fn predecessors(&self, at: usize) -> &[u32] {
         &self.predecessors[at]
     }

@@ -1,4 +1,4 @@
-//! Lifespans of small programs, worked out by hand.
+//! Lifespans of small programs, derived by hand.
 
 use super::*;
 use crate::graph::{AliasKind, GraphBuilder, Operator, Tensor};
@@ -25,7 +25,8 @@ fn show(instance: &Instance) -> Vec<String> {
     instance.buffers().iter().map(show).collect()
 }
 
-/// `x` and `k` are made; one branch squares `x` in two steps, the other reads `k`; what comes out is added to `k`.
+/// `x` and `k` are produced. One branch squares `x` in two steps, the other reads `k`; the result is added to
+/// `k`.
 fn branches() -> Graph {
     let mut g = GraphBuilder::new("branches");
     let c = g.tensor(Tensor::new("c", 1, Role::Input));
@@ -61,12 +62,12 @@ fn branches_exclude_each_other() {
     let flat = exclusive.flat();
     assert_eq!(show(&flat)[1], "x 8 1-12");
     assert_eq!(flat.separations().iter().count(), 2);
-    // All that the operator touches, and both steps of a branch, at once.
+    // All buffers that the operator uses, and both steps of a branch, at once.
     assert_eq!(simple_bound(&flat).value.get(), 1 + 8 + 2 + 3 + 4 + 3);
 }
 
 #[test]
-fn handed_results_may_share() {
+fn results_of_branches_may_share() {
     let options = ProgramOptions { handover: Sharing::Alias, ..ProgramOptions::default() };
     let graph = branches();
     let program = program(&graph, options);
@@ -75,7 +76,7 @@ fn handed_results_may_share() {
     assert_eq!(program.buffers()[3].tensors.len(), 3);
 }
 
-/// `x` is carried through two steps a trip, with a captured `k`; the state is used again after the loop.
+/// `x` is carried through two steps per trip, with a captured `k`. The state is used again after the loop.
 fn trips() -> Graph {
     let mut g = GraphBuilder::new("trips");
     let n = g.tensor(Tensor::new("n", 1, Role::Input));
@@ -99,7 +100,7 @@ fn trips() -> Graph {
 
 // 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin trip, 5 t, 6 next, 7 End trip, 8 Exit, 9 z, 10 End
 #[test]
-fn loops_hold_what_the_next_trip_needs() {
+fn loops_hold_the_state_of_the_next_trip() {
     let graph = trips();
     let with = |carries| ProgramOptions { carries, ..ProgramOptions::default() };
     let resident = [
@@ -126,7 +127,7 @@ fn loops_hold_what_the_next_trip_needs() {
 }
 
 #[test]
-fn frames_are_planned_from_the_inside_and_put_together() {
+fn frames_are_planned_inside_out_and_assembled() {
     let graph = branches();
     let program = program(&graph, ProgramOptions::default());
     let frames = program.frames();
@@ -152,7 +153,7 @@ fn orders_are_checked() {
     let mut orders = in_file(&graph);
     orders[1].reverse();
     let error = Program::new(&graph, orders, ProgramOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "the order of region 'then' is no topological order of its 2 operators");
+    assert_eq!(error.to_string(), "the order of region 'then' is not a topological order of its 2 operators");
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn views_of_a_region_share_there() {
 }
 
 #[test]
-fn an_only_branch_may_be_passed_by() {
+fn a_single_branch_may_be_skipped() {
     let mut g = GraphBuilder::new("only");
     let c = g.tensor(Tensor::new("c", 1, Role::Input));
     let [k, t] = [("k", 4), ("t", 4)].map(|(name, bytes)| activation(&mut g, name, bytes));

@@ -1,29 +1,29 @@
-//! The memories of a region, and what is known of its operators.
+//! The memories of a region, and the precedences of its operators.
 
 use crate::bits::BitMatrix;
 use crate::orders::{Order, OrderProblem};
 use crate::units::OperatorId;
 
-/// What needs memory.
+/// A block of memory that takes part in conflicts.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     pub(super) name: String,
-    /// Who touches it, ascending.
+    /// The operators that use it, ascending.
     pub(super) users: Vec<OperatorId>,
-    /// Who writes it: operators whose memory it is.
+    /// The operators that write it and therefore own it.
     pub(super) makers: Vec<OperatorId>,
     pub(super) from_start: bool,
     pub(super) to_end: bool,
 }
 
 impl Memory {
-    /// True if it is held before the first operator only.
+    /// Returns true if it is held only before the first operator.
     pub(super) fn is_unused(&self) -> bool {
         self.users.is_empty() && !self.to_end
     }
 }
 
-/// The memories of one region under one order, with what is known of its operators.
+/// The memories of one region under one order, and the precedences of its operators.
 #[derive(Clone, Debug)]
 pub struct Structure<'a> {
     pub(super) problem: &'a OrderProblem,
@@ -31,6 +31,6 @@ pub struct Structure<'a> {
     /// Per operator: its step in the order.
     pub(super) step: Vec<usize>,
     pub(super) memories: Vec<Memory>,
-    /// Who must run before whom, by any path.
+    /// The transitive closure of the precedences.
     pub(super) reach: BitMatrix,
 }

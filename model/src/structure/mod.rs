@@ -1,32 +1,37 @@
-//! Conflicts from the structure of a graph: who may share memory before any order is chosen, or after one.
+//! Conflicts derived from the structure of a graph: the memories that may share addresses before any order is
+//! chosen, or after one.
 //!
-//! What needs memory here are the *memories* of an [`OrderProblem`]: its storages, then the scratch of every operator that
-//! needs some, numbered as the buffers of [`OrderProblem::instance`]. A [`Relation`] says which of them conflict:
+//! The *memories* of an [`OrderProblem`] are its storages, followed by the scratch of every operator that
+//! needs some. They are numbered like the buffers of [`OrderProblem::instance`]. A [`Relation`] defines which
+//! of them conflict:
 //!
-//! | relation | two memories may share an address where |
+//! | relation | two memories may share an address if |
 //! |---|---|
-//! | `schedule` | the steps they are held at are disjoint, one operator after the other in one order |
-//! | `streams=K` | all users of one have ended before the first of the other starts, operators running in K streams |
-//! | `reachable` | the same whatever the order, operators that do not wait for each other running at any time |
-//! | `mutex` | the rules of a patent allow it (SOURCES S2) |
+//! | `schedule` | they are held at disjoint steps of one sequential order |
+//! | `streams=K` | all users of one end before any of the other starts, with operators in K streams |
+//! | `reachable` | the same holds in every order, with independent operators running at any time |
+//! | `mutex` | the rules of the memory-planning patent allow it |
 //!
-//! For the first three there is a partial order of the operators, *happens before*: a memory is *before* another where it is
-//! not wanted at the end, the other is not held from the start, and every user of the one happens before every user of the
-//! other. Memories conflict unless one is before the other. `schedule` takes the order itself; `reachable` takes paths
-//! in the graph; `streams=K` takes paths in the graph with the operators of each stream joined in their order. What is held
-//! from the start or to the end is so in all relations, and what shares a storage was decided before.
+//! The first three define a partial order of the operators, *happens before*. A memory is *before* another
+//! one if all its users happen before all users of the other. It must not be needed at the end, and the other
+//! must not be held from the start. Two memories conflict unless one is before the other. `schedule` uses the
+//! order itself, and `reachable` uses paths in the graph. `streams=K` uses paths in the graph with the
+//! operators of each stream chained in their order. Memory held from the start or to the end is so in all
+//! relations. Sharing within a storage is decided beforehand.
 //!
-//! **Invariants**, held by tests on all orders and all executions of small graphs:
-//! - `schedule` is contained in `streams=K`, and `streams=K` in `reachable`, for any K and order; `streams=1` is `schedule`;
-//!   with as many streams as operators `streams=K` is `reachable`.
-//! - Two memories conflict in `reachable` exactly if some execution holds both at a time, where operators that do not wait for
-//!   each other may run at the same time. With one operator at a time that is the same, but for two memories with one user
-//!   each, which no such execution ever holds together.
-//! - `mutex` is contained in `reachable`, and neither contains `schedule` nor is contained in it: it overlooks readers. A tensor
-//!   that is read again after its first reader's output was used conflicts with its neighbours only. See [`Relation::Mutex`].
+//! **Invariants**, tested on all orders and all executions of small graphs:
+//! - `schedule` is contained in `streams=K`, and `streams=K` in `reachable`, for any K and order. `streams=1`
+//!   equals `schedule`. With as many streams as operators, `streams=K` equals `reachable`.
+//! - Two memories conflict in `reachable` exactly if some execution holds both simultaneously, where
+//!   independent operators may run concurrently. If one operator runs at a time, the same holds except for
+//!   two memories with one user each, which no such execution ever holds together.
+//! - `mutex` is contained in `reachable`. It neither contains `schedule` nor is contained in it, because it
+//!   overlooks readers. A tensor may be read again after the output of its first reader was used, but it
+//!   conflicts with its neighbours only. See [`Relation::Mutex`].
 //!
-//! **Complexity.** Reachability is a matrix of bits: for n operators n^2/8 bytes and O(n e / 64) time; relations of m memories
-//! take m^2/8 bytes and O(m^2 + m users) time. [`MAX_MEMBERS`] and [`MAX_PAIRS`] bound both.
+//! **Complexity.** Reachability is a bit matrix: n^2/8 bytes and O(n e / 64) time for n operators and e
+//! edges. Relations of m memories with u users each take m^2/8 bytes and O(m^2 u) time. [`MAX_MEMBERS`] and
+//! [`MAX_PAIRS`] limit both.
 
 mod memories;
 mod mutex;
@@ -45,36 +50,39 @@ use crate::orders::{Order, OrderError, OrderProblem};
 use crate::units::{Bytes, OperatorId};
 use memories::Memory;
 
-/// Most operators, and most memories, of which relations are made: a matrix of this many rows takes 50 MB.
+/// The maximum number of operators, and of memories, for which relations are computed. A matrix of this size
+/// takes 50 MB.
 pub const MAX_MEMBERS: usize = 20_000;
 
-/// Most conflicts that are written into an instance as separations.
+/// The maximum number of conflicts written into an instance as separations.
 pub const MAX_PAIRS: u64 = 8_000_000;
 
-/// Why there are no such conflicts, or no instance of them.
+/// The reason why a relation or its instance cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum StructureError {
-    /// Too much to relate everything to everything.
-    #[error("'{name}' has {count} {what}, of which at most {limit} can be related to each other")]
+    /// More operators or memories than relations are computed for.
+    #[error("'{name}' has {count} {what}, but relations support at most {limit}")]
     TooLarge { name: String, count: usize, what: &'static str, limit: usize },
-    #[error("'{name}': {count} conflicts by '{relation}' are more than an instance may hold, {limit}")]
+    #[error("'{name}': {count} conflicts by '{relation}' exceed the limit of an instance, {limit}")]
     TooMany { name: String, relation: Relation, count: u64, limit: u64 },
-    /// The budget ended before everything was related to everything.
-    #[error("'{name}': conflicts by '{relation}' were not found within the limits")]
+    /// The budget ended before the relation was complete.
+    #[error("'{name}': the conflicts by '{relation}' could not be computed within the limits")]
     OutOfTime { name: String, relation: Relation },
-    #[error("makers of {makers} storages for {storages} storages, a maker that is no user, or no maker")]
+    #[error(
+        "{makers} lists of producers for {storages} storages, a producer that is not a user, or a storage without a producer"
+    )]
     Makers { makers: usize, storages: usize },
-    /// No offset problem goes with the order.
+    /// The order has no corresponding offset problem.
     #[error(transparent)]
     Order(#[from] OrderError),
 }
 
 impl<'a> Structure<'a> {
-    /// The structure of a region. See [`Structure::new`].
+    /// Derives the structure of a region; see [`Structure::new`].
     ///
     /// # Errors
-    /// See [`StructureError`].
+    /// Returns the first [`StructureError`] found.
     ///
     /// # Panics
     /// If graph, storages and order do not belong together.
@@ -88,14 +96,15 @@ impl<'a> Structure<'a> {
         Self::new(&storages.problem, makers.collect(), order)
     }
 
-    /// The structure of an order problem; `makers` lists per storage the users that write a tensor of it, of
-    /// which only `mutex` knows. O(n e / 64) for n operators and e precedences.
+    /// Derives the structure of an order problem. O(n e / 64) for n operators and e precedences.
+    ///
+    /// `makers` lists for each storage the users that write one of its tensors; only `mutex` uses it.
     ///
     /// # Errors
-    /// See [`StructureError`].
+    /// Returns the first [`StructureError`] found.
     ///
     /// # Panics
-    /// If the order is not one of the problem; check it first.
+    /// If the order is invalid for the problem. Check it first.
     pub fn new(
         problem: &'a OrderProblem,
         makers: Vec<Vec<OperatorId>>,
@@ -137,17 +146,17 @@ impl<'a> Structure<'a> {
         Ok(Self { problem, order, step, memories, reach })
     }
 
-    /// Number of memories: storages, then scratch.
+    /// The number of memories: storages, then scratch.
     pub fn len(&self) -> usize {
         self.memories.len()
     }
 
-    /// True without memories.
+    /// Returns true if there are no memories.
     pub fn is_empty(&self) -> bool {
         self.memories.is_empty()
     }
 
-    /// What a memory is called.
+    /// The name of a memory.
     ///
     /// # Panics
     /// If there is no such memory.
@@ -155,11 +164,11 @@ impl<'a> Structure<'a> {
         &self.memories[memory].name
     }
 
-    /// Who conflicts with whom. O(m^2 u) for m memories of u users each, O(n e / 64) more for n operators and e
-    /// precedences; `watch` is polled once per memory.
+    /// Computes the conflicts by a relation. O(m^2 u) for m memories of u users each, plus O(n e / 64) for n
+    /// operators and e precedences. The budget `watch` is polled once per memory.
     ///
     /// # Errors
-    /// [`StructureError::OutOfTime`].
+    /// [`StructureError::OutOfTime`] if the budget ends.
     pub fn conflicts(&self, relation: Relation, watch: &mut Budget) -> Result<Conflicts, StructureError> {
         let found = match relation {
             Relation::Schedule => self.by_steps(watch),
@@ -174,8 +183,8 @@ impl<'a> Structure<'a> {
         found.ok_or_else(|| StructureError::OutOfTime { name: self.problem.name().to_owned(), relation })
     }
 
-    /// Precedences that a relation adds to those of the graph: operators joined in the order of their stream, or, one
-    /// after the other, of the order itself. `mutex` knows of no order and adds none.
+    /// The precedences that a relation adds to those of the graph: chains of the operators in each stream, or
+    /// of the whole order for `schedule`. `reachable` and `mutex` do not depend on the order and add none.
     pub fn added(&self, relation: Relation) -> Vec<(OperatorId, OperatorId)> {
         match relation {
             Relation::Reachable | Relation::Mutex => Vec::new(),
@@ -187,14 +196,15 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// The offset problem of a relation: one buffer per memory, in their order, at multiples of `align` bytes.
+    /// The offset problem of a relation: one buffer per memory, in the same order, with offsets at multiples
+    /// of `align` bytes.
     ///
-    /// Buffers of `schedule`, `streams=K` and `reachable` have the lifespans of the order; conflicts beyond those are separations.
-    /// Those of `mutex`, which does not contain them, are given one step each, in the order they begin; all conflicts are
-    /// separations.
+    /// Buffers of `schedule`, `streams=K` and `reachable` have the lifespans of the order, and further
+    /// conflicts become separations. `mutex` does not contain those lifespans. Its buffers get one step each,
+    /// in the order in which they begin, and all conflicts become separations.
     ///
     /// # Errors
-    /// Too many conflicts, no time for them, or no offset problem under this alignment.
+    /// A [`StructureError`] if there are too many conflicts, the budget ends, or the alignment is invalid.
     ///
     /// # Panics
     /// Never: a lifespan of one step is not empty.
@@ -237,12 +247,12 @@ impl<'a> Structure<'a> {
         Ok(built.map_err(OrderError::from)?)
     }
 
-    /// The operator that follows each one in its stream.
+    /// The operator that follows each operator in its stream.
     fn next_in_stream(&self, streams: u32) -> Vec<Option<OperatorId>> {
         streams::next(self.order, &self.step, &self.reach, streams)
     }
 
-    /// Conflicts where steps are shared, one operator per step; step 0 is before them all.
+    /// Memories conflict if they share a step. Step 0 comes before all operators, which have one step each.
     fn by_steps(&self, watch: &mut Budget) -> Option<Conflicts> {
         let steps = |memory: &Memory| {
             let own = memory.users.iter().map(|user| self.step[user.index()] + 1);
@@ -254,7 +264,7 @@ impl<'a> Structure<'a> {
         Conflicts::where_true(self.len(), watch, |a, b| spans[a].0 <= spans[b].1 && spans[b].0 <= spans[a].1)
     }
 
-    /// Conflicts unless all users of one happen before all users of the other.
+    /// Memories conflict unless all users of one happen before all users of the other.
     fn by_order(&self, happens: &BitMatrix, watch: &mut Budget) -> Option<Conflicts> {
         let mut conflicts = Conflicts::where_true(self.len(), watch, |_, _| true)?;
         let mut after = vec![0u64; self.problem.len().div_ceil(64)];
@@ -282,7 +292,7 @@ impl<'a> Structure<'a> {
     }
 }
 
-/// Who happens before whom: paths along precedences and from each operator to what `next` says.
+/// The happens-before relation: paths along precedences and along the edges given by `next`.
 fn reach(
     problem: &OrderProblem,
     order: &Order,

@@ -1,4 +1,4 @@
-//! The rules of S2.
+//! The rules of the memory-planning patent.
 
 use super::memories::{Memory, Structure};
 use super::relation::Conflicts;
@@ -6,11 +6,11 @@ use crate::bits::BitMatrix;
 use crate::budget::Budget;
 use crate::units::OperatorId;
 
-/// Operators, and one node more for every memory that is given: numbers of operators come first.
+/// The operators, followed by one node for every memory held from the start.
 struct Nodes {
-    /// Who reads what whom makes, directly or not.
+    /// The transitive closure of the producer-consumer edges.
     reach: BitMatrix,
-    /// Per node: the nodes without predecessor that reach it, all that is given counting as one, the first.
+    /// Per node: the sources that reach it. All memories held from the start count as one source, the first.
     roots: BitMatrix,
 }
 
@@ -59,14 +59,14 @@ impl Nodes {
         Some(Self { reach, roots })
     }
 
-    /// True where neither reaches the other and somebody reaches both.
+    /// Returns true if neither node reaches the other and some source reaches both.
     fn parallel(&self, a: usize, b: usize) -> bool {
         let apart = a != b && !self.reach.get(a, b) && !self.reach.get(b, a);
         apart && self.roots.row(a).iter().zip(self.roots.row(b)).any(|(a, b)| a & b != 0)
     }
 }
 
-/// None where `watch` ends before.
+/// Computes the conflicts, or returns `None` if `watch` ends first.
 pub(super) fn conflicts(structure: &Structure<'_>, watch: &mut Budget) -> Option<Conflicts> {
     let memories = &structure.memories;
     let mut next = structure.problem.len();
@@ -84,7 +84,7 @@ pub(super) fn conflicts(structure: &Structure<'_>, watch: &mut Budget) -> Option
         .map(|(memory, given)| memory.makers.iter().map(|id| id.index()).chain(*given).collect())
         .collect();
     let step = |id: &OperatorId| structure.step[id.index()];
-    // An output precedes an operator where one of its makers does; what is given precedes them all.
+    // An output precedes an operator if one of its producers does. Memory held from the start precedes all.
     let begins: Vec<Option<usize>> = memories
         .iter()
         .map(|m| if m.from_start { Some(0) } else { m.makers.iter().map(step).min() })

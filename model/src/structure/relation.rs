@@ -5,49 +5,52 @@ use crate::budget::Budget;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which memories conflict; the [module](super) has the definitions.
+/// Determines which memories conflict; see the [module](super) for the definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Relation {
-    /// Held at a common step of the order.
+    /// Memories held at a common step of the order conflict.
     Schedule,
-    /// Not kept apart by the graph and the order within each of so many streams, at least one.
+    /// Memories conflict unless the graph and the order within each of the given number of streams (at least
+    /// one) separate them.
     ///
-    /// Operators take streams in their order. One goes behind the latest operator at the end of a stream that it waits for
-    /// anyhow; else to a stream that has none yet; else behind the earliest operator at the end of a stream.
-    /// Only that last step makes anybody wait who need not.
+    /// Operators are assigned to streams in their order. An operator joins the stream whose last operator it
+    /// depends on; if there are several, the one with the latest last operator. Otherwise it starts a new
+    /// stream, or joins the stream with the earliest last operator. Only the last case adds a wait that the
+    /// graph does not require.
     Streams(u32),
-    /// Not kept apart by the graph.
+    /// Memories conflict unless the graph separates them.
     Reachable,
-    /// The rules of a patent (SOURCES S2, paragraphs 71 to 78). An operator owns the memory of what it makes. Two operators are
-    /// exclusive, that is conflict, where
-    /// 1. an edge joins them: what the one makes, the other reads;
-    /// 2. they lie on parallel branches that leave one operator, whether or not those meet again: neither
-    ///    reaches the other, and somebody reaches both;
-    /// 3. one makes an output of the network and precedes the other in execution order.
+    /// The rules of the memory-planning patent (paragraphs 71 to 78).
     ///
-    /// A storage is the memory of every operator that makes a tensor of it. What is given is made by an operator of its own,
-    /// and all those leave one start; what is held all the time conflicts with everything; scratch is memory of its operator
-    /// that nobody reads.
+    /// An operator owns the memory of its outputs. Two operators are exclusive, that is they conflict, if
+    /// 1. an edge connects them: one reads an output of the other;
+    /// 2. they are on parallel branches from one operator, even if these never meet: neither reaches the
+    ///    other, and some operator reaches both;
+    /// 3. one produces an output of the network and precedes the other in execution order.
     ///
-    /// **Unsafe.** An operator that is followed by `b`, and `b` by `c`, conflicts with `b` only, although a third
-    /// one may still read it when `c` runs, or have to read it together with what `c` makes: `c` overwrites what is
-    /// needed. Where every tensor has one reader, or all its readers precede whatever comes after any of them,
-    /// nothing is overlooked.
+    /// A storage is owned by every operator that produces a tensor of it. Each memory held from the start is
+    /// produced by an operator of its own, and all of these leave one common start. Memory held all the time
+    /// conflicts with everything. Scratch is memory of its operator without readers.
+    ///
+    /// **Unsafe.** If `a` is followed by `b`, and `b` by `c`, then `a` conflicts with `b` only. Yet another
+    /// operator may still read the output of `a` when `c` runs, or need it together with the output of `c`,
+    /// which overwrites it. Nothing is overlooked if every tensor has one reader, or if all readers of a
+    /// tensor precede everything that comes after any of them.
     Mutex,
 }
 
 impl Relation {
-    /// One line on each: its word, and when two may share.
+    /// A name and a one-line description of each relation: the condition under which two memories may share.
     pub const ABOUT: [(&'static str, &'static str); 4] = [
-        ("schedule", "where the steps they are held at are disjoint in the order"),
-        ("streams=K", "where all users of one end before the other begins, operators running in K streams"),
+        ("schedule", "if they are held at disjoint steps of the order"),
+        ("streams=K", "if all users of one end before the other begins, with operators in K streams"),
         (
             "reachable",
-            "where they do in every execution of the graph, operators running as soon or as late as they may",
+            "if all users of one end before the other begins in every possible execution of the graph",
         ),
         (
             "mutex",
-            "where neither an edge nor parallel branches join their operators, and none is an earlier output (a patent): unsafe with skips",
+            "if neither an edge nor parallel branches connect their operators, and neither is an earlier output (a patent); unsafe with skip connections",
         ),
     ];
 }
@@ -71,7 +74,7 @@ impl FromStr for Relation {
             return match number.parse() {
                 Ok(streams) if streams > 0 => Ok(Self::Streams(streams)),
                 _ => Err(format!(
-                    "streams=K needs a number of at least 1, not '{number}'; known are schedule, streams=K, reachable, mutex"
+                    "streams=K requires a number of at least 1, not '{number}'; the relations are schedule, streams=K, reachable, mutex"
                 )),
             };
         }
@@ -79,20 +82,22 @@ impl FromStr for Relation {
             "schedule" => Ok(Self::Schedule),
             "reachable" => Ok(Self::Reachable),
             "mutex" => Ok(Self::Mutex),
-            _ => Err(format!("unknown relation '{text}'; known are schedule, streams=K, reachable, mutex")),
+            _ => Err(format!(
+                "unknown relation '{text}'; the relations are schedule, streams=K, reachable, mutex"
+            )),
         }
     }
 }
 
-/// A symmetric set of pairs of memories; nobody conflicts with itself. m^2/8 bytes for m memories.
+/// A symmetric set of pairs of memories; no memory conflicts with itself. Takes m^2/8 bytes for m memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflicts {
     bits: BitMatrix,
 }
 
 impl Conflicts {
-    /// The pairs of `len` memories for which `conflict` holds, asked with the smaller number first; none where `watch`
-    /// ends before.
+    /// The pairs of `len` memories for which `conflict` returns true, called with the smaller number first.
+    /// Returns `None` if `watch` ends first.
     pub(super) fn where_true(
         len: usize,
         watch: &mut Budget,
@@ -118,17 +123,17 @@ impl Conflicts {
         self.bits.clear(b, a);
     }
 
-    /// Number of memories.
+    /// The number of memories.
     pub fn len(&self) -> usize {
         self.bits.rows()
     }
 
-    /// True without memories.
+    /// Returns true if there are no memories.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether two memories conflict.
+    /// Returns true if two memories conflict.
     ///
     /// # Panics
     /// If there is no such memory.
@@ -136,20 +141,20 @@ impl Conflicts {
         self.bits.get(a, b)
     }
 
-    /// Number of pairs. O(m^2 / 64).
+    /// The number of conflicting pairs. O(m^2 / 64).
     pub fn count(&self) -> u64 {
         (0..self.len()).map(|row| self.bits.count(row)).sum::<u64>() / 2
     }
 
-    /// Every pair once, the smaller number first, ascending.
+    /// Every pair once, ascending, the smaller number first.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.len()).flat_map(|a| self.bits.ones(a).filter(move |&b| a < b).map(move |b| (a, b)))
     }
 
-    /// The pairs that are not in `other`.
+    /// Returns the pairs that are not in `other`.
     ///
     /// # Panics
-    /// If the two are of different sizes.
+    /// If the two sets differ in size.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
         assert_eq!(self.len(), other.len(), "relations of the same memories");

@@ -1,12 +1,14 @@
-//! Operators on streams.
+//! The assignment of operators to streams.
 
 use crate::bits::BitMatrix;
 use crate::orders::Order;
 use crate::units::OperatorId;
 
-/// Per operator: who follows it in its stream. Streams are taken greedily, in the order: behind the latest operator at the end
-/// of a stream that this one waits for anyhow, else in an empty stream, else behind the earliest at the end of one.
-/// O(n streams).
+/// The operator that follows each operator in its stream. O(n s) for n operators and s streams.
+///
+/// Streams are assigned greedily, in the order of the operators. An operator goes behind the latest last
+/// operator of a stream that it depends on. Otherwise it goes into an empty stream, or behind the earliest
+/// last operator of a stream.
 pub(super) fn next(
     order: &Order,
     step: &[usize],

@@ -1,21 +1,23 @@
-//! What buses and addresses of a tiered machine must be able to do (S3, section 3).
+//! Bandwidth and address-width requirements of a tiered machine (cross-unit fusion, section 3).
 
 use super::machine::{TierKind, TierMachine};
 use crate::units::Bytes;
 use serde::Serialize;
 
-/// What a switch must carry for units that move so many bytes per second each: their sum (S3, eq. 10).
+/// The bandwidth of a switch for units with the given bytes per second: their sum (cross-unit fusion, eq.
+/// 10).
 pub fn switch_bandwidth(units: impl IntoIterator<Item = u64>) -> u128 {
     units.into_iter().map(u128::from).sum()
 }
 
-/// What the bus inside a unit must carry: its elements times what each needs (S3, eq. 11).
+/// The bandwidth of the bus inside a unit in bytes per second: elements times local bandwidth (cross-unit
+/// fusion, eq. 11).
 pub fn bus_bandwidth(elements: u64, local: u64) -> u128 {
     u128::from(elements) * u128::from(local)
 }
 
-/// Bits of the high addresses of shared memories of these capacities: the sum of the logarithms to base 2, each rounded
-/// up (S3, section 3.2). A memory of one byte or none has none.
+/// The number of high address bits for shared memories of these capacities: the sum of their base-2
+/// logarithms, each rounded up (cross-unit fusion, section 3.2). A memory of at most one byte needs no bits.
 pub fn address_width(capacities: impl IntoIterator<Item = Bytes>) -> u32 {
     let bits = |capacity: Bytes| match capacity.get() {
         0 | 1 => 0,
@@ -24,26 +26,26 @@ pub fn address_width(capacities: impl IntoIterator<Item = Bytes>) -> u32 {
     capacities.into_iter().map(bits).sum()
 }
 
-/// One demand on a bandwidth. `holds` where both numbers are there and it is met.
+/// One bandwidth requirement of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BandwidthCheck {
     /// `switch`, or the bus of a unit.
     pub what: String,
-    /// Bytes per second that are needed; none where the machine does not say.
+    /// The required bytes per second, or `None` if the description does not imply it.
     pub needed: Option<u128>,
-    /// Bytes per second that there are; none where the machine does not say.
+    /// The available bytes per second, or `None` if the description does not state it.
     pub given: Option<u64>,
 }
 
 impl BandwidthCheck {
-    /// Whether it is met; none where a number is missing.
+    /// Returns whether the requirement is met, or `None` if a number is missing.
     pub fn holds(&self) -> Option<bool> {
         Some(u128::from(self.given?) >= self.needed?)
     }
 }
 
 impl TierMachine {
-    /// Eq. 10 for the switch, then eq. 11 for the bus of every unit.
+    /// The requirements of eq. 10 for the switch, followed by eq. 11 for the bus of every unit.
     pub fn bandwidths(&self) -> Vec<BandwidthCheck> {
         let own: Option<Vec<u64>> = self.rates.iter().map(|unit| unit.bandwidth).collect();
         let switch = BandwidthCheck {
@@ -59,7 +61,7 @@ impl TierMachine {
         [switch].into_iter().chain(self.units.list().iter().zip(&self.rates).map(bus)).collect()
     }
 
-    /// Bits of the high addresses of its memories between units.
+    /// The number of high address bits for the memories between units.
     pub fn address_width(&self) -> u32 {
         address_width(self.tiers.iter().filter(|tier| tier.kind == TierKind::Ram).map(|tier| tier.capacity))
     }
@@ -70,11 +72,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn demands_are_those_of_the_paper() {
+    fn requirements_match_the_paper() {
         assert_eq!(switch_bandwidth([3, 4, 5]), 12);
         assert_eq!(switch_bandwidth([u64::MAX, u64::MAX]), 2 * u128::from(u64::MAX));
         assert_eq!(bus_bandwidth(256, 200_000_000), 51_200_000_000);
-        // 19 + 19 + 18 bits; a power of two takes its own logarithm.
+        // 19 + 19 + 18 bits; for a power of two the logarithm is exact.
         let width = |capacities: [u64; 3]| address_width(capacities.map(Bytes::new));
         assert_eq!(width([393_216, 393_217, 262_144]), 56);
         assert_eq!(width([1024, 1025, 1]), 21);
@@ -82,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_platform_of_the_paper_meets_its_own_demands() {
+    fn the_platform_of_the_paper_meets_its_own_requirements() {
         for (name, _) in super::super::TIER_PRESETS {
             let machine = TierMachine::find(name).unwrap();
             assert!(machine.bandwidths().iter().all(|one| one.holds() != Some(false)), "{name}");

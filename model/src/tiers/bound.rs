@@ -1,14 +1,16 @@
-//! What no plan can go below, and why.
+//! Lower bounds on the transfer time of every plan, with their witnesses.
 //!
-//! - **cheapest**: every tensor in the tier that costs it least, whoever else is there.
-//! - **prices**: let a byte of tier t pay p(t, s) at step s. A valid plan pays at most the sum of p(t, s) capacity(t) over all
-//!   prices, so its time is at least the sum over tensors of the least, over its tiers, of time plus what it pays, less
-//!   that sum. This is the Lagrangian relaxation of the capacities, and with the best prices the bound of the linear
-//!   relaxation (Geoffrion 1974). Large tensors leave gaps that bytes do not see: of those that fit a capacity C together, the sum of
-//!   floor((k + 1) size / (C + 1)) is at most k, as the sum of what is rounded down is less than k + 1 (Gomory 1958, Chvatal 1973). With k = 1
-//!   that says that of those larger than half of the capacity there is one. Such parts have prices too. Prices are whole numbers, and
+//! - **cheapest**: every tensor in its cheapest tier, ignoring capacities.
+//! - **dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of
+//!   tier t at step s, the cost per byte. A valid plan pays at most the sum of p(t, s) capacity(t) over all
+//!   multipliers. Each tensor costs at least the minimum over its tiers of time plus payment. The sum of
+//!   these minima less the maximum payment is therefore a lower bound. With optimal multipliers it equals the
+//!   bound of the linear relaxation (Geoffrion 1974). Large tensors leave gaps that byte counts do not see.
+//!   For tensors that fit a capacity C together, the sum of floor((k + 1) size / (C + 1)) is at most k. The
+//!   sum before rounding is less than k + 1 (Gomory 1958, Chvatal 1973). For k = 1: at most one of them is
+//!   larger than half of the capacity. Such parts have dual multipliers too. Multipliers are integers, and
 //!   the bound is recomputed from them.
-//! - **search**: a search that left nothing out.
+//! - **search**: a completed search.
 
 use super::problem::TierProblem;
 use crate::bound::{BoundError, LowerBound, Reason};
@@ -18,37 +20,37 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Prices count picoseconds per byte in units of 1 / 65 536.
+/// The number of fractional bits of dual multipliers, which count picoseconds per byte.
 pub const PRICE_UNIT: u32 = 16;
 
-/// What a byte, or a part, of one tier pays at one step.
+/// The dual multiplier of the capacity of one tier at one step, per byte or per part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TierPrice {
-    /// The tier whose memory is priced.
+    /// The tier.
     pub tier: TierId,
-    /// The step at which it is priced.
+    /// The step.
     pub step: usize,
-    /// How many parts the capacity counts for; zero where bytes pay.
+    /// The number of parts in the capacity, or zero if bytes are counted.
     pub parts: u32,
     /// Picoseconds per byte or part, times 2^[`PRICE_UNIT`].
     pub price: u64,
 }
 
-/// Why nothing can be faster.
+/// The reason for a lower bound on the transfer time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum TierWitness {
-    /// Every tensor where it costs least.
+    /// Every tensor is in its cheapest tier.
     Cheapest,
-    /// Room has its price.
+    /// Dual multipliers of the capacities.
     Prices(Vec<TierPrice>),
-    /// This tensor fits no tier that it may live in: there is no plan.
+    /// This tensor fits none of its allowed tiers, so no plan exists.
     TooLarge {
-        /// Position of the tensor.
+        /// The position of the tensor.
         tensor: usize,
     },
-    /// A search that left nothing out.
+    /// A completed search.
     Search { solver: String },
 }
 
@@ -72,10 +74,10 @@ impl fmt::Display for TierWitness {
     }
 }
 
-/// A transfer time that no plan can go below, and why.
+/// A lower bound on the transfer time of every plan, with its witness.
 pub type TierBound = LowerBound<Time, TierWitness>;
 
-/// Every tensor where it costs least; one that fits nowhere costs nothing. O(n x tiers).
+/// The bound with every tensor in its cheapest tier; a tensor that fits nowhere costs nothing. O(n x tiers).
 pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     let least = (0..problem.tensors().len()).map(|tensor| {
         let costs = problem.tiers().filter_map(|tier| problem.cost(tensor, tier));
@@ -84,8 +86,8 @@ pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     LowerBound { value: least.sum(), witness: TierWitness::Cheapest }
 }
 
-/// What a tensor of so many bytes counts for, where the capacity counts for `parts`: floor((parts + 1) size / (capacity + 1)).
-/// Bytes where that is zero.
+/// The weight of a tensor of `size` bytes if the capacity has `parts` parts: floor((parts + 1) size /
+/// (capacity + 1)). Its size in bytes if `parts` is zero.
 fn weight(size: u64, capacity: u64, parts: u32) -> u128 {
     match parts {
         0 => u128::from(size),
@@ -93,11 +95,12 @@ fn weight(size: u64, capacity: u64, parts: u32) -> u128 {
     }
 }
 
-/// The bound that prices prove; none where sums leave 128 bits or a price names what is not there.
-/// O(n x kinds of prices + prices + steps).
+/// The bound proved by dual multipliers. Returns `None` if sums exceed 128 bits or a multiplier refers to a
+/// tier or step that does not exist. O(n k + m + s) for n tensors, k kinds of multipliers, m multipliers and
+/// s steps.
 pub fn price_bound(problem: &TierProblem, prices: &[TierPrice]) -> Option<Time> {
     let duration = problem.duration();
-    // Per tier and parts: what one pays up to a step.
+    // Per tier and parts: the payment up to a step.
     let mut paid: BTreeMap<(TierId, u32), Vec<u128>> = BTreeMap::new();
     let mut income = 0u128;
     for one in prices {
@@ -130,12 +133,12 @@ pub fn price_bound(problem: &TierProblem, prices: &[TierPrice]) -> Option<Time> 
         }
         sum = sum.checked_add(least.unwrap_or(0))?;
     }
-    // Rounded up: times are whole.
+    // Rounded up, because times are integers.
     let value = sum.saturating_sub(income).div_ceil(1 << PRICE_UNIT);
     u64::try_from(value).ok().map(Time::new)
 }
 
-/// The bound that proves that there is no plan, where some tensor fits no tier; else [`cheapest_bound`].
+/// The proof that no plan exists if some tensor fits no tier, otherwise [`cheapest_bound`].
 pub fn fitting_bound(problem: &TierProblem) -> TierBound {
     match problem.too_large() {
         Some(tensor) => LowerBound::new(Time::MAX, TierWitness::TooLarge { tensor }),
@@ -143,10 +146,10 @@ pub fn fitting_bound(problem: &TierProblem) -> TierBound {
     }
 }
 
-/// Confirms that the witness of a bound shows it.
+/// Confirms a bound from the definition of its witness.
 ///
 /// # Errors
-/// The first reason for doubt.
+/// The first reason why the witness does not prove the bound.
 pub fn confirm_tier_bound(problem: &TierProblem, bound: &TierBound) -> Result<(), BoundError> {
     bound.shown_by(match &bound.witness {
         TierWitness::Cheapest => cheapest_bound(problem).value,

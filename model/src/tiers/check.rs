@@ -1,22 +1,23 @@
-//! Everything that can be wrong with a plan, found from the definitions. Shares nothing with the algorithms.
+//! The checker of tier plans. It works from the definitions and shares no code with the algorithms.
 //!
-//! A plan is *valid* where
-//! - every tensor has one tier, which it may live in;
-//! - at every step the rounded sizes of what is alive in a tier add up to at most its capacity;
-//! - where the problem wants addresses: each is a multiple of the tier's alignment, what lies there ends at or below the
-//!   capacity, and two tensors that are alive in one tier at one step share no byte.
+//! A plan is *valid* if
+//! - every tensor has one tier, and the tier is allowed for it;
+//! - at every step the rounded sizes of the live tensors of a tier add up to at most its capacity;
+//! - with addresses, each is a multiple of the tier's alignment, tensors end within the capacity, and
+//!   simultaneously live tensors of one tier share no byte.
 //!
-//! Which units reach a tier, and hence who may live there, is part of the problem; [`check_reach`] finds that anew.
+//! The units with access to a tier determine the allowed tiers and are part of the problem. [`check_reach`]
+//! recomputes this.
 
 use super::plan::TierPlan;
 use super::problem::{Addresses, TierProblem};
 use crate::units::{Bytes, TierId};
 
-/// One thing that is wrong with a plan.
+/// One violation of the definition of a valid plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierViolation {
-    /// Not one tier, or address, per tensor.
+    /// A number of tiers or addresses that differs from the number of tensors.
     #[error("{given} {what} for {expected} tensors")]
     Count {
         /// `tiers` or `addresses`.
@@ -24,23 +25,23 @@ pub enum TierViolation {
         given: usize,
         expected: usize,
     },
-    #[error("tensor '{tensor}' is in tier {tier}, of which there are only {tiers}")]
+    #[error("tensor '{tensor}' is in tier {tier}, but there are only {tiers} tiers")]
     NoSuchTier { tensor: String, tier: TierId, tiers: usize },
-    #[error("tensor '{tensor}' may not live in tier '{tier}'")]
+    #[error("tensor '{tensor}' is not allowed in tier '{tier}'")]
     NotAllowed { tensor: String, tier: String },
-    #[error("at step {step} there are {bytes} bytes in tier '{tier}', which has {capacity}")]
+    #[error("at step {step} tier '{tier}' holds {bytes} bytes, above its capacity {capacity}")]
     Full { tier: String, step: usize, bytes: u128, capacity: Bytes },
-    /// A tier that some unit with access to the tensor does not reach.
-    #[error("some unit that uses '{tensor}' does not reach '{tier}'")]
+    /// A tier without access by some unit that uses the tensor.
+    #[error("some unit that uses '{tensor}' has no access to tier '{tier}'")]
     OutOfReach { tensor: String, tier: String },
-    /// An address between the multiples of the alignment.
-    #[error("tensor '{tensor}' begins at {offset} in tier '{tier}', no multiple of {alignment}")]
+    /// An address that is not a multiple of the alignment.
+    #[error("tensor '{tensor}' begins at {offset} in tier '{tier}', not a multiple of {alignment}")]
     Misaligned { tensor: String, tier: String, offset: Bytes, alignment: Bytes },
-    #[error("tensor '{tensor}' ends at {end} in tier '{tier}', which has {capacity}")]
+    #[error("tensor '{tensor}' ends at {end} in tier '{tier}', above its capacity {capacity}")]
     Above {
         tensor: String,
         tier: String,
-        /// First address after it.
+        /// The first address after the tensor.
         end: u128,
         capacity: Bytes,
     },
@@ -48,10 +49,11 @@ pub enum TierViolation {
     Overlap { first: String, second: String, tier: String, step: usize },
 }
 
-/// Violations after which no more are looked for.
+/// The maximum number of violations reported.
 const MOST: usize = 1000;
 
-/// Everything wrong with a plan, at most a thousand things. O(n + steps x tiers), with addresses O(k^2) for k tensors in one tier.
+/// Returns the violations of a plan, at most 1000; the list is empty if the plan is valid. O(n + steps x
+/// tiers); with addresses also O(k^2) for k tensors in one tier.
 pub fn check_tiers(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation> {
     let expected = problem.tensors().len();
     let mut found = Vec::new();
@@ -80,7 +82,7 @@ pub fn check_tiers(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation>
     found
 }
 
-/// Bytes of a tensor in a tier, rounded up anew.
+/// The size of a tensor in a tier, rounded up independently of the problem.
 fn rounded(bytes: Bytes, alignment: Bytes) -> u128 {
     let (bytes, alignment) = (u128::from(bytes.get()), u128::from(alignment.get()));
     bytes.div_ceil(alignment) * alignment
@@ -95,11 +97,11 @@ fn check_loads(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierViola
             change[tensor.lower] += size;
             change[tensor.upper] -= size;
         }
-        let mut alive = 0i128;
+        let mut live = 0i128;
         for (step, change) in change.into_iter().enumerate() {
-            alive += change;
-            if alive > i128::from(space.capacity.get()) && found.len() < MOST {
-                let (tier, bytes, capacity) = (space.name.clone(), alive as u128, space.capacity);
+            live += change;
+            if live > i128::from(space.capacity.get()) && found.len() < MOST {
+                let (tier, bytes, capacity) = (space.name.clone(), live as u128, space.capacity);
                 found.push(TierViolation::Full { tier, step, bytes, capacity });
             }
         }
@@ -115,7 +117,7 @@ fn check_addresses(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierV
     }
     for (at, space) in problem.spaces().iter().enumerate() {
         let tier = || space.name.clone();
-        // First step alive, first after, first address, first after, which.
+        // First live step, first step after, first address, first address after, position.
         let mut here = Vec::new();
         for (which, tensor) in problem.tensors().iter().enumerate() {
             if plan.tiers[which].index() != at {
@@ -146,8 +148,10 @@ fn check_addresses(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierV
     }
 }
 
-/// The first tensor that a plan has in a tier which some unit that makes or reads it does not reach, with both names. The steps of
-/// a problem made from a graph say who makes and reads; a view moves nothing and need not reach.
+/// Finds the first tensor in a tier to which a unit that produces or reads it has no access.
+///
+/// The steps of a problem built from a graph list producers and readers. A view moves no data, so it needs no
+/// access.
 pub fn check_reach(problem: &TierProblem, plan: &TierPlan) -> Option<TierViolation> {
     problem.tensors().iter().zip(&plan.tiers).find_map(|(tensor, &tier)| {
         let space = problem.space(tier);

@@ -1,14 +1,15 @@
-//! From an ordered region to a tier problem: who accesses what, from which unit, and what that costs in each tier.
+//! Builds the tier problem of an ordered region: the accesses to every tensor, their units, and their cost in
+//! each tier.
 //!
-//! What is assumed:
-//! - A tensor lives in one tier all its life. It is written once by whoever makes it and read once by every operator that
-//!   reads it, each time in one access: start-up plus bytes over bandwidth of the tier. Views move nothing. Tensors that share
-//!   memory live together.
-//! - Whoever accesses a tensor must reach its tier. Scratch is written and read once.
-//! - What operators own (branches, bodies of loops) is a block beside them: it lives in one tier as a whole, takes the bytes
-//!   of its largest region, and is moved as often as the region's own tensors are, of a branch the region that moves most, of a
-//!   loop one trip.
-//! - Weights are read from memory off chip when their operator runs, unless they are tensors of the problem.
+//! Assumptions:
+//! - A tensor occupies one tier for its whole lifespan. Its producer writes it once, and each reader reads it
+//!   once, in one access each. An access takes the setup latency plus bytes over bandwidth of the tier. Views
+//!   move nothing. Tensors that share memory occupy the same tier.
+//! - Every unit that accesses a tensor must have access to its tier. Scratch is written and read once.
+//! - The regions of an operator (branches, loop bodies) form one block, which occupies one tier and takes the
+//!   bytes of the largest region. It moves as many bytes as the tensors of its regions. For a branch this is
+//!   the region that moves most; for a loop it is one trip.
+//! - Weights are read from off-chip memory when their operator runs, unless they are tensors of the problem.
 
 use super::machine::{TierKind, TierMachine};
 use super::problem::{Addresses, TierError, TierProblem, TierSpace, TierStep, TierTensor, TierUse};
@@ -18,33 +19,34 @@ use crate::time::Time;
 use crate::units::{Bytes, OperatorId, RegionId, TierId, UnitId};
 use std::collections::{BTreeSet, HashMap};
 
-/// How a problem is made.
+/// Options for building a tier problem.
 #[derive(Clone, Copy, Debug)]
 pub struct TierOptions<'a> {
     /// Whether plans need addresses.
     pub addresses: Addresses,
-    /// True where inputs and outputs of the graph stay off chip.
+    /// True if inputs and outputs of the graph stay in off-chip memory.
     pub boundary_off_chip: bool,
-    /// Per operator of the graph: operators of one number run as one. Without, each on its own.
+    /// The group of each graph operator; operators of one group run as one. `None` makes each operator its
+    /// own group.
     pub groups: Option<&'a [usize]>,
 }
 
-/// A region in order on a machine.
+/// An ordered region on a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct TierRegion<'a> {
-    /// The graph that owns the region.
+    /// The graph that contains the region.
     pub graph: &'a Graph,
-    /// What the region holds. Inputs and outputs must be among it.
+    /// The storages of the region, which must include inputs and outputs.
     pub storages: &'a Storages,
-    /// The order of its operators.
+    /// The order of the operators.
     pub order: &'a Order,
-    /// Units and memories.
+    /// The units and memories.
     pub machine: &'a TierMachine,
-    /// Per operator of the graph: who runs it.
+    /// The unit of each operator of the graph.
     pub units: &'a [UnitId],
 }
 
-/// One access: when, and how many bytes.
+/// One access: the step, the bytes, and the direction.
 #[derive(Clone, Copy, Debug)]
 struct Access {
     step: usize,
@@ -52,27 +54,27 @@ struct Access {
     writes: bool,
 }
 
-/// Times of one run, apart from tensors that are placed.
+/// The times of one run, apart from the placed tensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TierTimes {
-    /// Computations.
+    /// Computation.
     pub compute: Time,
-    /// Starts of operators, one per group.
+    /// Start of operators, one per group.
     pub overhead: Time,
-    /// Weights read from memory off chip.
+    /// Reads of weights from off-chip memory.
     pub weights: TierUse,
 }
 
 impl TierRegion<'_> {
-    /// The operators of the graph in the order they run.
+    /// The graph operators in execution order.
     fn operators(&self) -> impl Iterator<Item = OperatorId> + '_ {
         self.order.operators().iter().map(|id| self.storages.operators[id.index()])
     }
 
-    /// The problem. O(size of the region, and what it owns, x tiers).
+    /// Builds the tier problem. O(s t) for s, the size of the region and the regions inside it, and t tiers.
     ///
     /// # Errors
-    /// See [`TierError`].
+    /// Returns the first [`TierError`] found.
     pub fn problem(&self, options: TierOptions<'_>) -> Result<TierProblem, TierError> {
         let orders = &self.storages.problem;
         let mut when: HashMap<OperatorId, usize> = HashMap::new();
@@ -117,13 +119,13 @@ impl TierRegion<'_> {
         TierProblem::new(orders.name(), spaces, steps, tensors, options.addresses)
     }
 
-    /// True for what the graph is given or returns.
+    /// Returns true for inputs and outputs of the graph.
     fn is_interface(&self, tensor: crate::units::TensorId) -> bool {
         let body = self.graph.region(Graph::BODY);
         body.inputs.contains(&tensor) || body.outputs.contains(&tensor)
     }
 
-    /// The steps before the first operator: one where something is given that no operator uses.
+    /// The steps before the first operator: one step if some input has no reader.
     fn lead(&self) -> Vec<TierStep> {
         let first = self.operators().next().filter(|_| self.storages.problem.lead() > 0);
         let step = |id: OperatorId| TierStep {
@@ -139,7 +141,7 @@ impl TierRegion<'_> {
         storage.users.iter().map(|user| when[&self.storages.operators[user.index()]]).collect()
     }
 
-    /// Per storage, by step: who writes and reads how much.
+    /// The accesses to each storage, by step.
     fn accesses(&self, when: &HashMap<OperatorId, usize>) -> Vec<Vec<Access>> {
         let mut home = HashMap::new();
         for (at, tensors) in self.storages.tensors.iter().enumerate() {
@@ -164,7 +166,8 @@ impl TierRegion<'_> {
         found
     }
 
-    /// What accesses by these units cost in each tier that all of them reach; size and lifespan are for the caller to say.
+    /// Computes the cost of accesses by these units in each tier that all of them can access. The caller sets
+    /// size and lifespan.
     fn tensor(
         &self,
         name: &str,
@@ -183,7 +186,7 @@ impl TierRegion<'_> {
         Ok(TierTensor { name, bytes, lower: 0, upper: 0, producer, consumers, uses })
     }
 
-    /// What one operator needs while it runs.
+    /// The tensor for the scratch of one operator.
     fn scratch(
         &self,
         name: String,
@@ -201,7 +204,7 @@ impl TierRegion<'_> {
         Ok(TierTensor { name, bytes, lower: step, upper: step + 1, producer, consumers, uses })
     }
 
-    /// The units that run an operator and what it owns.
+    /// Collects the units that run an operator and the operators in its regions.
     fn reaching(&self, id: OperatorId, units: &mut BTreeSet<UnitId>) {
         units.insert(self.units[id.index()]);
         for &region in &self.graph.operator(id).regions {
@@ -211,7 +214,7 @@ impl TierRegion<'_> {
         }
     }
 
-    /// Sizes of the accesses to tensors inside of the regions an operator owns.
+    /// The sizes of the accesses to tensors inside the regions of an operator.
     fn inner(&self, id: OperatorId) -> Vec<Bytes> {
         let operator = self.graph.operator(id);
         let regions = operator.regions.iter().map(|&region| self.inside(region));
@@ -243,7 +246,7 @@ impl TierRegion<'_> {
         self.graph.flow(id).is_ok_and(|flow| flow.is_some_and(|flow| flow.control == Control::Branch))
     }
 
-    /// Costs of accesses of these sizes by these units, per tier.
+    /// The cost of accesses of these sizes by these units, per tier.
     fn uses(
         &self,
         name: &str,
@@ -269,8 +272,9 @@ impl TierRegion<'_> {
         Ok(uses)
     }
 
-    /// Everything a run takes besides the tensors of the problem. `weights` says whether weights are tensors of the problem.
-    /// None where it leaves the range of time. O(size).
+    /// The times of a run apart from the tensors of the problem. Returns `None` on overflow. O(size).
+    ///
+    /// `weights` states whether weights are tensors of the problem.
     pub fn times(&self, options: TierOptions<'_>, weights: bool) -> Option<TierTimes> {
         let mut times = TierTimes::default();
         let mut last = None;
@@ -294,7 +298,7 @@ impl TierRegion<'_> {
         if !weights && !operator.moves_nothing() {
             for (at, &tensor) in operator.inputs.iter().enumerate() {
                 let one = self.graph.tensor(tensor);
-                // Named twice, it is read once.
+                // A weight listed twice is read once.
                 if one.role == Role::Weight && !operator.inputs[..at].contains(&tensor) {
                     times.weights.time = times.weights.time.checked_add(self.off_chip(one.bytes)?)?;
                     times.weights.traffic = times.weights.traffic.checked_add(one.bytes)?;
@@ -321,14 +325,15 @@ impl TierRegion<'_> {
         inner.into_iter().try_fold(times, added)
     }
 
-    /// The time of one access off chip: of the fastest such tier.
+    /// The time of one off-chip access, in the fastest off-chip tier.
     fn off_chip(&self, bytes: Bytes) -> Option<Time> {
         let tiers = self.machine.tiers.iter().filter(|tier| tier.kind == TierKind::Ddr);
         tiers.filter_map(|tier| tier.access(bytes)).min()
     }
 }
 
-/// From the first to behind the last of `count` steps at which a storage used at these is held.
+/// The steps at which a storage is held, half-open, given the steps at which it is used and the number of
+/// steps.
 fn lifespan(storage: &Storage, used: &[usize], count: usize) -> (usize, usize) {
     let last = used.iter().max().map_or(1, |last| last + 1);
     let lower = if storage.from_start { 0 } else { used.iter().copied().min().unwrap_or(0) };
@@ -346,7 +351,7 @@ fn added(a: TierTimes, b: TierTimes) -> Option<TierTimes> {
     })
 }
 
-/// Bytes moved on chip and off chip by what is placed.
+/// The bytes moved on chip and off chip by the placed tensors.
 pub fn on_and_off_chip(problem: &TierProblem, traffic: &[Bytes]) -> (u64, u64) {
     let sum = |on: bool| {
         let tiers = problem.tiers().filter(|tier: &TierId| problem.space(*tier).kind.is_on_chip() == on);

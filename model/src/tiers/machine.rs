@@ -1,34 +1,35 @@
-//! The machine whose memory has tiers: processing units with their rates, and memories with who reaches them. Read from TOML.
+//! Tiered machines: processing units with their rates, and memories with the units that can access them. Read
+//! from TOML.
 //!
 //! ```toml
 //! name = "mine"
 //! about = "one line"              # optional
 //! alignment = 1024                # bytes; tensors begin at multiples, sizes are rounded up; default 1
 //!
-//! [switch]                        # optional: what joins units and shared memories
+//! [switch]                        # optional: the switch between units and shared memories
 //! bandwidth = 12.8e9              # bytes per second
 //!
-//! [[unit]]                        # in order of preference: an operator runs on the first that runs its kind
+//! [[unit]]                        # in order of preference: an operator runs on the first unit for its kind
 //! name = "dla"
-//! kinds = ["conv", "pool"]        # kinds of operators, or classes in small letters; "*" for all
+//! kinds = ["conv", "pool"]        # kinds of operators, or classes in lower case; "*" for all
 //! macs_per_second = 51.2e9        # operators whose arithmetic (`cost`) is known
-//! bytes_per_second = 6.4e9        # the others: bytes of all tensors read and made
-//! overhead = 5e-6                 # seconds to start an operator, or a group that runs as one; default 0
-//! bandwidth = 6.4e9               # optional: bytes per second it moves through the switch (S3, eq. 10)
-//! elements = 256                  # optional, the three of eq. 11: arithmetic elements, bytes per second that each
-//! local_bandwidth = 200e6         # needs, and what the bus inside the unit carries
+//! bytes_per_second = 6.4e9        # other operators: bytes of all tensors read and written
+//! overhead = 5e-6                 # seconds to start an operator or a fused group; default 0
+//! bandwidth = 6.4e9               # optional: bytes per second through the switch (fusion paper, eq. 10)
+//! elements = 256                  # optional, three values for eq. 11: elements, bytes per second that each
+//! local_bandwidth = 200e6         # needs, and bytes per second of the bus inside the unit
 //! bus_bandwidth = 51.2e9
 //!
 //! [[tier]]
 //! name = "cbuf"
-//! kind = "buffer"                 # of one unit; "ram": on chip, between units; "ddr": off chip, for all
-//! units = ["dla"]                 # who reaches it; default for ram and ddr: all
+//! kind = "buffer"                 # inside one unit; "ram": on chip, between units; "ddr": off chip, for all
+//! units = ["dla"]                 # the units with access; default for ram and ddr: all
 //! capacity = 131_072              # bytes
 //! bandwidth = 12.8e9              # bytes per second
 //! latency = 5e-9                  # seconds before the first byte of every access; default 0
 //! ```
 //!
-//! Unknown members are refused. Every error names file, line and value.
+//! Unknown members are rejected. Every error states file, line and value.
 
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::fusion::{KindSet, Unit, Units, UnitsError};
@@ -40,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use toml::Spanned;
 
-/// Where a memory stands (S3, eqs. 7 to 9).
+/// The location of a memory (cross-unit fusion, eqs. 7 to 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TierKind {
@@ -53,7 +54,7 @@ pub enum TierKind {
 }
 
 impl TierKind {
-    /// The word in files and tables.
+    /// The keyword in files and tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Buffer => "buffer",
@@ -62,7 +63,7 @@ impl TierKind {
         }
     }
 
-    /// True on chip.
+    /// Returns true for on-chip memory.
     pub fn is_on_chip(self) -> bool {
         self != Self::Ddr
     }
@@ -77,67 +78,68 @@ impl fmt::Display for TierKind {
 /// One memory of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tier {
-    /// Its name, unique.
+    /// The name, unique within the machine.
     pub name: String,
-    /// On chip or off, inside a unit or between units.
+    /// The location of the memory.
     pub kind: TierKind,
-    /// The units with access to it, ascending; none where all have.
+    /// The units with access, ascending, or `None` if all have access.
     pub units: Option<Vec<UnitId>>,
-    /// Size, bytes.
+    /// The size in bytes.
     pub capacity: Bytes,
-    /// Bytes per second of one access.
+    /// The bandwidth of one access in bytes per second.
     pub bandwidth: u64,
-    /// Time before the first byte of an access.
+    /// The setup latency of an access.
     pub latency: Time,
 }
 
 impl Tier {
-    /// Whether a unit reaches it.
+    /// Returns true if a unit has access.
     pub fn is_reached_by(&self, unit: UnitId) -> bool {
         self.units.as_ref().is_none_or(|units| units.contains(&unit))
     }
 
-    /// The time one access of so many bytes takes; none where it leaves the range of time.
+    /// The time of one access of `bytes` bytes, or `None` on overflow.
     pub fn access(&self, bytes: Bytes) -> Option<Time> {
         Time::at_rate(bytes.get(), self.bandwidth)?.checked_add(self.latency)
     }
 }
 
-/// How fast a unit is.
+/// The speed of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitRates {
     /// Multiply-accumulates per second.
     pub macs: u64,
-    /// Bytes per second of operators whose arithmetic is not known.
+    /// Bytes per second of operators with unknown arithmetic cost.
     pub bytes: u64,
-    /// Time to start an operator.
+    /// The time to start an operator.
     pub overhead: Time,
-    /// Bytes per second through the switch, where known.
+    /// Bytes per second through the switch, if known.
     pub bandwidth: Option<u64>,
-    /// Arithmetic elements, where known.
+    /// The number of arithmetic elements, if known.
     pub elements: Option<u64>,
-    /// Bytes per second that each element needs, where known.
+    /// Bytes per second that each element needs, if known.
     pub local_bandwidth: Option<u64>,
-    /// Bytes per second of the bus inside, where known.
+    /// Bytes per second of the bus inside the unit, if known.
     pub bus_bandwidth: Option<u64>,
 }
 
-/// Units and memories. Immutable once read; at least one unit, and one memory off chip that all reach.
+/// A machine with units and tiered memories, immutable. It has at least one unit, and one off-chip memory to
+/// which all units have access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierMachine {
-    /// The preset or what the file calls it.
+    /// The name of the preset, or the name in the file.
     pub name: String,
-    /// What it is, in one line.
+    /// A one-line description.
     pub about: String,
-    /// Tensors begin at multiples of this in every tier and are rounded up to them, bytes.
+    /// The alignment in bytes of offsets and sizes in every tier.
     pub alignment: Bytes,
-    /// Bytes per second of the switch, where known.
+    /// Bytes per second of the switch, if known.
     pub switch: Option<u64>,
-    /// The processing units and the operators each runs.
+    /// The processing units, with the operators that each runs.
     pub units: Units,
-    /// Speeds, one entry per unit.
+    /// The speeds, one entry per unit.
     pub rates: Vec<UnitRates>,
-    /// All memories, on chip and off.
+    /// All memories, on-chip and off-chip.
     pub tiers: Vec<Tier>,
 }
 
@@ -186,7 +188,7 @@ struct RawTier {
     latency: Option<Spanned<f64>>,
 }
 
-/// The most a capacity or an alignment may say: sums of a few of them fit 63 bits.
+/// The maximum capacity and alignment: sums of a few of them fit 63 bits.
 const MOST_BYTES: u64 = 1 << 60;
 
 fn bounded(source: &Source<'_>, value: &Spanned<u64>, what: &str) -> Result<Bytes, DescriptionError> {
@@ -214,7 +216,7 @@ fn tier(source: &Source<'_>, raw: &RawTier, units: &Units) -> Result<Tier, Descr
     let at = raw.name.span().start;
     let reached = match &raw.units {
         None if raw.kind == TierKind::Buffer => {
-            return Err(source.line(at, "a buffer is of one unit: say which under `units`"));
+            return Err(source.line(at, "a buffer belongs to one unit: set `units`"));
         }
         None => None,
         Some(names) => {
@@ -224,18 +226,20 @@ fn tier(source: &Source<'_>, raw: &RawTier, units: &Units) -> Result<Tier, Descr
                 let known = || units.list().iter().map(|unit| unit.name.as_str()).collect::<Vec<_>>();
                 let unit = units.named(name);
                 reached.push(unit.ok_or_else(|| {
-                    source.line(at, format!("no unit '{name}'; there are {}", known().join(", ")))
+                    source.line(at, format!("no unit '{name}'; the units are {}", known().join(", ")))
                 })?);
             }
             reached.sort_unstable();
             reached.dedup();
             match (raw.kind, reached.len()) {
-                (_, 0) => return Err(source.line(at, "nobody reaches this tier")),
+                (_, 0) => return Err(source.line(at, "no unit has access to this tier")),
                 (TierKind::Buffer, count) if count > 1 => {
-                    return Err(source.line(at, "a buffer is of one unit; memory between units is `ram`"));
+                    return Err(
+                        source.line(at, "a buffer belongs to one unit; memory between units is `ram`")
+                    );
                 }
                 (TierKind::Ddr, count) if count < units.list().len() => {
-                    return Err(source.line(at, "memory off chip is reached by all units"));
+                    return Err(source.line(at, "off-chip memory must be accessible by all units"));
                 }
                 _ => Some(reached),
             }
@@ -252,10 +256,10 @@ fn tier(source: &Source<'_>, raw: &RawTier, units: &Units) -> Result<Tier, Descr
 }
 
 impl TierMachine {
-    /// The preset of a name, or else the machine described in the file of that name.
+    /// Returns the preset `name`, or the machine in the file `name`.
     ///
     /// # Errors
-    /// See [`DescriptionError`].
+    /// Returns the first [`DescriptionError`] found.
     pub fn find(name: &str) -> Result<Self, DescriptionError> {
         if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name)
             && !TIER_PRESETS.iter().any(|(preset, _)| *preset == name)
@@ -265,17 +269,17 @@ impl TierMachine {
         Self::parse(name, &preset_or_file("machine", name, &TIER_PRESETS)?)
     }
 
-    /// The machine a text describes; `file` is what messages call it.
+    /// Parses a machine; `file` is the name used in messages.
     ///
     /// # Errors
-    /// [`DescriptionError`] with the line of whatever is wrong.
+    /// [`DescriptionError`] with the line of the error.
     pub fn parse(file: &str, text: &str) -> Result<Self, DescriptionError> {
         let source = Source { file, text };
         source.refuse_other(
             &["unit", "tier"],
             &["memory", "dma", "compute"],
-            "it is a machine with one memory on chip ([memory], [dma], [compute]), as overlap and measure take it; \
-             tiers takes one with [[unit]] and [[tier]]",
+            "this is a machine with one on-chip memory ([memory], [dma], [compute]) for overlap and measure; \
+             tiers requires [[unit]] and [[tier]]",
         )?;
         let raw: RawMachine = source.toml()?;
         let mut units: Vec<Unit> = Vec::new();
@@ -283,26 +287,27 @@ impl TierMachine {
         for unit in &raw.unit {
             let name = unit.name.get_ref();
             if name.is_empty() || units.iter().any(|other| other.name == *name) {
-                return Err(source.line(unit.name.span().start, "names of units must be there and differ"));
+                return Err(source.line(unit.name.span().start, "unit names must be non-empty and unique"));
             }
             let kinds = KindSet::of(unit.kinds.iter().map(String::as_str));
             units.push(Unit { name: name.clone(), kinds });
             speeds.push(rates(&source, unit)?);
         }
-        let units = Units::new(units).map_err(|_| source.line(0, "a machine has a `[[unit]]`"))?;
+        let units =
+            Units::new(units).map_err(|_| source.line(0, "a machine needs at least one `[[unit]]`"))?;
         let mut tiers: Vec<Tier> = Vec::new();
         for one in &raw.tier {
             let name = one.name.get_ref();
             if name.is_empty() || tiers.iter().any(|other| other.name == *name) {
-                return Err(source.line(one.name.span().start, "names of tiers must be there and differ"));
+                return Err(source.line(one.name.span().start, "tier names must be non-empty and unique"));
             }
             tiers.push(tier(&source, one, &units)?);
         }
         if tiers.iter().all(|tier| tier.kind != TierKind::Ddr) {
-            return Err(source.line(0, "a machine has a `[[tier]]` of kind \"ddr\""));
+            return Err(source.line(0, "a machine needs at least one `[[tier]]` of kind \"ddr\""));
         }
         if tiers.len() > 64 {
-            return Err(source.line(0, "a machine has at most 64 tiers"));
+            return Err(source.line(0, "a machine may have at most 64 tiers"));
         }
         let alignment =
             raw.alignment.as_ref().map(|alignment| bounded(&source, alignment, "alignment")).transpose()?;
@@ -317,16 +322,17 @@ impl TierMachine {
         })
     }
 
-    /// The unit of every operator of the graph, those of all regions included.
+    /// The units of all operators of a graph, including those in inner regions, indexed by operator.
     ///
     /// # Errors
-    /// [`UnitsError`] for the first operator without one.
+    /// [`UnitsError`] for the first operator without a unit.
     pub fn assign(&self, graph: &Graph) -> Result<Vec<UnitId>, UnitsError> {
         (0..graph.operators().len()).map(|at| self.units.of(graph, OperatorId::at(at))).collect()
     }
 
-    /// The time an operator computes on a unit, without what it takes to start it: its arithmetic, or the bytes it touches. What
-    /// only gives a tensor another shape, or runs regions, takes none. None where it leaves the range of time.
+    /// The computing time of an operator on a unit, without its start: by its arithmetic cost, or by the
+    /// bytes that it accesses. Views, and operators that own regions, take no time. Returns `None` on
+    /// overflow.
     pub fn compute(&self, graph: &Graph, operator: &Operator, unit: UnitId) -> Option<Time> {
         let rates = self.rates[unit.index()];
         if operator.moves_nothing() || !operator.regions.is_empty() {

@@ -1,19 +1,20 @@
-//! Memory in tiers: which tensor lives in which of several memories of different size and speed.
+//! Tiered memory: assigns every tensor to one of several memories of different size and speed.
 //!
-//! A [`TierMachine`] has processing units and *tiers*: buffers inside a unit, memories on chip between units, memory off chip
-//! (SOURCES S3, Alg. 1). A [`TierProblem`] is a set of tensors with lifespans over the steps of an order and, per tier, the time and
-//! the bytes that one run moves if the tensor lives there; or none where some unit that accesses it does not reach the
-//! tier. A [`TierPlan`] has a tier for every tensor, and an address in it unless bytes are only counted. Its value is the sum of all
-//! transfer times, an exact [`Time`]. [`check_tiers`] finds everything wrong with a plan.
+//! A [`TierMachine`] has processing units and *tiers*: buffers inside a unit, on-chip memories between units,
+//! and off-chip memory (cross-unit fusion, Alg. 1). A [`TierProblem`] is a set of tensors with lifespans over
+//! the steps of an order. For each tensor and tier it states the time and the bytes that one run moves. A
+//! tier is not allowed if some unit that accesses the tensor has no access to the tier. A [`TierPlan`] has a
+//! tier for every tensor, and an address in it unless only bytes are counted. Its value is the sum of all
+//! transfer times, an exact [`Time`]. [`check_tiers`] reports all violations of a plan.
 //!
 //! ```text
-//! cbuf    |  a  |     |  d  |        dla makes a and d and reads them itself
-//! dla-gpu |     b     |              gpu reads b, which the dla makes
+//! cbuf    |  a  |     |  d  |        dla produces a and d and reads them itself
+//! dla-gpu |     b     |              gpu reads b, which dla produces
 //! ddr     |        c        |        c would not fit beside b
 //! ```
 //!
-//! What is left out: tensors that move from tier to tier during their life, transfers that overlap with computations or with each
-//! other, contention on buses.
+//! The model does not cover tensors that move between tiers during their lifespan, overlapping transfers and
+//! computations, or contention on buses.
 
 mod bandwidth;
 mod bound;
@@ -39,7 +40,7 @@ use crate::bound::BoundError;
 use crate::problem::{Bound, Problem};
 use crate::time::Time;
 
-/// The tier problem: a tier for every tensor, least transfer time.
+/// The tier problem: assigns a tier to every tensor and minimises the transfer time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiers {}
 
@@ -55,7 +56,7 @@ impl Problem for Tiers {
         plan.time(problem)
     }
 
-    /// No plan takes longer: where there is none, the bound is above it.
+    /// No plan takes longer; the bound is larger if no plan exists.
     fn limit(_: &TierProblem) -> Option<Time> {
         Some(Time::LONGEST)
     }

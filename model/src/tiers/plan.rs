@@ -1,30 +1,31 @@
-//! A tier for every tensor, and perhaps an address in it.
+//! Tier plans: a tier for every tensor, with optional addresses.
 
 use super::problem::TierProblem;
 use crate::time::Time;
 use crate::units::{Bytes, TierId};
 
-/// An answer; whether it fits a problem is for [`check_tiers`](super::check_tiers) to say.
+/// An answer to the tier problem. [`check_tiers`](super::check_tiers) checks whether it is valid for a
+/// problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierPlan {
-    /// Per tensor: where it lives.
+    /// The tier of each tensor.
     pub tiers: Vec<TierId>,
-    /// Per tensor: its first byte there, where addresses are given.
+    /// The address of each tensor in its tier, if addresses are planned.
     pub offsets: Option<Vec<Bytes>>,
 }
 
 impl TierPlan {
-    /// Time of all accesses of one run. A tensor counts nothing in a tier where it may not live; the checker
-    /// rejects it. O(n).
+    /// The total access time of one run. A tensor in a tier that is not allowed for it adds nothing; the
+    /// checker rejects it. O(n).
     pub fn time(&self, problem: &TierProblem) -> Time {
         let pairs = self.tiers.iter().zip(problem.tensors());
         pairs.filter_map(|(tier, tensor)| Some((*tensor.uses.get(tier.index())?)?.time)).sum()
     }
 
-    /// Bytes moved to and from each tier in one run. O(n).
+    /// The bytes moved to and from each tier in one run. O(n).
     ///
     /// # Panics
-    /// If some tensor may not live where the plan has it; check first.
+    /// If a tensor is in a tier that is not allowed for it. Check the plan first.
     pub fn traffic(&self, problem: &TierProblem) -> Vec<Bytes> {
         let mut traffic = vec![0u64; problem.spaces().len()];
         for (tier, one) in self.uses(problem) {
@@ -33,10 +34,10 @@ impl TierPlan {
         traffic.into_iter().map(Bytes::new).collect()
     }
 
-    /// Most bytes in each tier at one step, rounded sizes. O(n + steps) per tier.
+    /// The peak bytes of each tier at any step, with rounded sizes. O(n + steps) per tier.
     ///
     /// # Panics
-    /// As [`TierPlan::traffic`].
+    /// Under the same conditions as [`TierPlan::traffic`].
     pub fn peaks(&self, problem: &TierProblem) -> Vec<Bytes> {
         let peak = |tier: TierId| {
             let mut change = vec![0i128; problem.duration() + 1];
@@ -45,10 +46,10 @@ impl TierPlan {
                 change[one.lower] += size;
                 change[one.upper] -= size;
             }
-            let mut alive = 0;
+            let mut live = 0;
             let loads = change.into_iter().map(|change| {
-                alive += change;
-                alive
+                live += change;
+                live
             });
             Bytes::new(loads.max().unwrap_or(0) as u64)
         };
@@ -60,7 +61,7 @@ impl TierPlan {
         problem: &'a TierProblem,
     ) -> impl Iterator<Item = (TierId, super::problem::TierUse)> + 'a {
         self.tiers.iter().zip(problem.tensors()).map(|(&tier, tensor)| {
-            (tier, tensor.uses[tier.index()].expect("a checked plan keeps to tiers that are allowed"))
+            (tier, tensor.uses[tier.index()].expect("a checked plan uses allowed tiers only"))
         })
     }
 }

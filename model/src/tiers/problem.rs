@@ -1,4 +1,4 @@
-//! Tensors with lifespans, and the tiers each may live in.
+//! Tier problems: tensors with lifespans, and the tiers allowed for each.
 
 use super::machine::TierKind;
 use crate::instance::Buffer;
@@ -6,110 +6,112 @@ use crate::lifespan::Lifespan;
 use crate::time::Time;
 use crate::units::{Bytes, TierId, UnitId};
 
-/// A tier as the problem sees it.
+/// A tier of a tier problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierSpace {
     /// The name of the memory.
     pub name: String,
-    /// On chip or off, inside a unit or between units.
+    /// The location of the memory.
     pub kind: TierKind,
-    /// The units with access to it, ascending; none where all have.
+    /// The units with access, ascending, or `None` if all have access.
     pub units: Option<Vec<UnitId>>,
-    /// Size, bytes.
+    /// The size in bytes.
     pub capacity: Bytes,
-    /// Tensors begin at multiples of this here, and are rounded up to it.
+    /// The alignment in bytes of offsets and sizes in this tier.
     pub alignment: Bytes,
 }
 
 impl TierSpace {
-    /// Whether a unit reaches it.
+    /// Returns true if a unit has access.
     pub fn is_reached_by(&self, unit: UnitId) -> bool {
         self.units.as_ref().is_none_or(|units| units.contains(&unit))
     }
 }
 
-/// What one run costs for a tensor that lives in one tier.
+/// The cost of storing a tensor in one tier, for one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TierUse {
-    /// Time of all its accesses.
+    /// The total time of its accesses.
     pub time: Time,
-    /// Bytes they move to and from the tier.
+    /// The bytes moved to and from the tier.
     pub traffic: Bytes,
 }
 
 /// A tensor that occupies one tier from its first step to its last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierTensor {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Bytes, not rounded.
+    /// The size in bytes, not rounded.
     pub bytes: Bytes,
-    /// First step at which it is live.
+    /// The first step at which it is live.
     pub lower: usize,
-    /// First step after.
+    /// The first step after its lifespan.
     pub upper: usize,
-    /// The step that makes it; none where it comes from outside.
+    /// The step that produces it, or `None` if it comes from outside.
     pub producer: Option<usize>,
-    /// Steps that read it, ascending.
+    /// The steps that read it, ascending.
     pub consumers: Vec<usize>,
-    /// Per tier: what it costs there; none where it may not live there.
+    /// The cost in each tier, or `None` if the tier is not allowed.
     pub uses: Vec<Option<TierUse>>,
 }
 
-/// One step: an operator, the unit that runs it, the group it is fused into.
+/// One step: an operator, the unit that runs it, and its fusion group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierStep {
-    /// Name of the operator.
+    /// The name of the operator.
     pub name: String,
     /// The unit that runs it.
     pub unit: UnitId,
-    /// Operators of one number run as one.
+    /// The fusion group; operators of one group run as one.
     pub group: usize,
 }
 
-/// What a plan says of places inside a tier.
+/// Whether plans contain addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addresses {
-    /// Nothing: bytes are counted at every step. What that costs is a bound for plans with addresses.
+    /// Plans contain no addresses: bytes are counted at every step. Their optimum is a lower bound for plans
+    /// with addresses.
     Counted,
-    /// The address of every tensor in its tier.
+    /// Plans contain the address of every tensor in its tier.
     #[default]
     Placed,
 }
 
-/// Why tensors and tiers are no problem.
+/// The reason why tensors and tiers do not form a tier problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierError {
-    /// No tier at all, or too many.
-    #[error("{0} tiers; there must be from 1 to 64")]
+    /// No tier, or too many tiers.
+    #[error("{0} tiers; there must be 1 to 64")]
     Tiers(usize),
     #[error("tier '{tier}' has alignment 0")]
     Alignment { tier: String },
-    /// A tensor that is alive at no step, or at some that are not there.
-    #[error("tensor '{tensor}' is alive from step {lower} to {upper}, of {steps}")]
+    /// A tensor that is live at no step, or at steps that do not exist.
+    #[error("tensor '{tensor}' is live from step {lower} to {upper}, but there are {steps} steps")]
     Lifespan {
         tensor: String,
-        /// First step alive.
+        /// The first live step.
         lower: usize,
-        /// First step after.
+        /// The first step after its lifespan.
         upper: usize,
         steps: usize,
     },
-    #[error("tensor '{tensor}' has costs for {given} tiers, of {tiers}")]
+    #[error("tensor '{tensor}' has costs for {given} tiers, but there are {tiers}")]
     Uses { tensor: String, given: usize, tiers: usize },
-    #[error("tensor '{tensor}' may live in no tier: its units share none")]
+    #[error("tensor '{tensor}' has no allowed tier: no tier is accessible by all its units")]
     Homeless { tensor: String },
-    /// Sizes or traffic whose sum leaves 63 bits.
-    #[error("tensors up to '{tensor}' add up to 2^63 bytes or more, rounded or moved")]
+    /// Sizes or traffic that exceed 63 bits in total.
+    #[error("the rounded sizes or the traffic of the tensors up to '{tensor}' add up to 2^63 bytes or more")]
     TooLarge { tensor: String },
-    #[error("transfers up to those of '{tensor}' add up to more than 106 days")]
+    #[error("the transfers of the tensors up to '{tensor}' add up to more than 106 days")]
     TooLong { tensor: String },
 }
 
-/// Tensors, each to live in one of several tiers all its life. Validated once, immutable.
+/// Tensors that each occupy one of several tiers for their whole lifespan. Validated and immutable.
 ///
-/// The dearest choices add up to at most [`Time::LONGEST`], and to less than 2^63 bytes of traffic and of room.
+/// Even with the most expensive choices, times add up to at most [`Time::LONGEST`], and traffic and sizes to
+/// less than 2^63 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierProblem {
     name: String,
@@ -120,10 +122,11 @@ pub struct TierProblem {
 }
 
 impl TierProblem {
-    /// A problem from its parts. Where there are no steps, tensors are alive at one. O(tensors x tiers).
+    /// Creates a problem from its parts. Without steps, tensors are live at a single step. O(tensors x
+    /// tiers).
     ///
     /// # Errors
-    /// See [`TierError`].
+    /// Returns the first [`TierError`] found.
     pub fn new(
         name: impl Into<String>,
         spaces: Vec<TierSpace>,
@@ -138,7 +141,7 @@ impl TierProblem {
             return Err(TierError::Alignment { tier: space.name.clone() });
         }
         let count = steps.len().max(1);
-        let (mut room, mut moved, mut time) = (0u128, 0u128, 0u128);
+        let (mut sizes, mut moved, mut time) = (0u128, 0u128, 0u128);
         for one in &tensors {
             let tensor = one.name.clone();
             if one.lower >= one.upper || one.upper > count {
@@ -154,10 +157,10 @@ impl TierProblem {
             }
             let rounded = spaces.iter().map(|space| one.bytes.align_up(space.alignment).map(Bytes::get));
             let most = rounded.max_by_key(|size| size.map_or(u128::MAX, u128::from)).flatten();
-            room += most.map_or(1 << 64, u128::from);
+            sizes += most.map_or(1 << 64, u128::from);
             moved += uses().map(|one| u128::from(one.traffic.get())).max().unwrap_or(0);
             time += uses().map(|one| u128::from(one.time.get())).max().unwrap_or(0);
-            if room.max(moved) > i64::MAX as u128 {
+            if sizes.max(moved) > i64::MAX as u128 {
                 return Err(TierError::TooLarge { tensor });
             }
             if time > u128::from(Time::LONGEST.get()) {
@@ -167,42 +170,42 @@ impl TierProblem {
         Ok(Self { name: name.into(), spaces, steps, tensors, addresses })
     }
 
-    /// The same with or without addresses.
+    /// Returns the problem with or without addresses.
     #[must_use]
     pub fn with_addresses(mut self, addresses: Addresses) -> Self {
         self.addresses = addresses;
         self
     }
 
-    /// The name that messages give the problem.
+    /// The name of the problem in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// All tiers, by id.
+    /// All tiers, indexed by id.
     pub fn spaces(&self) -> &[TierSpace] {
         &self.spaces
     }
 
-    /// One tier.
+    /// The tier with the given id.
     ///
     /// # Panics
-    /// If it is of another problem.
+    /// If the id belongs to another problem.
     pub fn space(&self, tier: TierId) -> &TierSpace {
         &self.spaces[tier.index()]
     }
 
-    /// Ids of the tiers, ascending.
+    /// The ids of the tiers, ascending.
     pub fn tiers(&self) -> impl DoubleEndedIterator<Item = TierId> + ExactSizeIterator + use<> {
         (0..self.spaces.len()).map(TierId::at)
     }
 
-    /// The operators in the order they run.
+    /// The operators in execution order.
     pub fn steps(&self) -> &[TierStep] {
         &self.steps
     }
 
-    /// Number of steps at which something may be alive: at least one.
+    /// The number of steps at which tensors may be live: at least one.
     pub fn duration(&self) -> usize {
         self.steps.len().max(1)
     }
@@ -212,39 +215,39 @@ impl TierProblem {
         &self.tensors
     }
 
-    /// Whether plans need addresses.
+    /// Whether plans contain addresses.
     pub fn addresses(&self) -> Addresses {
         self.addresses
     }
 
-    /// Bytes that a tensor takes in a tier.
+    /// The bytes that a tensor occupies in a tier.
     ///
     /// # Panics
-    /// If either is of another problem.
+    /// If tensor or tier belong to another problem.
     pub fn size(&self, tensor: usize, tier: TierId) -> Bytes {
         let rounded = self.tensors[tensor].bytes.align_up(self.space(tier).alignment);
-        rounded.expect("rounded sizes are bounded when a problem is made")
+        rounded.expect("TierProblem::new bounds rounded sizes")
     }
 
-    /// A tensor as a buffer of a tier's offset problem, named by its number.
+    /// Converts a tensor to a buffer of the offset problem of a tier, named by its position.
     ///
     /// # Panics
-    /// If either is of another problem.
+    /// If tensor or tier belong to another problem.
     pub fn buffer(&self, tensor: usize, tier: TierId) -> Buffer {
         let one = &self.tensors[tensor];
         let lifespan = Lifespan::single(one.lower as u64, one.upper as u64);
-        let lifespan = lifespan.expect("a tensor is alive at a step");
+        let lifespan = lifespan.expect("a tensor is live at a step");
         let buffer = Buffer::new(tensor.to_string(), self.size(tensor, tier), lifespan);
         buffer.aligned(self.space(tier).alignment)
     }
 
-    /// What a tensor costs in a tier; none where it may not live there, or is larger than it.
+    /// The cost of a tensor in a tier, or `None` if the tier is not allowed or too small.
     pub fn cost(&self, tensor: usize, tier: TierId) -> Option<TierUse> {
         let cost = self.tensors[tensor].uses[tier.index()]?;
         (self.size(tensor, tier) <= self.space(tier).capacity).then_some(cost)
     }
 
-    /// Tiers that a tensor may live in, the fastest first; of equals the first.
+    /// The tiers in which a tensor may be stored, fastest first; ties keep the order of ids.
     pub fn options(&self, tensor: usize) -> Vec<TierId> {
         let mut options: Vec<TierId> =
             self.tiers().filter(|&tier| self.cost(tensor, tier).is_some()).collect();
@@ -252,12 +255,12 @@ impl TierProblem {
         options
     }
 
-    /// The first tensor that fits no tier it may live in: then there is no plan.
+    /// The first tensor that fits none of its allowed tiers, if any. No plan exists in that case.
     pub fn too_large(&self) -> Option<usize> {
         (0..self.tensors.len()).find(|&at| self.is_too_large(at))
     }
 
-    /// True where a tensor of this position fits no tier it may live in.
+    /// Returns true if the tensor at a position fits none of its allowed tiers.
     pub(crate) fn is_too_large(&self, tensor: usize) -> bool {
         tensor < self.tensors.len() && self.tiers().all(|tier| self.cost(tensor, tier).is_none())
     }

@@ -1,24 +1,27 @@
-//! What no timeline can go below.
+//! Lower bounds on the makespan of every timeline.
 //!
-//! Let c, l, w, A be the computing times, transfer times, weights and activations, m the channels, C the capacity.
+//! Let c, l, w, A be the computing times, transfer times, weights and activations, m the number of channels,
+//! and C the capacity.
 //! - **compute**: the sum of c.
-//! - **transfers**: operator k starts when everything up to it has been fetched, at the earliest after 1/m of the sum of l up to k and after
-//!   the largest of them, and the operators from k on compute after that; the largest over k. The first k is "first transfer, then compute", the last is
-//!   "all transfers, then the rest".
-//! - **memory**: let operator h end at E(h). What is fetched for later operators in a transfer that begins before E(h) lies on chip beside A(h)
-//!   and w(h), so at most C - A(h) - w(h) bytes of it. The rest of what operators h+1 to k need is fetched between
-//!   E(h) and the start of k: at least 1/m of its transfer time, with the choice that leaves the least (a fractional
-//!   knapsack: weights in ascending order, as start-up weighs most on the smallest; what exceeds the room alone is
-//!   left as a whole, and is left for at least its own time). For all k at once, what is held beside h takes off no more than
-//!   the best choice among everything behind h does. The longest path over all
-//!   pairs h < k, by the first reason where there are at most [`WINDOW`] weights between them and by the second anyway, with the two
-//!   other bounds in it, is the bound.
+//! - **transfers**: operator k starts when the weights of all operators up to it have been fetched. This
+//!   takes at least 1/m of the sum of l up to k, and at least the largest of them. The operators from k on
+//!   compute after that. The bound is the maximum over k. The first k gives "first transfer, then compute",
+//!   the last "all transfers, then the rest".
+//! - **memory**: let operator h end at E(h). Weights of later operators whose transfer begins before E(h) lie
+//!   in on-chip memory beside A(h) and w(h). They have at most C - A(h) - w(h) bytes. The rest of the weights
+//!   of operators h+1 to k is fetched between E(h) and the start of k. This takes at least 1/m of its
+//!   transfer time. The rest is minimised by a fractional knapsack: weights in ascending order, because the
+//!   setup latency weighs most on the smallest. Weights that do not fit on their own remain whole, and take
+//!   at least their own time. For all k at once, the weights held beside h save at most the best choice among
+//!   all weights behind h. The bound is the longest path over all pairs h < k, combined with the two other
+//!   bounds. The first argument is used with at most [`WINDOW`] weights between h and k, the second always.
 //!
-//! Where the processor copies, weights come by either way, and the bounds allow for both. Let p be the times of copies.
-//! - **transfers**: operator k starts after the processor has computed what is before it and copied some of the weights up to k,
-//!   and after 1/m of the transfer times of the others; the split that ends first, weights cut into fractions, is the one that
-//!   copies where l / p is largest.
-//! - **memory**: what is left is fetched in at least min(l, p) each, by m + 1 in place of m.
+//! If the processor copies, weights arrive in either way, and the bounds allow for both. Let p be the copy
+//! times.
+//! - **transfers**: before operator k starts, the processor has computed all earlier operators and copied
+//!   some of the weights up to k. The other weights take 1/m of their transfer times. The earliest end
+//!   results from a fractional split that copies weights with the largest l / p.
+//! - **memory**: the rest takes at least min(l, p) each, with m + 1 in place of m.
 
 use super::prefix_sums::PrefixSums;
 use super::problem::TimelineProblem;
@@ -28,23 +31,23 @@ use crate::units::OperatorId;
 use serde::Serialize;
 use std::fmt;
 
-/// Weights looked at behind each operator by the memory bound.
+/// The number of weights considered behind each operator by the memory bound.
 const WINDOW: usize = 48;
 
-/// Why nothing can be faster.
+/// The reason for a lower bound on the makespan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum TimeWitness {
-    /// All operators compute one after the other.
+    /// All operators compute sequentially.
     Compute,
     /// All transfers up to this operator, then all computations from it on.
     Transfers { operator: OperatorId },
-    /// What does not fit beside these operators is fetched after them. Ascending.
+    /// Weights that do not fit beside these operators are fetched after them. Ascending.
     Memory { operators: Vec<OperatorId> },
-    /// This operator does not fit on chip with its own weights: there is no timeline.
+    /// This operator does not fit in on-chip memory with its own weights, so no timeline exists.
     TooLarge { operator: OperatorId },
-    /// A search that left nothing out.
+    /// A completed search.
     Search { solver: String },
 }
 
@@ -75,27 +78,27 @@ impl fmt::Display for TimeWitness {
     }
 }
 
-/// A makespan that no timeline can go below, and why.
+/// A lower bound on the makespan of every timeline, with its witness.
 pub type TimeBound = LowerBound<Time, TimeWitness>;
 
-/// The sum of all computing times.
+/// The bound by the sum of all computing times. O(n).
 pub fn compute_bound(problem: &TimelineProblem) -> TimeBound {
     let value = problem.operators().iter().map(|one| one.compute).sum();
     LowerBound { value, witness: TimeWitness::Compute }
 }
 
-/// How many fetch at once: channels, and the processor where it copies.
+/// The number of parallel fetchers: the channels, and the processor if it copies.
 pub(super) fn fetchers(problem: &TimelineProblem) -> u64 {
     u64::from(problem.dma().channels) + u64::from(problem.copy_rate().is_some())
 }
 
-/// The least time in which the weights of an operator are fetched; none without weights.
+/// The minimum time to fetch the weights of an operator, or `None` without weights.
 pub(super) fn quickest(problem: &TimelineProblem, at: usize) -> Option<Time> {
     let load = problem.load(at)?;
     Some(problem.copy(at).map_or(load, |copy| copy.min(load)))
 }
 
-/// The same before it is rounded up to whole picoseconds, rounded down.
+/// The minimum time to fetch the weights of an operator, rounded down to whole picoseconds.
 fn quickest_down(problem: &TimelineProblem, at: usize) -> Time {
     let (dma, weights) = (problem.dma(), problem.operators()[at].weights.get());
     let bare = Time::at_rate_down(weights, dma.bandwidth).unwrap_or_default();
@@ -103,7 +106,8 @@ fn quickest_down(problem: &TimelineProblem, at: usize) -> Time {
     (dma.startup + bare).min(copy.unwrap_or(Time::MAX))
 }
 
-/// Earliest start of every operator as far as channels and copies say: everything up to it has been fetched. O(n), with copies O(n^2).
+/// The earliest start of every operator due to channels and copies: all weights up to it have been fetched.
+/// O(n), with copies O(n^2).
 fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u64::from(problem.dma().channels);
     if problem.copy_rate().is_some() {
@@ -118,7 +122,7 @@ fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     (0..problem.len()).map(earliest).collect()
 }
 
-/// The same where weights may be copied: the fractional split described at the head of this file.
+/// The earliest starts if weights may be copied: the fractional split described in the module documentation.
 fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u128::from(problem.dma().channels);
     let times = |at: usize| Some((problem.load(at)?.get(), problem.copy(at)?.get()));
@@ -134,7 +138,7 @@ fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
         for &(_, load, copy) in order.iter().filter(|(at, ..)| *at <= last) {
             let (load, copy) = (u128::from(load), u128::from(copy));
             if (processor + copy) * channels > left.saturating_sub(load) {
-                // As much of this one as makes both end together; rounded down, so that it stays a bound.
+                // The part of this weight that makes both end together, rounded down to keep a lower bound.
                 let missing = left.saturating_sub(processor * channels);
                 processor += copy * missing / (copy * channels + load).max(1);
                 break;
@@ -147,7 +151,8 @@ fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
     (0..problem.len()).map(earliest).collect()
 }
 
-/// The best over k of all transfers up to operator k, then all computations from k on; none without weights. O(n).
+/// The maximum over k of all transfers up to operator k, then all computations from k on. Returns `None`
+/// without weights. O(n).
 pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
     let mut rest = Time::ZERO;
     let mut best: Option<(Time, usize)> = None;
@@ -163,12 +168,12 @@ pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
     })
 }
 
-/// What is left to fetch after an operator for those behind it, as they are looked at one by one.
+/// The weights left to fetch after an operator for the operators behind it, considered one at a time.
 struct Rest {
-    /// Bytes that may lie on chip beside the operator.
-    room: u128,
-    /// Weights and times to fetch them so far, weights ascending. Times are rounded down: rounded up, they would not grow
-    /// slower than weights, and what is left by another choice could take less.
+    /// The bytes of weights that fit in on-chip memory beside the operator.
+    space: u128,
+    /// The weights so far, ascending, with their fetch times. Times are rounded down: rounded up, they would
+    /// not grow more slowly than weights, so another choice could leave less.
     items: Vec<(u64, u64)>,
 }
 
@@ -176,34 +181,35 @@ impl Rest {
     fn after(problem: &TimelineProblem, at: usize) -> Self {
         let one = &problem.operators()[at];
         let free = problem.capacity().get().saturating_sub(one.activations.get());
-        Self { room: u128::from(free.saturating_sub(one.weights.get())), items: Vec::new() }
+        Self { space: u128::from(free.saturating_sub(one.weights.get())), items: Vec::new() }
     }
 
-    /// Takes one more operator's weights, and gives the least time it takes to fetch what is left of all so far.
+    /// Adds the weights of one more operator. Returns the minimum time to fetch the rest of all weights so
+    /// far.
     fn with(&mut self, problem: &TimelineProblem, next: usize, channels: u64) -> u64 {
         let (weights, load) = (problem.operators()[next].weights.get(), quickest_down(problem, next));
         let at = self.items.partition_point(|&(other, _)| other < weights);
         self.items.insert(at, (weights, load.get()));
-        let (mut room, mut left, mut longest) = (self.room, 0u64, 0u64);
+        let (mut space, mut left, mut longest) = (self.space, 0u64, 0u64);
         for &(weights, load) in &self.items {
-            if u128::from(weights) > self.room {
-                // Not even alone.
+            if u128::from(weights) > self.space {
+                // Does not fit even on its own.
                 (left, longest) = (left + load, longest.max(load));
                 continue;
             }
-            let taken = room.min(u128::from(weights));
-            room -= taken;
-            // Rounded down, so that it stays a bound.
+            let taken = space.min(u128::from(weights));
+            space -= taken;
+            // Rounded down to keep a lower bound.
             left += (u128::from(load) * (u128::from(weights) - taken) / u128::from(weights)) as u64;
         }
         left.div_ceil(channels).max(longest)
     }
 }
 
-/// Per operator: the most transfer time of weights behind it that lie beside it together. O(n log n).
+/// Per operator: the maximum transfer time of weights behind it that fit beside it together. O(n log n).
 ///
-/// The smallest that fit, and a part of the next, as start-up weighs most on the smallest; and no more than as many
-/// of the largest as there are at most.
+/// These are the smallest weights that fit and a part of the next, because the setup latency weighs most on
+/// the smallest. The time is at most that of the largest weights of the same number.
 fn saved(problem: &TimelineProblem) -> Vec<u64> {
     let weight = |at: usize| problem.operators()[at].weights.get();
     let mut ranked = problem.weighted();
@@ -217,19 +223,20 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
     for at in (0..problem.len()).rev() {
         let one = &problem.operators()[at];
         let free = problem.capacity().get().saturating_sub(one.activations.get());
-        let room = u128::from(free.saturating_sub(one.weights.get()));
-        let alone = ranked.partition_point(|&other| u128::from(weight(other)) <= room);
-        let (rank, [bytes, mut time, count]) = sums.prefix(|rank, sums| rank <= alone && sums[0] <= room);
+        let space = u128::from(free.saturating_sub(one.weights.get()));
+        let alone = ranked.partition_point(|&other| u128::from(weight(other)) <= space);
+        let (rank, [bytes, mut time, count]) = sums.prefix(|rank, sums| rank <= alone && sums[0] <= space);
         if rank < alone {
-            // The next that fits alone is behind this operator too, or the prefix would be longer.
+            // The next weight that fits on its own lies behind this operator too, otherwise the prefix would
+            // be longer.
             let next = ranked[rank];
             let load = problem.load(next).unwrap_or_default().get();
-            let part = u128::from(load) * (room - bytes);
+            let part = u128::from(load) * (space - bytes);
             time += part.div_ceil(u128::from(weight(next)));
         }
         let (_, [_, all, most]) = sums.prefix(|rank, _| rank <= alone);
         let (_, [_, small, _]) = sums.prefix(|rank, sums| rank <= alone && sums[2] <= most - count);
-        // All transfers of a problem together stay within 63 bits.
+        // All transfers of a problem fit 63 bits in total.
         saved[at] = time.min(all - small) as u64;
         if let Some(load) = problem.load(at) {
             sums.add(ranks[at], [one.weights.get(), load.get(), 1]);
@@ -238,26 +245,27 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
     saved
 }
 
-/// The longest path described at the head of this file. O(n (log n + WINDOW^2)).
+/// The longest path described in the module documentation. O(n (log n + WINDOW^2)).
 pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
     memory_bound_from(problem, fetched(problem))
 }
 
-/// The same from what operators cannot start before in any case.
+/// The longest path, given earliest starts that hold in any case.
 pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>) -> TimeBound {
     let channels = fetchers(problem);
     let count = problem.len();
-    // Per operator: behind which its start must wait, where that is what decides.
+    // Per operator: the operator that determines its start, if any.
     let mut behind: Vec<Option<usize>> = vec![None; count];
     let mut end = Time::ZERO;
     let saved = saved(problem);
     let fetched: Vec<usize> = (0..count).filter(|&at| problem.load(at).is_some()).collect();
-    // The operator with the largest end times channels, less the transfer time up to it and what it saves; and that number.
+    // The operator with the largest end times channels, minus the transfer time up to it and its savings; and
+    // that number.
     let mut latest: Option<(i128, usize)> = None;
     let mut work = 0;
     for at in 0..count {
         if problem.load(at).is_some() {
-            // Rounded down where savings are rounded up, as neither is quite proportional.
+            // Rounded down where savings are rounded up, because neither is exactly proportional.
             work += i128::from(quickest_down(problem, at).get());
             if let Some((least, before)) = latest {
                 let time = (least + work).max(0) as u128;
@@ -297,12 +305,12 @@ pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>)
     LowerBound { value: end, witness: TimeWitness::Memory { operators } }
 }
 
-/// True where an operator starts later than the one before it ends.
+/// Returns true if an operator starts later than the one before it ends.
 fn waits(problem: &TimelineProblem, start: &[Time], before: usize, here: usize) -> bool {
     start[here] > start[before] + problem.operators()[before].compute
 }
 
-/// The highest of the bounds, with the simplest reason. As [`memory_bound`], which takes longest.
+/// The highest of the bounds, with the simplest witness. Takes as long as [`memory_bound`].
 pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
     let mut best = compute_bound(problem);
     for bound in transfer_bound(problem).into_iter().chain([memory_bound(problem)]) {
@@ -313,7 +321,8 @@ pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
     best
 }
 
-/// The bound that proves that there is no timeline, where some operator does not fit on chip; else [`time_bound`].
+/// The proof that no timeline exists if some operator does not fit in on-chip memory, otherwise
+/// [`time_bound`].
 pub fn fitting_bound(problem: &TimelineProblem) -> TimeBound {
     match problem.too_large() {
         Some(at) => LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::at(at) }),
@@ -321,10 +330,10 @@ pub fn fitting_bound(problem: &TimelineProblem) -> TimeBound {
     }
 }
 
-/// Confirms that the witness of a bound shows it. As [`time_bound`].
+/// Confirms a bound by recomputing it. Takes as long as [`time_bound`].
 ///
 /// # Errors
-/// The first reason for doubt.
+/// The first reason why the witness does not prove the bound.
 pub fn confirm_time_bound(problem: &TimelineProblem, bound: &TimeBound) -> Result<(), BoundError> {
     bound.shown_by(match &bound.witness {
         TimeWitness::Compute => compute_bound(problem).value,

@@ -1,41 +1,41 @@
-//! Everything that can be wrong with a timeline, found from the definitions. Shares nothing with the schedules.
+//! The checker of timelines. It works from the definitions and shares no code with the schedulers.
 //!
-//! A timeline is *valid* where
-//! - operators compute in their order, one at a time, for as long as they take;
-//! - an operator with weights has one transfer, which carries all of them, takes start-up plus bytes over bandwidth, and has
-//!   ended before it starts;
+//! A timeline is *valid* if
+//! - operators compute in order, one at a time, for exactly their computing time;
+//! - an operator with weights has one transfer, which carries all of them and ends before the operator
+//!   starts. It takes the setup latency plus bytes over bandwidth;
 //! - a channel carries one transfer at a time;
-//! - a transfer on no channel is a copy by the processor, where the machine has one that copies: it takes bytes over the rate of
-//!   copies, and the processor neither computes nor copies anything else meanwhile;
-//! - a weight buffer, occupied from the start of its transfer to the end of its operator, shares no address with another one
-//!   meanwhile, nor with a slot it does not lie in, nor with the activations of an operator that computes in
-//!   that time, which take the lowest addresses; it begins at a multiple of the alignment, takes a multiple of it, and ends at or
-//!   below the capacity.
+//! - a transfer without a channel is a copy by the processor, on machines that support it. It takes bytes
+//!   over the copy rate, and the processor does nothing else meanwhile;
+//! - a weight buffer is occupied from the start of its transfer to the end of its operator. During that time
+//!   it shares no address with another buffer or with a slot that does not contain it. The same holds for the
+//!   activations of a computing operator, which occupy the lowest addresses. It begins at a multiple of the
+//!   alignment, its size is a multiple of it, and it ends within the capacity.
 //!
-//! Between two computations nothing further needs to hold: a buffer that is occupied then is occupied while the next
-//! operator computes.
+//! Between two computations no further condition is needed, because a buffer occupied then is also occupied
+//! while the next operator computes.
 
 use super::problem::TimelineProblem;
 use super::timeline::{Slot, Timeline, Transfer};
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 
-/// One thing that is wrong with a timeline. Operators and transfers are named by position.
+/// One violation of the definition of a valid timeline. Operators and transfers are given by position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TimelineViolation {
     #[error("{given} computations for {expected} operators")]
     Count { given: usize, expected: usize },
-    #[error("transfer {transfer} is for operator {operator}, of which there are only {operators}")]
+    #[error("transfer {transfer} is for operator {operator}, but there are only {operators} operators")]
     NoSuchOperator { transfer: usize, operator: OperatorId, operators: usize },
-    /// A transfer on a channel that is not there.
-    #[error("transfer {transfer} is on channel {channel}, of which there are only {channels}")]
+    /// A transfer on a channel that does not exist.
+    #[error("transfer {transfer} is on channel {channel}, but there are only {channels} channels")]
     NoSuchChannel { transfer: usize, channel: u32, channels: u32 },
-    /// A copy by a processor that does not copy.
-    #[error("transfer {transfer} is on no channel, and the processor does not copy")]
+    /// A copy on a machine whose processor does not copy.
+    #[error("transfer {transfer} has no channel, but the processor does not copy")]
     NoCopy { transfer: usize },
-    /// The processor copies, and computes or copies something else at once.
-    #[error("the processor copies transfer {transfer} and {what} {position} at once, at {time}")]
+    /// The processor copies while it computes or copies something else.
+    #[error("at {time} the processor copies transfer {transfer} and simultaneously {what} {position}")]
     ProcessorBusy {
         transfer: usize,
         /// `computes operator` or `copies transfer`.
@@ -47,26 +47,26 @@ pub enum TimelineViolation {
     ComputeTime { operator: OperatorId, name: String, start: Time, end: Time, expected: Time },
     #[error("transfer {transfer} of {bytes} bytes takes from {start} to {end}, which is not {expected}")]
     TransferTime { transfer: usize, bytes: Bytes, start: Time, end: Time, expected: Time },
-    /// An operator that starts before the one ahead of it has ended.
+    /// An operator that starts before the previous one has ended.
     #[error("operator {after} starts at {start}, before operator {before} ends at {end}")]
     Precedence { before: OperatorId, end: Time, after: OperatorId, start: Time },
-    /// Weights that are not there in time.
+    /// Weights that arrive after the start of their operator.
     #[error("operator {operator} ('{name}') starts at {start}, before its transfer {transfer} ends at {end}")]
     Late { operator: OperatorId, name: String, start: Time, transfer: usize, end: Time },
-    /// More or fewer bytes than there are.
+    /// More or fewer bytes than the weights have.
     #[error("transfers carry {given} bytes to operator {operator} ('{name}'), which has {expected}")]
     Carried { operator: OperatorId, name: String, given: u128, expected: Bytes },
     /// More than one transfer for one operator.
     #[error("transfers {first} and {second} are both for operator {operator} ('{name}')")]
     Twice { operator: OperatorId, name: String, first: usize, second: usize },
-    /// Two transfers on one channel at once.
-    #[error("transfers {first} and {second} are on channel {channel} at once, at {time}")]
+    /// Two simultaneous transfers on one channel.
+    #[error("transfers {first} and {second} are simultaneously on channel {channel} at {time}")]
     ChannelBusy { first: usize, second: usize, channel: u32, time: Time },
-    /// A buffer too small, or of a size that leaves the address space.
+    /// A buffer that is too small, or that exceeds the address space.
     #[error("transfer {transfer} carries {bytes} bytes into a buffer of {size} at {offset}")]
     BufferSize { transfer: usize, bytes: Bytes, size: Bytes, offset: Bytes },
-    /// A buffer or slot that begins off the alignment.
-    #[error("{what} {position} begins at {offset}, no multiple of {alignment}")]
+    /// A buffer or slot that begins at an unaligned address.
+    #[error("{what} {position} begins at {offset}, not a multiple of {alignment}")]
     Misaligned {
         /// `transfer` or `slot`.
         what: &'static str,
@@ -74,8 +74,8 @@ pub enum TimelineViolation {
         offset: Bytes,
         alignment: Bytes,
     },
-    /// A buffer or slot of a size that nothing could be placed right behind.
-    #[error("{what} {position} takes {size} bytes, no multiple of {alignment}")]
+    /// A buffer or slot whose size is not a multiple of the alignment.
+    #[error("{what} {position} takes {size} bytes, not a multiple of {alignment}")]
     Ragged {
         /// `transfer` or `slot`.
         what: &'static str,
@@ -83,17 +83,17 @@ pub enum TimelineViolation {
         size: Bytes,
         alignment: Bytes,
     },
-    /// Two buffers in one place at one time.
+    /// Two buffers that share addresses at the same time.
     #[error("the buffers of transfers {first} and {second} share addresses from {offset} at {time}")]
     Overlap {
         first: usize,
         second: usize,
-        /// First address shared.
+        /// The first shared address.
         offset: Bytes,
-        /// First moment shared.
+        /// The first shared moment.
         time: Time,
     },
-    /// Two slots, or a slot and a buffer that is not inside of it, share addresses.
+    /// Two slots that share addresses, or a slot and a buffer that is not inside it.
     #[error("slot {slot} shares addresses with {what} {position}")]
     SlotOverlap {
         slot: usize,
@@ -128,8 +128,10 @@ pub enum TimelineViolation {
     },
 }
 
-/// What is wrong with a timeline; empty where it is valid. Of those that are on a channel at once, or keep the processor busy at
-/// once, neighbours in time are told. O(n log n + pairs that overlap in time).
+/// Returns every violation of a timeline; the list is empty if it is valid. O(n log n + pairs that overlap in
+/// time).
+///
+/// Of simultaneous uses of a channel or the processor, only neighbours in time are reported.
 pub fn check_timeline(problem: &TimelineProblem, timeline: &Timeline) -> Vec<TimelineViolation> {
     if timeline.computations.len() != problem.len() {
         return vec![TimelineViolation::Count {
@@ -189,7 +191,7 @@ impl Check<'_> {
         }
     }
 
-    /// What can be said of one transfer alone.
+    /// Checks each transfer on its own.
     fn transfers(&mut self) {
         let (dma, operators) = (self.problem.dma(), self.problem.len());
         for (transfer, one) in self.timeline.transfers.iter().enumerate() {
@@ -231,7 +233,7 @@ impl Check<'_> {
         }
     }
 
-    /// Alignment and capacity of a buffer or slot.
+    /// Checks the alignment and capacity of a buffer or slot.
     fn place(&mut self, what: &'static str, position: usize, offset: Bytes, size: Bytes) {
         let (alignment, capacity) = (self.problem.alignment(), self.problem.capacity());
         if !offset.get().is_multiple_of(alignment.get()) {
@@ -280,12 +282,13 @@ impl Check<'_> {
         }
     }
 
-    /// The processor does one thing at a time; that computations do not overlap each other is told by their order.
+    /// Checks that the processor does one thing at a time. The order check already covers overlapping
+    /// computations.
     fn processor(&mut self) {
         let copies = self.timeline.transfers.iter().enumerate();
         let copies = copies.filter(|(_, one)| one.channel.is_none()).map(|(at, one)| (one.span, at, true));
         let computations = self.timeline.computations.iter().enumerate().map(|(at, span)| (*span, at, false));
-        // What computes for no time may do so when a copy begins or ends, not meanwhile.
+        // A computation of zero duration may coincide with the begin or end of a copy, but not lie inside it.
         let mut doing: Vec<_> = copies.chain(computations).collect();
         doing.sort_by_key(|(span, ..)| (span.start, span.end));
         for pair in doing.windows(2) {
@@ -325,7 +328,7 @@ impl Check<'_> {
         self.slots();
     }
 
-    /// Every operator that computes while a buffer is occupied has its activations below it.
+    /// Checks that every operator that computes while a buffer is occupied has its activations below it.
     fn above_activations(&mut self, position: usize) {
         let one = &self.timeline.transfers[position];
         let last = one.operator.index();
@@ -337,7 +340,7 @@ impl Check<'_> {
         }
     }
 
-    /// Something that begins below the activations of an operator beside it.
+    /// Reports a buffer or slot that begins below the activations of an operator.
     fn beside(&mut self, (what, position): (&'static str, usize), offset: Bytes, at: usize) {
         let (operator, activations) = (OperatorId::at(at), self.problem.operators()[at].activations);
         if offset < activations {

@@ -1,8 +1,9 @@
-//! A timeline as a list of instructions for a runtime, which [`replay`] makes a timeline again.
+//! Timelines as instruction lists for a runtime. [`replay`] converts a list back to a timeline.
 //!
-//! The list is one stream, taken in order. `DMAStart` queues a transfer on its channel and goes on, `DMAWait` waits until the
-//! transfer of an operator has ended, `Compute` and `Copy` take their time. A transfer starts when its channel is free and its
-//! turn has come: [`replay`] runs the stream and gives a timeline that ends no later than the one it came from.
+//! The list is one sequential stream. `DMAStart` queues a transfer on its channel and continues, and
+//! `DMAWait` waits for the end of an operator's transfer. `Compute` and `Copy` block for their duration. A
+//! transfer starts when its channel is free and earlier transfers in the queue have ended. [`replay`] runs
+//! the stream; the resulting timeline ends no later than the original one.
 
 use super::problem::TimelineProblem;
 use super::program::OverlapProgram;
@@ -15,26 +16,26 @@ use std::io::{self, Write};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Instruction {
-    /// Fetch `bytes` of weights into a buffer of `size` at `offset`.
+    /// Fetches `bytes` of weights into a buffer of `size` at `offset`.
     DmaStart { operator: OperatorId, channel: u32, bytes: Bytes, offset: Bytes, size: Bytes },
-    /// The same by the processor instead of a channel.
+    /// Copies `bytes` of weights by the processor instead of a channel.
     Copy { operator: OperatorId, bytes: Bytes, offset: Bytes, size: Bytes },
-    /// Wait until the weights of an operator are there.
+    /// Waits until the weights of an operator have arrived.
     DmaWait { operator: OperatorId },
-    /// Run an operator.
+    /// Runs an operator.
     Compute { operator: OperatorId },
 }
 
-/// A stream that cannot be run.
+/// The reason why a stream cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ReplayError {
-    /// An instruction that names what is not there.
+    /// An instruction that refers to an operator or channel that does not exist, or an unsupported copy.
     #[error(
-        "instruction {at} names an operator or a channel that is not there, or copies on a machine that does not"
+        "instruction {at} refers to an operator or channel that does not exist, or copies on a machine without copies"
     )]
     Unknown { at: usize },
-    /// Operators that do not run once each, in order.
+    /// Operators that do not run exactly once each, in order.
     #[error("instruction {at} runs operator {operator}, but operator {expected} is next")]
     Order { at: usize, operator: OperatorId, expected: usize },
     #[error("instruction {at} ends beyond the range of time")]
@@ -42,15 +43,17 @@ pub enum ReplayError {
 }
 
 impl Timeline {
-    /// The instructions, in the order a runtime takes them: every transfer is queued right before the first computation that starts
-    /// after it has, or earlier where it waited for its channel while an operator computed. The timeline must
-    /// be valid. O(n log n).
+    /// Converts the timeline to instructions in execution order. O(n log n).
+    ///
+    /// Every transfer is queued right before the first computation that starts after the transfer has
+    /// started. It is queued earlier if it waited for its channel while an operator computed. The timeline
+    /// must be valid.
     ///
     /// # Panics
-    /// If the timeline is not one of its problem; check it first.
+    /// If the timeline is invalid for its problem. Check it first.
     pub fn instructions(&self) -> Vec<Instruction> {
         let mut transfers: Vec<&Transfer> = self.transfers.iter().collect();
-        // What starts during a copy is queued before it, as before a computation.
+        // Transfers that start during a copy are queued before it, as before a computation.
         transfers.sort_by_key(|one| {
             let turn = if one.channel.is_some() { one.span.start } else { one.span.end };
             (turn, one.channel.is_some(), one.operator, one.channel)
@@ -83,10 +86,10 @@ impl Timeline {
     }
 }
 
-/// Runs a stream: the timeline it gives, which is still to be checked. O(n).
+/// Runs a stream and returns the resulting timeline, which is not checked. O(n).
 ///
 /// # Errors
-/// [`ReplayError`] where it cannot be run.
+/// [`ReplayError`] if the stream cannot be run.
 pub fn replay(problem: &TimelineProblem, stream: &[Instruction]) -> Result<Timeline, ReplayError> {
     let dma = problem.dma();
     let mut free = vec![Time::ZERO; dma.channels as usize];
@@ -135,14 +138,16 @@ pub fn replay(problem: &TimelineProblem, stream: &[Instruction]) -> Result<Timel
     Ok(timeline)
 }
 
-/// Writes instructions as CSV: `segment,instruction,operator,name,channel,bytes,offset,size`, empty where it does not apply.
-/// Operators are positions in their segment; `size` is that of the buffer, of which `bytes` are filled.
+/// Writes instructions as CSV: `segment,instruction,operator,name,channel,bytes,offset,size`, empty where a
+/// column does not apply.
+///
+/// Operators are positions in their segment. `size` is the size of the buffer, of which `bytes` are filled.
 ///
 /// # Errors
-/// What the writer reports.
+/// Any error of the writer.
 ///
 /// # Panics
-/// If they name operators the problem has not.
+/// If an instruction refers to an operator that the problem does not have.
 pub fn write_instructions<'a>(
     segments: impl IntoIterator<Item = (&'a TimelineProblem, Vec<Instruction>)>,
     output: &mut dyn Write,
@@ -155,15 +160,18 @@ pub fn write_instructions<'a>(
     writer.flush()
 }
 
-/// The same for a program with one timeline per segment. Weights that are resident come first, in segments that are called
-/// `preload`, with transfers as in any other, or, where they stay from run to run, `resident`, with an instruction `Resident`
-/// that says where they lie. Both name the operator that fetched them first and have no position.
+/// Writes the instructions of a program with one timeline per segment.
+///
+/// Resident weights come first. Weights fetched before the program are in the segment `preload`, with the
+/// usual transfers. Weights that stay from run to run are in the segment `resident`, with an instruction
+/// `Resident` that gives their place. Both use the name of the operator that fetches them first, without a
+/// position.
 ///
 /// # Errors
-/// What the writer reports.
+/// Any error of the writer.
 ///
 /// # Panics
-/// If the timelines are not those of the program.
+/// If the timelines do not belong to the program.
 pub fn write_program(
     program: &OverlapProgram,
     timelines: &[Timeline],

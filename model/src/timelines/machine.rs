@@ -1,36 +1,36 @@
-//! The machine that a timeline is made for: memory on chip, DMA, compute rates. Read from TOML.
+//! Machines for timelines: on-chip memory, DMA and compute rates. Read from TOML.
 //!
 //! ```toml
 //! name = "mine"
 //! about = "one line"              # optional
 //!
 //! [memory]
-//! capacity = 655_360              # bytes on chip, for activations and weight buffers together
-//! alignment = 64                  # bytes; weight buffers begin at multiples, sizes are rounded up; default 1
-//! slice = 65_536                  # bytes; an operator with more weights runs in slices; default: none does
+//! capacity = 655_360              # bytes of on-chip memory, for activations and weight buffers
+//! alignment = 64                  # bytes, of offsets and sizes of weight buffers; default 1
+//! slice = 65_536                  # bytes; operators with more weights run in slices; default: no slices
 //! resident_weights = false        # whether weights may stay on chip from run to run; default false
 //!
 //! [dma]
 //! channels = 1                    # default 1; each carries one transfer at a time
-//! startup = 20e-6                 # seconds per transfer; default 0
+//! startup = 20e-6                 # setup latency: seconds per transfer; default 0
 //! bandwidth = 50e6                # bytes per second of each channel
 //!
-//! [copy]                          # optional: the processor itself may copy weights, computing nothing meanwhile
-//! bandwidth = 50e6                # bytes per second; no start-up
+//! [copy]                          # optional: the processor may copy weights, without computing meanwhile
+//! bandwidth = 50e6                # bytes per second; no setup latency
 //!
 //! [compute]
 //! macs_per_second = 2e9           # operators whose arithmetic (`cost`) is known
-//! bytes_per_second = 400e6        # the others: bytes of all tensors read and made
+//! bytes_per_second = 400e6        # other operators: bytes of all tensors read and written
 //! overhead = 5e-6                 # seconds per operator; default 0
-//! times = "times.csv"             # measured times, columns operator,seconds; they go before everything else;
-//!                                 # an operator without a name is called by its kind and number, as in CONV_2D#0
+//! times = "times.csv"             # measured times, columns operator,seconds; they take precedence;
+//!                                 # operators without a name use kind and number, as in CONV_2D#0
 //!
 //! [compute.kinds.DEPTHWISE_CONV_2D]   # rates of one kind of operator
 //! macs_per_second = 500e6         # or bytes_per_second, or both
 //! ```
 //!
-//! Unknown members are refused. Every error names file, line and value. Seconds are kept as picoseconds, rates as whole
-//! numbers, so that times computed from them are exact integers.
+//! Unknown members are rejected. Every error states file, line and value. Seconds are stored as picoseconds
+//! and rates as integers, so that all times computed from them are exact integers.
 
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::graph::{Graph, Operator};
@@ -43,7 +43,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// How fast operators of one kind run. Where both rates are given, `bytes` serves operators of unknown arithmetic.
+/// The speed of one kind of operator. If both rates are given, `bytes` applies to operators of unknown
+/// arithmetic cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Multiply-accumulates per second.
@@ -52,38 +53,38 @@ pub struct Rates {
     pub bytes: Option<u64>,
 }
 
-/// What a timeline is made for. Immutable once read.
+/// The machine of a timeline. Immutable once read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// The preset or what the file calls it.
+    /// The name of the preset, or the name in the file.
     pub name: String,
-    /// What it is, in one line.
+    /// A one-line description.
     pub about: String,
-    /// Bytes on chip, for activations and weight buffers together.
+    /// The size of on-chip memory in bytes, for activations and weight buffers.
     pub capacity: Bytes,
-    /// Weight buffers begin at multiples of this and are rounded up to them, bytes.
+    /// The alignment in bytes of offsets and sizes of weight buffers.
     pub alignment: Bytes,
-    /// Operators with more bytes of weights run in slices.
+    /// Operators with more bytes of weights run in slices of at most this size.
     pub slice: Option<Bytes>,
-    /// Whether weights may stay on chip from run to run.
+    /// Whether weights may stay in on-chip memory from run to run.
     pub resident_weights: bool,
-    /// DMA channels, each with one transfer at a time.
+    /// The number of DMA channels, each with one transfer at a time.
     pub channels: u32,
-    /// Time a transfer takes before its first byte.
+    /// The setup latency of a transfer.
     pub startup: Time,
-    /// Bytes per second of each channel.
+    /// The bandwidth of each channel in bytes per second.
     pub bandwidth: u64,
-    /// Bytes per second at which the processor itself copies weights; none where it does not.
+    /// Bytes per second at which the processor copies weights, or `None` if it does not copy.
     pub copy: Option<u64>,
-    /// Multiply-accumulates per second, unless the kind has its own.
+    /// Multiply-accumulates per second, unless the kind has its own rate.
     pub macs_per_second: u64,
-    /// Bytes per second of operators whose arithmetic is not known.
+    /// Bytes per second of operators with unknown arithmetic cost.
     pub bytes_per_second: u64,
-    /// Time every operator takes besides.
+    /// The additional time of every operator.
     pub overhead: Time,
-    /// Rates by kind of operator.
+    /// Rates by operator kind.
     pub kinds: BTreeMap<String, Rates>,
-    /// Measured times by what operators are called, see [`Graph::called`].
+    /// Measured times by display name of the operator; see [`Graph::called`].
     pub times: BTreeMap<String, Time>,
 }
 
@@ -154,22 +155,22 @@ impl Source<'_> {
         if (1.0..=1e18).contains(&rate) {
             Ok(rate.round() as u64)
         } else {
-            Err(self.line(value.span().start, "a rate must be from 1 to 1e18 per second"))
+            Err(self.line(value.span().start, "a rate must be 1 to 1e18 per second"))
         }
     }
 
     pub(crate) fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, DescriptionError> {
         let Some(value) = value else { return Ok(Time::ZERO) };
         let time = Time::from_seconds(*value.get_ref()).filter(|_| *value.get_ref() <= 1e6);
-        time.ok_or_else(|| self.line(value.span().start, "seconds must be from 0 to 1e6"))
+        time.ok_or_else(|| self.line(value.span().start, "seconds must be 0 to 1e6"))
     }
 }
 
 impl Machine {
-    /// The preset of a name, or else the machine described in the file of that name.
+    /// Returns the preset `name`, or the machine in the file `name`.
     ///
     /// # Errors
-    /// See [`DescriptionError`].
+    /// Returns the first [`DescriptionError`] found.
     pub fn find(name: &str) -> Result<Self, DescriptionError> {
         if let Some((_, text)) = TIER_PRESETS.iter().find(|(preset, _)| *preset == name)
             && !PRESETS.iter().any(|(preset, _)| *preset == name)
@@ -179,17 +180,17 @@ impl Machine {
         Self::parse(name, &preset_or_file("machine", name, &PRESETS)?)
     }
 
-    /// The machine a text describes; `file` is what messages call it, and its folder is where `times` is looked for.
+    /// Parses a machine. `file` is the name used in messages; `times` is relative to its folder.
     ///
     /// # Errors
-    /// [`DescriptionError`] with the line of whatever is wrong.
+    /// [`DescriptionError`] with the line of the error.
     pub fn parse(file: &str, text: &str) -> Result<Self, DescriptionError> {
         let source = Source { file, text };
         source.refuse_other(
             &["memory", "dma", "compute"],
             &["unit", "tier"],
-            "it is a machine with tiers of memory ([[unit]], [[tier]]), as tiers takes it; overlap and measure take \
-             one with [memory], [dma] and [compute]",
+            "this is a machine with memory tiers ([[unit]], [[tier]]) for tiers; overlap and measure require \
+             [memory], [dma] and [compute]",
         )?;
         let raw: RawMachine = source.toml()?;
         let (memory, dma, compute) = (raw.memory, raw.dma, raw.compute);
@@ -199,7 +200,7 @@ impl Machine {
         let channels = match &dma.channels {
             None => 1,
             Some(count) if (1..=64).contains(count.get_ref()) => *count.get_ref(),
-            Some(count) => return Err(source.line(count.span().start, "channels must be from 1 to 64")),
+            Some(count) => return Err(source.line(count.span().start, "channels must be 1 to 64")),
         };
         let rate = |value: &Option<Spanned<f64>>| value.as_ref().map(|value| source.rate(value)).transpose();
         let mut kinds = BTreeMap::new();
@@ -230,8 +231,8 @@ impl Machine {
         })
     }
 
-    /// The file that describes it, without measured times. Read again, it is the same machine, but that times of more than
-    /// 9000 seconds may differ in their last digits.
+    /// Writes the machine as TOML, without measured times. Parsing it gives the same machine, except that
+    /// times above 9000 seconds may differ in their last digits.
     pub fn toml(&self) -> String {
         let mut text = format!("name = {}\n", quoted(&self.name));
         if !self.about.is_empty() {
@@ -263,14 +264,14 @@ impl Machine {
         text
     }
 
-    /// The time a transfer of so many bytes takes on one channel; none where it leaves the range of time.
+    /// The time of a transfer of `bytes` bytes on one channel, or `None` on overflow.
     pub fn transfer(&self, bytes: Bytes) -> Option<Time> {
         Time::at_rate(bytes.get(), self.bandwidth)?.checked_add(self.startup)
     }
 
-    /// The time an operator computes: as measured, else its arithmetic, or the bytes it touches, at the rate of its kind,
-    /// and the overhead. What only gives a tensor another shape, or runs regions, costs the overhead alone. None
-    /// where it leaves the range of time.
+    /// The computing time of an operator: the measured time, otherwise its arithmetic cost or accessed bytes
+    /// at the rate of its kind, plus the overhead. Views, and operators that own regions, take the overhead
+    /// only. Returns `None` on overflow.
     pub fn compute(&self, graph: &Graph, id: OperatorId) -> Option<Time> {
         let operator = graph.operator(id);
         if !self.times.is_empty()
@@ -284,7 +285,8 @@ impl Machine {
         self.rated(graph, operator)?.checked_add(self.overhead)
     }
 
-    /// Names of measured times that no operator of a graph has which computes: those that own regions do not. Ascending.
+    /// The names of measured times that match no computing operator of a graph, ascending. Operators that own
+    /// regions do not compute.
     pub fn unused_times(&self, graph: &Graph) -> Vec<&str> {
         let all = (0..graph.operators().len()).map(OperatorId::at);
         let computing = all.filter(|&id| graph.operator(id).regions.is_empty());
@@ -304,7 +306,7 @@ impl Machine {
     }
 }
 
-/// A basic string of TOML.
+/// Quotes text as a basic TOML string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for letter in text.chars() {
@@ -323,7 +325,7 @@ fn quoted(text: &str) -> String {
 /// Reads measured times: a CSV file with the columns `operator` and `seconds`, one row per name.
 ///
 /// # Errors
-/// [`DescriptionError`] with the line of whatever is wrong.
+/// [`DescriptionError`] with the line of the error.
 pub fn read_times(path: &Path) -> Result<BTreeMap<String, Time>, DescriptionError> {
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path)
@@ -332,7 +334,7 @@ pub fn read_times(path: &Path) -> Result<BTreeMap<String, Time>, DescriptionErro
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let broken = |error: &csv::Error| {
         let at = error.position().map_or(0, |position| position.byte() as usize);
-        source.line(at, "broken CSV")
+        source.line(at, "malformed CSV")
     };
     let header = reader.headers().map_err(|error| broken(&error))?.clone();
     if header.iter().ne(["operator", "seconds"]) {
@@ -344,15 +346,15 @@ pub fn read_times(path: &Path) -> Result<BTreeMap<String, Time>, DescriptionErro
         let at = row.position().map_or(0, |position| position.byte() as usize);
         let seconds = row[1].parse::<f64>().ok().filter(|seconds| *seconds <= 1e6);
         let Some(time) = seconds.and_then(Time::from_seconds) else {
-            return Err(source.line(at, "seconds must be from 0 to 1e6"));
+            return Err(source.line(at, "seconds must be 0 to 1e6"));
         };
         if row[0].is_empty() {
             return Err(
-                source.line(at, "no operator is named; one without a name is called by kind and number")
+                source.line(at, "the operator is empty; operators without a name use kind and number")
             );
         }
         if times.insert(row[0].to_owned(), time).is_some() {
-            return Err(source.line(at, "this operator has a time already"));
+            return Err(source.line(at, "this operator already has a time"));
         }
     }
     Ok(times)
@@ -371,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_are_read_and_carry_their_names() {
+    fn presets_are_read_with_their_names() {
         for (name, _) in PRESETS {
             let machine = Machine::find(name).unwrap();
             assert_eq!(machine.name, name);
@@ -399,18 +401,16 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_file_line_and_value() {
+    fn errors_state_file_line_and_value() {
         assert_eq!(
             wrong("bandwidth = 2", "bandwidth = 0"),
-            "m.toml, line 6: a rate must be from 1 to 1e18 per second: `bandwidth = 0`"
+            "m.toml, line 6: a rate must be 1 to 1e18 per second: `bandwidth = 0`"
         );
         assert!(wrong("capacity = 100", "capacity = -1").starts_with("m.toml, line 3: "));
         assert!(wrong("capacity = 100", "capacity = 0").contains("line 3: capacity must be positive"));
         assert!(wrong("startup = 1e-6", "startup = nan").contains("line 5: seconds must be"));
         assert!(wrong("startup", "start").contains("line 5: unknown field `start`"));
-        assert!(
-            wrong("[dma]", "[dma]\nchannels = 0").contains("channels must be from 1 to 64: `channels = 0`")
-        );
+        assert!(wrong("[dma]", "[dma]\nchannels = 0").contains("channels must be 1 to 64: `channels = 0`"));
         assert!(wrong("[compute]", "[copy]\nbandwidth = 0\n[compute]").contains("line 8: a rate must be"));
         assert!(wrong("capacity = 100", "").contains("missing field `capacity`"));
         assert!(wrong("[memory]", "[memory").starts_with("m.toml, line 2: "));
@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn operators_without_names_have_times_by_kind_and_number() {
         let mut machine = Machine::parse("m.toml", PLAIN).unwrap();
-        for (name, time) in [("CONV#1", 7), ("CONV#2", 9), ("nobody", 3)] {
+        for (name, time) in [("CONV#1", 7), ("CONV#2", 9), ("other", 3)] {
             machine.times.insert(name.to_owned(), Time::new(time));
         }
         let mut graph = GraphBuilder::new("g");
@@ -456,7 +456,7 @@ mod tests {
         let graph = graph.build().unwrap();
         let times = [0, 1].map(|at| machine.compute(&graph, OperatorId::new(at)).unwrap());
         assert_eq!(times, [Time::new(1_000_000_000_000), Time::new(7)]);
-        assert_eq!(machine.unused_times(&graph), ["CONV#2", "nobody"]);
+        assert_eq!(machine.unused_times(&graph), ["CONV#2", "other"]);
     }
 
     #[test]
@@ -469,15 +469,15 @@ mod tests {
         };
         assert_eq!(read("operator,seconds\nconv,1e-3\n").unwrap()["conv"], Time::new(1_000_000_000));
         assert!(
-            read("operator,seconds\na,1\na,2\n").unwrap_err().contains("line 3: this operator has a time")
+            read("operator,seconds\na,1\na,2\n")
+                .unwrap_err()
+                .contains("line 3: this operator already has a time")
         );
         assert!(
-            read("operator,seconds\na,x\n")
-                .unwrap_err()
-                .ends_with("line 2: seconds must be from 0 to 1e6: `a,x`")
+            read("operator,seconds\na,x\n").unwrap_err().ends_with("line 2: seconds must be 0 to 1e6: `a,x`")
         );
-        assert!(read("operator,seconds\n,1\n").unwrap_err().contains("line 2: no operator is named"));
+        assert!(read("operator,seconds\n,1\n").unwrap_err().contains("line 2: the operator is empty"));
         assert!(read("name,seconds\n").unwrap_err().contains("line 1: the header must be"));
-        assert!(read("operator,seconds\na,1,2\n").unwrap_err().contains("line 2: broken CSV"));
+        assert!(read("operator,seconds\na,1,2\n").unwrap_err().contains("line 2: malformed CSV"));
     }
 }

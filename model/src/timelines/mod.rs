@@ -1,22 +1,24 @@
-//! Timelines: when weights are fetched and operators compute.
+//! Timelines: the times at which weights are fetched and operators compute.
 //!
-//! Activations and weight buffers share a small memory on chip; all weights lie outside of it and are fetched by DMA before
-//! their operator runs. A [`TimelineProblem`] is a straight run of operators in a fixed order with their times and
-//! bytes, on one [`Machine`]. A [`Timeline`] says when every transfer and every computation starts and ends, and where
-//! weights are put. Its value is the *makespan*, an exact [`Time`]. [`check_timeline`] finds everything wrong with one;
-//! [`time_bound`] says what no timeline can go below; [`instructions`](Timeline::instructions) are what a
-//! runtime needs of it. Weights are fetched in one transfer; to fetch them in parts, an operator is [`sliced`].
+//! Activations and weight buffers share a small on-chip memory. All weights are in off-chip memory and are
+//! fetched by DMA before their operator runs. A [`TimelineProblem`] is a sequence of operators with their
+//! times and bytes on one [`Machine`]. A [`Timeline`] states when every transfer and every computation starts
+//! and ends, and the addresses of the weights. Its value is the *makespan*, an exact [`Time`].
+//!
+//! [`check_timeline`] reports all violations of a timeline, and [`time_bound`] is a lower bound for every
+//! timeline. [`Timeline::instructions`] converts a timeline for a runtime. Weights are fetched in one
+//! transfer per operator; to fetch them in parts, split the operator with [`sliced`].
 //!
 //! ```text
 //! channel 0  |load a|load b   |  |load c|
 //! compute           |a|        b    |   |c      |      load b overlaps a; c waits until a buffer is free
 //! ```
 //!
-//! A graph with branches and loops is an [`OverlapProgram`]: segments, cut where regions begin and end, over which nothing
-//! overlaps (SOURCES S0, rules 1 to 5), and a [`Course`] through them.
+//! A graph with branches and loops is an [`OverlapProgram`]: segments that end where regions begin and end,
+//! and a [`Course`] that connects them. Transfers never overlap across segments (LUNA, rules 1 to 5).
 //!
-//! What is left out: fetching inputs and storing outputs of the network, copies between regions, memory
-//! banks, contention between channels.
+//! The model does not cover fetching inputs and storing outputs of the network, copies between regions,
+//! memory banks, and contention between channels.
 
 mod bound;
 mod check;
@@ -50,7 +52,7 @@ pub use timeline::{Slot, Span, Timeline, Transfer};
 use crate::bound::BoundError;
 use crate::problem::{Bound, Problem};
 
-/// The timeline problem: when weights are fetched and operators compute, least makespan.
+/// The timeline problem: schedules transfers and computations and minimises the makespan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timelines {}
 
@@ -66,7 +68,7 @@ impl Problem for Timelines {
         timeline.makespan()
     }
 
-    /// No timeline takes longer: an operator that does not fit on chip has a bound above it.
+    /// No timeline takes longer; the bound is larger if an operator does not fit in on-chip memory.
     fn limit(_: &TimelineProblem) -> Option<Time> {
         Some(Time::LONGEST)
     }

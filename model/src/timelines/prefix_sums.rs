@@ -1,6 +1,6 @@
-//! Sums over ranks, by which prefixes are found.
+//! Prefix sums over ranks, with search for the longest acceptable prefix.
 
-/// A Fenwick tree of `K` sums per rank: O(K log n) to add and to find a prefix (Fenwick 1994).
+/// A Fenwick tree of `K` sums per rank. Adding an item and finding a prefix take O(K log n) (Fenwick 1994).
 pub(super) struct PrefixSums<const K: usize>(Vec<[u128; K]>);
 
 impl<const K: usize> PrefixSums<K> {
@@ -8,7 +8,7 @@ impl<const K: usize> PrefixSums<K> {
         Self(vec![[0; K]; ranks + 1])
     }
 
-    /// Adds to a rank, counted from 0.
+    /// Adds an item at a rank, counted from 0.
     pub fn add(&mut self, rank: usize, item: [u64; K]) {
         let mut at = rank + 1;
         while at < self.0.len() {
@@ -19,8 +19,8 @@ impl<const K: usize> PrefixSums<K> {
         }
     }
 
-    /// The longest prefix that is accepted, told its length and sums, and these sums. What is not accepted has no longer
-    /// prefix that is.
+    /// The longest prefix that `accept` accepts, given its length and sums; returned with its sums. If a
+    /// prefix is rejected, all longer ones must be rejected too.
     pub fn prefix(&self, accept: impl Fn(usize, [u128; K]) -> bool) -> (usize, [u128; K]) {
         let (mut at, mut sums) = (0, [0; K]);
         let mut step = self.0.len().next_power_of_two();
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prefixes_are_as_long_as_accepted() {
+    fn the_longest_accepted_prefix_is_found() {
         let mut sums = PrefixSums::<2>::new(5);
         for (rank, bytes) in [(3, 4), (0, 1), (4, 8), (1, 2)] {
             sums.add(rank, [bytes, 1]);

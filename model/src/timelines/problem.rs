@@ -1,72 +1,72 @@
-//! A straight run of operators with their times and bytes.
+//! Timeline problems: a sequence of operators with their times and bytes.
 
 use super::machine::Machine;
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 
-/// One operator of the run.
+/// One operator of the sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimedOperator {
-    /// Its name; need not be unique.
+    /// The name, which need not be unique.
     pub name: String,
-    /// How long it computes.
+    /// The computing time.
     pub compute: Time,
-    /// Bytes of weights to be fetched before it runs; zero where it has none.
+    /// Bytes of weights to fetch before the operator runs; zero without weights.
     pub weights: Bytes,
-    /// Bytes of activations on chip while it runs: they lie at the lowest addresses.
+    /// Bytes of activations in on-chip memory while the operator runs, at the lowest addresses.
     pub activations: Bytes,
 }
 
-/// How weights are fetched.
+/// The DMA engine that fetches weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dma {
-    /// Channels, each with one transfer at a time.
+    /// The number of channels, each with one transfer at a time.
     pub channels: u32,
-    /// Time a transfer takes before its first byte.
+    /// The setup latency of a transfer.
     pub startup: Time,
-    /// Bytes per second of each channel.
+    /// The bandwidth of each channel in bytes per second.
     pub bandwidth: u64,
 }
 
-/// Why operators are no timeline problem.
+/// The reason why operators do not form a timeline problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TimelineError {
     #[error("times up to operator {operator} ('{name}') add up to more than 106 days")]
     TooLong { operator: OperatorId, name: String },
-    #[error("weights and activations up to operator {operator} ('{name}') leave 63 bits")]
+    #[error("weights and activations up to operator {operator} ('{name}') exceed 63 bits")]
     TooLarge { operator: OperatorId, name: String },
-    /// A number that must not be zero.
+    /// A parameter that must not be zero.
     #[error("{0} must not be zero")]
     Zero(&'static str),
 }
 
-/// Operators in a fixed order, DMA, and memory on chip. Validated once, immutable.
+/// Operators in a fixed order, a DMA engine, and on-chip memory. Validated and immutable.
 ///
-/// All times of a problem, computations, transfers and copies, add up to at most [`Time::LONGEST`], all rounded weights and the
-/// largest activations to at most 2^63 - 1 bytes.
+/// All times of a problem (computations, transfers and copies) add up to at most [`Time::LONGEST`]. All
+/// rounded weights and the largest activations add up to at most 2^63 - 1 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineProblem {
     name: String,
     operators: Vec<TimedOperator>,
-    /// Per operator: time to fetch its weights in one transfer; none without weights.
+    /// Per operator: the time to fetch its weights in one transfer, or `None` without weights.
     loads: Vec<Option<Time>>,
-    /// Bytes per second at which the processor copies weights, where it does.
+    /// Bytes per second at which the processor copies weights, if it does.
     copy: Option<u64>,
-    /// Per operator: weights rounded up to the alignment.
+    /// Per operator: the weights rounded up to the alignment.
     buffers: Vec<Bytes>,
     dma: Dma,
     capacity: Bytes,
     alignment: Bytes,
-    /// Largest rounded weights at even and at odd positions.
+    /// The largest rounded weights at even and at odd positions.
     parity: [Bytes; 2],
 }
 
 impl TimelineProblem {
-    /// A problem from its parts. O(n).
+    /// Creates a problem from its parts. O(n).
     ///
     /// # Errors
-    /// See [`TimelineError`].
+    /// Returns the first [`TimelineError`] found.
     pub fn new(
         name: impl Into<String>,
         operators: Vec<TimedOperator>,
@@ -87,9 +87,9 @@ impl TimelineProblem {
         let mut parity = [Bytes::ZERO; 2];
         let (mut time, mut bytes, mut highest) = (Time::ZERO, 0u64, 0u64);
         for (at, one) in operators.iter().enumerate() {
-            let who = || (OperatorId::at(at), one.name.clone());
+            let label = || (OperatorId::at(at), one.name.clone());
             let too_long = || {
-                let (operator, name) = who();
+                let (operator, name) = label();
                 TimelineError::TooLong { operator, name }
             };
             let load = if one.weights == Bytes::ZERO {
@@ -105,7 +105,7 @@ impl TimelineProblem {
             let sum = buffer.and_then(|buffer| bytes.checked_add(buffer.get()));
             let fits = |sum: &u64| sum.checked_add(highest).is_some_and(|all| i64::try_from(all).is_ok());
             let (Some(buffer), Some(sum)) = (buffer, sum.filter(fits)) else {
-                let (operator, name) = who();
+                let (operator, name) = label();
                 return Err(TimelineError::TooLarge { operator, name });
             };
             bytes = sum;
@@ -117,10 +117,10 @@ impl TimelineProblem {
         Ok(Self { name, operators, loads, copy: None, buffers, dma, capacity, alignment, parity })
     }
 
-    /// A problem on a machine, without slicing.
+    /// Creates a problem on a machine, without slicing.
     ///
     /// # Errors
-    /// See [`TimelineError`].
+    /// Returns the first [`TimelineError`] found.
     pub fn on(
         machine: &Machine,
         name: impl Into<String>,
@@ -130,18 +130,19 @@ impl TimelineProblem {
         Self::new(name, operators, dma, machine.capacity, machine.alignment)?.with_copy(machine.copy)
     }
 
-    /// Other operators on the same machine, with another capacity. O(n).
+    /// Creates a problem with other operators and another capacity on the same machine. O(n).
     ///
     /// # Errors
-    /// See [`TimelineError`].
+    /// Returns the first [`TimelineError`] found.
     pub fn with(&self, operators: Vec<TimedOperator>, capacity: Bytes) -> Result<Self, TimelineError> {
         Self::new(self.name.clone(), operators, self.dma, capacity, self.alignment)?.with_copy(self.copy)
     }
 
-    /// With a processor that may copy weights itself, at so many bytes per second, or without. O(n).
+    /// Sets the rate in bytes per second at which the processor copies weights, or `None` for no copies.
+    /// O(n).
     ///
     /// # Errors
-    /// See [`TimelineError`].
+    /// [`TimelineError`] if the rate is zero or times overflow.
     pub fn with_copy(mut self, rate: impl Into<Option<u64>>) -> Result<Self, TimelineError> {
         self.copy = rate.into();
         let Some(rate) = self.copy else { return Ok(self) };
@@ -163,93 +164,97 @@ impl TimelineProblem {
         Ok(self)
     }
 
-    /// With at least these sizes for the two buffers of ping-pong: they are shared by all segments of a program.
+    /// Enlarges the two ping-pong buffers to at least these sizes, because all segments of a program share
+    /// them.
     #[must_use]
     pub fn with_parity(mut self, parity: [Bytes; 2]) -> Self {
         self.parity = [0, 1].map(|at| self.parity[at].max(parity[at]));
         self
     }
 
-    /// The name that messages give the problem.
+    /// The name of the problem in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The operators, in the order they run.
+    /// The operators in execution order.
     pub fn operators(&self) -> &[TimedOperator] {
         &self.operators
     }
 
-    /// Number of operators.
+    /// The number of operators.
     pub fn len(&self) -> usize {
         self.operators.len()
     }
 
-    /// True without operators.
+    /// Returns true if there are no operators.
     pub fn is_empty(&self) -> bool {
         self.operators.is_empty()
     }
 
-    /// How weights are fetched.
+    /// The DMA engine.
     pub fn dma(&self) -> Dma {
         self.dma
     }
 
-    /// Bytes of on-chip memory.
+    /// The size of on-chip memory in bytes.
     pub fn capacity(&self) -> Bytes {
         self.capacity
     }
 
-    /// Buffers begin at multiples of this.
+    /// The alignment of buffers in bytes.
     pub fn alignment(&self) -> Bytes {
         self.alignment
     }
 
-    /// Time to fetch the weights of the operator at a position in one transfer; none without weights.
+    /// The time to fetch the weights of the operator at a position in one transfer, or `None` without
+    /// weights.
     pub fn load(&self, at: usize) -> Option<Time> {
         self.loads[at]
     }
 
-    /// Bytes per second at which the processor copies weights; none where it does not.
+    /// Bytes per second at which the processor copies weights, or `None` if it does not copy.
     pub fn copy_rate(&self) -> Option<u64> {
         self.copy
     }
 
-    /// Time in which the processor copies the weights of the operator at a position; none without weights, or where it
-    /// does not copy.
+    /// The time to copy the weights of the operator at a position by the processor, or `None` without weights
+    /// or copies.
     pub fn copy(&self, at: usize) -> Option<Time> {
         self.loads[at]?;
         Time::at_rate(self.operators[at].weights.get(), self.copy?)
     }
 
-    /// Bytes of the buffer for the weights of the operator at a position: rounded up.
+    /// The size in bytes of the weight buffer of the operator at a position, rounded up to the alignment.
     pub fn buffer(&self, at: usize) -> Bytes {
         self.buffers[at]
     }
 
-    /// Largest buffer at even and at odd positions.
+    /// The largest buffer at even and at odd positions.
     pub fn parity(&self) -> [Bytes; 2] {
         self.parity
     }
 
-    /// Positions of operators with weights, ascending.
+    /// The positions of operators with weights, ascending.
     pub fn weighted(&self) -> Vec<usize> {
         (0..self.len()).filter(|&at| self.loads[at].is_some()).collect()
     }
 
-    /// Most bytes of activations on chip.
+    /// The maximum bytes of activations in on-chip memory.
     pub fn activations(&self) -> Bytes {
         self.operators.iter().map(|one| one.activations).max().unwrap_or(Bytes::ZERO)
     }
 
-    /// The highest address at which a buffer of `size` bytes ends at or below `end`; none where there is none.
+    /// The highest aligned address at which a buffer of `size` bytes ends at or below `end`, if any.
     pub fn below(&self, end: Bytes, size: Bytes) -> Option<Bytes> {
         let top = end.get().checked_sub(size.get())?;
         Some(Bytes::new(top - top % self.alignment.get()))
     }
 
-    /// The highest address at which a buffer of `size` bytes shares none with ranges that are taken, each given by the first
-    /// address above it and its own first; they may overlap each other. None where there is none. O(n log n).
+    /// The highest address at which a buffer of `size` bytes overlaps no taken range, if any. O(n log n).
+    ///
+    /// Each range is given by the first address above it and its first address. Ranges may overlap each
+    /// other.
     pub fn highest_free(&self, size: Bytes, mut taken: Vec<(u64, Bytes)>) -> Option<Bytes> {
         taken.sort_unstable_by(|a, b| b.cmp(a));
         let mut end = self.capacity;
@@ -263,12 +268,13 @@ impl TimelineProblem {
         self.below(end, size)
     }
 
-    /// The first operator whose activations and weights do not fit on chip together: then there is no timeline.
+    /// The first operator whose activations and weights do not fit in on-chip memory together, if any. No
+    /// timeline exists in that case.
     pub fn too_large(&self) -> Option<usize> {
         (0..self.len()).find(|&at| self.is_too_large(at))
     }
 
-    /// True where the activations and weights of an operator do not fit on chip together.
+    /// Returns true if the activations and weights of an operator do not fit in on-chip memory together.
     pub(crate) fn is_too_large(&self, at: usize) -> bool {
         if self.loads[at].is_none() {
             return self.operators[at].activations > self.capacity;
@@ -278,8 +284,10 @@ impl TimelineProblem {
     }
 }
 
-/// The operators with those of more than `slice` bytes of weights cut into equal parts of at most that (the last may be
-/// smaller), named `conv[1/3]`; computing time is divided equally, up to a picosecond. O(n + parts).
+/// Splits operators with more than `slice` bytes of weights into equal parts of at most that size; the last
+/// part may be smaller. O(n + parts).
+///
+/// Parts are named `conv[1/3]`. Computing time is divided equally, up to a picosecond.
 ///
 /// # Panics
 /// If `slice` is zero.
@@ -291,7 +299,7 @@ pub fn sliced(operators: Vec<TimedOperator>, slice: Bytes) -> Vec<TimedOperator>
             all.push(one);
             continue;
         }
-        // Cumulated shares, so that parts add up exactly.
+        // Cumulative shares make the parts add up exactly.
         let share = |whole: u64, part: u64| (u128::from(whole) * u128::from(part) / u128::from(parts)) as u64;
         let each = one.weights.get().div_ceil(parts);
         for part in 0..parts {
@@ -333,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_the_range_is_refused() {
+    fn overflows_are_rejected() {
         let new = |one: TimedOperator, dma| {
             TimelineProblem::new("p", vec![operator(0, 0, 0), one], dma, Bytes::new(1), Bytes::new(16))
                 .unwrap_err()
@@ -341,7 +349,7 @@ mod tests {
         };
         assert!(new(operator(u64::MAX, 0, 0), DMA).contains("operator 1 ('o') add up to more than 106 days"));
         assert!(new(operator(0, 1 << 40, 0), Dma { bandwidth: 1, ..DMA }).contains("106 days"));
-        assert!(new(operator(0, u64::MAX, 0), Dma { bandwidth: u64::MAX, ..DMA }).contains("leave 63 bits"));
+        assert!(new(operator(0, u64::MAX, 0), Dma { bandwidth: u64::MAX, ..DMA }).contains("exceed 63 bits"));
         assert!(new(operator(0, 1, 0), Dma { channels: 0, ..DMA }).contains("channels must not be zero"));
     }
 

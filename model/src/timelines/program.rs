@@ -1,8 +1,9 @@
-//! A graph with its orders as segments over which nothing overlaps, and the course through them.
+//! Overlap programs: a graph with its orders as segments, and the control paths through them.
 //!
-//! Segments are those of SOURCES S0, rules 1 to 5: what lies between the operators that own regions, in the body and in
-//! every region, each on its own. Of a branch exactly one region runs, of a loop the body so many times and the
-//! condition once more, of a call all. The operator that owns them takes no time of its own.
+//! Transfers never overlap across segments. Segments follow LUNA, rules 1 to 5: the operators between two
+//! operators that own regions, separately in the body and in every region. Of a branch exactly one region
+//! runs. Of a loop the body runs once per trip, and the condition once more. Of a call all regions run. The
+//! operator that owns the regions takes no time of its own.
 
 use super::machine::Machine;
 use super::problem::{TimedOperator, TimelineError, TimelineProblem, sliced};
@@ -13,90 +14,90 @@ use crate::time::Time;
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashMap;
 
-/// The order of one region, and what its operators hold.
+/// The order of one region, and the storages that its operators hold.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionOrder<'a> {
-    /// Its order problem, in which an operator's scratch includes what the regions it owns take.
+    /// The order problem of the region. The scratch of an operator includes the memory of its regions.
     pub storages: &'a Storages,
-    /// An order of it.
+    /// An order of the problem.
     pub order: &'a Order,
 }
 
-/// What activations take on chip while an operator runs.
+/// The on-chip memory occupied by activations while an operator runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Activations<'a> {
-    /// The bytes alive then.
+    /// The bytes live at that step.
     #[default]
     Alive,
-    /// The most that are alive in its region, all the time.
+    /// The peak live bytes of the region, for the whole region.
     Peak,
-    /// Per operator of the graph, as a layout has it: up to the highest address in use then.
+    /// Per operator of the graph, as placed by a layout: the highest address in use at that step.
     Placed(&'a [Bytes]),
 }
 
-/// What a program assumes.
+/// The assumptions of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverlapOptions<'a> {
-    /// Trips of every loop.
+    /// The number of trips of every loop.
     pub trips: u32,
-    /// How much memory activations take.
+    /// The memory occupied by activations.
     pub activations: Activations<'a>,
 }
 
 impl Default for OverlapOptions<'_> {
-    /// One trip; the bytes alive at each step.
+    /// One trip; the bytes live at each step.
     fn default() -> Self {
         Self { trips: 1, activations: Activations::Alive }
     }
 }
 
-/// A straight piece of a program.
+/// A sequence of operators within a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlapSegment {
-    /// The region it is from.
+    /// The region of the segment.
     pub region: RegionId,
-    /// Its operators and their times.
+    /// The operators and their times.
     pub problem: TimelineProblem,
-    /// Per operator: its block of weights, by position in the program; none without weights.
+    /// Per operator: the position of its weight block in the program, or `None` without weights.
     pub blocks: Vec<Option<usize>>,
-    /// Activations at its end, where an operator that owns regions follows.
+    /// Bytes of activations at the end, if an operator that owns regions follows.
     pub border: Bytes,
 }
 
-/// Weights that are fetched together: all of an operator, or those of one slice of it.
+/// Weights that are fetched together: all weights of an operator, or those of one slice.
 ///
 /// Operators that read the same weights, in the same slices, share blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeightBlock {
-    /// The first operator, or slice, that fetches it.
+    /// The name of the first operator or slice that fetches it.
     pub name: String,
-    /// Size, bytes.
+    /// The size in bytes.
     pub bytes: Bytes,
-    /// Who fetches it: segment and position there, ascending.
+    /// The uses as segment and position within it, ascending.
     pub uses: Vec<(usize, usize)>,
 }
 
-/// One after the other.
+/// A sequence of pieces with the control flow of a program.
 pub type Course = Vec<Piece>;
 
-/// What comes next on a course.
+/// One piece of a control structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Piece {
     /// A segment, by position.
     Segment(usize),
-    /// The operator chooses one of its regions, each with a course of its own.
+    /// The operator selects one of its regions, each with its own control structure.
     Branch { operator: OperatorId, courses: Vec<Course> },
-    /// The condition before every trip and once more, the body on every trip.
+    /// The condition runs before every trip and once at the end, the body on every trip.
     Loop {
-        /// The condition; empty where the body is its own.
+        /// The condition; empty if the body is its own condition.
         condition: Course,
         body: Course,
         trips: u32,
     },
 }
 
-/// Segments and the course through them.
+/// The segments of a graph and the control structure that connects them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlapProgram {
     pub(super) segments: Vec<OverlapSegment>,
@@ -105,7 +106,7 @@ pub struct OverlapProgram {
     pub(super) residency: Residency,
 }
 
-/// Why a graph is no such program.
+/// The reason why a graph does not form a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum OverlapError {
@@ -113,26 +114,26 @@ pub enum OverlapError {
     Flow(#[from] FlowError),
     #[error("segment '{segment}': {source}")]
     Segment { segment: String, source: TimelineError },
-    /// An operator whose time leaves the range.
-    #[error("operator '{operator}' computes longer than time can say")]
+    /// An operator whose computing time overflows.
+    #[error("the computing time of operator '{operator}' overflows")]
     TooLong { operator: String },
-    /// Weights that do not fit on chip beside anything.
-    #[error("{bytes} bytes of resident weights do not fit on chip, where there are {capacity}")]
+    /// Resident weights that exceed the on-chip memory.
+    #[error("{bytes} bytes of resident weights do not fit in the {capacity} bytes of on-chip memory")]
     Resident {
-        /// Their sum, rounded up.
+        /// The sum of the weights, rounded up.
         bytes: u128,
         capacity: Bytes,
     },
 }
 
 impl OverlapProgram {
-    /// A program from a graph, the orders of its regions by id, and a machine. O(size of the graph).
+    /// Creates a program from a graph, the orders of its regions by id, and a machine. O(size of the graph).
     ///
     /// # Errors
-    /// See [`OverlapError`].
+    /// Returns the first [`OverlapError`] found.
     ///
     /// # Panics
-    /// If there is not one order per region, or orders are not those of the graph.
+    /// If there is not one order per region, or the orders do not belong to the graph.
     pub fn new(
         graph: &Graph,
         regions: &[RegionOrder<'_>],
@@ -150,7 +151,7 @@ impl OverlapProgram {
         Ok(program)
     }
 
-    /// All segments share the two buffers of ping-pong.
+    /// Makes all segments share the two ping-pong buffers.
     pub(super) fn share_parity(&mut self) {
         let parity = self.segments.iter().map(|one| one.problem.parity());
         let parity = parity.fold([Bytes::ZERO; 2], |all, own| [0, 1].map(|at| all[at].max(own[at])));
@@ -159,50 +160,51 @@ impl OverlapProgram {
         }
     }
 
-    /// The timeline problems, one per straight run of operators.
+    /// The segments, each with its timeline problem.
     pub fn segments(&self) -> &[OverlapSegment] {
         &self.segments
     }
 
-    /// The course through them.
+    /// The control structure that connects the segments.
     pub fn course(&self) -> &Course {
         &self.course
     }
 
-    /// Its weights. Resident ones have no transfer in any segment.
+    /// The weight blocks. Resident blocks have no transfer in any segment.
     pub fn blocks(&self) -> &[WeightBlock] {
         &self.blocks
     }
 
-    /// Which weights stay on chip.
+    /// The weights that stay in on-chip memory.
     pub fn residency(&self) -> &Residency {
         &self.residency
     }
 
-    /// The time of the longest course when every segment takes the time given, with what it takes to fetch resident weights
-    /// before; none on overflow. O(size).
+    /// The time of the longest control path if each segment takes the given time, plus the preload of
+    /// resident weights. Returns `None` on overflow. O(size).
     ///
-    /// With lower bounds of segments this is a lower bound of the program's longest run, as segments do not overlap.
+    /// With lower bounds per segment the result is a lower bound of the longest run, because segments do not
+    /// overlap.
     pub fn longest(&self, time: &dyn Fn(usize) -> Time) -> Option<Time> {
         longest(&self.course, time)?.checked_add(self.residency.preload)
     }
 
-    /// The time to be expected, in seconds, when every segment takes the time given and the courses of a branch are taken with
-    /// these probabilities, by the operator that owns them. O(size).
+    /// The expected time in seconds if each segment takes the given time, and the regions of a branch are
+    /// taken with the given probabilities. O(size).
     pub fn expected(&self, time: &dyn Fn(usize) -> Time, chances: &dyn Fn(OperatorId) -> Vec<f64>) -> f64 {
         self.residency.preload.seconds() + expected(&self.course, time, chances)
     }
 
-    /// How often each segment runs where every region of a branch does: once, times the trips of the loops around it.
-    /// O(size).
+    /// The number of runs of each segment if every region of a branch counts as run: the product of the trips
+    /// of the enclosing loops. O(size).
     pub fn runs(&self) -> Vec<u64> {
         let mut runs = vec![0; self.segments.len()];
         count(&self.course, 1, &mut runs);
         runs
     }
 
-    /// The segments along the longest course, in the order they run; of equals the first. At most `limit` of them.
-    /// O(size + limit), and for every trip of a loop the size of branches in it.
+    /// The segments along the longest control path in execution order, at most `limit` of them; ties go to
+    /// the first region. O(size + limit), plus the size of branches for every trip of the loops around them.
     pub fn path(&self, time: &dyn Fn(usize) -> Time, limit: usize) -> Vec<usize> {
         let mut path = Vec::new();
         walk(&self.course, time, limit, &mut path);
@@ -295,7 +297,7 @@ fn walk(course: &Course, time: &dyn Fn(usize) -> Time, limit: usize, path: &mut 
     }
 }
 
-/// One operator or slice, with the block it fetches.
+/// One operator or slice, with the block that it fetches.
 struct Step {
     operator: TimedOperator,
     block: Option<usize>,
@@ -308,12 +310,12 @@ struct Build<'a> {
     options: OverlapOptions<'a>,
     segments: Vec<OverlapSegment>,
     blocks: Vec<WeightBlock>,
-    /// Blocks by the weights of their operators, ascending, and by which slice they are.
+    /// Blocks by the weights of their operators, ascending, and the position of the slice.
     known: HashMap<(Vec<TensorId>, usize), usize>,
 }
 
 impl Build<'_> {
-    /// The course through a region, around which `outer` bytes are alive.
+    /// Builds the control structure of a region around which `outer` bytes are live.
     fn region(&mut self, region: RegionId, outer: u64) -> Result<Course, OverlapError> {
         let RegionOrder { storages, order } = self.regions[region.index()];
         let profile = order.profile(&storages.problem).into_iter();
@@ -321,20 +323,20 @@ impl Build<'_> {
         let peak = outer.saturating_add(order.peak(&storages.problem).get());
         let mut course = Course::new();
         let mut straight = Vec::new();
-        for (&alive, &id) in profile.iter().zip(order.operators()) {
+        for (&live, &id) in profile.iter().zip(order.operators()) {
             let operator = storages.operators[id.index()];
             let own = self.graph.operator(operator).scratch.get();
             let owns_regions = !self.graph.operator(operator).regions.is_empty();
-            // Regions bring their own bytes.
+            // Regions count their own bytes.
             let inner = if owns_regions { storages.problem.scratch(id).get() - own } else { 0 };
             let activations = match self.options.activations {
-                Activations::Alive => alive - inner.min(alive),
+                Activations::Alive => live - inner.min(live),
                 Activations::Peak => peak - inner.min(peak),
                 Activations::Placed(bytes) => bytes[operator.index()].get(),
             };
             if owns_regions {
                 self.cut(region, &mut straight, Bytes::new(activations), &mut course)?;
-                self.owned(operator, alive.saturating_sub(inner), &mut course)?;
+                self.owned(operator, live.saturating_sub(inner), &mut course)?;
             } else {
                 let name = storages.problem.operator(id);
                 straight.extend(self.steps(operator, Bytes::new(activations), name)?);
@@ -398,7 +400,7 @@ impl Build<'_> {
         Ok(())
     }
 
-    /// The courses through the regions an operator owns.
+    /// Builds the courses through the regions of an operator.
     fn owned(&mut self, id: OperatorId, around: u64, course: &mut Course) -> Result<(), OverlapError> {
         let control = self.graph.flow(id)?.map(|flow| flow.control);
         let mut courses = Vec::new();

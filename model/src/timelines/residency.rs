@@ -1,15 +1,17 @@
-//! Weights that stay on chip: they are not fetched where they are used, and take room all the time.
+//! Resident weights: weights that stay in on-chip memory instead of being fetched at each use.
 //!
-//! Resident blocks lie at the highest addresses, for all segments. Where the machine lets weights stay from run to run, they
-//! are simply there; else all of them are fetched before the program begins, which is part of its time.
+//! Resident blocks occupy the highest addresses in all segments. If the machine keeps weights from run to
+//! run, they are already present. Otherwise all of them are fetched before the program begins, and this
+//! preload counts towards its time.
 //!
 //! # A bound over all choices
-//! Whatever is resident leaves room for the activations of every operator, so that it takes at most `C - A` bytes, with C the
-//! capacity and A the largest activations. By that, no choice saves a segment more transfer time before any of its operators
-//! than the fractional knapsack of that size does, and no choice saves more of all transfers on a course than the
-//! knapsack over the whole course. [`residency_bound`] is the larger of what these two leave. Where the processor copies,
-//! it counts as one more channel, and the faster way of each transfer counts. Where weights do not stay from run to run, there is
-//! a third reason: fetching them before takes time too. Of few blocks, every set is bounded on its own.
+//! Let C be the capacity and A the largest activations. Resident weights must leave space for the activations
+//! of every operator, so they take at most `C - A` bytes. Hence no choice saves a segment more transfer time
+//! before any of its operators than a fractional knapsack of that size. Nor does any choice save more of all
+//! transfers on a control path than the knapsack over the whole path. [`residency_bound`] is the larger of
+//! the two resulting bounds. If the processor copies, it counts as one more channel, and each transfer takes
+//! the faster way. If weights do not stay from run to run, a third argument applies: the preload takes time
+//! too. With few blocks, every set is bounded separately.
 
 use super::bound::{compute_bound, fetchers, memory_bound_from, quickest, time_bound};
 use super::machine::Machine;
@@ -23,13 +25,14 @@ use crate::units::Bytes;
 use std::collections::HashSet;
 
 impl OverlapProgram {
-    /// The same program with some blocks on chip all the time, instead of those that are. O(size).
+    /// Returns the program with the given blocks resident, instead of those that are resident now. O(size).
     ///
     /// # Errors
-    /// [`OverlapError::Resident`] where they do not fit on chip; segments may still have no room for their operators.
+    /// [`OverlapError::Resident`] if they do not fit in on-chip memory. Segments may still lack space for
+    /// their operators.
     ///
     /// # Panics
-    /// If there is no such block, or the machine is not that of the program.
+    /// If a block does not exist, or the machine is not the one of the program.
     pub fn with_resident(&self, machine: &Machine, chosen: &[usize]) -> Result<Self, OverlapError> {
         let mut blocks = chosen.to_vec();
         blocks.sort_unstable();
@@ -58,7 +61,7 @@ impl OverlapProgram {
         Ok(program)
     }
 
-    /// A segment without the transfers of some blocks, below some address.
+    /// The problem of a segment without the transfers of resident blocks, below the address `ceiling`.
     fn fetching(
         &self,
         segment: &OverlapSegment,
@@ -77,8 +80,8 @@ impl OverlapProgram {
             .map_err(|source| OverlapError::Segment { segment: old.name().to_owned(), source })
     }
 
-    /// How blocks are fetched with nothing beside: the longest first, each on the channel that is free first. With several
-    /// channels another assignment may take less, up to a quarter (Graham 1969).
+    /// Schedules the preload of blocks: longest first, each on the channel that becomes free first. With
+    /// several channels another assignment may be shorter, by up to a quarter (Graham 1969).
     fn loads(&self, machine: &Machine, blocks: &[usize]) -> Result<Vec<Preload>, OverlapError> {
         let too_long = |at: usize| OverlapError::TooLong { operator: self.blocks[at].name.clone() };
         let mut free = vec![Time::ZERO; machine.channels as usize];
@@ -98,22 +101,23 @@ impl OverlapProgram {
     }
 }
 
-/// The most transfer time, in picoseconds, that so many bytes can save: a fractional knapsack that is filled item by item.
-/// Sums over items, the most time per byte first: O(log n) for each item and question.
+/// The maximum transfer time in picoseconds that a number of bytes can save: a fractional knapsack filled
+/// item by item. It keeps prefix sums over items, most time per byte first. Adding an item and a query take
+/// O(log n).
 struct Knapsack {
     ranks: Vec<usize>,
-    /// Bytes and time of the item of each rank.
+    /// Bytes and time of each item, by rank.
     items: Vec<(u64, u64)>,
-    /// Bytes and time of those that are in it.
+    /// Bytes and time of the items added so far.
     sums: PrefixSums<2>,
 }
 
 impl Knapsack {
-    /// An empty one for items of so many bytes that save so much time.
+    /// Creates an empty knapsack for items of bytes and saved time.
     fn new(items: &[(u64, u64)]) -> Self {
         let mut order: Vec<usize> = (0..items.len()).collect();
         let product = |a: usize, b: usize| u128::from(items[a].1) * u128::from(items[b].0);
-        // Those without bytes cost nothing, whatever they save.
+        // Items without bytes cost nothing, whatever they save.
         order.sort_by(|&a, &b| {
             let free = |at: usize| items[at].0 == 0;
             free(b).cmp(&free(a)).then_with(|| product(b, a).cmp(&product(a, b)))
@@ -133,12 +137,12 @@ impl Knapsack {
         self.sums.add(rank, [bytes, saved]);
     }
 
-    /// Rounded up, so that what it leaves is a bound.
-    fn most(&self, room: u64) -> u128 {
-        let room = u128::from(room);
-        let (at, [bytes, saved]) = self.sums.prefix(|_, [bytes, _]| bytes <= room);
-        let left = room - bytes;
-        // The next item is there, or it would have been counted; it has more than the bytes that are left.
+    /// The maximum saving, rounded up so that the remainder stays a lower bound.
+    fn most(&self, space: u64) -> u128 {
+        let space = u128::from(space);
+        let (at, [bytes, saved]) = self.sums.prefix(|_, [bytes, _]| bytes <= space);
+        let left = space - bytes;
+        // The next item has been added, otherwise it would be in the prefix; it has more bytes than are left.
         let part = self
             .items
             .get(at)
@@ -147,8 +151,10 @@ impl Knapsack {
     }
 }
 
-/// A time that no longest run of a program goes below, whichever weights are resident; `program` is the one where none are, on
-/// the machine. None on overflow. O(n log n), and for at most ten blocks the bounds of all sets of them.
+/// A lower bound on the longest run of a program for any choice of resident weights. Returns `None` on
+/// overflow. O(n log n); for at most ten blocks also the bounds of all sets of them.
+///
+/// `program` must have no resident weights, and `machine` must be its machine.
 pub fn residency_bound(program: &OverlapProgram, machine: &Machine) -> Option<Time> {
     let bound = relaxed_bound(program, machine.resident_weights)?;
     if program.blocks().len() > FEW_BLOCKS {
@@ -166,19 +172,19 @@ pub fn residency_bound(program: &OverlapProgram, machine: &Machine) -> Option<Ti
     Some(sets.filter_map(of_set).min().map_or(bound, |least| least.max(bound)))
 }
 
-/// Up to so many blocks, all sets are looked at.
+/// Up to this number of blocks, all sets are bounded separately.
 const FEW_BLOCKS: usize = 10;
 
-/// The reasons that need no sets; `stays` says that resident weights are there from run to run.
+/// The bounds that do not enumerate sets. `stays` is true if resident weights stay from run to run.
 fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     let segments = program.segments();
     let problems = || segments.iter().map(|segment| &segment.problem);
     let activations = problems().map(|problem| problem.activations().get()).max().unwrap_or(0);
     let capacity = problems().map(|problem| problem.capacity().get()).max().unwrap_or(0);
-    let room = capacity.saturating_sub(activations);
-    let each: Vec<Time> = segments.iter().map(|segment| segment_bound(segment, room)).collect();
+    let space = capacity.saturating_sub(activations);
+    let each: Vec<Time> = segments.iter().map(|segment| segment_bound(segment, space)).collect();
     let by_segments = program.longest(&|at| each[at])?;
-    // Any course will do; the one with most to fetch should be long.
+    // Any control path gives a valid bound; the one with the most to fetch tends to be long.
     let loads = |problem: &TimelineProblem| (0..problem.len()).filter_map(|at| quickest(problem, at)).sum();
     let sums: Vec<Time> = problems().map(loads).collect();
     let mut runs = vec![0u64; sums.len()];
@@ -201,17 +207,17 @@ fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
         activations.max().unwrap_or(0)
     };
     let beside: Vec<u64> = program.blocks().iter().map(beside).collect();
-    let saved = most_saved(&items, &beside, capacity, room);
+    let saved = most_saved(&items, &beside, capacity, space);
     let channels = problems().map(fetchers).max().unwrap_or(1);
     let bound = by_segments.max(left(all, saved, channels));
     if stays { Some(bound) } else { Some(bound.max(fetched_before(program)?)) }
 }
 
-/// What no longest run goes below where resident weights are fetched before it begins.
+/// A lower bound on the longest run if resident weights are fetched before it begins.
 ///
-/// With one channel, blocks used once need not be among them: fetched alone at the start of their segment, they cost the same. (Several
-/// channels fetch at once before the run what segments fetch one after the other.) So either none is resident, or one of
-/// the others is fetched before everything computes.
+/// With one channel, blocks used once need not be resident: fetched at the start of their segment, they cost
+/// the same. With several channels the preload fetches in parallel what segments fetch sequentially. So
+/// either no block is resident, or at least one of the others is fetched before all computations.
 fn fetched_before(program: &OverlapProgram) -> Option<Time> {
     let segments = program.segments();
     let none = program.longest(&|at| time_bound(&segments[at].problem).value)?;
@@ -230,23 +236,23 @@ fn fetched_before(program: &OverlapProgram) -> Option<Time> {
     Some(none.min(some))
 }
 
-/// The most time that resident items (bytes, time saved) can save.
+/// The maximum time that resident items (bytes, time saved) can save. O(n log n).
 ///
-/// Either all of them stay, or let m be the largest that does not. While it is on chip, so are all that stay, beside the
-/// activations of its operator: at most `capacity - beside(m) - bytes(m)` bytes. All larger ones stay; of the smaller ones a
-/// fractional knapsack. The most over all m. O(n log n).
-fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, room: u64) -> u128 {
+/// Either all of them stay, or let m be the largest that does not. While m is in on-chip memory, so are all
+/// that stay, beside the activations of its operator: at most `capacity - beside(m) - bytes(m)` bytes. All
+/// larger items stay; of the smaller ones, a fractional knapsack. The result is the maximum over all m.
+fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, space: u64) -> u128 {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&at| items[at].0);
-    // Those larger than the one looked at.
+    // The totals of the items larger than the current one.
     let mut larger = items.iter().map(|&(bytes, _)| u128::from(bytes)).sum::<u128>();
     let mut larger_saved = items.iter().map(|&(_, saved)| u128::from(saved)).sum::<u128>();
-    let mut most = if larger <= u128::from(room) { larger_saved } else { 0 };
+    let mut most = if larger <= u128::from(space) { larger_saved } else { 0 };
     let mut smaller = Knapsack::new(items);
     for at in order {
         let (bytes, saved) = items[at];
         (larger, larger_saved) = (larger - u128::from(bytes), larger_saved - u128::from(saved));
-        let own = capacity.saturating_sub(beside[at]).saturating_sub(bytes).min(room);
+        let own = capacity.saturating_sub(beside[at]).saturating_sub(bytes).min(space);
         if let Some(rest) = u128::from(own).checked_sub(larger) {
             most = most.max(larger_saved + smaller.most(rest as u64));
         }
@@ -255,19 +261,21 @@ fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, room: u64) ->
     most
 }
 
-/// What is left to fetch, on so many channels.
+/// The time left to fetch, on the given number of channels.
 fn left(all: Time, saved: u128, channels: u64) -> Time {
     let left = u128::from(all.get()).saturating_sub(saved).div_ceil(u128::from(channels.max(1)));
     Time::new(u64::try_from(left).unwrap_or(u64::MAX))
 }
 
-/// Segments of a course that are looked at for the knapsack over all of it.
+/// The maximum number of segments of a control path in the knapsack over all of it.
 const MOST_SEGMENTS: usize = 100_000;
 
-/// What one segment takes at least where so many bytes of its weights stay on chip, whichever: before operator k starts, what
-/// is left of all up to it has been fetched; and what lies on chip beside an operator for those behind it, resident or not, fits
-/// beside it, as in [`memory_bound`](super::memory_bound). Weights used again count once.
-fn segment_bound(segment: &OverlapSegment, room: u64) -> Time {
+/// The minimum time of one segment if `space` bytes of its weights stay in on-chip memory, for any choice.
+///
+/// Before operator k starts, the rest of the weights up to it has been fetched. Weights held beside an
+/// operator for later ones, resident or not, fit beside it as in [`memory_bound`](super::memory_bound).
+/// Repeated weights count once.
+fn segment_bound(segment: &OverlapSegment, space: u64) -> Time {
     let mut seen = HashSet::new();
     let operators = segment.problem.operators().iter().zip(&segment.blocks).map(|(one, block)| {
         let again = block.is_some_and(|block| !seen.insert(block));
@@ -283,7 +291,7 @@ fn segment_bound(segment: &OverlapSegment, room: u64) -> Time {
     let starts = (0..problem.len()).map(|at| {
         fetched = fetched + load(at);
         knapsack.add(at);
-        left(fetched, knapsack.most(room), fetchers(&problem))
+        left(fetched, knapsack.most(space), fetchers(&problem))
     });
     let starts = starts.collect();
     memory_bound_from(&problem, starts).value
@@ -294,24 +302,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_knapsack_takes_the_most_time_per_byte_first() {
+    fn knapsack_takes_the_most_time_per_byte_first() {
         let mut knapsack = Knapsack::new(&[(10, 20), (5, 50), (0, 3), (4, 4)]);
         assert_eq!(knapsack.most(100), 0);
         (0..4).for_each(|item| knapsack.add(item));
-        assert_eq!([0, 5, 10, 15, 19, 100].map(|room| knapsack.most(room)), [3, 53, 63, 73, 77, 77]);
+        assert_eq!([0, 5, 10, 15, 19, 100].map(|space| knapsack.most(space)), [3, 53, 63, 73, 77, 77]);
         assert_eq!((knapsack.most(2), knapsack.most(6)), (23, 55));
         assert_eq!(Knapsack::new(&[]).most(5), 0);
         assert_eq!(Knapsack::new(&[(0, 0), (3, 0), (0, 0), (1, 7), (0, 4)]).most(0), 0);
     }
 
     #[test]
-    fn what_does_not_stay_needs_room_of_its_own() {
+    fn fetched_weights_need_space_of_their_own() {
         let (items, beside) = ([(10, 100), (10, 100), (4, 30)], [2, 2, 2]);
         assert_eq!(most_saved(&items, &beside, 26, 24), 230);
-        // Both of 10 leave no room for that of 4 to come and go; one of 10 leaves 3 bytes beside the other.
+        // Both items of 10 bytes leave no space to fetch the one of 4. One item of 10 leaves 3 bytes beside
+        // the other.
         assert_eq!(most_saved(&items, &beside, 25, 23), 100 + 23);
         assert_eq!(most_saved(&items, &beside, 22, 20), 100);
-        // Four bytes of one of 10 beside the other.
+        // Four bytes of one item of 10 fit beside the other.
         assert_eq!(most_saved(&items, &beside, 16, 14), 40);
         assert_eq!(most_saved(&[], &[], 5, 5), 0);
     }

@@ -1,39 +1,39 @@
-//! Weights that stay on chip: which, where, and how they get there.
+//! The set of weights that stay in on-chip memory.
 
 use super::timeline::{Slot, Span};
 use crate::time::Time;
 use crate::units::Bytes;
 
-/// Which blocks stay on chip, and where.
+/// The resident weight blocks, with their addresses and preload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Residency {
-    /// Positions of the blocks, ascending.
+    /// The positions of the blocks, ascending.
     pub blocks: Vec<usize>,
-    /// Addresses of each block.
+    /// The addresses of each block.
     pub slots: Vec<Slot>,
-    /// First address above everything else: all slots lie from there on.
+    /// The first address above all other data; all slots lie from there on.
     pub ceiling: Bytes,
-    /// Bytes from there to the end of the memory.
+    /// Bytes from the ceiling to the end of the memory.
     pub bytes: Bytes,
-    /// Time to fetch them before the program begins; zero where they stay from run to run.
+    /// The time to fetch the blocks before the program begins; zero if they stay from run to run.
     pub preload: Time,
-    /// When and how each of them is fetched then, in the order they start; none where they stay.
+    /// The transfers of the preload, by start; empty if the blocks stay.
     pub loads: Vec<Preload>,
 }
 
-/// One fetch before the program begins.
+/// One transfer before the program begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preload {
-    /// Position of the block in [`Residency::blocks`].
+    /// The position of the block in [`Residency::blocks`].
     pub resident: usize,
-    /// The channel that carries it.
+    /// The channel of the transfer.
     pub channel: u32,
-    /// From start to end.
+    /// The time span of the transfer.
     pub span: Span,
 }
 
 impl Residency {
-    /// Nothing stays.
+    /// No resident blocks.
     pub fn none(capacity: Bytes) -> Self {
         let (blocks, slots, loads) = (Vec::new(), Vec::new(), Vec::new());
         Self { blocks, slots, ceiling: capacity, bytes: Bytes::ZERO, preload: Time::ZERO, loads }

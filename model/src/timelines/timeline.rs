@@ -1,66 +1,68 @@
-//! When everything happens, and where weights lie.
+//! Timelines: the spans of transfers and computations, and the addresses of weights.
 
 use super::problem::TimelineProblem;
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 
-/// From a start to an end, half-open.
+/// A half-open span of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// First moment.
+    /// The first moment.
     pub start: Time,
-    /// First moment after.
+    /// The first moment after the span.
     pub end: Time,
 }
 
 /// One fetch of weights. Its buffer is occupied from the start of the transfer to the end of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Transfer {
-    /// Whose weights, by position in the problem.
+    /// The operator that uses the weights, by position in the problem.
     pub operator: OperatorId,
-    /// On which channel; none where the processor copies, which computes nothing meanwhile.
+    /// The channel, or `None` if the processor copies the weights, without computing meanwhile.
     pub channel: Option<u32>,
-    /// How many bytes: all of them.
+    /// The number of bytes: all weights of the operator.
     pub bytes: Bytes,
-    /// From start to end.
+    /// The time span of the transfer.
     pub span: Span,
-    /// Where the buffer begins, bytes from the start of the memory on chip.
+    /// The first address of the buffer in on-chip memory, in bytes.
     pub offset: Bytes,
-    /// Its size, at least `bytes`.
+    /// The size of the buffer in bytes, at least `bytes`.
     pub size: Bytes,
 }
 
-/// Memory held for weights from start to end, whatever lies in it.
+/// Memory reserved for weights for the whole timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// First address, bytes.
+    /// The first address, in bytes.
     pub offset: Bytes,
-    /// Size, bytes.
+    /// The size in bytes.
     pub size: Bytes,
 }
 
-/// Transfers, computations and fixed buffers of one problem.
+/// The transfers, computations and fixed buffers of one problem.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
-    /// In the order they were scheduled.
+    /// The transfers, in scheduling order.
     pub transfers: Vec<Transfer>,
-    /// Per operator of the problem.
+    /// The computations, indexed by operator.
     pub computations: Vec<Span>,
-    /// Buffers that are set aside all the time; transfers may use them or not.
+    /// Buffers reserved for the whole timeline; transfers need not use them.
     pub slots: Vec<Slot>,
 }
 
 impl Timeline {
-    /// When the last operator has computed.
+    /// The makespan: the end of the last computation.
     pub fn makespan(&self) -> Time {
         self.computations.iter().map(|span| span.end).max().unwrap_or(Time::ZERO)
     }
 
-    /// Bytes on chip over time: from each moment listed to the next, activations of the operator that computes or comes next,
-    /// slots, and buffers outside of slots. Moments ascend; the last entry is the end. O(n log n).
+    /// The on-chip bytes over time: activations of the operator that computes or comes next, slots, and
+    /// buffers outside of slots. O(n log n).
+    ///
+    /// Each entry holds from its moment to the next one. Moments ascend, and the last entry is the end.
     ///
     /// # Panics
-    /// If the timeline is not one of this problem; check it first.
+    /// If the timeline is invalid for this problem. Check it first.
     pub fn occupancy(&self, problem: &TimelineProblem) -> Vec<(Time, Bytes)> {
         let fixed: u64 = self.slots.iter().map(|slot| slot.size.get()).sum();
         let mut changes: Vec<(Time, i128)> = vec![(Time::ZERO, i128::from(fixed))];
@@ -99,14 +101,14 @@ impl Timeline {
         profile
     }
 
-    /// The most bytes on chip at one moment. O(n log n).
+    /// The peak on-chip bytes. O(n log n).
     ///
     /// # Panics
-    /// As [`Timeline::occupancy`].
+    /// Under the same conditions as [`Timeline::occupancy`].
     pub fn peak(&self, problem: &TimelineProblem) -> Bytes {
         let occupancy = self.occupancy(problem);
         let busy = occupancy.iter().map(|&(_, bytes)| bytes).max().unwrap_or(Bytes::ZERO);
-        // An operator that takes no time holds its bytes all the same.
+        // An operator of zero duration holds its bytes all the same.
         busy.max(problem.activations())
     }
 }

@@ -1,4 +1,4 @@
-//! The one audit on problems that are not measured in bytes.
+//! Audits of problems that are not measured in bytes.
 
 use plimsoll_model::fusion::{
     FusionProblem, FusionWitness, Fusions, Patterns, UnitRule, Units, fusion_bound,
@@ -11,7 +11,7 @@ use plimsoll_model::timelines::{
 };
 use plimsoll_model::{Bytes, Claim, LowerBound, OperatorId, Outcome, Problem, Relations, Stats, Stop, Value};
 
-/// Two operators on one channel; a byte takes a picosecond.
+/// Two operators on one channel; a byte takes one picosecond.
 fn timed(capacity: u64) -> TimelineProblem {
     let one = |name: &str, weights| TimedOperator {
         name: name.into(),
@@ -41,7 +41,7 @@ fn timeline() -> Timeline {
     }
 }
 
-/// The first reason of the audit, or nothing.
+/// The first reason of the audit, or an empty string.
 fn reason<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> String {
     audit::<P>(input, outcome).into_iter().next().unwrap_or_default()
 }
@@ -52,23 +52,23 @@ fn timelines_are_audited() {
     let conclude = |bound| {
         Outcome::<Timelines>::of(&problem, Some(timeline()), bound, Stop::Completed, Stats::default())
     };
-    let honest = conclude(time_bound(&problem));
-    assert_eq!((honest.claim, honest.value), (Claim::Optimal, Some(Time::new(35))));
-    assert_eq!(reason(&problem, &honest), "");
+    let correct = conclude(time_bound(&problem));
+    assert_eq!((correct.claim, correct.value), (Claim::Optimal, Some(Time::new(35))));
+    assert_eq!(reason(&problem, &correct), "");
     let overstated = LowerBound::new(compute_bound(&problem).value + Time::new(1), TimeWitness::Compute);
     assert_eq!(
         reason(&problem, &conclude(overstated)),
-        "lower bound: the witness shows only 10 ps, the bound says 11 ps"
+        "lower bound: the witness shows only 10 ps, but the bound is 11 ps"
     );
-    let slower = Outcome { value: Some(Time::new(36)), ..honest.clone() };
+    let slower = Outcome { value: Some(Time::new(36)), ..correct.clone() };
     assert!(reason(&problem, &slower).starts_with("value"));
     let mut early = timeline();
     early.computations[1] = Span { start: Time::new(29), end: Time::new(34) };
-    assert_ne!(reason(&problem, &Outcome { solution: Some(early), ..honest }), "");
+    assert_ne!(reason(&problem, &Outcome { solution: Some(early), ..correct }), "");
 }
 
 #[test]
-fn what_fits_nowhere_is_a_bound_above_any_limit() {
+fn operators_that_fit_nowhere_give_a_bound_above_any_limit() {
     let none = |problem: &TimelineProblem, bound| {
         Outcome::<Timelines>::of(problem, None, bound, Stop::Completed, Stats::default())
     };
@@ -78,11 +78,11 @@ fn what_fits_nowhere_is_a_bound_above_any_limit() {
     let outcome = none(&small, bound.clone());
     assert_eq!(outcome.claim, Claim::Infeasible);
     assert_eq!(reason(&small, &outcome), "");
-    // The same bound is no proof where the operator fits, or does not exist.
+    // The same bound is not a proof if the operator fits or does not exist.
     let wrong = none(&timed(64), bound);
-    assert_eq!(reason(&timed(64), &wrong), "lower bound: what the witness names is not too large");
-    let nobody = LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::new(7) });
-    assert!(reason(&small, &none(&small, nobody)).contains("names operator 7"));
+    assert_eq!(reason(&timed(64), &wrong), "lower bound: the part in the witness is not too large");
+    let missing = LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::new(7) });
+    assert!(reason(&small, &none(&small, missing)).contains("refers to operator 7"));
 }
 
 /// x -A-> y -B-> z -C-> w with the patterns A B and B C.
@@ -109,16 +109,16 @@ fn fusions_are_audited() {
         Outcome::<Fusions>::of(&problem, Some(chosen.to_vec()), bound, Stop::Completed, Stats::default())
     };
     let bound = fusion_bound(&problem);
-    let honest = conclude(&[0], bound.clone());
-    assert_eq!((honest.claim, honest.value), (Claim::Optimal, Some(Relations::new(1))));
-    assert_eq!(reason(&problem, &honest), "");
+    let correct = conclude(&[0], bound.clone());
+    assert_eq!((correct.claim, correct.value), (Claim::Optimal, Some(Relations::new(1))));
+    assert_eq!(reason(&problem, &correct), "");
     let search =
         |count| LowerBound::new(Relations::new(count), FusionWitness::Search { solver: "exact".to_owned() });
     assert_eq!(reason(&problem, &conclude(&[0, 1], search(2))), "matches 0 and 1 share an operator");
     assert!(reason(&problem, &conclude(&[5], search(2))).contains("not one of the 2 matches"));
     assert_eq!(reason(&problem, &conclude(&[], search(0))), "");
-    // Fewer relations than the multipliers show are a bound too strong.
-    let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..honest };
-    assert_eq!(reason(&problem, &strong), "the bound 0 rules out the value 1");
+    // A bound of fewer relations than a solution optimises is too strong.
+    let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..correct };
+    assert_eq!(reason(&problem, &strong), "the bound 0 excludes the value 1");
     assert!(Relations::new(0) > Relations::new(1) && Relations::new(1).with_unit() == "1 relations");
 }

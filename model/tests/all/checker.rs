@@ -1,4 +1,4 @@
-//! The checker against a second definition: painting cells of a grid of steps and addresses.
+//! Compares the checker with a second definition: painting cells of a grid of steps and addresses.
 
 use plimsoll_model::{
     Buffer, BufferId, Bytes, ConflictGraph, Instance, InstanceBuilder, Layout, Lifespan, LoadProfile, Piece,
@@ -11,10 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const STEPS: u64 = 8;
 const MAX_SIZE: u64 = 6;
 
-/// Pairs of buffers that share a cell they may not share.
+/// Finds the pairs of buffers that share a cell although they may not.
 ///
-/// A cell is an address at a step. Buffers alive there paint it; two that meet in a cell clash unless they are
-/// exclusive. Separated buffers clash where they paint one address, whatever the steps.
+/// A cell is an address at a step. Buffers live at that step paint it. Two buffers that paint the same cell
+/// clash unless they are exclusive. Separated buffers clash if they paint the same address, whatever the
+/// steps.
 fn painted(instance: &Instance, layout: &Layout) -> BTreeSet<(usize, usize)> {
     let mut cells: BTreeMap<(u64, u64), Vec<usize>> = BTreeMap::new();
     let mut addresses: BTreeMap<u64, BTreeSet<usize>> = BTreeMap::new();
@@ -69,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn the_checker_sees_what_painting_sees((instance, layout) in problem()) {
+    fn the_checker_agrees_with_painting((instance, layout) in problem()) {
         let found = check_layout(&instance, &layout);
         let mut overlaps = BTreeSet::new();
         let (mut misaligned, mut moved, mut high) = (0, 0, 0);
@@ -104,7 +105,7 @@ proptest! {
 
     #[test]
     fn valid_layouts_are_above_every_bound((instance, _) in problem()) {
-        // Everything end to end is valid where nothing is fixed or limited.
+        // Laying all buffers end to end is valid if nothing is fixed or limited.
         prop_assume!(!instance.has_fixed());
         let instance = instance.with_capacity(None);
         let mut top = 0u64;
@@ -122,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn load_and_conflicts_are_what_steps_say((instance, _) in problem()) {
+    fn load_and_conflicts_agree_with_the_steps((instance, _) in problem()) {
         let at = |step: u64| -> u64 {
             let alive = instance.buffers().iter().filter(|b| b.lifespan().contains(Step::new(step)));
             alive.map(|b| b.size().get()).sum()
@@ -147,18 +148,18 @@ proptest! {
     }
 }
 
-/// So many buffers one after the other, each alive for two steps, and where all of them lie.
+/// Buffers that begin two steps apart and are live for three, so that only neighbours overlap.
 fn staggered(buffers: u64) -> Instance {
     let buffer = |at: u64| Buffer::new(at.to_string(), 4, Lifespan::single(2 * at, 2 * at + 3).unwrap());
     InstanceBuilder::new("staggered").buffers((0..buffers).map(buffer)).build().unwrap()
 }
 
 #[test]
-fn what_is_wrong_among_many_buffers_is_found() {
+fn violations_among_many_buffers_are_found() {
     let instance = staggered(5_000);
-    // Neighbours in time alternate between two pools, or places.
-    let pools = |at: usize| PoolId::at(at % 2);
-    let mut assignment: Vec<PoolId> = (0..5_000).map(pools).collect();
+    // Neighbours in time alternate between two objects, or two offsets.
+    let object = |at: usize| PoolId::at(at % 2);
+    let mut assignment: Vec<PoolId> = (0..5_000).map(object).collect();
     let plan = |assignment: &[PoolId]| PoolPlan::fitted(&instance, assignment.to_vec(), Bytes::new(1));
     assert_eq!(check_shared_objects(&instance, &plan(&assignment)), []);
     assignment[4_321] = PoolId::at(0);

@@ -1,4 +1,4 @@
-//! Every bad file is refused with one message that names file, line, column and value.
+//! Every invalid file is rejected with one message that states file, line, column and value.
 
 use plimsoll_model::csv::{
     Answer, ReadOptions, read_answer, read_instance, read_instance_file, read_instance_file_noted,
@@ -8,7 +8,7 @@ use plimsoll_model::{Bytes, Layout};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What an instance file is refused with.
+/// The message with which an instance file is rejected.
 fn refusal(text: impl AsRef<[u8]>) -> String {
     match read_instance("f.csv", text.as_ref(), ReadOptions::default()) {
         Ok(instance) => panic!("{:?} was read as {} buffers", text.as_ref(), instance.len()),
@@ -23,7 +23,7 @@ fn refused(table: &[(&str, &str)]) {
     }
 }
 
-/// The same under the plain header; the row is line 2.
+/// Checks rows under a given header; the row is line 2.
 #[track_caller]
 fn row_refused(header: &str, table: &[(&str, &str)]) {
     for (row, message) in table {
@@ -38,46 +38,46 @@ fn headers() {
         ("\n \n\r\n", "f.csv: the file is empty; expected a header with id, lower, upper, size"),
         (
             "id,lower,upper\na,0,1\n",
-            "f.csv: line 1: missing column 'size' (also called: nothing else); the header has: id, lower, upper",
+            "f.csv: line 1: missing column 'size' (other names: none); the header has: id, lower, upper",
         ),
         (
             "size,lower,upper\n1,0,1\n",
-            "f.csv: line 1: missing column 'id' (also called: buffer, buffer_id); \
+            "f.csv: line 1: missing column 'id' (other names: buffer, buffer_id); \
              the header has: size, lower, upper",
         ),
         (
             "id,lower,size\na,0,1\n",
-            "f.csv: line 1: missing column 'upper' (also called: end); the header has: id, lower, size",
+            "f.csv: line 1: missing column 'upper' (other names: end); the header has: id, lower, size",
         ),
         (
             "id,upper,size\na,0,1\n",
-            "f.csv: line 1: missing column 'lower' (also called: begin, start); \
+            "f.csv: line 1: missing column 'lower' (other names: begin, start); \
              the header has: id, upper, size",
         ),
         (
             "id,lower,upper,Size\n",
-            "f.csv: line 1: missing column 'size'; is column 'Size' misspelt? (also called: nothing else); \
+            "f.csv: line 1: missing column 'size'; is column 'Size' misspelt? (other names: none); \
              the header has: id, lower, upper, Size",
         ),
         (
             "\n\nid,lower,uper,size\n",
-            "f.csv: line 3: missing column 'upper'; is column 'uper' misspelt? (also called: end); \
+            "f.csv: line 3: missing column 'upper'; is column 'uper' misspelt? (other names: end); \
              the header has: id, lower, uper, size",
         ),
         (
             "1,0,3,4\n",
-            "f.csv: line 1: missing column 'id' (also called: buffer, buffer_id); the header has: 1, 0, 3, 4",
+            "f.csv: line 1: missing column 'id' (other names: buffer, buffer_id); the header has: 1, 0, 3, 4",
         ),
-        ("id,lower,upper,end,size\n", "f.csv: line 1: columns 'upper' and 'end' mean the same"),
-        ("id,start,upper,size,begin\n", "f.csv: line 1: columns 'start' and 'begin' mean the same"),
-        ("id,lower,upper,size,id\n", "f.csv: line 1: columns 'id' and 'id' mean the same"),
+        ("id,lower,upper,end,size\n", "f.csv: line 1: columns 'upper' and 'end' have the same meaning"),
+        ("id,start,upper,size,begin\n", "f.csv: line 1: columns 'start' and 'begin' have the same meaning"),
+        ("id,lower,upper,size,id\n", "f.csv: line 1: columns 'id' and 'id' have the same meaning"),
     ]);
 }
 
 #[test]
 fn numbers() {
-    const SIZE: &str = "is not a size in bytes (an integer from 0 on)";
-    const STEP: &str = "is not a step (an integer from 0 on)";
+    const SIZE: &str = "is not a size in bytes (a non-negative integer)";
+    const STEP: &str = "is not a step (a non-negative integer)";
     row_refused(
         "id,lower,upper,size",
         &[
@@ -94,7 +94,7 @@ fn numbers() {
             ),
             (
                 "a,3,2,0",
-                "f.csv: line 2: column 'upper': value '2': interval [3, 2) holds no step: upper must exceed lower",
+                "f.csv: line 2: column 'upper': value '2': interval [3, 2) contains no step: upper must exceed lower",
             ),
             ("a,-1,1,4", &format!("f.csv: line 2: column 'lower': value '-1' {STEP}")),
             ("a,0,one,4", &format!("f.csv: line 2: column 'upper': value 'one' {STEP}")),
@@ -104,11 +104,11 @@ fn numbers() {
             ),
             (
                 "a,3,3,4",
-                "f.csv: line 2: column 'upper': value '3': interval [3, 3) holds no step: upper must exceed lower",
+                "f.csv: line 2: column 'upper': value '3': interval [3, 3) contains no step: upper must exceed lower",
             ),
             (
                 "a,3,2,4",
-                "f.csv: line 2: column 'upper': value '2': interval [3, 2) holds no step: upper must exceed lower",
+                "f.csv: line 2: column 'upper': value '2': interval [3, 2) contains no step: upper must exceed lower",
             ),
             (",0,1,4", "f.csv: line 2: column 'id': value '' is not an id"),
         ],
@@ -125,33 +125,33 @@ fn inclusive_ends() {
         &[
             (
                 "a,3,2,4",
-                "f.csv: line 2: column 'end': value '2': interval [3, 3) holds no step: upper must exceed lower",
+                "f.csv: line 2: column 'end': value '2': interval [3, 3) contains no step: upper must exceed lower",
             ),
             (
                 "a,0,18446744073709551615,4",
-                "f.csv: line 2: column 'end': value '18446744073709551615' is not a step with one after it",
+                "f.csv: line 2: column 'end': value '18446744073709551615' is not a step below the largest 64-bit integer",
             ),
-            ("a,x,2,4", "f.csv: line 2: column 'start': value 'x' is not a step (an integer from 0 on)"),
+            ("a,x,2,4", "f.csv: line 2: column 'start': value 'x' is not a step (a non-negative integer)"),
         ],
     );
 }
 
 #[test]
 fn optional_columns() {
-    const OFFSET: &str = "is not an offset in bytes (an integer from 0 on)";
+    const OFFSET: &str = "is not an offset in bytes (a non-negative integer)";
     row_refused(
         "id,lower,upper,size,alignment,hint,offset",
         &[
             ("a,0,1,4,0,,", "f.csv: line 2: column 'alignment': buffer 'a' has alignment 0; use 1 for none"),
             (
                 "a,0,1,4,-8,,",
-                "f.csv: line 2: column 'alignment': value '-8' is not an alignment in bytes (an integer from 1 on)",
+                "f.csv: line 2: column 'alignment': value '-8' is not an alignment in bytes (a positive integer)",
             ),
             ("a,0,1,4,,-2,", &format!("f.csv: line 2: column 'hint': value '-2' {OFFSET}")),
             ("a,0,1,4,,,-1", &format!("f.csv: line 2: column 'offset': value '-1' {OFFSET}")),
             (
                 "a,0,1,4,8,,12",
-                "f.csv: line 2: column 'offset': buffer 'a' is fixed at offset 12, no multiple of its alignment 8",
+                "f.csv: line 2: column 'offset': buffer 'a' is fixed at offset 12, not a multiple of its alignment 8",
             ),
         ],
     );
@@ -175,12 +175,12 @@ fn gaps() {
             ),
             (
                 "a,0,9,4,1-2 3-5@0:2",
-                "f.csv: line 2: column 'gaps': value '3-5@0:2': a gap that keeps part of the buffer alive \
+                "f.csv: line 2: column 'gaps': value '3-5@0:2': a gap during which part of the buffer stays live \
                  (a window '@lo:hi') is not supported; split the buffer instead",
             ),
             (
                 "a,0,9,4,5-5",
-                "f.csv: line 2: column 'gaps': value '5-5': interval [5, 5) holds no step: \
+                "f.csv: line 2: column 'gaps': value '5-5': interval [5, 5) contains no step: \
                  upper must exceed lower",
             ),
             (
@@ -197,11 +197,11 @@ fn gaps() {
             ),
             (
                 "a,2,9,4,2-9",
-                "f.csv: line 2: column 'gaps': value '2-9': the gaps leave no step of [2, 9) alive",
+                "f.csv: line 2: column 'gaps': value '2-9': the gaps leave no live step in [2, 9)",
             ),
             (
                 "a,4,4,4,2-9",
-                "f.csv: line 2: column 'upper': value '4': interval [4, 4) holds no step: upper must exceed lower",
+                "f.csv: line 2: column 'upper': value '4': interval [4, 4) contains no step: upper must exceed lower",
             ),
         ],
     );
@@ -213,10 +213,10 @@ fn rows_together() {
         "id,lower,upper,size",
         &[
             ("a,0,1,4\nb,0,1,4\na,2,3,4", "f.csv: line 4: column 'id': duplicate id 'a' (other row: line 2)"),
-            ("a,0,1", "f.csv: line 2: the row has 3 fields, the header 4"),
-            ("a", "f.csv: line 2: the row has 1 field, the header 4"),
-            ("a,0,1,4,5", "f.csv: line 2: the row has 5 fields, the header 4"),
-            ("a,0,1,4\n\"b,0,1,4", "f.csv: line 3: the row has 1 field, the header 4"),
+            ("a,0,1", "f.csv: line 2: the row has 3 fields, but the header has 4"),
+            ("a", "f.csv: line 2: the row has 1 field, but the header has 4"),
+            ("a,0,1,4,5", "f.csv: line 2: the row has 5 fields, but the header has 4"),
+            ("a,0,1,4\n\"b,0,1,4", "f.csv: line 3: the row has 1 field, but the header has 4"),
             (
                 "a,0,1,9223372036854775808",
                 "f.csv: line 2: column 'size': buffer 'a': size 9223372036854775808 is too large: laid end to end, \
@@ -233,10 +233,13 @@ fn rows_together() {
     row_refused(
         "id,lower,upper,size,separations,exclusions",
         &[
-            ("a,0,1,4,b,", "f.csv: line 2: column 'separations': value 'b' names no buffer of this file"),
+            (
+                "a,0,1,4,b,",
+                "f.csv: line 2: column 'separations': value 'b' is not the id of a buffer in this file",
+            ),
             (
                 "a,0,1,4,,\nb,0,1,4,,a c",
-                "f.csv: line 3: column 'exclusions': value 'c' names no buffer of this file",
+                "f.csv: line 3: column 'exclusions': value 'c' is not the id of a buffer in this file",
             ),
             ("a,0,1,4,a,", "f.csv: line 2: column 'separations': value 'a' is the buffer's own id"),
             (
@@ -249,8 +252,8 @@ fn rows_together() {
 }
 
 #[test]
-fn lines_are_counted_whatever_ends_them() {
-    let bad = "is not a step (an integer from 0 on)";
+fn lines_are_counted_with_any_line_end() {
+    let bad = "is not a step (a non-negative integer)";
     refused(&[
         (
             "id,lower,upper,size\r\na,0,1,4\r\nb,0,x,4\r\n",
@@ -284,7 +287,7 @@ fn lines_are_counted_whatever_ends_them() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn invalid_utf8() {
     assert_eq!(
         refusal(b"id,lower,upper,size\r\na,0,1,1\r\n\xff,0,1,1\r\n"),
         "f.csv: line 3: field 1 is not valid UTF-8"
@@ -326,33 +329,33 @@ fn layouts() {
     let instance = read_instance("f.csv", text.as_bytes(), ReadOptions::default()).unwrap();
     let table = [
         ("", "g.csv: the file is empty; expected a header with id, offset"),
-        ("id\na\n", "g.csv: line 1: missing column 'offset' (also called: nothing else); the header has: id"),
+        ("id\na\n", "g.csv: line 1: missing column 'offset' (other names: none); the header has: id"),
         ("id,offset\na,0\n", "g.csv: buffer 'b' of the instance is not placed"),
         ("id,offset\na,0\nb,4\nc,0\n", "g.csv: line 4: column 'id': the instance has no buffer 'c'"),
-        ("id,offset\na,0\n\na,4\n", "g.csv: line 4: column 'id': buffer 'a' was placed in line 2 already"),
+        ("id,offset\na,0\n\na,4\n", "g.csv: line 4: column 'id': buffer 'a' is already placed in line 2"),
         (
             "id,offset\na,\n",
-            "g.csv: line 2: column 'offset': value '' is not an offset in bytes (an integer from 0 on)",
+            "g.csv: line 2: column 'offset': value '' is not an offset in bytes (a non-negative integer)",
         ),
         (
             "id,offset\na,-4\n",
-            "g.csv: line 2: column 'offset': value '-4' is not an offset in bytes (an integer from 0 on)",
+            "g.csv: line 2: column 'offset': value '-4' is not an offset in bytes (a non-negative integer)",
         ),
         (
             "id,size,offset\na,5,0\n",
-            "g.csv: line 2: column 'size': value '5' of buffer 'a' is not the instance's 4",
+            "g.csv: line 2: column 'size': value '5' of buffer 'a' differs from the instance, which has 4",
         ),
         (
             "id,lower,offset\na,1,0\n",
-            "g.csv: line 2: column 'lower': value '1' of buffer 'a' is not the instance's 0",
+            "g.csv: line 2: column 'lower': value '1' of buffer 'a' differs from the instance, which has 0",
         ),
         (
             "id,end,offset\na,2,0\n",
-            "g.csv: line 2: column 'end': value '2' of buffer 'a' is not the instance's 2 (first step after)",
+            "g.csv: line 2: column 'end': value '2' of buffer 'a' differs from the instance, which has 2 (first step after)",
         ),
         (
             "id,lower,upper,gaps,offset\nb,1,9,2-5,0\n",
-            "g.csv: line 2: column 'gaps': value '2-5' of buffer 'b' is not the instance's lifespan \
+            "g.csv: line 2: column 'gaps': value '2-5' of buffer 'b' differs from the instance, which has lifespan \
              [1, 2) + [4, 9)",
         ),
     ];
@@ -365,7 +368,7 @@ fn layouts() {
 }
 
 #[test]
-fn columns_without_a_meaning_are_passed_over_and_noted() {
+fn unknown_columns_are_ignored_and_noted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
     let note = |text: &str| {
@@ -406,7 +409,10 @@ fn answers_of_other_kinds() {
     assert_eq!(traffic, [Some(Bytes::new(8)), None, Some(Bytes::ZERO)]);
     for (text, message) in [
         ("id,pool\na,0\n", "line 1: missing column 'pool_size'"),
-        ("id,pool,pool_size\na,0,4\nb,0,8\n", "line 3: column 'pool_size': value '8' is not the size 4"),
+        (
+            "id,pool,pool_size\na,0,4\nb,0,8\n",
+            "line 3: column 'pool_size': value '8' differs from the size 4",
+        ),
         ("id,pool,pool_size\na,x,4\n", "line 2: column 'pool': value 'x' is not a pool"),
         ("id,pieces\na,4-0\n", "line 2: column 'pieces': value '4-0' is not a range"),
         ("id,pieces\na,4\n", "line 2: column 'pieces': value '4' is not a range"),

@@ -1,4 +1,4 @@
-//! What is written is read back the same, whatever line ends, byte order mark, column order and names.
+//! Written files are read back unchanged, whatever the line ends, byte order mark, column order and names.
 
 use plimsoll_model::csv::{
     Endpoints, ReadOptions, read_instance, read_instance_file, read_layout, write_instance, write_layout,
@@ -8,7 +8,7 @@ use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan}
 use proptest::prelude::*;
 use std::io::ErrorKind;
 
-/// Ids with all that CSV and lists of ids make difficult.
+/// Ids with all characters that are difficult in CSV and in lists of ids.
 const NAMES: &str = "[a-c%,;\"'@2-5é\u{a0}]([a-c \t\n\r,\"%0-9é-]{0,4}[a-c%,\"é0-9])?";
 
 fn written(instance: &Instance) -> String {
@@ -94,7 +94,7 @@ fn one(name: &str) -> Buffer {
 }
 
 #[test]
-fn ids_that_would_be_read_differently_are_not_written() {
+fn ids_that_would_change_are_not_written() {
     for name in ["", " ", " a", "a ", "a\n", "\u{a0}a"] {
         let instance = InstanceBuilder::new("t").buffer(one(name)).build().unwrap();
         let error = write_instance(&instance, Vec::new()).unwrap_err();
@@ -107,7 +107,7 @@ fn ids_that_would_be_read_differently_are_not_written() {
 }
 
 #[test]
-fn pairs_name_ids_with_blanks() {
+fn pairs_may_contain_ids_with_blanks() {
     let builder = InstanceBuilder::new("t").buffers([one("conv 1, bias"), one("50%"), one("c")]);
     let instance = builder.separate(0, 2).exclude(0, 1).build().unwrap();
     let text = written(&instance);
@@ -133,7 +133,7 @@ fn capacity_and_name_come_from_the_file_name() {
     assert_eq!((back.name(), back.capacity()), ("deep.net", Some(Bytes::new(4096))));
     let options = ReadOptions { capacity: Some(Bytes::new(7)), ..ReadOptions::default() };
     assert_eq!(read_instance_file(&path, options).unwrap().capacity(), Some(Bytes::new(7)));
-    // A writer that fails leaves the old file as it was.
+    // A writer that fails leaves the old file unchanged.
     let failed = write_atomically(&path, |output| {
         output.write_all(b"half")?;
         Err(std::io::Error::other("stopped"))

@@ -1,4 +1,4 @@
-//! Units and fusions: what is refused, and what they say.
+//! Units and fusions: their results, and the inputs that they reject.
 
 use plimsoll_model::fusion::{
     Fused, Fusion, FusionProblem, PATTERN_PRESETS, Patterns, UnitRule, Units, check_fusion, contracted,
@@ -7,7 +7,8 @@ use plimsoll_model::fusion::{
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, UnitId};
 
-/// A graph of operators with kinds, each reading the results of others by number; the first reads an input.
+/// A graph of operators with kinds, each of which reads the outputs of others by number; the first reads an
+/// input.
 fn graph(operators: &[(&str, &[usize])]) -> Graph {
     let mut g = GraphBuilder::new("g");
     let x = g.tensor(Tensor::new("x", 4, Role::Input));
@@ -31,7 +32,8 @@ fn fusion(graph: &Graph, groups: &[&[u32]]) -> Result<Fusion, String> {
 
 #[test]
 fn a_relation_is_a_pair_and_counts_once() {
-    // Conv, Sigmoid, Mul of both, Mul with itself: the conv is read by two, the first product twice by one.
+    // Conv, Sigmoid, Mul of both, Mul with itself: two operators read the convolution, one reads the first
+    // product twice.
     let graph = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[0, 1]), ("Mul", &[2, 2])]);
     assert_eq!(relations(&graph, Graph::BODY).len(), 4);
     let fused = fusion(&graph, &[&[2, 0, 1], &[3]]).unwrap();
@@ -42,7 +44,7 @@ fn a_relation_is_a_pair_and_counts_once() {
 }
 
 #[test]
-fn what_is_no_fusion_is_refused() {
+fn invalid_fusions_are_rejected() {
     let graph = graph(&[("A", &[]), ("B", &[0]), ("C", &[1]), ("D", &[0, 2])]);
     let refuse = |groups: &[&[u32]]| fusion(&graph, groups).unwrap_err();
     assert_eq!(refuse(&[&[0], &[], &[1, 2, 3]]), "group 1 has no members");
@@ -50,9 +52,9 @@ fn what_is_no_fusion_is_refused() {
     assert_eq!(refuse(&[&[0, 1], &[2]]), "operator 3 'o3' (D) is in no group");
     assert_eq!(
         refuse(&[&[0], &[1, 3], &[2]]),
-        "group 1 falls apart: nothing passes between operator 3 'o3' (D) and the rest"
+        "group 1 is not connected: no tensor passes between operator 3 'o3' (D) and the rest"
     );
-    assert!(refuse(&[&[0, 3], &[1, 2]]).starts_with("groups wait for each other"));
+    assert!(refuse(&[&[0, 3], &[1, 2]]).starts_with("groups depend on each other"));
 }
 
 #[test]
@@ -64,18 +66,18 @@ fn an_empty_region_has_a_fusion() {
 }
 
 #[test]
-fn the_first_unit_that_runs_a_kind_gets_it() {
+fn operators_run_on_the_first_unit_for_their_kind() {
     let graph = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Softmax", &[1])]);
     let units = Units::find("dla-gpu-cpu").unwrap();
     assert_eq!(units.assign(&graph, Graph::BODY).unwrap(), [0, 1, 2].map(UnitId::new));
     let alone = Units::parse("mine.toml", "[[unit]]\nname = \"dla\"\nkinds = [\"conv\"]\n").unwrap();
     let error = alone.assign(&graph, Graph::BODY).unwrap_err().to_string();
-    assert_eq!(error, "no processing unit runs operator 1 'o1' (Sigmoid); there are dla");
+    assert_eq!(error, "no processing unit runs operator 1 'o1' (Sigmoid); the units are dla");
     assert!(Units::find("one").unwrap().assign(&graph, Graph::BODY).is_ok());
 }
 
 #[test]
-fn units_of_a_graph_are_those_it_names() {
+fn units_of_a_graph_are_those_it_is_mapped_to() {
     let names = |graph: &Graph| -> Vec<String> {
         Units::of_graph(graph).list().iter().map(|unit| unit.name.clone()).collect()
     };
@@ -98,12 +100,12 @@ fn units_of_a_graph_are_those_it_names() {
 }
 
 #[test]
-fn units_are_read_with_lines() {
+fn errors_in_units_state_the_line() {
     let fault = |text: &str| Units::parse("u.toml", text).unwrap_err().to_string();
     assert!(fault("[[unit]]\nname = \"a\"\n").starts_with("u.toml, line 1: missing field `kinds`"));
     let twice = "[[unit]]\nname = \"a\"\nkinds = []\n[[unit]]\nname = \"a\"\nkinds = []\n";
-    assert_eq!(fault(twice), "u.toml, line 5: names of units must be there and differ: `name = \"a\"`");
-    assert_eq!(fault(""), "no processing unit is given");
+    assert_eq!(fault(twice), "u.toml, line 5: unit names must be non-empty and unique: `name = \"a\"`");
+    assert_eq!(fault(""), "the list of processing units is empty");
     assert!(Units::find("nothing").unwrap_err().to_string().contains("one, nvdla, dla-gpu-cpu"));
 }
 
@@ -119,9 +121,9 @@ fn places(problem: &FusionProblem) -> Vec<Vec<usize>> {
 }
 
 #[test]
-fn what_is_read_outside_ends_a_match() {
+fn outside_readers_end_a_match() {
     let chain = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[0, 1]), ("Add", &[2]), ("Add", &[2])]);
-    // The convolution is read by the product too, the product by two.
+    // The product reads the convolution too, and two operators read the product.
     let (_, found) =
         problem(&chain, "a = conv act\nb = conv sigmoid mul^1\nc = conv sigmoid mul add\n", UnitRule::Any);
     assert_eq!(places(&found), [[0, 1, 2]]);
@@ -130,12 +132,12 @@ fn what_is_read_outside_ends_a_match() {
     let plain = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[1])]);
     assert!(places(&problem(&plain, "b = conv sigmoid mul^1", UnitRule::Any).1).is_empty());
     assert_eq!(places(&problem(&plain, "b = conv sigmoid mul", UnitRule::Any).1), [[0, 1, 2]]);
-    // On two units there is no ordinary fusion.
+    // Operators on two units cannot be fused by the ordinary rule.
     assert!(places(&problem(&plain, "b = conv sigmoid mul", UnitRule::Same).1).is_empty());
 }
 
 #[test]
-fn what_a_region_wants_at_its_end_is_stored() {
+fn outputs_of_a_region_are_stored() {
     let mut g = GraphBuilder::new("g");
     let x = g.tensor(Tensor::new("x", 4, Role::Input));
     let y = g.tensor(Tensor::new("y", 4, Role::Output));
@@ -148,7 +150,7 @@ fn what_a_region_wants_at_its_end_is_stored() {
 }
 
 #[test]
-fn the_checker_sees_what_is_wrong() {
+fn the_checker_finds_violations() {
     let graph = graph(&[("Conv", &[]), ("Relu", &[0]), ("Conv", &[1]), ("Sigmoid", &[2])]);
     let (patterns, found) = problem(&graph, "a = conv act\n", UnitRule::Any);
     let units = Units::find("dla-gpu-cpu").unwrap();
@@ -167,27 +169,27 @@ fn the_checker_sees_what_is_wrong() {
     let said = check(UnitRule::Any, &wrong);
     let has = |part: &str| assert!(said.iter().any(|one| one.contains(part)), "{part}: {said:?}");
     has("operator 1 'o1' (Relu) cannot be step 1 of pattern 'a'");
-    has("operator 0 'o0' (Conv) does not read what operator 1 'o1' (Relu) makes");
-    has("is wanted outside of it");
-    has("optimises 1 relations, not 7");
+    has("operator 0 'o0' (Conv) does not read an output of operator 1 'o1' (Relu)");
+    has("is used outside of it");
+    has("optimises 1 relations, not the stated 7");
     wrong.chosen.pop();
-    assert!(check(UnitRule::Any, &wrong)[0].contains("is not the match given for it"));
+    assert!(check(UnitRule::Any, &wrong)[0].contains("does not equal its match"));
 }
 
 #[test]
-fn patterns_are_read_with_lines() {
+fn errors_in_patterns_state_the_line() {
     let text = "# none\nclass gate = Sigmoid|act\ng = conv gate|Softmax Mul^1^2\n";
     let patterns = Patterns::parse("p", text).unwrap();
     let steps = &patterns.list()[0].steps;
     assert!(["Relu", "Sigmoid", "Softmax"].iter().all(|kind| steps[1].kinds.has(kind)));
     assert!(!steps[1].kinds.has("Conv") && steps[2].also == [0, 1]);
     let fault = |text: &str| Patterns::parse("p", text).unwrap_err().to_string();
-    assert_eq!(fault("a = conv\n"), "p, line 1: a pattern has from 2 to 16 steps, not 1: `a = conv`");
-    assert_eq!(fault("\na conv\n"), "p, line 2: a pattern is a name, `=` and kinds: `a conv`");
-    assert!(fault("a = A B\na = B C").contains("line 2: there is a pattern 'a' already"));
-    assert!(fault("a = A B^2").contains("'^2' names no step before this one"));
-    assert!(fault("a = A |B").contains("'|B' lacks a kind"));
-    assert!(fault("a b = A B").contains("a name of one word"));
+    assert_eq!(fault("a = conv\n"), "p, line 1: a pattern must have 2 to 16 steps, not 1: `a = conv`");
+    assert_eq!(fault("\na conv\n"), "p, line 2: expected a name, `=` and kinds: `a conv`");
+    assert!(fault("a = A B\na = B C").contains("line 2: pattern 'a' is already defined"));
+    assert!(fault("a = A B^2").contains("'^2' does not refer to an earlier step"));
+    assert!(fault("a = A |B").contains("'|B' contains an empty kind"));
+    assert!(fault("a b = A B").contains("a pattern name must not contain blanks"));
     for (name, _) in PATTERN_PRESETS {
         assert!(Patterns::find(name).unwrap().list().len() > 2, "{name}");
     }
@@ -202,7 +204,7 @@ fn groups_become_operators() {
     let kinds: Vec<&str> = whole.operators().iter().map(|operator| operator.kind.as_str()).collect();
     assert_eq!(kinds, ["Conv+Sigmoid+Mul", "Add"]);
     assert_eq!(whole.operators()[0].name, "o0+o1+o2");
-    // Of five tensors, what the first two make is gone.
+    // Of five tensors, the outputs of the first two operators disappear.
     assert_eq!(whole.tensors().len(), 3);
     assert_eq!(relations(&whole, Graph::BODY).len(), 1);
     let none = Fusion::none(&graph, Graph::BODY);

@@ -1,4 +1,4 @@
-//! One definition of when tensors are held: order problems, programs and the definition itself agree on small graphs.
+//! Order problems, programs and the definition agree on tensor lifetimes in small graphs.
 
 use crate::common::Draw;
 use plimsoll_model::execution::{ExecutionOptions, check_execution};
@@ -9,8 +9,9 @@ use plimsoll_model::orders::{Order, OrderProblem, Storage, around_bound};
 use plimsoll_model::program::{Program, ProgramOptions};
 use plimsoll_model::{Bytes, Layout, OperatorId, RegionId, TensorId, Witness, check_layout, load};
 
-/// A random graph with unread inputs, inputs that are outputs, states and weights that nothing touches, tensors of zero
-/// bytes, operators without inputs or outputs, and perhaps none at all; with an idle branch, which changes nothing, or not.
+/// A random graph with unread inputs, inputs that are outputs, unused states and weights, and tensors of zero
+/// bytes. It may have operators without inputs or outputs, or no operators at all. With `idle` it has an idle
+/// branch, which changes nothing.
 fn random(seed: u64, idle: bool) -> Graph {
     let mut draw = Draw(seed * 7919 + 3);
     let mut g = GraphBuilder::new(format!("g{seed}"));
@@ -66,7 +67,7 @@ fn options(seed: u64) -> LivenessOptions {
     }
 }
 
-/// The peak of the file's order, tensor by tensor, from the definition: nothing shares memory.
+/// The peak of the file order, tensor by tensor, from the definition; nothing shares memory.
 fn by_definition(graph: &Graph, options: &LivenessOptions) -> u64 {
     let order = graph.file_order(Graph::BODY);
     let body = graph.region(Graph::BODY);
@@ -136,7 +137,7 @@ fn straight_line_and_program_agree_with_the_definition() {
     assert!(unread > 300, "{unread}");
 }
 
-/// Two inputs, of which only `x` is read.
+/// A graph with two inputs, of which only `x` is read.
 fn unread(idle: bool) -> Graph {
     let mut g = GraphBuilder::new("unread");
     let [u, x] = ["u", "x"].map(|name| g.tensor(Tensor::new(name, 100, Role::Input)));
@@ -154,7 +155,7 @@ fn unread(idle: bool) -> Graph {
 }
 
 #[test]
-fn an_unread_input_is_gone_when_the_first_operator_runs() {
+fn an_unread_input_is_dead_when_the_first_operator_runs() {
     let spans = |boundary: Boundary, graph: &Graph| {
         let options = LivenessOptions { boundary, ..LivenessOptions::default() };
         let made = graph.storages(Graph::BODY, &options, |_| Bytes::ZERO).unwrap();
@@ -168,17 +169,17 @@ fn an_unread_input_is_gone_when_the_first_operator_runs() {
     let graph = unread(false);
     let arena = spans(Boundary::Arena, &graph);
     assert_eq!(arena, (220, "u 0-1, x 0-2, a 1-3, y 2-3".to_owned()));
-    // Where every input has a use there is no step before the first operator.
+    // If every input has a reader, there is no step before the first operator.
     assert_eq!(spans(Boundary::Held, &graph), (410, "u 0-2, x 0-2, a 0-2, y 1-2".to_owned()));
     assert_eq!(spans(Boundary::Outside, &graph), (120, "a 0-2".to_owned()));
 }
 
 #[test]
-fn inputs_that_stay_are_looked_for_at_the_end() {
+fn kept_inputs_are_checked_at_the_end() {
     let graph = unread(true);
     let orders: Vec<_> = (0..2).map(|at| graph.file_order(RegionId::at(at))).collect();
     let program = Program::new(&graph, orders, ProgramOptions::default()).unwrap();
-    // a lies where u was.
+    // a lies at the address of u.
     let layout = Layout::from_raw([0, 120, 0, 120]);
     assert!(check_layout(program.instance(), &layout).is_empty());
     let run = |keep_inputs| {
@@ -189,7 +190,7 @@ fn inputs_that_stay_are_looked_for_at_the_end() {
 }
 
 #[test]
-fn what_is_only_given_bounds_every_order() {
+fn unread_inputs_bound_every_order() {
     let id = OperatorId::new;
     let storage = |name: &str, size: u64, users: &[u32], from_start: bool| {
         let users = users.iter().copied().map(id).collect();
@@ -210,7 +211,7 @@ fn what_is_only_given_bounds_every_order() {
 }
 
 #[test]
-fn states_count_untouched_and_views_of_nothing_share_nothing() {
+fn unused_states_count_and_empty_views_share_nothing() {
     let mut g = GraphBuilder::new("kept");
     let x = g.tensor(Tensor::new("x", 100, Role::Input));
     g.tensor(Tensor::new("s", 50, Role::State));

@@ -1,4 +1,4 @@
-//! Conflicts from structure against all orders and all executions of small graphs.
+//! Compares conflicts from structure with all orders and all executions of small graphs.
 
 use crate::common::Draw;
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
@@ -7,7 +7,7 @@ use plimsoll_model::structure::{Conflicts, Relation, Structure, StructureError};
 use plimsoll_model::{Budget, Bytes, OperatorId, Piece, check_layout, races};
 use std::collections::BTreeSet;
 
-/// A random problem of `n` operators with storages of every kind, and who makes them.
+/// A random problem of `n` operators with storages of every kind, and the producers of the storages.
 fn problem(n: u32, seed: u64) -> (OrderProblem, Vec<Vec<OperatorId>>) {
     let mut draw = Draw(seed * 7919 + 1);
     for _ in 0..5 {
@@ -52,7 +52,8 @@ fn problem(n: u32, seed: u64) -> (OrderProblem, Vec<Vec<OperatorId>>) {
     (OrderProblem::new(format!("p{seed}"), names, edges, storages, scratch).unwrap(), makers)
 }
 
-/// First and last moment each memory is held at, where operators run at `levels`: moment 0 is before them all.
+/// The first and last moment at which each memory is held if operators run at `levels`. Moment 0 precedes all
+/// operators.
 fn spans(problem: &OrderProblem, levels: &[usize]) -> Vec<(usize, usize)> {
     let held = problem.storages().iter().map(|storage| {
         let own = storage.users.iter().map(|user| levels[user.index()] + 1);
@@ -63,7 +64,8 @@ fn spans(problem: &OrderProblem, levels: &[usize]) -> Vec<(usize, usize)> {
     held.chain(scratch.map(|id| (levels[id.index()] + 1, levels[id.index()] + 1))).collect()
 }
 
-/// Pairs that some execution holds together: operators run level by level, any set of those ready at each; or one at a time.
+/// Pairs that some execution holds together. Operators run level by level, with any set of ready operators at
+/// each level, or one at a time.
 fn held_together(
     problem: &OrderProblem,
     added: &[(OperatorId, OperatorId)],
@@ -110,7 +112,7 @@ fn pairs(conflicts: &Conflicts) -> BTreeSet<(usize, usize)> {
     conflicts.iter().collect()
 }
 
-/// The order of the file, or one drawn.
+/// The file order, or a random one.
 fn order(problem: &OrderProblem, seed: u64) -> Order {
     let mut draw = Draw(seed + 77);
     let mut waiting: Vec<usize> = problem.ids().map(|id| problem.predecessors(id).len()).collect();
@@ -128,7 +130,7 @@ fn order(problem: &OrderProblem, seed: u64) -> Order {
 }
 
 #[test]
-fn reachable_and_streams_are_what_some_execution_holds_together() {
+fn reachable_and_streams_agree_with_all_executions() {
     for seed in 0..120 {
         let (problem, makers) = problem(3 + seed as u32 % 3, seed);
         let order = order(&problem, seed);
@@ -139,7 +141,7 @@ fn reachable_and_streams_are_what_some_execution_holds_together() {
             let found = pairs(&structure.conflicts(relation, &mut Budget::unlimited()).unwrap());
             assert_eq!(found, held_together(&problem, &added, false), "seed {seed} {relation}");
         }
-        // One operator at a time: the same, but for two memories of one user each, which do not wait for each other.
+        // One operator at a time gives the same, except for two memories with one independent user each.
         let sequential = held_together(&problem, &[], true);
         let single = |at: usize| match problem.storages().get(at) {
             Some(storage) => storage.users.len() == 1 && !storage.from_start && !storage.to_end,
@@ -204,7 +206,7 @@ fn instances_have_exactly_the_relation() {
     }
 }
 
-/// The checker, which walks along precedences, against the matrices: everything at address 0.
+/// Compares the race checker, which follows precedences, with the matrices. Everything lies at address 0.
 #[test]
 fn races_are_the_conflicts_that_share_addresses() {
     for seed in 0..150 {
@@ -230,7 +232,7 @@ fn races_are_the_conflicts_that_share_addresses() {
     }
 }
 
-/// A residual block: `x` is added to what came of it. By `mutex` its last part may lie on `x`.
+/// A residual block: `x` is added to a result computed from it. `mutex` allows the last part to lie on `x`.
 fn residual() -> Graph {
     let mut graph = GraphBuilder::new("residual");
     let mut tensor = |name: &str, role| graph.tensor(Tensor::new(name, 8, role));
@@ -248,7 +250,7 @@ fn residual() -> Graph {
 }
 
 #[test]
-fn a_skip_is_overlooked_by_mutex_and_found_as_a_race() {
+fn mutex_overlooks_a_skip_that_the_race_checker_finds() {
     let graph = residual();
     let storages = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
     let order = storages.problem.as_in_file();
@@ -266,10 +268,7 @@ fn a_skip_is_overlooked_by_mutex_and_found_as_a_race() {
     let pieces: Vec<_> = layout.offsets().iter().map(at).collect();
     let found = races(&storages.problem, &structure.added(Relation::Schedule), &pieces);
     let text: Vec<String> = found.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        text,
-        ["'x' and 'b' share 8 bytes: 'add' needs the first, and nothing makes 'second' wait for that"]
-    );
+    assert_eq!(text, ["'x' and 'b' share 8 bytes: 'add' needs 'x', but 'second' need not wait for 'add'"]);
 }
 
 #[test]
@@ -305,11 +304,11 @@ fn odd_problems_have_relations_too() {
     let wide = OrderProblem::new("wide", names, [], vec![], vec![Bytes::ZERO; wide]).unwrap();
     let order = wide.as_in_file();
     let refused = Structure::new(&wide, vec![], &order).unwrap_err().to_string();
-    assert_eq!(refused, "'wide' has 20001 operators, of which at most 20000 can be related to each other");
+    assert_eq!(refused, "'wide' has 20001 operators, but relations support at most 20000");
 }
 
 #[test]
-fn relations_have_words() {
+fn relations_have_names() {
     for word in ["schedule", "streams=3", "reachable", "mutex"] {
         assert_eq!(word.parse::<Relation>().unwrap().to_string(), word);
     }

@@ -1,4 +1,4 @@
-//! Machines with tiers, problems made from graphs, and everything the checker finds wrong with a plan.
+//! Tiered machines, problems built from graphs, and all violations that the checker finds in plans.
 
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll_model::orders::Order;
@@ -10,7 +10,7 @@ use plimsoll_model::tiers::{
 use plimsoll_model::timelines::Time;
 use plimsoll_model::{Bytes, LowerBound, TierId, UnitId};
 
-/// A byte takes a second in the buffer, two in ram, ten off chip, and a second before the first.
+/// A byte takes one second in the buffer, two in ram, ten off chip; the setup latency is one second.
 const MACHINE: &str = r#"
 name = "unit"
 alignment = 4
@@ -70,7 +70,7 @@ fn graph() -> Graph {
     g.build().unwrap()
 }
 
-/// With the region in its own order.
+/// Runs a function on the region in its own order.
 fn with_region<T>(graph: &Graph, liveness: LivenessOptions, run: impl FnOnce(TierRegion<'_>) -> T) -> T {
     let machine = machine();
     let units = machine.assign(graph).unwrap();
@@ -87,12 +87,12 @@ fn problem(addresses: Addresses) -> TierProblem {
     with_region(&graph(), LivenessOptions::default(), |region| region.problem(options(addresses)).unwrap())
 }
 
-/// Whole seconds.
+/// The time in whole seconds.
 fn whole(time: Time) -> u64 {
     time.get() / 1_000_000_000_000
 }
 
-/// Seconds per tier; none where a tensor may not live.
+/// Seconds per tier; `None` for tiers that are not allowed.
 fn seconds(tensor: &TierTensor) -> Vec<Option<u64>> {
     let seconds = |cost: &TierUse| cost.time.get() / 1_000_000_000_000;
     tensor.uses.iter().map(|cost| cost.as_ref().map(seconds)).collect()
@@ -105,7 +105,8 @@ fn tensors_cost_what_their_accesses_take() {
     assert_eq!(names, ["x", "p", "q", "y", "scratch of conv2#1"]);
     let spans: Vec<(usize, usize)> = problem.tensors().iter().map(|one| (one.lower, one.upper)).collect();
     assert_eq!(spans, [(0, 4), (0, 2), (1, 4), (3, 4), (1, 2)]);
-    // x is read by both units; p stays on a, 5 bytes written and read; q goes to b past a view that moves nothing.
+    // Both units read x. p stays on a, with 5 bytes written and read. q goes to b through a view that moves
+    // nothing.
     assert_eq!(seconds(&problem.tensors()[0]), [None, Some(8), Some(10)]);
     assert_eq!(seconds(&problem.tensors()[1]), [Some(5), Some(10), Some(12)]);
     assert_eq!(seconds(&problem.tensors()[2]), [None, Some(6), Some(8)]);
@@ -134,7 +135,7 @@ fn inputs_and_outputs_may_stay_off_chip_and_weights_come_in() {
 }
 
 #[test]
-fn the_rest_of_a_run_is_added_up() {
+fn other_times_of_a_run_are_added_up() {
     with_region(&graph(), LivenessOptions::default(), |region| {
         let times = region.times(options(Addresses::Counted), false).unwrap();
         let millis = |time: Time| time.get() / 1_000_000_000;
@@ -149,7 +150,7 @@ fn the_rest_of_a_run_is_added_up() {
 }
 
 #[test]
-fn the_checker_finds_what_is_wrong() {
+fn the_checker_finds_violations() {
     let problem = problem(Addresses::Placed);
     let plan = |tiers: [u32; 5], offsets: [u64; 5]| TierPlan {
         tiers: tiers.map(TierId::new).to_vec(),
@@ -167,14 +168,14 @@ fn the_checker_finds_what_is_wrong() {
     let same = faults(&plan([1, 0, 1, 1, 1], [0, 0, 0, 8, 8]));
     assert_eq!(same, ["tensors 'x' and 'q' share bytes of tier 'ram' at step 1"]);
     let full = faults(&plan([1, 0, 1, 1, 0], [0, 0, 4, 8, 8]));
-    assert_eq!(full[0], "at step 1 there are 12 bytes in tier 'buf', which has 8");
-    assert_eq!(full[1], "tensor 'scratch of conv2#1' ends at 12 in tier 'buf', which has 8");
+    assert_eq!(full[0], "at step 1 tier 'buf' holds 12 bytes, above its capacity 8");
+    assert_eq!(full[1], "tensor 'scratch of conv2#1' ends at 12 in tier 'buf', above its capacity 8");
     let odd = faults(&plan([1, 0, 1, 1, 1], [2, 0, 8, 12, 12]));
-    assert_eq!(odd, ["tensor 'x' begins at 2 in tier 'ram', no multiple of 4"]);
-    assert_eq!(faults(&plan([0, 0, 1, 1, 1], [0; 5])), ["tensor 'x' may not live in tier 'buf'"]);
+    assert_eq!(odd, ["tensor 'x' begins at 2 in tier 'ram', not a multiple of 4"]);
+    assert_eq!(faults(&plan([0, 0, 1, 1, 1], [0; 5])), ["tensor 'x' is not allowed in tier 'buf'"]);
     assert_eq!(
         faults(&plan([7, 0, 1, 1, 1], [0; 5])),
-        ["tensor 'x' is in tier 7, of which there are only 3"]
+        ["tensor 'x' is in tier 7, but there are only 3 tiers"]
     );
     let short = TierPlan { tiers: vec![TierId::new(2)], offsets: None };
     assert_eq!(faults(&short), ["1 tiers for 5 tensors"]);
@@ -185,11 +186,12 @@ fn the_checker_finds_what_is_wrong() {
 }
 
 #[test]
-fn prices_prove_bounds() {
+fn dual_multipliers_prove_bounds() {
     let problem = problem(Addresses::Counted);
     let cheapest = cheapest_bound(&problem);
     assert_eq!(whole(cheapest.value), 8 + 5 + 6 + 4 + 2);
-    // p and the scratch do not both fit the buffer at step 1: at half a second a byte there, the scratch may as well go to ram.
+    // p and the scratch do not both fit the buffer at step 1. At half a second per byte, ram is as good for
+    // the scratch.
     let half = 1u64 << 15;
     let price = TierPrice { tier: TierId::new(0), step: 1, parts: 0, price: half * 1_000_000_000_000 };
     let shown = price_bound(&problem, &[price]).unwrap();
@@ -198,13 +200,14 @@ fn prices_prove_bounds() {
     let witness = TierWitness::Prices(vec![price]);
     assert_eq!(confirm_tier_bound(&problem, &bound(27.0, witness.clone())), Ok(()));
     let error = confirm_tier_bound(&problem, &bound(27.5, witness)).unwrap_err().to_string();
-    assert!(error.contains("only 27.000 s, the bound says 27.500 s"), "{error}");
+    assert!(error.contains("only 27.000 s, but the bound is 27.500 s"), "{error}");
     assert!(confirm_tier_bound(&problem, &bound(26.0, TierWitness::Cheapest)).is_err());
-    // p is larger than half of the buffer, the scratch just half: together they do not count for two, so that nothing is shown.
+    // p is larger than half of the buffer, and the scratch is exactly half. Together they weigh less than
+    // two, so nothing is proved.
     let second = 1_000_000_000_000 << 16;
     let one_of_two = TierPrice { parts: 1, price: 7 * second, ..price };
     assert_eq!(whole(price_bound(&problem, &[one_of_two]).unwrap()), 8 + 10 + 6 + 4 + 2 - 7);
-    // With two parts they count for two and one: either goes to ram, the scratch for two seconds more.
+    // With two parts they weigh two and one: one of them goes to ram, the scratch for two more seconds.
     let two = TierPrice { parts: 2, price: 2 * second, ..price };
     assert_eq!(whole(price_bound(&problem, &[two]).unwrap()), 8 + 9 + 6 + 4 + 4 - 4);
     for nowhere in [TierPrice { step: 9, ..price }, TierPrice { tier: TierId::new(9), ..price }] {
@@ -213,7 +216,7 @@ fn prices_prove_bounds() {
 }
 
 #[test]
-fn machines_are_read_or_refused_with_the_line() {
+fn errors_in_machines_state_the_line() {
     for (name, _) in TIER_PRESETS {
         let machine = TierMachine::find(name).unwrap();
         assert_eq!(machine.name, name);
@@ -227,25 +230,29 @@ fn machines_are_read_or_refused_with_the_line() {
         (
             "\"buf\"\nkind = \"buffer\"\nunits = [\"a\"]\n",
             "\"buf\"\nkind = \"buffer\"\n",
-            "a buffer is of one unit",
+            "a buffer belongs to one unit",
         ),
         (
             "units = [\"a\", \"b\"]",
             "units = [\"a\", \"c\"]",
-            "line 24: no unit 'c'; there are a, b: `units = [\"a\", \"c\"]`",
+            "line 24: no unit 'c'; the units are a, b: `units = [\"a\", \"c\"]`",
         ),
         ("units = [\"a\"]", "units = [\"a\", \"b\"]", "memory between units is `ram`"),
-        ("units = [\"a\"]", "units = []", "nobody reaches this tier"),
-        ("kind = \"ddr\"\n", "kind = \"ddr\"\nunits = [\"a\"]\n", "memory off chip is reached by all units"),
-        ("kind = \"ddr\"", "kind = \"ram\"", "a machine has a `[[tier]]` of kind \"ddr\""),
+        ("units = [\"a\"]", "units = []", "no unit has access to this tier"),
+        (
+            "kind = \"ddr\"\n",
+            "kind = \"ddr\"\nunits = [\"a\"]\n",
+            "off-chip memory must be accessible by all units",
+        ),
+        ("kind = \"ddr\"", "kind = \"ram\"", "a machine needs at least one `[[tier]]` of kind \"ddr\""),
         ("capacity = 16", "capacity = 0", "line 25: capacity must be positive: `capacity = 0`"),
         ("capacity = 16", "capacity = 2000000000000000000", "capacity must be at most 2^60"),
-        ("name = \"ram\"", "name = \"buf\"", "line 22: names of tiers must be there and differ"),
-        ("name = \"b\"", "name = \"a\"", "line 11: names of units must be there and differ"),
+        ("name = \"ram\"", "name = \"buf\"", "line 22: tier names must be non-empty and unique"),
+        ("name = \"b\"", "name = \"a\"", "line 11: unit names must be non-empty and unique"),
         ("alignment = 4", "alignment = 0", "line 3: alignment must be positive"),
         ("alignment = 4", "aligned = 4", "unknown field `aligned`"),
         ("kind = \"ram\"", "kind = \"rom\"", "unknown variant `rom`"),
-        ("latency = 1.0", "latency = -1.0", "seconds must be from 0 to 1e6"),
+        ("latency = 1.0", "latency = -1.0", "seconds must be 0 to 1e6"),
     ] {
         let error = refused(from, to);
         assert!(error.contains(expected), "{to}: {error}");
@@ -256,7 +263,7 @@ fn machines_are_read_or_refused_with_the_line() {
 }
 
 #[test]
-fn what_is_no_problem_is_refused() {
+fn invalid_problems_are_rejected() {
     let space = |alignment: u64| TierSpace {
         name: "ddr".to_owned(),
         kind: TierKind::Ddr,

@@ -1,4 +1,4 @@
-//! The checker of timelines finds every planted violation; instructions run again; programs follow their graph.
+//! The timeline checker finds every planted violation, instructions replay, and programs follow their graph.
 
 use plimsoll_model::graph::{Control, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll_model::orders::Order;
@@ -13,7 +13,8 @@ fn span(start: u64, end: u64) -> Span {
     Span { start: Time::new(start), end: Time::new(end) }
 }
 
-/// Three operators: 10 bytes, none, 20 bytes; one byte takes one picosecond, start-up one.
+/// Three operators with weights of 10, 0 and 20 bytes. A byte takes one picosecond, and the setup latency is
+/// one.
 fn problem() -> TimelineProblem {
     let one = |name: &str, compute, weights, activations| TimedOperator {
         name: name.into(),
@@ -41,7 +42,7 @@ fn valid() -> Timeline {
     }
 }
 
-/// What is found after a change.
+/// The violations found after a change.
 fn found(change: impl FnOnce(&mut Timeline)) -> Vec<Violation> {
     let mut timeline = valid();
     change(&mut timeline);
@@ -56,7 +57,7 @@ fn a_valid_timeline_passes_and_is_measured() {
     let occupancy: Vec<_> = t.occupancy(&p).iter().map(|&(time, bytes)| (time.get(), bytes.get())).collect();
     assert_eq!(occupancy, [(0, 20), (11, 40), (16, 36), (21, 24), (37, 0)]);
     assert_eq!(t.peak(&p), Bytes::new(40));
-    // On another channel at the same time, and a slot around it.
+    // On another channel at the same time, inside a slot.
     let more = found(|t| {
         t.transfers[1] = transfer(2, 1, 20, (0, 21), 20);
         t.slots.push(Slot { offset: Bytes::new(20), size: Bytes::new(24) });
@@ -86,8 +87,8 @@ fn transfers_and_channels_are_checked() {
         found(|t| t.transfers[1].channel = Some(2))[..],
         [Violation::NoSuchChannel { channel: 2, .. }]
     ));
-    let nobody = found(|t| t.transfers[1].operator = OperatorId::new(3));
-    assert!(matches!(nobody[..], [Violation::NoSuchOperator { transfer: 1, .. }]));
+    let missing = found(|t| t.transfers[1].operator = OperatorId::new(3));
+    assert!(matches!(missing[..], [Violation::NoSuchOperator { transfer: 1, .. }]));
     assert!(matches!(found(|t| t.transfers.truncate(1))[..], [Violation::Carried { given: 0, .. }]));
     let part = found(|t| t.transfers[1] = transfer(2, 0, 12, (11, 24), 20));
     assert!(matches!(part[..], [Violation::Carried { given: 12, .. }]));
@@ -124,7 +125,7 @@ fn copies_take_the_processor() {
         change(&mut timeline);
         check_timeline(&p, &timeline)
     };
-    // The buffers of a and c lie in one place, but not at one time.
+    // The buffers of a and c share an address, but not at the same time.
     let early = found(&|t| (t.transfers[1].span, t.transfers[1].offset) = (span(12, 22), Bytes::new(24)));
     assert!(
         matches!(early[..], [Violation::ProcessorBusy { transfer: 1, what: "computes operator", position: 1, time }]
@@ -165,7 +166,7 @@ fn copies_are_replayed() {
         "segment,instruction,operator,name,channel,bytes,offset,size\np,Copy,0,a,,10,52,12\np,Compute,0,a,,,,\n\
          p,Compute,1,b,,,,\np,Copy,2,c,,20,44,20\np,Compute,2,c,,,,\n"
     );
-    // A transfer that starts while the processor copies is queued before the copy, and starts then.
+    // A transfer that starts while the processor copies is queued before the copy, and starts at that time.
     let mut mixed = valid;
     mixed.transfers[1] =
         Transfer { channel: Some(0), span: span(3, 24), offset: Bytes::new(24), ..mixed.transfers[1] };
@@ -187,7 +188,7 @@ fn memory_is_checked() {
     let overlap = found(|t| t.transfers[1].offset = Bytes::new(36));
     assert!(matches!(overlap[..], [Violation::Overlap { offset, time, .. }]
         if offset == Bytes::new(52) && time == Time::new(11)));
-    // c's buffer is occupied while b runs with 16 bytes of activations, not while a does.
+    // The buffer of c is occupied while b runs with 16 bytes of activations, but not while a runs.
     let low = found(|t| t.transfers[1].offset = Bytes::new(8));
     assert!(matches!(low[..], [Violation::Activations { operator, .. }] if operator == OperatorId::new(1)));
     let later = found(|t| {
@@ -197,7 +198,7 @@ fn memory_is_checked() {
     assert_eq!(later, []);
     let ragged = found(|t| t.transfers[0].size = Bytes::new(10));
     assert!(matches!(ragged[..], [Violation::Ragged { what: "transfer", position: 0, .. }]));
-    assert_eq!(ragged[0].to_string(), "transfer 0 takes 10 bytes, no multiple of 4");
+    assert_eq!(ragged[0].to_string(), "transfer 0 takes 10 bytes, not a multiple of 4");
     let far = found(|t| {
         (t.transfers[0].offset, t.transfers[0].size) = (Bytes::new(u64::MAX - 3), Bytes::new(u64::MAX - 3));
     });
@@ -226,7 +227,7 @@ fn slots_are_checked() {
 }
 
 #[test]
-fn activations_above_the_capacity_are_told() {
+fn activations_above_the_capacity_are_reported() {
     let p = problem();
     let small =
         TimelineProblem::new("p", p.operators().to_vec(), p.dma(), Bytes::new(15), Bytes::new(1)).unwrap();
@@ -319,6 +320,6 @@ fn segments_follow_the_regions() {
     assert_eq!(program.path(&time, 100), [0, 1, 2, 2, 2, 3]);
     assert_eq!(program.path(&time, 2), [0, 1]);
     assert_eq!(program.longest(&|_| Time::MAX), None);
-    // All segments share the two buffers of ping-pong.
+    // All segments share the two ping-pong buffers.
     assert!(program.segments().iter().all(|one| one.problem.parity() == [Bytes::new(64), Bytes::ZERO]));
 }

@@ -194,12 +194,12 @@ fn what_is_no_graph_is_refused() {
     let nodes = [node("Relu", "x", "y", []), node("Exp", "x", "y", [])];
     assert_eq!(
         error(graph(&[("x", "2")], nodes, "y")),
-        "m.onnx: tensor 'y' is made by operator 0 'y' (Relu) and by operator 1 'y' (Exp)"
+        "m.onnx: tensor 'y' is produced by operator 0 'y' (Relu) and by operator 1 'y' (Exp)"
     );
     let nodes = [node("Relu", "y", "x", []), node("Exp", "x", "y", [])];
     assert_eq!(
         error(graph(&[("x", "2")], nodes, "y")),
-        "m.onnx: tensor 'x' is input, but operator 0 'x' (Relu) makes it"
+        "m.onnx: tensor 'x' has role input, but operator 0 'x' (Relu) produces it"
     );
 }
 

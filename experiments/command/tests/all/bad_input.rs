@@ -16,7 +16,7 @@ const BAD_INSTANCES: &[(&str, &str, &[&str])] = &[
     ("fraction", "id,lower,upper,size\na,0,1,4.5\n", &["line 2", "'size'", "'4.5'"]),
     ("backwards", "id,lower,upper,size\na,5,5,4\n", &["line 2", "'upper'", "5"]),
     ("twice", "id,lower,upper,size\na,0,1,4\nb,0,1,4\na,1,2,4\n", &["line 4", "'id'", "'a'", "line 2"]),
-    ("zero", "id,lower,upper,size\na,1,0,0\n", &["line 2", "'upper'", "holds no step"]),
+    ("zero", "id,lower,upper,size\na,1,0,0\n", &["line 2", "'upper'", "contains no step"]),
     ("empty", "", &["empty"]),
     ("fields", "id,lower,upper,size\na,0,1\n", &["line 2", "3 fields", "4"]),
     (

@@ -157,7 +157,7 @@ fn schemes_are_compared() {
     let refused = scratch.plimsoll(&["plan", "odd.json"]).exits(2);
     assert!(
         refused.stderr.contains(
-            "odd.json: operator 0 'choose' (Odd) owns regions, but its kind 'Odd' does not say how they run"
+            "odd.json: operator 0 'choose' (Odd) owns regions, but its kind 'Odd' implies no control flow"
         ),
         "{}",
         refused.stderr

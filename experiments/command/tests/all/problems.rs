@@ -138,7 +138,7 @@ fn terms_define_the_question_and_mean_something() {
     bench(&["--problems", "knots"]).refuses(&["knots"]);
     scratch.plimsoll(&["bench", "tiny.csv", "--problems", "orders"]).refuses(&["orders", "graph"]);
     bench(&["--problems", "orders,offsets"]).refuses(&["offsets: there is no instance to run on"]);
-    bench(&["--terms", "machine=luna"]).refuses(&["tiers takes one with", "--problems"]);
+    bench(&["--terms", "machine=luna"]).refuses(&["tiers requires [[unit]]", "--problems"]);
     let sweep = "[[instances]]\ngraph = \"straight.json\"\n[[algorithms]]\nnames = \"prefetch\"\n";
     scratch.write("s.toml", format!("{sweep}terms = \"machine=nowhere\"\n"));
     scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).refuses(&["s.toml: line 3", "machine=nowhere"]);

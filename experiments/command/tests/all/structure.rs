@@ -56,7 +56,7 @@ fn each_relation_is_planned_and_says_what_collides() {
     let collision = mutex["collision"].as_str().unwrap();
     assert_eq!(
         collision,
-        "'x' and 'b' share 70 bytes: 'right' needs the first, and nothing makes 'deep' wait for that"
+        "'x' and 'b' share 70 bytes: 'right' needs 'x', but 'deep' need not wait for 'right'"
     );
     for report in [&schedule, &reachable, &mutex] {
         assert!(number(report, "lower_bound") <= number(report, "arena"));

@@ -244,17 +244,13 @@ fn machines_of_overlap_are_told_from_those_of_tiers() {
     scratch.write("tiers.toml", include_str!("../../../../model/src/tiers/presets/two-tier.toml"));
     for machine in ["chip.toml", "luna"] {
         let words = ["tiers", "net.json", "--machine", machine];
-        scratch
-            .plimsoll(&words)
-            .refuses(&[machine, "as overlap and measure take it; tiers takes one with [[unit]]"]);
+        scratch.plimsoll(&words).refuses(&[machine, "for overlap and measure; tiers requires [[unit]]"]);
     }
     for machine in ["tiers.toml", "two-tier"] {
         let words = ["overlap", "net.json", "--machine", machine];
-        scratch
-            .plimsoll(&words)
-            .refuses(&[machine, "as tiers takes it; overlap and measure take one with [memory]"]);
+        scratch.plimsoll(&words).refuses(&[machine, "for tiers; overlap and measure require [memory]"]);
         let words = ["measure", "run", "net.json", "--machine", machine];
-        scratch.plimsoll(&words).refuses(&[machine, "as tiers takes it"]);
+        scratch.plimsoll(&words).refuses(&[machine, "for tiers; overlap"]);
     }
 }
 

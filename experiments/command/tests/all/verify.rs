@@ -130,8 +130,8 @@ fn nonsense_about_searches_is_refused() {
     let window = |lower: u64, upper: u64, solver: &str| json!({ "kind": "window", "lower": lower, "upper": upper, "solver": solver });
     let search = |solver: &str| json!({ "kind": "search", "solver": solver });
     for (witness, part) in [
-        (window(9, 2, "exact"), "holds no step"),
-        (window(3, 3, "exact"), "holds no step"),
+        (window(9, 2, "exact"), "contains no step"),
+        (window(3, 3, "exact"), "contains no step"),
         (window(20, 30, "exact"), "needs at most 0"),
         (window(7, 9, "exact"), "needs at most"),
         (window(0, 9, "exact"), "a layout of what it searched has peak 11"),
@@ -190,8 +190,20 @@ fn answers_of_every_kind_are_verified() {
     };
     for (problem, solver, from, to, violation) in [
         ("offsets", "large-first", "output,7,9,3,8", "output,7,9,3,0", "conflict"),
-        ("shared-objects", "shared-greedy-by-size", "output,7,9,3,1,4", "output,7,9,3,0,8", "share pool"),
-        ("split-buffers", "exact", "output,7,9,3,0-2 10-11", "output,7,9,3,0-2", "hold 2 bytes instead of 3"),
+        (
+            "shared-objects",
+            "shared-greedy-by-size",
+            "output,7,9,3,1,4",
+            "output,7,9,3,0,8",
+            "both in shared object",
+        ),
+        (
+            "split-buffers",
+            "exact",
+            "output,7,9,3,0-2 10-11",
+            "output,7,9,3,0-2",
+            "hold 2 bytes in total instead of 3",
+        ),
     ] {
         let words = ["solve", "t.csv", "--problem", problem, "--solver", solver, "-o", "o.csv"];
         scratch.plimsoll(&words).exits(0);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::execution::decisions::Random;
 
-/// A slot for everything, one after the other.
+/// Places every memory user in its own slot, end to end.
 fn apart<'a>(graph: &'a Graph, orders: &'a [Vec<OperatorId>]) -> Placed<'a> {
     let mut end = 0;
     let mut slots = Vec::new();
@@ -17,7 +17,7 @@ fn apart<'a>(graph: &'a Graph, orders: &'a [Vec<OperatorId>]) -> Placed<'a> {
     Placed { graph, orders, slots, tensors, scratch }
 }
 
-/// Adds random operators to a region that sees `seen`; returns all it sees in the end.
+/// Adds random operators to a region that sees `seen`. Returns everything it sees in the end.
 fn grow(
     net: &mut Net,
     random: &mut Random,
@@ -63,7 +63,7 @@ fn grow(
 }
 
 #[test]
-fn memory_of_their_own_never_fails() {
+fn separate_slots_never_fail() {
     let mut random = Random::new(3);
     let (mut decided, mut found, mut ran) = (0, 0, 0);
     for case in 0..300 {
@@ -80,7 +80,7 @@ fn memory_of_their_own_never_fails() {
             decided += usize::from(report.runs > 1);
             ran += report.runs;
         }
-        // What is not read any more may be anywhere, what is read may not: two moved together are often told.
+        // Dead data may be overwritten, live data may not: moving two slots together is often a violation.
         let (a, b) = (random.below(graph.tensors().len()), random.below(graph.tensors().len()));
         placed.slots[b].offset = placed.slots[a].offset;
         found += usize::from(!check_execution(&placed, &few).unwrap().violations.is_empty());
@@ -88,8 +88,8 @@ fn memory_of_their_own_never_fails() {
     assert!(decided > 300 && found > 50 && ran > 1000, "{decided} {found} {ran}");
 }
 
-/// Steps at which a tensor of a straight graph must not be written over, from the definition.
-fn alive(graph: &Graph, order: &[OperatorId], tensor: TensorId) -> std::ops::RangeInclusive<usize> {
+/// The steps at which a tensor of a straight graph must not be overwritten, from the definition.
+fn live(graph: &Graph, order: &[OperatorId], tensor: TensorId) -> std::ops::RangeInclusive<usize> {
     let at = |id: OperatorId| order.iter().position(|&one| one == id).unwrap() + 1;
     let body = graph.region(BODY);
     let first = graph.producer(tensor).map_or(0, at);
@@ -98,7 +98,7 @@ fn alive(graph: &Graph, order: &[OperatorId], tensor: TensorId) -> std::ops::Ran
 }
 
 #[test]
-fn straight_graphs_fail_exactly_where_lifetimes_and_addresses_meet() {
+fn straight_graphs_fail_exactly_where_lifetimes_and_addresses_overlap() {
     let mut random = Random::new(11);
     let mut valid = 0;
     for _ in 0..2000 {
@@ -111,7 +111,7 @@ fn straight_graphs_fail_exactly_where_lifetimes_and_addresses_meet() {
         placed.slots.iter_mut().for_each(|slot| slot.offset = Bytes::new(random.below(40) as u64));
         let ids: Vec<TensorId> = (0..graph.tensors().len()).map(TensorId::at).collect();
         let meet = |a: TensorId, b: TensorId| {
-            let (one, two) = (alive(&graph, &orders[0], a), alive(&graph, &orders[0], b));
+            let (one, two) = (live(&graph, &orders[0], a), live(&graph, &orders[0], b));
             let (p, q) = (placed.slots[a.index()], placed.slots[b.index()]);
             let below = |p: Slot, q: Slot| p.offset.get() + p.size.get() <= q.offset.get();
             one.start() <= two.end() && two.start() <= one.end() && !below(p, q) && !below(q, p)

@@ -1,34 +1,34 @@
-//! Slots that change roles.
+//! Slots that are exchanged between trips.
 
 use super::*;
 
 #[test]
-fn slots_change_roles() {
+fn slots_are_exchanged() {
     let graph = repeat("s u");
     let good = "x@0 o@4 s@8 u@12 n@16 y@0 z@4";
     for count in 0..4 {
         assert_eq!(lost(&graph, good, &SWAP(count)), [""; 0]);
     }
-    // Copied, y may lie where n lay; changing roles, too: the state is copied from where it is.
+    // y may use the slot of n both with copies and with exchange: the state is copied from its current slot.
     for places in
         ["x@0 o@4 s@8 u@12 n@16 y=n z@4", "x@0 o@4 s@8 u@12 n@16 y=s z@4", "x@8 s=x u@12 n@16 y=s z@4"]
     {
         assert_eq!(lost(&graph, places, &all()), [""; 0]);
         assert_eq!(lost(&graph, places, &SWAP(3)), [""; 0]);
     }
-    // u ends before n begins in a trip, but the state of the second trip lies where n lay.
+    // u ends before n begins in a trip, but the state of the second trip occupies the slot of n.
     let early = repeat("s o");
     let places = "x@0 o@4 s@8 u@16 n@16 y@0 z@20";
     assert_eq!(lost(&early, places, &all()), [""; 0]);
     assert_eq!(lost(&early, places, &SWAP(1)), [""; 0]);
     assert_eq!(lost(&early, places, &SWAP(2))[0], "'s' for f when it writes: 'u' at 16; for: 2 trips");
-    // Slots of two sizes are copied.
+    // Slots of different sizes are copied.
     let places = "x@0 o@4 s@8 u@16 n=u y@0 z@20";
     assert_eq!(lost(&early, places, &SWAP(3)), [""; 0]);
 }
 
 #[test]
-fn roles_are_taken_back_when_an_inner_loop_is_left() {
+fn exchanges_are_undone_when_an_inner_loop_is_left() {
     let mut net = Net::new();
     let outer = net.op(BODY, "outer for: x -> y");
     let body = net.region(outer, "body", "a -> d");
@@ -38,23 +38,23 @@ fn roles_are_taken_back_when_an_inner_loop_is_left() {
     let trip = net.region(inner, "trip", "s -> n");
     net.op(trip, "g G: s -> n");
     let graph = net.build("x -> y");
-    // What the inner loop is given may lie where its state never begins.
+    // An input of the inner loop may lie in a slot in which its state never begins.
     let good = "x@0 y@4 a@8 d@12 b@16 s@20 n@24 e@24";
     let report = report(&graph, good, &SWAP(3));
     assert_eq!((report.violations.len(), report.complete), (0, true));
-    // 0, 1, 2 or 3 trips of 0..=3 each.
+    // 0 to 3 trips, each with 0 to 3 inner trips.
     assert_eq!(report.runs, 1 + 4 + 16 + 64);
     assert_eq!(lost(&graph, "x@0 y@4 a@8 d@12 b=s s@20 n@24 e@28", &SWAP(3)), [""; 0]);
     assert_eq!(lost(&graph, "x@0 y@4 a@8 d@12 s@20 b=s n@24 e@28", &SWAP(3)), [""; 0]);
-    // d may have the memory of n where that is copied, and where the inner loop has been left.
+    // d may use the memory of n if n is copied, and after the inner loop has been left.
     assert_eq!(lost(&graph, "x@0 y@4 a@8 d@24 b@16 s@20 n@24 e@28", &trips(3)), [""; 0]);
-    // But then the state of the outer loop lies there while the inner one runs.
-    let told = lost(&graph, "x@0 y@4 a@8 d@24 b@16 s@20 n@24 e@28", &SWAP(2));
-    assert!(told[0].contains("'a'") && told[0].contains("'n' at 24"), "{told:?}");
+    // With exchange, however, the state of the outer loop lies there while the inner one runs.
+    let found = lost(&graph, "x@0 y@4 a@8 d@24 b@16 s@20 n@24 e@28", &SWAP(2));
+    assert!(found[0].contains("'a'") && found[0].contains("'n' at 24"), "{found:?}");
 }
 
 #[test]
-fn pairs_that_cross_are_copied_at_once() {
+fn crossing_pairs_are_copied_simultaneously() {
     let mut net = Net::new();
     let repeat = net.op(BODY, "for for: x1 x2 -> y1 y2");
     net.region(repeat, "body", "a b -> b a");
@@ -65,7 +65,7 @@ fn pairs_that_cross_are_copied_at_once() {
 }
 
 #[test]
-fn roles_change_where_each_slot_is_handed_once() {
+fn slots_are_exchanged_if_each_is_handed_over_once() {
     let graph = |wanted: &str, view: bool| {
         let mut net = Net::new();
         let repeat = net.op(BODY, "for for: x1 x2 -> y1 y2");
@@ -81,10 +81,10 @@ fn roles_change_where_each_slot_is_handed_once() {
     for wanted in ["n m", "m n", "n n", "b n", "n a", "a m"] {
         assert_eq!(lost(&graph(wanted, false), places, &SWAP(3)), [""; 0], "{wanted}");
     }
-    // The other half of a pair has to be there when both are copied, not when both change roles.
+    // The other half of a pair must be intact if both are copied, but not if both are exchanged.
     let over = "x1@0 x2@4 a@8 b@12 n=b m=a y1@0 y2@4";
     assert!(!lost(&graph("n m", false), over, &SWAP(1)).is_empty());
-    // A view of a state that is written anew at the same moment is lost, the state itself is not.
+    // A view of a state that is overwritten at the same moment is lost; the state itself is not.
     let viewed = lost(&graph("v n", true), &format!("{places} v=b"), &trips(1));
     assert_eq!(viewed, ["'v' for for when region 0 has ended: 'b' at 12; for: 1 trip"]);
     assert_eq!(lost(&graph("v n", true), &format!("{places} v@24"), &all()), [""; 0]);
@@ -102,8 +102,8 @@ fn views_of_one_tensor_are_copied() {
 }
 
 #[test]
-fn what_is_handed_again_later_is_copied() {
-    // The last trip also returns what it made, if there was one.
+fn data_handed_over_again_later_is_copied() {
+    // The operator also returns the result of the last trip, if there was one.
     let mut net = Net::new();
     let repeat = net.with(BODY, "while While: x -> y", |net, mut repeat| {
         let listed = [(Moment::Enter, "x>s"), (Moment::End(1), "n>s"), (Moment::Exit, "n>y")];
@@ -116,7 +116,7 @@ fn what_is_handed_again_later_is_copied() {
     net.op(body, "f F: b -> n");
     let graph = net.build("x -> y");
     assert_eq!(lost(&graph, "x@0 s@4 c@8 b@12 n@16 y@0", &SWAP(3)), [""; 0]);
-    // The condition has run since then.
-    let told = lost(&graph, "x@0 s@4 c@16 b@12 n@16 y@0", &SWAP(1));
-    assert_eq!(told, ["'n' for while when it is left: 'c' at 16; while: 1 trip"]);
+    // The condition has run in the meantime.
+    let found = lost(&graph, "x@0 s@4 c@16 b@12 n@16 y@0", &SWAP(1));
+    assert_eq!(found, ["'n' for while when it is left: 'c' at 16; while: 1 trip"]);
 }

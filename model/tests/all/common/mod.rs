@@ -1,4 +1,4 @@
-//! Random instances with every feature of the model, and random numbers.
+//! Random instances with every feature of the model, and a random number generator.
 
 use plimsoll_model::{Buffer, Instance, InstanceBuilder, Interval, Lifespan};
 use proptest::prelude::*;
@@ -39,8 +39,8 @@ fn named(buffer: &Buffer, name: &str) -> Buffer {
     copy
 }
 
-/// Up to `most` buffers with names drawn from `name` (a regular expression), gaps, alignments, fixed offsets, hints,
-/// separations and exclusions. Fixed buffers that would collide are left out.
+/// Up to `most` buffers with names drawn from the regular expression `name`, gaps, alignments, fixed offsets,
+/// hints, separations and exclusions. Fixed buffers that would collide are omitted.
 pub fn instance(
     most: usize,
     steps: u64,
@@ -73,7 +73,7 @@ pub fn instance(
     })
 }
 
-/// A stream of numbers.
+/// A stream of random numbers.
 pub struct Draw(pub u64);
 
 impl Draw {
