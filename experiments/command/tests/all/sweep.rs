@@ -342,7 +342,7 @@ fn shards_make_the_whole() {
     ]);
     scratch.plimsoll(&["merge", "1", "whole", "--out", "n"]).refuses(&[
         "run 0",
-        "twice",
+        "is duplicated",
         "1/rows.csv",
         "whole/rows.csv",
     ]);
@@ -412,12 +412,12 @@ fn files_are_refused_by_line_key_and_value() {
     for (text, parts) in [
         (
             "names = \"larg-first\"\n",
-            &["line 3: algorithms[1]: unknown algorithm 'larg-first'; known for offsets are"][..],
+            &["line 3: algorithms[1]: unknown algorithm 'larg-first'; known for offsets: "][..],
         ),
         ("names = \"large-first\"\nproblem = \"x\"\n", &["unknown problem 'x'"]),
         (
             "names = \"large-first\"\nproblem = \"pools\"\n",
-            &["unknown algorithm 'large-first'; known for shared-objects are"],
+            &["unknown algorithm 'large-first'; known for shared-objects: "],
         ),
         ("names = \"large-first\"\nthreads = 0\n", &["threads is 0; expected 1 to 1024"]),
         (
