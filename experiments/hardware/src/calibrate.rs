@@ -201,8 +201,8 @@ pub fn take_samples(
         activations: Bytes::new(1),
     });
     let dma = Dma { channels: 1, startup: Time::ZERO, bandwidth: 1_000_000_000 };
-    let room = Bytes::new(settings.slice.get().saturating_mul(2).saturating_add(1024));
-    let problem = TimelineProblem::new("calibration", operators.collect(), dma, room, Bytes::new(64))?;
+    let capacity = Bytes::new(settings.slice.get().saturating_mul(2).saturating_add(1024));
+    let problem = TimelineProblem::new("calibration", operators.collect(), dma, capacity, Bytes::new(64))?;
     let works: Vec<Work> = chain.iter().map(|one| one.work).collect();
     let executor = Executor { problem: &problem, works: &works, cold, link: settings.link };
     let lists = [Turns::SYNCHRONOUS, Turns::EAGER].map(|turns| {
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fit_finds_what_samples_were_made_from() {
+    fn the_fit_recovers_the_parameters() {
         let truth = Fit {
             startup: 20e-6,
             bandwidth: 1e9,
@@ -531,7 +531,7 @@ mod tests {
     }
 
     /// Times of a machine whose runs take longer by a factor per run.
-    fn made(factor: impl Fn(u32) -> f64) -> Vec<Sample> {
+    fn synthetic(factor: impl Fn(u32) -> f64) -> Vec<Sample> {
         let mut samples = Vec::new();
         for run in 1..=2u32 {
             for (at, one) in chain(Bytes::new(16 * 1024), 1).iter().enumerate() {
@@ -549,7 +549,7 @@ mod tests {
     #[test]
     fn a_machine_is_calibrated_and_can_be_read_again() {
         let (slice, capacity) = (Bytes::new(16 * 1024), Bytes::new(1 << 20));
-        let calibration = conclude(settings(slice), made(|_| 1.0)).unwrap();
+        let calibration = conclude(settings(slice), synthetic(|_| 1.0)).unwrap();
         let machine = &calibration.machine;
         assert_eq!((machine.slice, machine.capacity, machine.channels), (Some(slice), capacity, 1));
         assert_eq!((machine.bandwidth, machine.startup), (2_000_000_000, Time::new(5_000_000)));
@@ -561,7 +561,7 @@ mod tests {
     /// On a machine so busy that larger transfers are faster, no rate can be fitted.
     #[test]
     fn a_busy_machine_is_inconclusive() {
-        let mut samples = made(f64::from);
+        let mut samples = synthetic(f64::from);
         for one in samples.iter_mut().filter(|one| one.what == "transfer") {
             one.known_seconds = f64::from(one.run) / one.amount as f64;
         }

@@ -189,7 +189,7 @@ fn plan(
     entries: &[&'static Entry<Timelines>],
     settings: Settings<'_>,
 ) -> Result<Case, CompareError> {
-    let left_out = |why: &dyn Display| CompareError::LeftOut(format!("graph '{}': {why}", graph.name()));
+    let skipped = |why: &dyn Display| CompareError::LeftOut(format!("graph '{}': {why}", graph.name()));
     let executable = Executable::new(graph).map_err(CompareError::LeftOut)?;
     let registry = plimsoll::registry();
     let order = registry.find::<Orders>("as-in-file");
@@ -200,10 +200,10 @@ fn plan(
         limits: Limits::default(),
     };
     let graph = &executable.graph;
-    let regions = run.order(graph).map_err(|error| left_out(&error))?;
+    let regions = run.order(graph).map_err(|error| skipped(&error))?;
     let mut machine = settings.machine.clone();
     let build = |machine: &Machine| {
-        program(graph, &regions, machine, OverlapOptions::default()).map_err(|error| left_out(&error))
+        program(graph, &regions, machine, OverlapOptions::default()).map_err(|error| skipped(&error))
     };
     let mut program = build(&machine)?;
     if let Some(room) = settings.room {
@@ -213,7 +213,7 @@ fn plan(
     }
     if machine.capacity > MOST_CAPACITY {
         let why = "bytes of on-chip memory exceed the limit of 16 GiB; see --room";
-        return Err(left_out(&format_args!("{} {why}", machine.capacity)));
+        return Err(skipped(&format_args!("{} {why}", machine.capacity)));
     }
     let works = executable.in_order(&regions[0], machine.slice);
     let (mut planned, mut notes) = (Vec::new(), Vec::new());

@@ -100,7 +100,7 @@ pub fn recheck(
             }
             match &suites[row.suite.as_str()] {
                 None => Verdict::Left("no corpora"),
-                Some(cases) => held(row, cases, registry),
+                Some(cases) => check_row(row, cases, registry),
             }
         };
         let (instance, algorithm) = (row.instance.clone(), row.algorithm.clone());
@@ -117,7 +117,7 @@ fn suite(name: &str, reading: &Reading) -> Result<Option<BTreeMap<String, Case>>
     }
 }
 
-fn held(row: &Record, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdict {
+fn check_row(row: &Record, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdict {
     let subject = match cases.get(&row.instance).map(|case| &case.subject) {
         Some(Ok(_)) if row.status == "unreadable" => return differs("status", &row.status, "readable"),
         Some(Err(_)) if row.status == "unreadable" => return Verdict::Left("unreadable, as recorded"),
@@ -134,9 +134,9 @@ fn held(row: &Record, cases: &BTreeMap<String, Case>, registry: &Registry) -> Ve
     let capacity = row.capacity.map(Bytes::new);
     match subject {
         Subject::Instance(instance) if instance.capacity() != capacity => {
-            again(row, &Subject::Instance(instance.clone().with_capacity(capacity)), registry)
+            rerun(row, &Subject::Instance(instance.clone().with_capacity(capacity)), registry)
         }
-        _ => again(row, subject, registry),
+        _ => rerun(row, subject, registry),
     }
 }
 
@@ -151,7 +151,7 @@ fn subject_differs(row: &Record, subject: &Subject) -> Option<Verdict> {
 }
 
 /// Repeats a run, where that is possible.
-fn again(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
+fn rerun(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
     if !PROBLEMS.contains(&row.problem.as_str()) {
         return differs("problem", &row.problem, "no problem of that name");
     }
@@ -270,10 +270,10 @@ mod tests {
     #[test]
     fn runs_that_depend_on_time_are_not_repeated() {
         let row = fresh("exact");
-        let left = |row| matches!(verdict(row), Verdict::Left(_));
-        assert!(left(Record { stop: "time-limit".to_owned(), value: Some(0), ..row.clone() }));
-        assert!(left(Record { seconds: Some(2.0), value: Some(0), ..row.clone() }));
-        assert!(left(Record {
+        let skipped = |row| matches!(verdict(row), Verdict::Left(_));
+        assert!(skipped(Record { stop: "time-limit".to_owned(), value: Some(0), ..row.clone() }));
+        assert!(skipped(Record { seconds: Some(2.0), value: Some(0), ..row.clone() }));
+        assert!(skipped(Record {
             kind: "external".to_owned(),
             algorithm: "external".to_owned(),
             ..row.clone()

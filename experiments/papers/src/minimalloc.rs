@@ -116,8 +116,8 @@ fn peer(context: &Context<'_>, found: &mut Reproduction) -> Option<External> {
     let words = [path.to_string_lossy().into_owned()].into_iter().chain(placeholders.map(str::to_owned));
     let mut peers = [External::new("minimalloc", words.collect())];
     // The pattern is known to be valid.
-    let told = External::tell_elapsed(&mut peers, "minimalloc=Elapsed time ([0-9.]+)s");
-    debug_assert!(told.is_ok());
+    let added = External::tell_elapsed(&mut peers, "minimalloc=Elapsed time ([0-9.]+)s");
+    debug_assert!(added.is_ok());
     let [peer] = peers;
     Some(peer)
 }

@@ -81,7 +81,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.fact("claim", &exact.claim);
     found.fact("clique", clique(instance));
     let place = |id: BufferId| {
-        format!("{}:[{})", instance.buffer(id).name(), lies(instance, &exact.solution, id, ","))
+        format!("{}:[{})", instance.buffer(id).name(), range(instance, &exact.solution, id, ","))
     };
     found.fact("layout", instance.ids().map(place).collect::<Vec<_>>().join(" "));
     graphs(inputs, context, &mut found)?;
@@ -108,7 +108,7 @@ fn clique(instance: &Instance) -> Value {
 }
 
 /// The range of a buffer.
-fn lies(instance: &Instance, layout: &Layout, id: BufferId, between: &str) -> String {
+fn range(instance: &Instance, layout: &Layout, id: BufferId, between: &str) -> String {
     let offset = layout.offsets()[id.index()].get();
     format!("{offset}{between}{}", offset + instance.buffer(id).size().get())
 }
@@ -205,7 +205,7 @@ fn figures(
     let (mut steps, mut groups) = (Vec::new(), Vec::new());
     for Step { operator, place: (from, to), memory } in &inputs.steps {
         let at = order.iter().position(|id| name(id) == operator);
-        let place = at.map(|at| format!("[{})", lies(instance, &placed.solution, order[at], ", ")));
+        let place = at.map(|at| format!("[{})", range(instance, &placed.solution, order[at], ", ")));
         let top = at.map(|at| tops[at]);
         let by = if at.is_some() { "patent-descending" } else { "there is no such operator" };
         groups.push((operator.clone(), vec![Some(*memory), top]));

@@ -241,18 +241,18 @@ mod tests {
 
     #[test]
     fn verdicts_follow_from_numbers_and_expectations() {
-        let told = |printed: Option<u64>, ours: Option<u64>, expected| {
+        let outcome = |printed: Option<u64>, ours: Option<u64>, expected| {
             let row = row(printed.map(Amount::Whole), ours.map(Amount::Whole), expected);
             (row.numbers()[2].clone(), row.verdict())
         };
-        let against = |ours, expected| told(Some(46), ours, expected);
+        let against = |ours, expected| outcome(Some(46), ours, expected);
         assert_eq!(against(Some(46), Expected::Same), ("0".to_owned(), Verdict::Same));
         assert_eq!(against(Some(47), Expected::Same), ("+1".to_owned(), Verdict::Unexpected));
         assert_eq!(against(Some(43), Expected::Different), ("-3".to_owned(), Verdict::Explained));
         assert_eq!(against(Some(46), Expected::Different), ("0".to_owned(), Verdict::Unexpected));
         assert_eq!(against(Some(9), Expected::Open).1, Verdict::Other);
         assert_eq!(against(None, Expected::Same), (String::new(), Verdict::Missing));
-        assert_eq!(told(None, Some(3), Expected::Same).1, Verdict::Own);
+        assert_eq!(outcome(None, Some(3), Expected::Same).1, Verdict::Own);
     }
 
     #[test]

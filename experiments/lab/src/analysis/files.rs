@@ -123,9 +123,9 @@ const FIGURES: [Column<Cell>; 12] = [
 ];
 
 fn instances(studies: &[Study]) -> Vec<Line> {
-    let who = ["algorithm", "kind"];
+    let identity = ["algorithm", "kind"];
     let all =
-        PLACE.into_iter().chain(names(&QUESTION)).chain(names(&FACTS)).chain(who).chain(names(&FIGURES));
+        PLACE.into_iter().chain(names(&QUESTION)).chain(names(&FACTS)).chain(identity).chain(names(&FIGURES));
     let mut lines = header(&all.collect::<Vec<_>>());
     for place in each(studies) {
         let group = place.group;
@@ -150,7 +150,7 @@ fn is_bound(mean: Option<Mean>) -> String {
 }
 
 /// The columns of a standing before the number of all instances.
-const WHO: [Column<Standing>; 3] = [
+const IDENTITY: [Column<Standing>; 3] = [
     ("algorithm", |own| own.algorithm.clone()),
     ("kind", |own| own.kind.clone()),
     ("instances", |own| own.instances.to_string()),
@@ -184,13 +184,13 @@ fn algorithms(studies: &[Study]) -> Vec<Line> {
     let all = PLACE
         .into_iter()
         .chain(names(&QUESTION))
-        .chain(names(&WHO))
+        .chain(names(&IDENTITY))
         .chain(["of_instances"])
         .chain(names(&STANDING));
     let mut lines = header(&all.collect::<Vec<_>>());
     for place in each(studies) {
         for own in place.standings {
-            let line = place.question().chain(cells(&WHO, own));
+            let line = place.question().chain(cells(&IDENTITY, own));
             let line = line.chain([place.group.instances.len().to_string()]).chain(cells(&STANDING, own));
             lines.push(line.collect());
         }

@@ -129,17 +129,17 @@ fn search(
         if depth == 0 {
             return Ok(());
         }
-        let mut told = readme.as_deref().or(above);
+        let mut inherited = readme.as_deref().or(above);
         let hidden =
             |path: &Path| path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
         for inner in entries.iter().filter(|path| path.is_dir() && !hidden(path) && !leads_up(path, folder)) {
             let inner_name = named(inner);
             let inner_name = if depth == DEPTH { inner_name } else { format!("{name}/{inner_name}") };
             let before = records.len();
-            search(inner, &inner_name, told, depth - 1, records)?;
+            search(inner, &inner_name, inherited, depth - 1, records)?;
             if records.len() > before {
                 // A README that describes several folders is shown once.
-                told = None;
+                inherited = None;
             }
         }
         return Ok(());
@@ -158,7 +158,7 @@ fn search(
         }
     }
     let mut record = read(name, &files, &pictures, readme.as_deref().or(above))?;
-    record.tell_of_sweep(folder)?;
+    record.add_manifest(folder)?;
     if record.observations.is_empty() {
         record.summary = text_of(folder, "summary.md");
     }
@@ -209,7 +209,7 @@ fn read(
 
 impl Folder {
     /// Adds what the manifest of a sweep contains: build and machine, also for rows without them.
-    fn tell_of_sweep(&mut self, folder: &Path) -> Result<(), AnalysisError> {
+    fn add_manifest(&mut self, folder: &Path) -> Result<(), AnalysisError> {
         let Some(manifest) = Manifest::read(folder)? else { return Ok(()) };
         let begun = &manifest.begun.machine;
         for row in self.observations.iter_mut().filter(|row| row.cpu.is_empty()) {

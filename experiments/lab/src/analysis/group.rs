@@ -236,21 +236,21 @@ impl Builder<'_> {
                 instances.push(self.facts(row, capacity));
                 instances.len() - 1
             });
-            let who = *ranks.entry((row.algorithm.as_str(), row.kind.as_str())).or_insert_with(|| {
+            let nth = *ranks.entry((row.algorithm.as_str(), row.kind.as_str())).or_insert_with(|| {
                 algorithms.push((row.algorithm.clone(), row.kind.clone()));
                 algorithms.len() - 1
             });
-            runs.entry((who, at)).or_default().push(row);
-            traced.insert(row.run_key(), (who, at));
+            runs.entry((nth, at)).or_default().push(row);
+            traced.insert(row.run_key(), (nth, at));
         }
         let timed = rows.iter().any(|row| row.seconds.is_some());
         let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; instances.len()]; algorithms.len()];
-        for ((who, at), own) in &runs {
-            cells[*who][*at] = Some(self.cell(&instances[*at], own, timed));
+        for ((nth, at), own) in &runs {
+            cells[*nth][*at] = Some(self.cell(&instances[*at], own, timed));
         }
         let best: Vec<Option<u64>> = instances.iter().map(|instance| instance.best_value).collect();
-        for ((who, at), integral) in integrals(&trace, &best, &traced, question.time_limit) {
-            if let Some(cell) = &mut cells[who][at] {
+        for ((nth, at), integral) in integrals(&trace, &best, &traced, question.time_limit) {
+            if let Some(cell) = &mut cells[nth][at] {
                 cell.integral = Some(integral);
             }
         }

@@ -51,13 +51,13 @@ pub(super) fn integrals(
     }
     for run in runs(trace) {
         let first = &run[0];
-        let Some(&(who, at)) = places.get(&first.run_key()) else { continue };
+        let Some(&(nth, at)) = places.get(&first.run_key()) else { continue };
         let Some(best) = best[at] else { continue };
         let horizon = limit.or_else(|| last.get(&(first.suite.as_str(), first.instance.as_str())).copied());
         let Some(horizon) = horizon.filter(|horizon| *horizon > 0.0) else { continue };
         let events = run.iter().filter_map(|row| Some((row.seconds, row.value?)));
         let nothing = Integral { seconds: 0.0, horizon, runs: 0, claimed: false };
-        let sum = sums.entry((who, at)).or_insert(nothing);
+        let sum = sums.entry((nth, at)).or_insert(nothing);
         sum.seconds += integral(events, best, horizon);
         sum.runs += 1;
         sum.claimed |= run.iter().any(|row| row.event.ends_with("-claimed"));

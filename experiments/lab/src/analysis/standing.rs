@@ -90,13 +90,13 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
     let terms = Terms { shift, limited: group.question.time_limit.is_some() };
     let all = virtual_best(group, None);
     let mut found: Vec<Standing> = (0..group.algorithms.len())
-        .map(|who| {
-            let (name, kind) = &group.algorithms[who];
-            let mut own = summed(name, kind, &group.cells[who], terms);
+        .map(|nth| {
+            let (name, kind) = &group.algorithms[nth];
+            let mut own = summed(name, kind, &group.cells[nth], terms);
             // With a single algorithm there are no wins.
             if group.algorithms.len() > 1 {
-                wins(group, who, &mut own);
-                contribution(group, who, &all, terms, &mut own);
+                wins(group, nth, &mut own);
+                contribution(group, nth, &all, terms, &mut own);
             }
             own
         })
@@ -110,7 +110,7 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
 /// The best cell of each instance over all algorithms, or over all but one.
 pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> {
     let best = |at: usize| {
-        let others = group.cells.iter().enumerate().filter(|(who, _)| Some(*who) != without);
+        let others = group.cells.iter().enumerate().filter(|(nth, _)| Some(*nth) != without);
         let cells: Vec<&Cell> = others.filter_map(|(_, own)| own[at].as_ref()).collect();
         if cells.is_empty() {
             return None;
@@ -199,14 +199,14 @@ fn mean_time(times: &[Time], terms: Terms) -> Option<Mean> {
 }
 
 /// Counts instances on which no other algorithm has a better value or a shorter time.
-fn wins(group: &Group, who: usize, own: &mut Standing) {
+fn wins(group: &Group, nth: usize, own: &mut Standing) {
     let others = |at: usize| {
-        let cells = group.cells.iter().enumerate().filter(move |(other, _)| *other != who);
+        let cells = group.cells.iter().enumerate().filter(move |(other, _)| *other != nth);
         cells.filter_map(move |(_, cells)| cells[at].as_ref())
     };
     let ranked = |cell: &Cell| cell.value.map(|value| group.question.rank(value));
     let solved = |cell: &Cell| cell.time.filter(|time| !time.censored).map(|time| time.seconds);
-    for (at, cell) in group.cells[who].iter().enumerate() {
+    for (at, cell) in group.cells[nth].iter().enumerate() {
         let Some(cell) = cell else { continue };
         // Without another algorithm there are no wins.
         if others(at).next().is_none() {
@@ -230,8 +230,8 @@ fn wins(group: &Group, who: usize, own: &mut Standing) {
 }
 
 /// The loss of the virtual best without an algorithm.
-fn contribution(group: &Group, who: usize, all: &[Option<Cell>], terms: Terms, own: &mut Standing) {
-    let without = virtual_best(group, Some(who));
+fn contribution(group: &Group, nth: usize, all: &[Option<Cell>], terms: Terms, own: &mut Standing) {
+    let without = virtual_best(group, Some(nth));
     let pairs = || all.iter().zip(&without).filter_map(|(all, less)| Some((all.as_ref()?, less.as_ref())));
     let solved = pairs().filter(|(all, less)| is_solved(all) && !less.is_some_and(is_solved));
     own.only_solver = Some(solved.count());

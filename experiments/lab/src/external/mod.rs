@@ -20,16 +20,16 @@
 //! Nothing that an external reports counts as proof. Its layout passes the checker; the claims and bounds it
 //! prints ([`Said`]) and the time it reports ([`ElapsedPattern`]) are recorded unverified.
 
+mod check;
 mod elapsed;
-mod judge;
 mod process;
 pub mod reaper;
 mod said;
 mod tail;
 mod words;
 
+pub use check::{Whose, answer};
 pub use elapsed::{Elapsed, ElapsedError, ElapsedPattern};
-pub use judge::{Whose, answer};
 pub use said::Said;
 pub use words::quote;
 
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn children_of_a_peer_do_not_survive_it() {
         let folder = tempfile::tempdir().unwrap();
-        let (go, mark) = (folder.path().join("go"), folder.path().join("alive"));
+        let (go, mark) = (folder.path().join("go"), folder.path().join("survivor"));
         let line = format!(
             "p=sh -c '(while ! test -e \"$2\"; do sleep 0.02; done; touch \"$3\") & sleep 600' x {{input}} {} {} {{output}}",
             quote(&go.to_string_lossy()),

@@ -41,12 +41,12 @@ pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<
     let mut child = command.spawn()?;
     let group = leader.as_ref().map_or(child.id(), Leader::id);
     let deadline = limit.and_then(|limit| started.checked_add(limit));
-    let (tell, told) = mpsc::channel::<()>();
+    let (running, finished) = mpsc::channel::<()>();
     let (ended, sampled) = std::thread::scope(|scope| {
         let id = child.id();
-        let guard = scope.spawn(move || guard(id, group, deadline, &told));
+        let guard = scope.spawn(move || guard(id, group, deadline, &finished));
         let ended = wait_for_end(&child).map(|()| started.elapsed());
-        drop(tell);
+        drop(running);
         (ended, guard.join())
     });
     // The leader has not been reaped, so its id still denotes its group.
@@ -67,14 +67,14 @@ enum Why {
     Request,
 }
 
-/// Samples memory until `told` disconnects. Kills the group at the deadline or on request, and returns the
+/// Samples memory until `finished` disconnects. Kills the group at the deadline or on request, and returns the
 /// reason.
 #[cfg(unix)]
 fn guard(
     id: u32,
     group: u32,
     deadline: Option<Instant>,
-    told: &std::sync::mpsc::Receiver<()>,
+    finished: &std::sync::mpsc::Receiver<()>,
 ) -> (Option<u64>, Option<Why>) {
     use std::sync::mpsc::RecvTimeoutError;
     let process = id.to_string();
@@ -82,7 +82,7 @@ fn guard(
     let mut peak = None;
     loop {
         let left = deadline.map_or(wait, |deadline| deadline.saturating_duration_since(Instant::now()));
-        if told.recv_timeout(left.min(wait)) != Err(RecvTimeoutError::Timeout) {
+        if finished.recv_timeout(left.min(wait)) != Err(RecvTimeoutError::Timeout) {
             return (peak, None);
         }
         peak = peak.max(high_water_mark(&process));

@@ -51,14 +51,14 @@ pub(super) struct Watch(Option<Ward>);
 
 /// Registers a resource with the reaper.
 pub(super) fn watch(ward: &Ward) -> Watch {
-    let told = tell(&Line::Watch(ward.clone()));
-    Watch(told.then(|| ward.clone()))
+    let registered = write_line(&Line::Watch(ward.clone()));
+    Watch(registered.then(|| ward.clone()))
 }
 
 impl Watch {
     fn release(&mut self) {
         if let Some(ward) = self.0.take() {
-            tell(&Line::Release(ward));
+            write_line(&Line::Release(ward));
         }
     }
 }
@@ -103,7 +103,7 @@ impl Drop for Leader {
 }
 
 /// Writes a line to the reaper; false where there is none.
-fn tell(line: &Line) -> bool {
+fn write_line(line: &Line) -> bool {
     let Some(pipe) = PIPE.get_or_init(start) else { return false };
     let Ok(mut text) = serde_json::to_vec(line) else { return false };
     text.push(b'\n');

@@ -54,10 +54,11 @@ mod tests {
 
     #[test]
     fn the_last_line_is_the_reason() {
-        let python = "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: no room\n\n";
-        assert_eq!(last_line(python), "ValueError: no room");
-        let rust = "thread 'main' panicked at src/main.rs:2:5:\nno room\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
-        assert_eq!(last_line(rust), "no room");
+        let python =
+            "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: out of space\n\n";
+        assert_eq!(last_line(python), "ValueError: out of space");
+        let rust = "thread 'main' panicked at src/main.rs:2:5:\nout of space\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        assert_eq!(last_line(rust), "out of space");
         assert_eq!(last_line("10 %\r20 %\rerror:\tfull\r\n"), "error: full");
         assert_eq!(last_line("\u{1b}[1;31merror\u{1b}[0m: a\u{7}b\u{0}c\n \n"), "error: abc");
         assert_eq!(last_line("\n \n\u{1b}[0m\n"), "");

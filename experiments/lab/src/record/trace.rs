@@ -108,32 +108,32 @@ impl Course {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     started: Instant,
-    course: Course,
+    trace: Course,
 }
 
 impl Recorder {
     /// Starts the clock.
     pub fn start() -> Self {
-        Self { started: Instant::now(), course: Course::default() }
+        Self { started: Instant::now(), trace: Course::default() }
     }
 
     /// The trace of a run that ended with this record.
     pub fn finish(mut self, record: &Record) -> String {
         let seconds = record.seconds.unwrap_or_default();
         // The clock of the recorder started slightly before that of the run.
-        let seconds = self.course.events.last().map_or(seconds, |last| last.seconds.max(seconds));
-        self.course.end(seconds, record);
-        words(self.course.events.iter().map(ToString::to_string))
+        let seconds = self.trace.events.last().map_or(seconds, |last| last.seconds.max(seconds));
+        self.trace.end(seconds, record);
+        words(self.trace.events.iter().map(ToString::to_string))
     }
 }
 
 impl<P: Problem> Observer<P> for Recorder {
     fn incumbent(&mut self, _: &P::Solution, value: P::Value) {
-        self.course.value(self.started.elapsed().as_secs_f64(), P::Value::UNIT, value.number());
+        self.trace.value(self.started.elapsed().as_secs_f64(), P::Value::UNIT, value.number());
     }
 
     fn bound(&mut self, bound: &Bound<P>) {
-        self.course.bound(self.started.elapsed().as_secs_f64(), P::Value::UNIT, bound.value.number());
+        self.trace.bound(self.started.elapsed().as_secs_f64(), P::Value::UNIT, bound.value.number());
     }
 }
 
@@ -267,17 +267,17 @@ mod tests {
 
     #[test]
     fn more_relations_are_an_improvement() {
-        let mut course = Course::default();
+        let mut trace = Course::default();
         for value in [3, 2, 5] {
-            course.value(0.5, "relations", value);
+            trace.value(0.5, "relations", value);
         }
         for bound in [9, 10, 8] {
-            course.bound(1.0, "relations", bound);
+            trace.bound(1.0, "relations", bound);
         }
         let value = Some(6);
-        course
+        trace
             .end(2.0, &Record { unit: "relations".into(), value, lower_bound: Some(6), ..Record::default() });
-        let seen: Vec<_> = course.events.iter().map(|event| (event.what, event.value, event.bound)).collect();
+        let seen: Vec<_> = trace.events.iter().map(|event| (event.what, event.value, event.bound)).collect();
         let bounds = [None, None, Some(9), Some(8), Some(8), Some(6), Some(6)];
         let values = [3, 5, 5, 5, 6, 6, 6].map(Some);
         let what = ["incumbent", "incumbent", "bound", "bound", "incumbent", "bound", "end"];

@@ -127,7 +127,7 @@ impl Panel {
         let bar = pace * 0.78 / series.max(1) as f64;
         let values = self.groups.iter().flat_map(|(_, bars)| bars).flatten();
         let widest = values.map(|&value| thousands(value).chars().count()).max().unwrap_or(0);
-        let is_told = bar >= FIGURE * widest as f64;
+        let has_numbers = bar >= FIGURE * widest as f64;
         for (nth, (name, bars)) in self.groups.iter().enumerate() {
             let from = frame.axis + pace * nth as f64 + pace * 0.11;
             let called = if name.is_empty() { String::new() } else { format!("{name}: ") };
@@ -137,7 +137,7 @@ impl Panel {
                 let look = format!("fill=\"{}\"", COLOURS[at % COLOURS.len()]);
                 let size = ((bar - 1.0).max(0.5), frame.bottom - high);
                 scene.rect((x, high), size, &look, &format!("{called}{shown} {unit}"));
-                if is_told {
+                if has_numbers {
                     let look = "text-anchor=\"middle\" font-size=\"11\"";
                     scene.text((x + bar / 2.0, high - 4.0), look, &shown);
                 }

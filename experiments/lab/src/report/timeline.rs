@@ -293,8 +293,8 @@ fn boxes(scene: &mut Scene, activity: &Activity, frame: &Frame) {
     scene.open("font-size=\"11\" text-anchor=\"middle\"", "");
     for one in &activity.boxes {
         let (left, right) = (frame.x(one.start), frame.x(one.end));
-        let room = ((right - left - 6.0) / LETTER).max(0.0) as usize;
-        if let Some(name) = shortened(&one.name, room) {
+        let most = ((right - left - 6.0) / LETTER).max(0.0) as usize;
+        if let Some(name) = shortened(&one.name, most) {
             scene.text((f64::midpoint(left, right), lane_top(one.lane) + LANE / 2.0 + 4.0), "", &name);
         }
     }

@@ -85,10 +85,11 @@ pub(super) fn inputs(
     raw: &RawInstances,
 ) -> Result<Vec<Input>, SweepError> {
     let place = Place { source, at, what: format!("instances[{number}]") };
-    let ways = [("suite", &raw.suite), ("path", &raw.path), ("family", &raw.family), ("graph", &raw.graph)];
+    let sources =
+        [("suite", &raw.suite), ("path", &raw.path), ("family", &raw.family), ("graph", &raw.graph)];
     let given: Vec<(&str, &String)> =
-        ways.into_iter().filter_map(|(key, value)| value.as_ref().map(|value| (key, value))).collect();
-    let [(way, value)] = given.as_slice() else {
+        sources.into_iter().filter_map(|(key, value)| value.as_ref().map(|value| (key, value))).collect();
+    let [(from, value)] = given.as_slice() else {
         let keys: Vec<&str> = given.iter().map(|(key, _)| *key).collect();
         let found =
             if keys.is_empty() { "none is given".to_owned() } else { format!("given: {}", keys.join(", ")) };
@@ -102,11 +103,11 @@ pub(super) fn inputs(
         ("seeds", raw.seeds.is_some(), &["family"]),
         ("params", !raw.params.is_empty(), &["family"]),
     ];
-    if let Some((key, _, goes)) = idle.iter().find(|(_, given, goes)| *given && !goes.contains(way)) {
+    if let Some((key, _, goes)) = idle.iter().find(|(_, given, goes)| *given && !goes.contains(from)) {
         return Err(place
-            .wrong(format!("{key} is allowed only with {}, not with {way} '{value}'", goes.join(" and "))));
+            .wrong(format!("{key} is allowed only with {}, not with {from} '{value}'", goes.join(" and "))));
     }
-    let mut found = match *way {
+    let mut found = match *from {
         "suite" => suite(&place, value, raw)?,
         "path" => path(&place, value, raw)?,
         "family" => family(&place, value, raw)?,
@@ -115,7 +116,7 @@ pub(super) fn inputs(
     if let Some(only) = &raw.only {
         found.retain(|input| fits_any(&only.0, &input.name));
         if found.is_empty() {
-            return Err(place.wrong(format!("no instance of {way} '{value}' matches only = {:?}", only.0)));
+            return Err(place.wrong(format!("no instance of {from} '{value}' matches only = {:?}", only.0)));
         }
     }
     Ok(found)

@@ -211,7 +211,7 @@ impl Shared<'_> {
     /// Runs an external program in its own process group; `None` where a request to stop ended it.
     fn ask_peer(&self, peer: &External, run: &Run, asked: Record) -> Option<Record> {
         let input = &self.sweep.inputs[run.input];
-        let (Some(instance), Some(capacity)) = (input.instance(), self.sweep.told(run)) else {
+        let (Some(instance), Some(capacity)) = (input.instance(), self.sweep.passed_capacity(run)) else {
             return Some(asked.without("failed", "an external requires an instance"));
         };
         let instance = instance.clone().with_capacity(self.sweep.capacity(run));

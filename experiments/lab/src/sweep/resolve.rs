@@ -278,7 +278,7 @@ impl Sweep {
 
     /// The capacity passed to an external: the one to decide, otherwise that of the file, otherwise the load.
     /// In the last two cases an answer above it counts as well.
-    pub(super) fn told(&self, run: &Run) -> Option<Bytes> {
+    pub(super) fn passed_capacity(&self, run: &Run) -> Option<Bytes> {
         let input = &self.inputs[run.input];
         let decides = self.tasks[run.task].decide.is_some();
         if decides { self.capacity(run) } else { input.capacity().or(input.load) }
@@ -343,7 +343,8 @@ impl Sweep {
             kind: task.kind.clone(),
             threads: task.threads,
             decide: decided(task),
-            capacity: if peer.is_some() { self.told(run) } else { self.capacity(run) }.map(Bytes::get),
+            capacity: if peer.is_some() { self.passed_capacity(run) } else { self.capacity(run) }
+                .map(Bytes::get),
             time_limit: run.time.map(|time| time.as_secs_f64()),
             node_limit: run.nodes,
             seed: run.seed,

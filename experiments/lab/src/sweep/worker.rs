@@ -83,7 +83,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
         std::process::exit(0);
     });
     let machine = Machine::here();
-    say(&mut output, &Reply::Hello { version: machine.version, commit: machine.commit })?;
+    send(&mut output, &Reply::Hello { version: machine.version, commit: machine.commit })?;
     let registry = registry();
     let mut held = None;
     while let Ok(line) = requests.recv() {
@@ -100,13 +100,13 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
                 Record::default().without("failed", &format!("invalid request: {error}")),
             )),
         };
-        say(&mut output, &reply)?;
+        send(&mut output, &reply)?;
     }
     Ok(())
 }
 
 /// Writes a reply on its own line, even if a library has printed an incomplete line.
-fn say(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
+fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
     let mut line = vec![b'\n'];
     serde_json::to_writer(&mut line, reply)?;
     line.push(b'\n');

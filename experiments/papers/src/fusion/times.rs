@@ -116,9 +116,9 @@ mod tests {
         assert_eq!(shown(&other)[3], "2.00");
         let (range, own) = (nano.range(), nano.computed());
         assert!((0..4).all(|at| range[0][at] < own[at] && own[at] < range[1][at]));
-        let told = [59.18, 59.22, 59.40].map(|printed| rounded(printed, own[0], (range[0][0], range[1][0])));
-        assert_eq!(told.each_ref().map(|(expect, _)| *expect), ["same", "differs", "same"]);
-        assert!(told[0].1.is_empty() && told[2].1.ends_with("are possible"));
+        let found = [59.18, 59.22, 59.40].map(|printed| rounded(printed, own[0], (range[0][0], range[1][0])));
+        assert_eq!(found.each_ref().map(|(expect, _)| *expect), ["same", "differs", "same"]);
+        assert!(found[0].1.is_empty() && found[2].1.ends_with("are possible"));
         assert!((other.outside()[3] + 0.053).abs() < 1e-9);
         assert!((quickened(5.0, 5.0) - 100.0).abs() < 1e-9 && quickened(1.0, 5.0).abs() < 1e-9);
     }

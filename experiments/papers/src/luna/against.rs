@@ -97,8 +97,8 @@ fn check(
         let Some(recorded) = recorded.map(plimsoll_model::Bytes::get) else { continue };
         if computed != Some(recorded) {
             let computed = computed.map_or_else(|| "unproved".to_owned(), |bytes| bytes.to_string());
-            let told = format!("{name}: {what} is {computed} bytes; recorded: {recorded}");
-            return Err(ReproduceError::Defect(told));
+            let message = format!("{name}: {what} is {computed} bytes; recorded: {recorded}");
+            return Err(ReproduceError::Defect(message));
         }
     }
     Ok(())
@@ -256,14 +256,14 @@ pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) {
     let hardest = samples.iter().filter_map(|sample| Some((sample, sample.optimum()?)));
     let over = |(sample, least): &(&Sample, u64)| sample.best(Scheme::Nested) as f64 / *least as f64;
     let hardest = hardest.max_by(|a, b| over(a).total_cmp(&over(b)));
-    let tells = |sample: &&Sample| {
+    let predicts = |sample: &&Sample| {
         let held = sample.measured.held.get() > sample.measured.comparison.load;
         sample.optimum().is_some()
             && held == sample.loss().is_some_and(|(holding, packing)| holding + packing > 0)
     };
     let answer = context! {
         hardest => hardest.map(|(sample, _)| &sample.measured.comparison.graph),
-        told => samples.iter().filter(tells).count(), loops => of("loops"),
+        predicted => samples.iter().filter(predicts).count(), loops => of("loops"),
     };
     found.fact("answer", answer);
     let lines: Vec<Comparison> = samples.iter().map(|one| one.measured.comparison.clone()).collect();

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_operators_lose_where_the_closed_form_says() {
+    fn equal_operators_lose_where_the_closed_form_predicts() {
         // Computing c, weights b, copies p = b slow, n operators; expected values derived by hand.
         let cases = [
             // Equal computing and transfer: l > 10 + 10 * 3/4 = 17.5, so 18 - 10.

@@ -122,13 +122,13 @@ impl<'a> Timed<'a> {
                         machine,
                     }));
                 }
-                (Err(told), _) | (_, Err(told)) => {
-                    let told = reason.get_or_insert(told);
+                (Err(why), _) | (_, Err(why)) => {
+                    let why = reason.get_or_insert(why);
                     let largest =
                         problems().flat_map(TimelineProblem::operators).map(|one| one.weights.get());
                     let half = largest.max().unwrap_or(0).div_ceil(2);
                     if half < LEAST_SLICE {
-                        return Ok(Err(told.clone()));
+                        return Ok(Err(why.clone()));
                     }
                     machine.slice = Some(Bytes::new(half));
                 }

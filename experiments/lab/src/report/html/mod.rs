@@ -235,11 +235,11 @@ fn pictures(all: &[Picture], budget: usize) -> String {
     let size = |at: usize| all[at].1.as_ref().map_or(0, String::len);
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|&at| size(at));
-    let mut room = budget;
+    let mut space = budget;
     let mut kept = vec![false; all.len()];
     for at in order {
-        if size(at) <= PICTURE.min(room) {
-            room -= size(at);
+        if size(at) <= PICTURE.min(space) {
+            space -= size(at);
             kept[at] = true;
         }
     }

@@ -35,17 +35,17 @@ pub fn answer(
     if attempt.interrupted {
         return None;
     }
-    let course = attempt.course();
+    let reported = attempt.course();
     let mut record = asked;
-    let layout = judge(&mut record, instance, whose, attempt);
+    let layout = check(&mut record, instance, whose, attempt);
     if traced {
-        record.trace = of_process(&record, &course);
+        record.trace = of_process(&record, &reported);
     }
     Some((record, layout))
 }
 
 /// Checks an answer and completes its record; returns the layout where it is valid.
-fn judge(record: &mut Record, instance: &Instance, whose: Whose, attempt: ExternalAttempt) -> Option<Layout> {
+fn check(record: &mut Record, instance: &Instance, whose: Whose, attempt: ExternalAttempt) -> Option<Layout> {
     let said = Said::last(&attempt.said);
     let stop = if attempt.timed_out { Stop::TimeLimit } else { Stop::Completed };
     record.seconds = Some(attempt.seconds);
