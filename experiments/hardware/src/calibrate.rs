@@ -358,8 +358,8 @@ impl Fit {
     }
 }
 
-/// A description of how weights are fetched. Calibrated machines store this text, and a measurement compares it with
-/// its own link, so its wording must not change.
+/// A description of how weights are fetched. Its wording must not change: calibrated machines store it, and a
+/// measurement compares it with its own link.
 pub fn about(link: Link) -> String {
     let startup = format!("start-up {:.1} us", link.startup.as_secs_f64() * 1e6);
     let pace = link

@@ -223,7 +223,10 @@ pub fn corpora() -> Option<PathBuf> {
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// Neither a known name nor a path.
-    #[error("'{0}' is neither a suite ({known}) nor a file (CSV, JSON, ONNX, TFLite) or folder", known = suite_names())]
+    #[error(
+        "'{0}' is neither a suite ({known}) nor a file (CSV, JSON, ONNX, TFLite) or folder",
+        known = suite_names()
+    )]
     Unknown(String),
     /// A suite of the external corpora, whose folder is not set.
     #[error("the suite '{0}' belongs to the external corpora; set {CORPORA} to their folder")]

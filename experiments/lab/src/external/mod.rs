@@ -11,7 +11,7 @@
 //! | `{capacity}` | the capacity, bytes |
 //! | `{seed}` | the seed; commands without `{seed}` run once |
 //! | `{threads}` | the number of threads it may use |
-//! | `{time_limit}` | the time limit, seconds; commands with it have [`GRACE`] beyond it to write their answer |
+//! | `{time_limit}` | the time limit, seconds; commands with it have [`GRACE`] more to write an answer |
 //!
 //! An external leads its own process group. The whole group is killed at the deadline, on a [request to
 //! stop](plimsoll::interrupt), and when the process ends, so none of its children survives, even if this

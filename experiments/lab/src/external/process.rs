@@ -67,8 +67,8 @@ enum Why {
     Request,
 }
 
-/// Samples memory until `finished` disconnects. Kills the group at the deadline or on request, and returns the
-/// reason.
+/// Samples memory until `finished` disconnects. Kills the group at the deadline or on request, and returns
+/// the reason.
 #[cfg(unix)]
 fn guard(
     id: u32,

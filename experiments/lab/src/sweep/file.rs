@@ -11,7 +11,7 @@
 //! [limits]                            # of every run; with a list, every value is run
 //! time = [1, 10.5]                    # seconds; default none
 //! nodes = 100_000                     # default none
-//! grace = 10                          # seconds beyond the time limit before a run counts as hung; default 10
+//! grace = 10                          # seconds beyond the limit before a run counts as hung; default 10
 //! memory = 4_000_000_000              # resident bytes of a run; default no limit
 //!
 //! [[instances]]
@@ -30,11 +30,11 @@
 //!
 //! [[algorithms]]
 //! names = ["exact", "large-first"]    # or the groups heuristics, solvers, all
-//! problem = "offsets"                 # default: the first with an algorithm of that name: offsets, shared-objects,
+//! problem = "offsets"                 # default: first with that algorithm: offsets, shared-objects,
 //!                                     # split-buffers, orders, joint, spilling, timelines, tiers, fusion
-//! terms = "machine=luna"              # further terms of the question; `plimsoll bench --help` lists the keys
+//! terms = "machine=luna"              # terms of the question; `plimsoll bench --help` lists the keys
 //! threads = [1, 2]                    # default 1
-//! decide = "load"                     # or "file", or bytes: stops at the first layout within it; default: minimise
+//! decide = "load"                     # or "file", or bytes: first layout within it; default: minimise
 //! nodes = 1000                        # also time, seeds, repetitions; overrides the values above
 //!
 //! [[algorithms]]

@@ -2,7 +2,7 @@
 //!
 //! | part | purpose |
 //! |---|---|
-//! | [`Sweep`] | reads the file (TOML), resolves instances and algorithms, lists the runs in order, each with a key |
+//! | [`Sweep`] | reads the TOML file, resolves instances and algorithms, lists the runs in order |
 //! | [`run()`] | attempts the runs without a row, several at a time, and appends a row when one ends |
 //! | [`worker`] | serves runs sequentially in a separate process |
 //! | [`Manifest`] | the description stored beside the rows, and its difference from another sweep |

@@ -1,7 +1,7 @@
 (function () {
   "use strict";
-// The sort key of a cell: a number where the text reads as one, without bound marks, units, "of N" and blanks between
-// digits; the text otherwise.
+// The sort key of a cell: a number where the text reads as one, otherwise the text. Bound marks, units, "of N" and
+// blanks between digits are ignored.
   function key(cell) {
     var text = cell ? cell.textContent.trim() : "";
     if (text === "" || text === "-") return null;
