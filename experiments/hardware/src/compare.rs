@@ -24,7 +24,7 @@ const MOST_CAPACITY: Bytes = Bytes::new(1 << 34);
 /// Settings of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// The machine that predicts.
+    /// The machine used for scheduling and prediction.
     pub machine: &'a Machine,
     /// How weights are fetched.
     pub link: Link,
@@ -97,13 +97,13 @@ pub struct Comparison {
 /// The measurements of one graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// All runs.
+    /// All counted runs, in the order of execution.
     pub samples: Vec<Sample>,
     /// One entry per schedule that has a timeline.
     pub comparisons: Vec<Comparison>,
     /// Number of operators and slices.
     pub steps: usize,
-    /// On-chip bytes.
+    /// Size of the on-chip memory, bytes.
     pub capacity: Bytes,
     /// Skipped schedules, with the reasons.
     pub notes: Vec<String>,

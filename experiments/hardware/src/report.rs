@@ -52,11 +52,11 @@ impl Calibration {
 pub struct Question {
     /// The command as typed.
     pub command: String,
-    /// The machine that predicted.
+    /// The machine used for the predictions.
     pub machine: Machine,
-    /// Bytes of off-chip memory.
+    /// Size of the off-chip memory, bytes.
     pub cold: u64,
-    /// Number of counted runs.
+    /// Number of counted runs per schedule.
     pub repeat: u32,
     /// The calibration, if there was one.
     pub calibration: Option<Calibration>,
@@ -142,7 +142,7 @@ impl Record {
         self.comparisons.is_empty()
     }
 
-    /// All runs.
+    /// All counted runs, in the order of execution.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }

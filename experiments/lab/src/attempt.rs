@@ -48,7 +48,7 @@ pub fn attempt<P: Posed>(
 
 /// A run on a subject, with problem, algorithm and terms given by name.
 pub struct Named<'a> {
-    /// The registered algorithms.
+    /// The algorithms among which `asked` names one.
     pub registry: &'a Registry,
     /// The instance, with the capacity to decide, or the graph.
     pub subject: &'a Subject,
@@ -61,7 +61,7 @@ pub struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// Attempts the run.
+    /// Attempts the run; an unknown problem or algorithm gives a record with status `failed`.
     pub fn attempt(mut self) -> Record {
         let problem = self.asked.problem.clone();
         visit(&problem, &mut self).unwrap_or_else(|| self.unknown())

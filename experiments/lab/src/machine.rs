@@ -14,7 +14,7 @@ pub struct Machine {
     pub dirty: String,
     /// The version of the command.
     pub version: String,
-    /// The compiler.
+    /// The compiler, as `rustc --version` prints it.
     pub rustc: String,
     /// The Cargo profile of the build; `debug` for development builds.
     pub profile: String,
@@ -107,7 +107,7 @@ pub struct MemoryMeter {
 }
 
 impl MemoryMeter {
-    /// Resets the mark.
+    /// Resets the mark and starts the measurement.
     pub fn start() -> Self {
         Self { reset: fs::write("/proc/self/clear_refs", "5").is_ok() }
     }

@@ -153,7 +153,7 @@ pub struct Case {
     pub suite: String,
     /// Its name; for a file that could not be read, the path.
     pub name: String,
-    /// The instance or graph.
+    /// The instance or graph, or the error of reading its file.
     pub subject: Result<Subject, CaseError>,
     /// A note on its file for the reader.
     pub note: Option<String>,
@@ -234,9 +234,9 @@ pub enum SuiteError {
     /// A folder that cannot be read.
     #[error("cannot read the folder {}: {error}", folder.display())]
     Folder {
-        /// The folder.
+        /// The folder whose files were listed.
         folder: PathBuf,
-        /// The error.
+        /// The error of the file system.
         error: std::io::Error,
     },
     /// No file with instances or graphs.

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 /// The environment of a reproduction.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The registered algorithms.
+    /// The algorithms available by name.
     pub registry: &'a Registry,
-    /// Seed and threads.
+    /// Seed and threads of each run.
     pub setup: Setup,
     /// Limits of each run.
     pub limits: Limits,
@@ -106,11 +106,11 @@ impl<'a> Context<'a> {
 /// An outcome with a solution.
 #[derive(Debug)]
 pub struct Answer<S> {
-    /// The solution.
+    /// The solution, which the checker has accepted.
     pub solution: S,
     /// Its value, bytes.
     pub value: u64,
-    /// The best lower bound.
+    /// The best proved lower bound, bytes.
     pub bound: Bytes,
     /// The solution status.
     pub claim: String,

@@ -31,11 +31,11 @@ pub struct Reproduction {
 /// A file of a reproduction.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its name.
+    /// The file name, relative to the folder of the paper.
     pub name: String,
     /// Its contents, in one line.
     pub about: String,
-    /// Its bytes.
+    /// The bytes of the file.
     pub content: Vec<u8>,
 }
 

@@ -45,7 +45,7 @@ pub struct Paper {
     pub title: String,
     /// The reproduced results, in one line.
     pub about: String,
-    /// Recomputes the results.
+    /// Recomputes the results from the printed inputs.
     pub run: Run,
 }
 

@@ -16,7 +16,7 @@ pub struct Folder {
     pub readme: Option<String>,
     /// The summary stored in the folder, in Markdown; only without runs, since that of runs is regenerated.
     pub summary: Option<String>,
-    /// The runs.
+    /// The runs, from files with the columns of records.
     pub observations: Vec<Record>,
     /// The trace of the runs, where one was recorded.
     pub trace: Vec<TraceRow>,

@@ -28,13 +28,13 @@ pub struct Question {
     pub terms: String,
     /// True where a capacity is decided, false where the value is optimised.
     pub decide: bool,
-    /// Time limit, seconds.
+    /// Time limit of each run, seconds.
     pub time_limit: Option<f64>,
-    /// Node limit.
+    /// Node limit; the algorithm defines what a node is.
     pub node_limit: Option<u64>,
     /// Number of threads that a run may use.
     pub threads: usize,
-    /// The processor.
+    /// Model name of the processor.
     pub cpu: String,
     /// Number of hardware threads of the machine.
     pub cores: usize,
@@ -90,7 +90,7 @@ impl fmt::Display for Question {
 /// An instance of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InstanceFacts {
-    /// The suite.
+    /// The suite of the instance.
     pub suite: String,
     /// The name of the instance.
     pub name: String,
@@ -98,13 +98,13 @@ pub struct InstanceFacts {
     pub sha256: String,
     /// The capacity to decide, bytes; `None` where the value is optimised.
     pub capacity: Option<u64>,
-    /// Number of buffers.
+    /// Number of buffers of an instance.
     pub buffers: Option<usize>,
-    /// Number of operators.
+    /// Number of operators of a graph.
     pub operators: Option<usize>,
-    /// Load, bytes.
+    /// Load of an instance, bytes.
     pub load: Option<u64>,
-    /// The best bound.
+    /// The best proved bound that no valid value contradicts.
     pub best_bound: Option<u64>,
     /// The source of the bound: `run` or `load`.
     pub bound_from: &'static str,
@@ -117,11 +117,11 @@ pub struct InstanceFacts {
 /// The results of an algorithm on an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// Number of runs.
+    /// Number of runs, with or without an answer.
     pub runs: usize,
     /// Number of runs that solved.
     pub solved: usize,
-    /// The median value.
+    /// The median value over the runs.
     pub value: Option<u64>,
     /// The gap of the median value, percent.
     pub gap: Option<f64>,
@@ -148,7 +148,7 @@ impl Cell {
 /// Runs of the same question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
-    /// The question.
+    /// The question that all runs of the group share.
     pub question: Question,
     /// The instances, in order of first appearance.
     pub instances: Vec<InstanceFacts>,

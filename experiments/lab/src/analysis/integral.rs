@@ -11,7 +11,7 @@ pub struct Integral {
     /// The end of the integral, seconds: the time limit, or without a limit the last event of any run on the
     /// instance.
     pub horizon: f64,
-    /// Number of runs.
+    /// Number of traced runs.
     pub runs: usize,
     /// True where values were only reported by an external program, not checked.
     pub claimed: bool,

@@ -46,9 +46,9 @@ pub enum AnalysisError {
     /// The path contains nothing to analyse.
     #[error("{}: {why}", path.display())]
     Nothing {
-        /// The path.
+        /// The path as given.
         path: PathBuf,
-        /// What is missing.
+        /// What is missing at the path.
         why: String,
     },
 }
@@ -62,7 +62,7 @@ pub(crate) fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str
 /// A record with its groups and the standings in each.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// The record.
+    /// The record as read from disk.
     pub record: Folder,
     /// The groups, in order of first appearance.
     pub groups: Vec<Group>,

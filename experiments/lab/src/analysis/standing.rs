@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// A mean of times, which is only a lower bound where censored times took part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
-    /// The mean.
+    /// The mean, in the unit of the times.
     pub value: f64,
     /// True where it is only a lower bound.
     pub bound: bool,
@@ -22,7 +22,7 @@ pub struct Standing {
     pub kind: String,
     /// Number of instances it ran on.
     pub instances: usize,
-    /// Number of runs.
+    /// Number of runs on these instances.
     pub runs: usize,
     /// Number of instances with a median value.
     pub answered: usize,
@@ -34,7 +34,7 @@ pub struct Standing {
     pub at_bound: usize,
     /// Mean gap over the instances that have one, percent.
     pub mean_gap: Option<f64>,
-    /// Largest gap, percent.
+    /// Largest gap over the instances that have one, percent.
     pub worst_gap: Option<f64>,
     /// Shifted geometric mean of times to solve, seconds. Unsolved instances count as their limit. `None`
     /// where they have no limit, and for heuristics that minimise.

@@ -39,7 +39,7 @@ pub struct Time {
     pub resolution: f64,
     /// Number of runs that solved.
     pub solved: usize,
-    /// Number of runs.
+    /// Number of runs in total.
     pub runs: usize,
 }
 

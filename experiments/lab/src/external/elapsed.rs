@@ -35,13 +35,13 @@ pub enum ElapsedError {
     Pattern {
         /// The argument as given.
         text: String,
-        /// What is wrong.
+        /// What is wrong with the pattern.
         why: String,
     },
     /// No output matches the pattern.
     #[error("no own time: no output matches '{pattern}'")]
     NoMatch {
-        /// The pattern.
+        /// The pattern that did not match.
         pattern: String,
     },
     /// The group does not match a number of seconds.

@@ -64,7 +64,7 @@ pub struct External {
 /// The task of an external run.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// The instance.
+    /// The instance, written to the file `{input}`.
     pub instance: &'a Instance,
     /// The capacity that the layout must keep, bytes.
     pub capacity: Bytes,
@@ -156,7 +156,7 @@ impl External {
         Self { name: name.to_owned(), words, version: None, elapsed: None }
     }
 
-    /// The name in tables.
+    /// The name under which it appears in tables and records.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -20,7 +20,7 @@ pub struct Said {
     pub seconds: Option<f64>,
     /// `optimal`, `feasible`, `infeasible`, `unknown`.
     pub claim: Option<String>,
-    /// The termination reason.
+    /// The termination reason, in the words of `plimsoll solve`.
     pub stop: Option<String>,
     /// The peak of its layout, bytes.
     pub peak: Option<u64>,

@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 /// An algorithm with runs that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Failures {
-    /// The problem.
+    /// The problem that it solves.
     pub problem: String,
     /// The name of the algorithm.
     pub algorithm: String,
-    /// `heuristic`, `exact`, `external`.
+    /// The kind of the algorithm: `heuristic`, `exact` or `external`.
     pub kind: String,
     /// Number of attempted runs: without skipped runs and unreadable instances.
     pub runs: usize,

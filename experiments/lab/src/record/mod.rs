@@ -65,7 +65,7 @@ pub struct Record {
     /// Traces use the same number.
     #[serde(skip)]
     pub nth: u64,
-    /// [`SCHEMA_VERSION`].
+    /// The version of the columns: [`SCHEMA_VERSION`] when written.
     pub schema_version: u32,
     /// Number of the run in its sweep or benchmark, from 0.
     pub run: u64,
@@ -86,7 +86,7 @@ pub struct Record {
     pub terms: String,
     /// Name of the algorithm.
     pub algorithm: String,
-    /// `heuristic`, `exact`, `external`.
+    /// The kind of the algorithm: `heuristic`, `exact` or `external`.
     pub kind: String,
     /// Number of threads that the run may use.
     #[serde(default = "one")]
@@ -120,7 +120,7 @@ pub struct Record {
     pub verdict: String,
     /// An error message, or a message of an external program.
     pub error: String,
-    /// The termination reason.
+    /// The termination reason: `completed`, `target`, `time-limit`, `node-limit`, ...
     pub stop: String,
     /// The reason why the bound holds.
     pub bound_witness: String,
@@ -160,11 +160,11 @@ pub struct Record {
     pub dirty: String,
     /// Version of the command, or of the external program.
     pub version: String,
-    /// Compiler.
+    /// The compiler of the build.
     pub rustc: String,
-    /// Build profile.
+    /// The Cargo profile of the build.
     pub profile: String,
-    /// Processor.
+    /// Model name of the processor.
     pub cpu: String,
     /// Number of hardware threads of the machine.
     pub cores: usize,

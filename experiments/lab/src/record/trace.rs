@@ -22,7 +22,7 @@ pub struct TraceRow {
     pub suite: String,
     /// The name of the instance.
     pub instance: String,
-    /// The problem.
+    /// The problem, such as `offsets`.
     pub problem: String,
     /// The name of the algorithm.
     pub algorithm: String,
@@ -112,7 +112,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts the clock.
+    /// A recorder whose clock starts now.
     pub fn start() -> Self {
         Self { started: Instant::now(), trace: Course::default() }
     }

@@ -29,7 +29,7 @@ const MARK: &str = "stroke=\"#111\" stroke-width=\"1.6\" stroke-dasharray=\"6 4\
 /// One panel of a bar chart.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// Its title.
+    /// The title above the panel.
     pub name: String,
     /// Groups: a name, and one optional height per series.
     pub groups: Vec<(String, Vec<Option<u64>>)>,
@@ -40,7 +40,7 @@ pub struct Panel {
 /// A bar chart.
 #[derive(Clone, Debug)]
 pub struct Bars {
-    /// The first line.
+    /// The title, in the first line.
     pub title: String,
     /// The second line: how to read the chart.
     pub caption: String,
@@ -50,7 +50,7 @@ pub struct Bars {
     pub mark: String,
     /// The unit of heights, for tooltips.
     pub unit: String,
-    /// The panels.
+    /// The panels, three per row.
     pub panels: Vec<Panel>,
 }
 

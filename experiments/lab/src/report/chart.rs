@@ -70,7 +70,7 @@ pub struct Series {
 /// A line chart.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// The first line.
+    /// The title, in the first line.
     pub title: String,
     /// The second line: how to read the chart.
     pub caption: String,
@@ -78,7 +78,7 @@ pub struct Chart {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// The lines.
+    /// The lines, in the order of the legend.
     pub series: Vec<Series>,
 }
 

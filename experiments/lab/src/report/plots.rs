@@ -18,7 +18,7 @@ pub struct Plot {
     pub group: usize,
     /// Its file name without extension, valid on any file system.
     pub name: String,
-    /// What it shows.
+    /// The title of the chart, used as its label and caption.
     pub title: String,
     /// The chart as SVG.
     pub svg: String,

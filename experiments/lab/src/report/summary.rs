@@ -121,9 +121,9 @@ pub fn floating(rows: &[Record]) -> BTreeSet<Instance<'_>> {
 pub struct Tally<'a> {
     /// The name of the algorithm.
     pub algorithm: &'a str,
-    /// `heuristic`, `exact`, `external`.
+    /// The kind of the algorithm: `heuristic`, `exact` or `external`.
     pub kind: &'a str,
-    /// Number of runs.
+    /// Number of runs, with or without a value.
     pub runs: usize,
     /// Number of runs with a value.
     pub answered: usize,
@@ -136,12 +136,12 @@ pub struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    /// The mean gap, percent.
+    /// The mean gap over the runs that have one, percent.
     pub fn mean_gap(&self) -> Option<f64> {
         mean(&self.gaps)
     }
 
-    /// The largest gap, percent.
+    /// The largest gap over the runs that have one, percent.
     pub fn worst_gap(&self) -> Option<f64> {
         self.gaps.iter().copied().reduce(f64::max)
     }
@@ -205,7 +205,7 @@ pub struct Peer {
     pub name: String,
     /// The first line of its version command, where one is given.
     pub version: Option<String>,
-    /// The command line.
+    /// The command line, with its placeholders.
     pub line: String,
 }
 

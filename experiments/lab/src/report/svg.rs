@@ -41,7 +41,7 @@ pub struct Groups<'a> {
 /// A layout and what its map shows beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a> {
-    /// The instance.
+    /// The instance, whose lifespans give the horizontal extents.
     pub instance: &'a Instance,
     /// The problem that the layout solves.
     pub problem: &'a str,

@@ -35,7 +35,7 @@ pub struct Playback<'a> {
     pub machine: &'a str,
     /// The name of the schedule.
     pub schedule: &'a str,
-    /// The program.
+    /// The program, whose segments the timelines schedule.
     pub program: &'a OverlapProgram,
     /// The timelines of its segments.
     pub scheduled: &'a Scheduled,

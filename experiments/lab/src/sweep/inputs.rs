@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub struct Input {
     /// Suite, path or family, as named in the sweep file.
     pub suite: String,
-    /// Its name.
+    /// The name of the instance or graph.
     pub name: String,
     /// Its kind, also where it could not be read.
     pub kind: SubjectKind,

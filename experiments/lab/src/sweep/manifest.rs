@@ -68,24 +68,24 @@ pub struct InputRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AlgorithmRecord {
-    /// The problem.
+    /// The name of its problem.
     pub problem: String,
     /// The name.
     pub name: String,
     /// Further terms of its question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
-    /// Number of threads.
+    /// Number of threads that a run may use.
     pub threads: usize,
     /// The capacity it decides.
     pub decide: Option<String>,
-    /// Time limits, seconds.
+    /// Time limits of its runs, seconds; `None` for none.
     pub time: Vec<Option<f64>>,
-    /// Node limits.
+    /// Node limits of its runs; `None` for none.
     pub nodes: Vec<Option<u64>>,
-    /// Seeds.
+    /// Seeds of its runs.
     pub seeds: Vec<u64>,
-    /// Number of repetitions.
+    /// Number of runs with equal parameters.
     pub repetitions: u64,
     /// The command line of an external program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ pub struct AlgorithmRecord {
 pub struct Resolved {
     /// The instances and graphs.
     pub inputs: Vec<InputRecord>,
-    /// The algorithms.
+    /// The algorithms with their parameters, in file order.
     pub algorithms: Vec<AlgorithmRecord>,
     /// Columns kept in addition to the fixed ones; `None` for all.
     pub metrics: Option<Vec<String>>,
@@ -115,7 +115,7 @@ pub struct Resolved {
     pub grace: f64,
     /// Limit on the resident memory of a run, bytes.
     pub memory: Option<u64>,
-    /// Number of runs.
+    /// Number of runs of the whole sweep.
     pub runs: u64,
     /// SHA-256 of the keys of all runs, in order.
     pub keys: String,
@@ -224,7 +224,7 @@ pub struct Manifest {
     pub file: String,
     /// The shard of the sweep; `None` for the whole sweep.
     pub shard: Option<Shard>,
-    /// The resolved sweep.
+    /// The resolved sweep, also for a shard the whole one.
     pub sweep: Resolved,
     /// Build and machine at the start.
     pub begun: Begun,

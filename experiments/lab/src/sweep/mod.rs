@@ -45,7 +45,7 @@ pub enum SweepError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The error.
+        /// The error of the file system.
         source: std::io::Error,
     },
     /// The sweep file is not valid.
@@ -55,7 +55,7 @@ pub enum SweepError {
         path: PathBuf,
         /// The line number, from 1.
         line: usize,
-        /// What is wrong.
+        /// What is wrong, and what is allowed.
         message: String,
     },
     /// The manifest of a folder is not valid.
@@ -69,9 +69,9 @@ pub enum SweepError {
     /// The folder contains another sweep.
     #[error("{} contains another sweep: {difference}", folder.display())]
     Other {
-        /// The folder.
+        /// The folder of the other sweep.
         folder: PathBuf,
-        /// The first difference.
+        /// The first difference between the two sweeps.
         difference: String,
     },
     /// Another process writes into the folder.

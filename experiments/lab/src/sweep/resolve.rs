@@ -52,9 +52,9 @@ pub struct Run {
     pub seed: u64,
     /// Number among equal runs, from 1.
     pub repetition: u64,
-    /// The time limit.
+    /// The time limit; `None` for none.
     pub time: Option<Duration>,
-    /// The node limit.
+    /// The node limit; `None` for none.
     pub nodes: Option<u64>,
     /// The key that distinguishes it from all other runs.
     pub key: String,

@@ -17,7 +17,7 @@ const SHARDS: &str = "shards";
 /// The parameters of the scripts.
 #[derive(Clone, Debug)]
 pub struct Scripts<'a> {
-    /// The sweep file.
+    /// The path of the sweep file.
     pub file: &'a Path,
     /// The folder of the whole sweep.
     pub out: &'a Path,
@@ -36,9 +36,9 @@ pub struct Scripts<'a> {
 /// The paths of the written scripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The array job.
+    /// The script of the array job.
     pub array: PathBuf,
-    /// The job that joins the shards.
+    /// The script of the job that joins the shards.
     pub merge: PathBuf,
 }
 

@@ -18,7 +18,7 @@ pub struct Task {
     pub problem: &'static str,
     /// The name of the algorithm.
     pub algorithm: String,
-    /// `heuristic`, `exact`, `external`.
+    /// The kind of the algorithm: `heuristic`, `exact` or `external`.
     pub kind: String,
     /// Its position in [`Sweep::peers`](super::Sweep::peers); `None` for built-in algorithms.
     pub peer: Option<usize>,

@@ -25,7 +25,7 @@ pub enum Request {
     Input {
         /// Whether it is a graph.
         graph: bool,
-        /// The name.
+        /// The name of the instance or graph.
         name: String,
         /// The canonical form: CSV or JSON.
         text: String,

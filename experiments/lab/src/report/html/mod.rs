@@ -28,9 +28,9 @@ const SHORT: usize = 30;
 /// The contents of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
-    /// The title.
+    /// The title, which is also the main heading.
     pub title: &'a str,
-    /// The records.
+    /// The analysed records, one section each.
     pub studies: &'a [Study],
     /// The charts of the records.
     pub plots: &'a [Plot],
