@@ -198,8 +198,8 @@ pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
         ("algorithm", LEFT, &|row| row.algorithm.clone()),
         ("seed", RIGHT, &|row| row.seed.to_string()),
         ("run", RIGHT, &|row| row.repetition.to_string()),
-        ("what", LEFT, &|row| row.status.clone()),
-        ("why", LEFT, &|row| row.error.clone()),
+        ("status", LEFT, &|row| row.status.clone()),
+        ("error", LEFT, &|row| row.error.clone()),
     ];
     Table::of(&columns, rows)
 }
