@@ -1,4 +1,4 @@
-//! Records commit, dirtiness and compiler in the binary, for rows of results.
+//! Records commit, local changes and compiler in the binary, for the rows of records.
 
 use std::path::Path;
 use std::process::Command;

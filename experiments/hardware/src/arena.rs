@@ -1,24 +1,24 @@
-//! Memory on chip whose ranges are lent: who holds a range owns its bytes, and nobody else can have them.
+//! On-chip memory whose ranges are lent: a borrower owns the bytes of its range exclusively.
 
 use bytes::BytesMut;
 use std::collections::BTreeMap;
 
-/// A range that is not free, or not there.
+/// A range that is not free, or out of bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("bytes {start} to {end} of the memory on chip are not free")]
+#[error("bytes {start} to {end} of the on-chip memory are not free")]
 pub struct Taken {
     pub start: u64,
     pub end: u64,
 }
 
-/// One piece of memory, cut where ranges are lent and joined where they come back.
+/// A memory that is split where ranges are lent and joined where they are returned.
 #[derive(Debug)]
 pub struct Arena {
-    /// Free ranges by address; no two touch.
+    /// Free ranges by address; no two are adjacent.
     free: BTreeMap<u64, BytesMut>,
 }
 
-/// A range that is lent.
+/// A lent range.
 #[derive(Debug)]
 pub struct Lent {
     start: u64,
@@ -26,15 +26,15 @@ pub struct Lent {
 }
 
 impl Arena {
-    /// So many bytes. The system hands out memory as it is touched.
+    /// A memory of `size` bytes. The system commits pages when they are first touched.
     pub fn new(size: usize) -> Self {
         Self { free: BTreeMap::from([(0, BytesMut::zeroed(size))]) }
     }
 
-    /// Lends `size` bytes from address `start` on. O(log n); a range of no bytes is always free.
+    /// Lends `size` bytes from address `start` on. O(log n). An empty range is always free.
     ///
     /// # Errors
-    /// [`Taken`] where part of it is lent or beyond the end.
+    /// [`Taken`] where a part of the range is lent or out of bounds.
     pub fn lend(&mut self, start: u64, size: u64) -> Result<Lent, Taken> {
         let taken = Taken { start, end: start.saturating_add(size) };
         if size == 0 {
@@ -56,7 +56,7 @@ impl Arena {
         Ok(Lent { start, bytes })
     }
 
-    /// Takes a range back and joins it with its neighbours. O(log n).
+    /// Returns a range and joins it with its neighbours. O(log n).
     pub fn give_back(&mut self, lent: Lent) {
         let Lent { mut start, mut bytes } = lent;
         if bytes.is_empty() {
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(arena.lend(0, 11).unwrap_err(), Taken { start: 0, end: 11 });
         assert_eq!(
             arena.lend(99, 1).unwrap_err().to_string(),
-            "bytes 99 to 100 of the memory on chip are not free"
+            "bytes 99 to 100 of the on-chip memory are not free"
         );
         let c = arena.lend(0, 10).unwrap();
         assert!(arena.free.is_empty());
@@ -98,7 +98,7 @@ mod tests {
         for lent in [b, c, a] {
             arena.give_back(lent);
         }
-        // One range, in the place where it was: joining copies nothing.
+        // One range at the original address: joining copies nothing.
         assert_eq!(arena.free.len(), 1);
         assert_eq!((arena.free[&0].len(), arena.free[&0].as_ptr()), (100, origin));
         assert!(arena.lend(0, 101).is_err() && arena.lend(u64::MAX, 2).is_err());

@@ -1,12 +1,13 @@
-//! What this machine can do, from runs of a chain made for the purpose.
+//! Calibration of this machine with a chain made for this purpose.
 //!
-//! The chain has products of many sizes for each kind, passes, and operators that do nothing, in random order. Run
-//! `synchronous`, every transfer and every computation has the machine for itself: start-up and bandwidth, overhead and rates
-//! are fitted to the medians of their times. Run `eager`, transfers and computations run beside each other: how much slower
-//! that makes them is reported, and not part of the machine, whose rates include no contention.
+//! The chain contains products of many sizes for each kind, passes, and operators without work, in random
+//! order. Under the schedule `synchronous`, every transfer and every computation runs alone. Setup latency,
+//! bandwidth, overhead and compute rates are fitted to the medians of these times. Under the schedule
+//! `eager`, transfers and computations run concurrently. The resulting slowdown is reported, but is not part
+//! of the machine, whose rates exclude contention.
 //!
-//! [`take_samples`] reads the clock; [`conclude`] is a function of its samples alone. Times of a busy machine may determine
-//! no rate: that is an outcome, [`Inconclusive`], and not an error.
+//! [`take_samples`] measures times; [`conclude`] depends only on its samples. The times of a busy machine may
+//! not determine the rates. That is an outcome, [`Inconclusive`], and not an error.
 
 use super::chains::Steps;
 use super::cold::{Cold, Link};
@@ -20,89 +21,91 @@ use plimsoll_model::{Budget, Bytes, Solver};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// How a machine is calibrated.
+/// Settings of a calibration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// How weights are fetched.
     pub link: Link,
-    /// Runs that count, of either schedule; one more is not counted.
+    /// Number of counted runs per schedule, after one warm-up run.
     pub repeat: u32,
-    /// Decides the order of the operators.
+    /// Determines the order of the operators.
     pub seed: u64,
     /// Largest weights fetched at once.
     pub slice: Bytes,
-    /// Bytes on chip of the machine that is written.
+    /// On-chip bytes of the resulting machine.
     pub capacity: Bytes,
 }
 
-/// Why a machine cannot be calibrated.
+/// Errors of taking samples.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CalibrateError {
-    /// The chain is no problem.
+    /// The chain does not form a valid problem.
     #[error(transparent)]
     Timeline(#[from] TimelineError),
     /// The chain cannot be run.
     #[error("calibration: {0}")]
     Execute(#[from] ExecuteError),
-    /// Results that depend on the schedule.
+    /// The results depend on the schedule.
     #[error("calibration: results differ from those of a run without transfers")]
     Digest,
 }
 
-/// Samples from which no machine follows, as they come from a machine that is busy with something else.
+/// Samples that determine no machine, usually because other programs kept this machine busy.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[error(
-    "calibration cannot conclude: times of {what} determine no rate; {spread}stop other programs and run it again, or \
+    "calibration is inconclusive: times of {what} determine no rate; {spread}stop other programs and run it again, or \
      raise --repeat (now {repeat})",
     spread = .spread_percent.map_or_else(String::new, |spread| format!(
-        "runs of the same operator differ by {spread:.0} % of their median, median over operators; "
+        "runs of the same operator differ by {spread:.0} % of their median (median over operators); "
     ))
 )]
 pub struct Inconclusive {
-    /// Operators whose times determine no rate: `transfers`, `computations`, or a kind.
+    /// The operators whose times determine no rate: `transfers`, `computations`, or a kind.
     pub what: &'static str,
-    /// From the shortest to the longest run of an operator alone, percent of its median; the median over operators. None
-    /// of a single run, which has no spread.
+    /// The difference between the longest and the shortest run of an operator alone, in percent of its
+    /// median; the median over operators. `None` for a single run.
     pub spread_percent: Option<f64>,
-    /// Runs that count, of either schedule.
+    /// Number of counted runs per schedule.
     pub repeat: u32,
-    /// Times measured.
+    /// Number of measured times.
     pub samples: usize,
 }
 
-/// One time of one operator of the chain: its computation or its transfer.
+/// One measured time of one operator of the chain: its computation or its transfer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// `synchronous` or `eager`.
     pub schedule: &'static str,
-    /// Which run, from 1.
+    /// The number of the run, from 1.
     pub run: u32,
     /// `transfer`, or the kind of the computation.
     pub what: &'static str,
-    /// Which operator of the chain.
+    /// The position of the operator in the chain.
     pub operator: usize,
-    /// Bytes fetched, or read and written; multiply-accumulates of products.
+    /// Bytes fetched, bytes read and written, or multiply-accumulates of a product.
     pub amount: u64,
-    /// How long it took.
+    /// Duration, seconds.
     pub seconds: f64,
-    /// Of a transfer, from when it was asked for until its end was known; else the same.
+    /// For a transfer, the time from its request until its end is observed; otherwise equal to `seconds`.
     pub known_seconds: f64,
-    /// True where something else ran beside it from start to end, false where nothing ever did; else none.
+    /// True where another operation ran concurrently from start to end, false where none did; `None`
+    /// otherwise.
     pub beside: Option<bool>,
 }
 
-/// What was fitted.
+/// The fitted parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fit {
-    /// Seconds of a transfer before its first byte.
+    /// Setup latency of a transfer, seconds.
     #[serde(rename = "startup_seconds")]
     pub startup: f64,
-    /// Bytes per second.
+    /// Bandwidth of transfers, bytes per second.
     pub bandwidth: f64,
-    /// Seconds of an operator besides its work.
+    /// Overhead of an operator, seconds.
     #[serde(rename = "overhead_seconds")]
     pub overhead: f64,
-    /// Per kind of `KINDS` except the last: multiply-accumulates, or bytes, per second; a list of pairs in JSON.
+    /// Rate of each kind of `KINDS` except the last: multiply-accumulates, or bytes, per second. A list of
+    /// pairs in JSON.
     #[serde(serialize_with = "pairs")]
     pub rates: BTreeMap<&'static str, f64>,
 }
@@ -119,22 +122,22 @@ fn count<S: Serializer>(samples: &[Sample], to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u64(samples.len() as u64)
 }
 
-/// What came out; in JSON with the description of the machine and the number of samples.
+/// The result of a calibration; in JSON with the description of the machine and the number of samples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// The machine, for [`Machine::toml`].
     #[serde(rename = "about", serialize_with = "about_alone")]
     pub machine: Machine,
-    /// Of operators that had the machine for themselves.
+    /// The parameters fitted to operators that ran alone.
     #[serde(flatten)]
     pub alone: Fit,
-    /// How many times as long as alone a computation takes beside a transfer: median over computations.
+    /// Slowdown factor of a computation that runs concurrently with a transfer: median over computations.
     pub compute_slowdown: Option<f64>,
-    /// How many times as long as alone a transfer takes beside a computation: median over transfers.
+    /// Slowdown factor of a transfer that runs concurrently with a computation: median over transfers.
     pub transfer_slowdown: Option<f64>,
-    /// What looks wrong.
+    /// Warnings about implausible results.
     pub warnings: Vec<String>,
-    /// Everything measured.
+    /// All samples.
     #[serde(serialize_with = "count")]
     pub samples: Vec<Sample>,
 }
@@ -148,7 +151,8 @@ struct Step {
     work: Work,
 }
 
-/// The chain: products of all kinds and sizes, passes, operators that do nothing, twice each in random order.
+/// The chain: products of all kinds and sizes, passes, and operators without work, twice each in random
+/// order.
 fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
     let mut all = Vec::new();
     for _ in 0..2 {
@@ -176,7 +180,8 @@ fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
     all
 }
 
-/// Runs the chain on this machine and returns every time. `told` is called before every run, with the number of runs.
+/// Runs the chain on this machine and returns all times. `before` is called before every run with its number
+/// and the number of runs.
 ///
 /// # Errors
 /// See [`CalibrateError`].
@@ -186,7 +191,7 @@ fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
 pub fn take_samples(
     settings: Settings,
     cold: &Cold,
-    told: &mut dyn FnMut(u32, u32),
+    before: &mut dyn FnMut(u32, u32),
 ) -> Result<Vec<Sample>, CalibrateError> {
     let chain = chain(settings.slice, settings.seed);
     let operators = chain.iter().enumerate().map(|(at, one)| TimedOperator {
@@ -196,8 +201,8 @@ pub fn take_samples(
         activations: Bytes::new(1),
     });
     let dma = Dma { channels: 1, startup: Time::ZERO, bandwidth: 1_000_000_000 };
-    let room = Bytes::new(settings.slice.get().saturating_mul(2).saturating_add(1024));
-    let problem = TimelineProblem::new("calibration", operators.collect(), dma, room, Bytes::new(64))?;
+    let capacity = Bytes::new(settings.slice.get().saturating_mul(2).saturating_add(1024));
+    let problem = TimelineProblem::new("calibration", operators.collect(), dma, capacity, Bytes::new(64))?;
     let works: Vec<Work> = chain.iter().map(|one| one.work).collect();
     let executor = Executor { problem: &problem, works: &works, cold, link: settings.link };
     let lists = [Turns::SYNCHRONOUS, Turns::EAGER].map(|turns| {
@@ -208,7 +213,7 @@ pub fn take_samples(
     let found = executor.rounds(
         &lists.each_ref().map(|(_, list)| list.as_slice()),
         settings.repeat,
-        |run, at| told(run * 2 + at as u32, settings.repeat * 2 + 2),
+        |run, at| before(run * 2 + at as u32, settings.repeat * 2 + 2),
         |run, at, execution| take(lists[at].0, run, &chain, &execution, &mut samples),
     );
     found.map_err(|(_, error)| error.map_or(CalibrateError::Digest, CalibrateError::Execute))?;
@@ -241,7 +246,8 @@ fn take(schedule: &'static str, run: u32, chain: &[Step], execution: &Execution,
     }
 }
 
-/// Whether a stretch is covered by others (one after the other, gaps of a twentieth do not matter), or touches none.
+/// Whether a stretch is covered by others, which are disjoint, up to gaps of a twentieth; false where it
+/// touches none.
 fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
     if synchronous {
         return Some(false);
@@ -260,19 +266,19 @@ fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
     }
 }
 
-/// The median over runs of one operator's computation or transfer.
+/// The medians over the runs of the computation or transfer of one operator.
 struct Usual {
     what: &'static str,
     amount: u64,
-    /// How long it took.
+    /// Duration, seconds.
     seconds: f64,
-    /// Until its end was known: what a schedule without overlap waits.
+    /// Time until its end is observed, which a schedule without overlap waits for, seconds.
     known: f64,
-    /// From the shortest to the longest of the runs, as a share of the median.
+    /// The difference between the longest and the shortest run, as a fraction of the median.
     spread: f64,
 }
 
-/// Medians of every operator alone, by whether it is a transfer, and position.
+/// Medians of every operator that ran alone, by whether it is a transfer, and position.
 fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
     let mut groups: BTreeMap<(bool, usize), Vec<&Sample>> = BTreeMap::new();
     for one in samples.iter().filter(|one| one.schedule == "synchronous") {
@@ -287,10 +293,10 @@ fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
     })
 }
 
-/// Start-up, bandwidth, overhead and rates from samples of operators that had the machine for themselves.
+/// Fits setup latency, bandwidth, overhead and rates to samples of operators that ran alone.
 ///
 /// # Errors
-/// The operators whose times are missing or determine nothing, as in [`Inconclusive::what`].
+/// The operators whose times are missing or do not determine the parameters, as in [`Inconclusive::what`].
 pub fn fit(samples: &[Sample]) -> Result<Fit, &'static str> {
     let (transfers, computations): (Vec<Usual>, Vec<Usual>) =
         medians(samples).map(|(_, one)| one).partition(|one| one.what == "transfer");
@@ -318,7 +324,7 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, &'static str> {
 }
 
 impl Fit {
-    /// Seconds it predicts for a sample.
+    /// The predicted seconds of a sample.
     pub fn predict(&self, what: &str, amount: u64) -> f64 {
         match what {
             "transfer" => self.startup + amount as f64 / self.bandwidth,
@@ -326,7 +332,7 @@ impl Fit {
         }
     }
 
-    /// The machine it describes.
+    /// The machine with these parameters.
     fn machine(&self, settings: Settings) -> Machine {
         let rate = |kind: &str| self.rates[kind].round().max(1.0) as u64;
         let time = |seconds| Time::from_seconds(seconds).unwrap_or_default();
@@ -352,7 +358,8 @@ impl Fit {
     }
 }
 
-/// How weights are fetched, in words.
+/// A description of how weights are fetched. Its wording must not change: calibrated machines store it, and a
+/// measurement compares it with its own link.
 pub fn about(link: Link) -> String {
     let startup = format!("start-up {:.1} us", link.startup.as_secs_f64() * 1e6);
     let pace = link
@@ -361,10 +368,10 @@ pub fn about(link: Link) -> String {
     format!("measured: weights copied by a second thread, {pace}, {startup}")
 }
 
-/// The machine that follows from samples, however they were taken.
+/// Derives the machine from samples.
 ///
 /// # Errors
-/// [`Inconclusive`] where they determine no rate.
+/// [`Inconclusive`] where they do not determine its rates.
 pub fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration, Inconclusive> {
     let alone = fit(&samples).map_err(|what| Inconclusive {
         what,
@@ -376,7 +383,7 @@ pub fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration,
         medians(&samples).map(|(key, one)| (key, one.seconds)).collect();
     let slowdown = |transfer: bool| {
         let beside = samples.iter().filter(|one| {
-            // Short ones say more about clocks than about sharing.
+            // Short times are dominated by the clock resolution.
             one.beside == Some(true) && (one.what == "transfer") == transfer && one.seconds > 5e-6
         });
         median(beside.filter_map(|one| Some(one.seconds / usual.get(&(transfer, one.operator))?)))
@@ -387,30 +394,31 @@ pub fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration,
     Ok(Calibration { machine, alone, compute_slowdown, transfer_slowdown, warnings, samples })
 }
 
-/// A hand-over between threads takes microseconds: so much start-up beyond the link's is something else.
+/// A hand-over between threads takes microseconds: a larger excess of setup latency over that of the link is
+/// suspicious, seconds.
 const ODD_STARTUP: f64 = 1e-4;
-/// Runs of the usual operator differ by a few percent on a quiet machine.
+/// A typical operator varies by a few percent on a quiet machine: a larger spread is suspicious.
 const ODD_SPREAD: f64 = 0.5;
 
-/// By how much runs of the usual operator alone differ, as a share of their median.
+/// The spread of the runs of the typical operator alone, as a fraction of their median.
 fn spread(samples: &[Sample]) -> Option<f64> {
     median(medians(samples).map(|(_, one)| one.spread))
 }
 
-/// What looks as if the machine had been busy with something else.
+/// Warnings about results that suggest a busy machine.
 fn warnings(settings: Settings, alone: &Fit, samples: &[Sample]) -> Vec<String> {
     let mut warnings = Vec::new();
     let asked = settings.link.startup.as_secs_f64();
     if alone.startup > 2.0 * asked + ODD_STARTUP {
         warnings.push(format!(
-            "transfers start {:.1} us late where {:.1} us were asked for: is the machine busy?",
+            "transfers have a setup latency of {:.1} us, but {:.1} us were requested: is the machine busy?",
             alone.startup * 1e6,
             asked * 1e6
         ));
     }
     if let Some(spread) = spread(samples).filter(|one| *one > ODD_SPREAD) {
         warnings.push(format!(
-            "runs scatter: half of the operators by {:.0} % and more of their median; is the machine busy?",
+            "runs scatter: half of the operators by at least {:.0} % of their median; is the machine busy?",
             spread * 100.0
         ));
     }
@@ -439,7 +447,7 @@ mod tests {
         Settings { link, repeat: 2, seed: 1, slice, capacity: Bytes::new(1 << 20) }
     }
 
-    /// A hand-over that takes long makes no transfer slower beside computations.
+    /// A slow hand-over does not count as a slowdown of transfers beside computations.
     #[test]
     fn slowdowns_compare_the_same_stretches() {
         let slice = Bytes::new(1 << 20);
@@ -464,11 +472,11 @@ mod tests {
         near(found.transfer_slowdown, 2.0);
         assert!((found.alone.startup - 3.01e-3).abs() < 1e-5, "{:?}", found.alone);
         let [warning] = found.warnings.as_slice() else { panic!("{:?}", found.warnings) };
-        assert!(warning.contains("where 5.0 us were asked for"), "{warning}");
+        assert!(warning.contains("but 5.0 us were requested"), "{warning}");
     }
 
     #[test]
-    fn the_fit_finds_what_samples_were_made_from() {
+    fn the_fit_recovers_the_parameters() {
         let truth = Fit {
             startup: 20e-6,
             bandwidth: 1e9,
@@ -477,7 +485,7 @@ mod tests {
         };
         let mut samples = Vec::new();
         for run in 1..=5u32 {
-            // One run in five is disturbed, the others are off by a percent.
+            // One run in five is disturbed; the others deviate by a percent.
             let factor = if run == 3 { 4.0 } else { 0.99 + f64::from(run % 3) * 0.01 };
             for (at, one) in chain(Bytes::new(1 << 20), 7).iter().enumerate() {
                 let mut push = |what, amount| {
@@ -504,7 +512,7 @@ mod tests {
         assert_eq!(fit(&samples), Err("transfers"));
     }
 
-    /// What the clock says is not judged.
+    /// The measured times themselves are not checked.
     #[test]
     fn every_operator_is_sampled_in_every_run() {
         let cold = Cold::new(1 << 20);
@@ -522,8 +530,8 @@ mod tests {
         assert!(samples.iter().all(|one| one.seconds >= 0.0 && one.known_seconds >= one.seconds));
     }
 
-    /// Times of a machine whose runs are longer by a factor of their own.
-    fn made(factor: impl Fn(u32) -> f64) -> Vec<Sample> {
+    /// Times of a machine whose runs take longer by a factor per run.
+    fn synthetic(factor: impl Fn(u32) -> f64) -> Vec<Sample> {
         let mut samples = Vec::new();
         for run in 1..=2u32 {
             for (at, one) in chain(Bytes::new(16 * 1024), 1).iter().enumerate() {
@@ -541,7 +549,7 @@ mod tests {
     #[test]
     fn a_machine_is_calibrated_and_can_be_read_again() {
         let (slice, capacity) = (Bytes::new(16 * 1024), Bytes::new(1 << 20));
-        let calibration = conclude(settings(slice), made(|_| 1.0)).unwrap();
+        let calibration = conclude(settings(slice), synthetic(|_| 1.0)).unwrap();
         let machine = &calibration.machine;
         assert_eq!((machine.slice, machine.capacity, machine.channels), (Some(slice), capacity, 1));
         assert_eq!((machine.bandwidth, machine.startup), (2_000_000_000, Time::new(5_000_000)));
@@ -550,28 +558,28 @@ mod tests {
         assert_eq!(calibration.warnings, Vec::<String>::new());
     }
 
-    /// A machine so busy that larger transfers are the faster ones: whatever is fitted, no rate is.
+    /// On a machine so busy that larger transfers are faster, no rate can be fitted.
     #[test]
     fn a_busy_machine_is_inconclusive() {
-        let mut samples = made(f64::from);
+        let mut samples = synthetic(f64::from);
         for one in samples.iter_mut().filter(|one| one.what == "transfer") {
             one.known_seconds = f64::from(one.run) / one.amount as f64;
         }
         let found = conclude(settings(Bytes::new(16 * 1024)), samples.clone()).unwrap_err();
         assert_eq!((found.what, found.repeat, found.samples), ("transfers", 2, samples.len()));
         assert!((found.spread_percent.unwrap() - 200.0 / 3.0).abs() < 1e-6, "{found:?}");
-        let told = found.to_string();
+        let text = found.to_string();
         assert!(
-            told.starts_with("calibration cannot conclude: times of transfers determine no rate; runs of")
+            text.starts_with("calibration is inconclusive: times of transfers determine no rate; runs of")
         );
-        assert!(told.ends_with("stop other programs and run it again, or raise --repeat (now 2)"), "{told}");
+        assert!(text.ends_with("stop other programs and run it again, or raise --repeat (now 2)"), "{text}");
         let once = conclude(Settings { repeat: 1, ..settings(Bytes::new(16 * 1024)) }, samples).unwrap_err();
         assert_eq!(once.spread_percent, None);
         assert!(!once.to_string().contains("differ"), "{once}");
     }
 
     #[test]
-    fn what_runs_beside_is_told_by_cover() {
+    fn concurrency_is_derived_from_coverage() {
         let stretch =
             |start, end| Stretch { start: Duration::from_micros(start), end: Duration::from_micros(end) };
         let others = [stretch(0, 50), stretch(50, 100)];

@@ -1,13 +1,13 @@
-//! Random chains for measuring, by another law than the chain of the calibration.
+//! Random chains for measurements, with other distributions than the chain of the calibration.
 
 use plimsoll_model::graph::{Graph, GraphBuilder, GraphError, Operator, Role, Tensor};
 
-/// Operators of a chain.
+/// Number of operators of a chain.
 const OPERATORS: usize = 60;
-/// Weights of the laws, by what they do to the ratio of arithmetic to bytes: rows are at most 2 to this power.
+/// Distributions of the ratio of arithmetic to weight bytes: the number of rows is at most 2 to this power.
 const POWERS: [u64; 4] = [1, 4, 7, 10];
 
-/// Numbers of 31 bits, one after the other: a linear congruential generator with Knuth's constants. Records depend on it.
+/// A linear congruential generator of 31-bit numbers with Knuth's constants. Records depend on its sequence.
 pub(super) struct Steps(pub u64);
 
 impl Steps {
@@ -17,11 +17,12 @@ impl Steps {
     }
 }
 
-/// The `nth` of the chains, from 0: 60 products with 1 KiB to 2 MiB of weights and one to at most 2, 16, 128 or 1024 rows, in
-/// turn; every fifth operator is a pass over its tensors.
+/// The chain number `nth`, from 0. It has 60 operators; every fifth is a pass over its tensors, the others
+/// are products with 1 KiB to 2 MiB of weights. The most rows alternate between 2, 16, 128 and 1024 with
+/// `nth`.
 ///
 /// # Errors
-/// None are known; the builder may refuse what it does not like.
+/// The errors of the graph builder; none are known to occur.
 pub fn chain(nth: u64) -> Result<Graph, GraphError> {
     let power = POWERS[(nth % 4) as usize];
     let mut random = Steps((nth + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -38,7 +39,7 @@ pub fn chain(nth: u64) -> Result<Graph, GraphError> {
         let mut operator = Operator::new(format!("o{at}"), if pass { "Relu" } else { "Gemm" });
         operator.inputs.push(last);
         if !pass {
-            // Evenly over the logarithm.
+            // Uniform in the logarithm.
             let least = 1024u64 << draw(11);
             let weights = (least + draw(least)) / 4 * 4;
             let rows = (1u64 << draw(power + 1)).saturating_add(draw(3));
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!((one.operators().len(), one.regions().len()), (OPERATORS, 1));
         assert_eq!(one.operators(), chain(1).unwrap().operators());
         assert_ne!(one.bytes(Role::Weight), two.bytes(Role::Weight));
-        // Those that records were made with.
+        // The sizes on which records depend.
         assert_eq!(one.bytes(Role::Weight).get(), 11_961_012);
     }
 }

@@ -1,20 +1,20 @@
-//! Weights outside: memory larger than any cache, and the link through which they are fetched.
+//! Off-chip weights: a memory larger than any cache, and the link through which weights are fetched.
 
 use std::hint::spin_loop;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Bytes copied at a time: small enough that copies go through caches, as everything else does.
+/// Bytes copied at a time: small enough for copies to pass through the caches, like all other accesses.
 const PIECE: usize = 16 * 1024;
 
-/// Numbers between -1 and 1, in an order that repeats nowhere.
+/// A memory of pseudorandom numbers between -1 and 1.
 #[derive(Debug)]
 pub struct Cold {
     bytes: Vec<u8>,
 }
 
 impl Cold {
-    /// So many bytes, rounded down to whole lines of a cache, at least one. O(n).
+    /// A memory of `size` bytes, rounded down to whole cache lines, at least one. O(n).
     pub fn new(size: usize) -> Self {
         let numbers = (size / 64).max(1) * 16;
         let mut bytes = Vec::with_capacity(numbers * 4);
@@ -29,12 +29,12 @@ impl Cold {
         Self { bytes }
     }
 
-    /// How many bytes.
+    /// The size in bytes.
     pub fn size(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Copies from an address on, which counts around the end.
+    /// Copies from an address on, wrapping around at the end.
     fn copy(&self, from: u64, to: &mut [u8]) {
         let mut done = 0;
         while done < to.len() {
@@ -45,7 +45,7 @@ impl Cold {
         }
     }
 
-    /// Where the weights of each operator begin, one after the other, at whole lines of a cache.
+    /// The start addresses of the weights of consecutive operators, aligned to cache lines.
     pub fn places(weights: impl IntoIterator<Item = u64>) -> Vec<u64> {
         let place = |next: &mut u64, bytes: u64| {
             let own = *next;
@@ -55,26 +55,26 @@ impl Cold {
         weights.into_iter().scan(0, place).collect()
     }
 
-    /// Some bytes, at once.
+    /// Returns `count` bytes from an address on.
     pub fn read(&self, from: u64, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         self.copy(from, &mut bytes);
         bytes
     }
 
-    /// Reads everything, so that what was read before is in no cache any more.
+    /// Reads the whole memory, which evicts earlier data from the caches.
     pub fn sweep(&self) -> u64 {
         let words = self.bytes.as_chunks::<8>().0.iter();
         words.fold(0, |sum, word| sum ^ u64::from_le_bytes(*word))
     }
 }
 
-/// How weights are fetched: copied by a thread, with a start-up and at a pace like those of a slower memory.
+/// How weights are fetched: copied by a thread, with a setup latency and at the bandwidth of a slower memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Link {
-    /// Time before the first byte.
+    /// Setup latency: the time before the first byte.
     pub startup: Duration,
-    /// Bytes per second at most; none for as fast as memory allows.
+    /// Largest bandwidth, bytes per second; `None` for the full speed of memory.
     pub bandwidth: Option<f64>,
 }
 
@@ -94,14 +94,15 @@ impl Link {
     }
 }
 
-/// Waits until so much time has passed; the system's timers are too coarse for that.
+/// Waits until `passed` has elapsed since `begin`; system timers are too coarse for this.
 fn until(begin: Instant, passed: Duration) {
     if passed > Duration::ZERO {
         wait(|| (begin.elapsed() >= passed).then_some(()));
     }
 }
 
-/// Asks again and again: busily at first, then letting others run in between; on one core, at once.
+/// Polls until `ask` returns a value: by spinning at first, later by yielding; on one core it yields almost
+/// at once.
 pub fn wait<T>(mut ask: impl FnMut() -> Option<T>) -> T {
     static BUSY: LazyLock<u32> = LazyLock::new(|| {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

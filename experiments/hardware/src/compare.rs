@@ -1,4 +1,4 @@
-//! Predicted makespans beside measured ones.
+//! Comparison of predicted and measured makespans.
 
 use super::cold::{Cold, Link};
 use super::execute::Executor;
@@ -18,35 +18,35 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::time::Duration;
 
-/// The largest memory on chip that is set aside.
+/// Largest on-chip memory that is allocated.
 const MOST_CAPACITY: Bytes = Bytes::new(1 << 34);
 
-/// How schedules are measured.
+/// Settings of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// What predicts.
+    /// The machine used for scheduling and prediction.
     pub machine: &'a Machine,
     /// How weights are fetched.
     pub link: Link,
-    /// Runs that count, of every schedule; one more is not counted.
+    /// Number of counted runs per schedule, after one warm-up run.
     pub repeat: u32,
-    /// Bytes on chip beside the most activations, in place of the machine's capacity.
+    /// On-chip bytes beside the peak activations; replaces the capacity of the machine.
     pub room: Option<Bytes>,
-    /// Buffers of `k-buffers`.
+    /// Number of buffers of `k-buffers`.
     pub buffers: usize,
-    /// Limits of a schedule.
+    /// Limits of each schedule.
     pub limits: Limits,
-    /// Graphs that would take longer, by what is predicted, are left out.
+    /// Graphs with a longer predicted total time are skipped.
     pub most: Option<Duration>,
 }
 
-/// Why a graph was not measured; the message names it.
+/// Why a graph was not measured; the message names the graph.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
     /// It cannot be executed here, or would take too long.
     #[error("{0}")]
     LeftOut(String),
-    /// An algorithm, or the executor, is at fault.
+    /// An algorithm or the executor failed.
     #[error("{0}")]
     Defect(String),
 }
@@ -54,68 +54,69 @@ pub enum CompareError {
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
-    /// Which graph.
+    /// The name of the graph.
     pub graph: String,
-    /// Which schedule.
+    /// The name of the schedule.
     pub schedule: &'static str,
-    /// Which run, from 1.
+    /// The number of the run, from 1.
     pub run: u32,
-    /// What was predicted.
+    /// The predicted makespan.
     pub predicted_seconds: f64,
-    /// Until the last operator had computed.
+    /// The measured makespan: the end of the last computation.
     pub measured_seconds: f64,
-    /// Sum over operators.
+    /// Sum of the computation times of all operators.
     pub computing_seconds: f64,
-    /// Sum over transfers.
+    /// Sum of the times of all transfers.
     pub fetching_seconds: f64,
 }
 
 /// All runs of one schedule of one graph.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Which graph.
+    /// The name of the graph.
     pub graph: String,
-    /// Which schedule.
+    /// The name of the schedule.
     pub schedule: &'static str,
-    /// What was predicted.
+    /// The predicted makespan.
     pub predicted_seconds: f64,
-    /// Median over runs.
+    /// The median of the measured makespans.
     pub measured_seconds: f64,
-    /// The fastest run.
+    /// The shortest measured makespan.
     pub least_seconds: f64,
-    /// The slowest run.
+    /// The longest measured makespan.
     pub most_seconds: f64,
-    /// How far the prediction lies above the median, percent of it.
+    /// Difference between prediction and median, percent of the median; positive where the prediction is too
+    /// high.
     pub error_percent: f64,
-    /// How far the prediction lies below that of `synchronous`, percent.
+    /// Predicted reduction relative to `synchronous`, percent.
     pub predicted_gain_percent: Option<f64>,
-    /// How far the median lies below that of `synchronous`, percent.
+    /// Measured reduction relative to `synchronous`, percent, by medians.
     pub measured_gain_percent: Option<f64>,
 }
 
-/// What was found out about one graph.
+/// The measurements of one graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// Every run.
+    /// All counted runs, in the order of execution.
     pub samples: Vec<Sample>,
-    /// One for each schedule that has a timeline.
+    /// One entry per schedule that has a timeline.
     pub comparisons: Vec<Comparison>,
-    /// Operators and slices.
+    /// Number of operators and slices.
     pub steps: usize,
-    /// Bytes on chip.
+    /// Size of the on-chip memory, bytes.
     pub capacity: Bytes,
-    /// Schedules that were left out, and why.
+    /// Skipped schedules, with the reasons.
     pub notes: Vec<String>,
 }
 
-/// A schedule with its list.
+/// A schedule with its instruction list.
 struct Planned {
     name: &'static str,
     predicted: Time,
     list: Vec<Instruction>,
 }
 
-/// What is run for one graph.
+/// The program and the schedules of one graph.
 struct Case {
     program: OverlapProgram,
     works: Vec<Work>,
@@ -128,13 +129,13 @@ impl Case {
         &self.program.segments()[0].problem
     }
 
-    /// Seconds of one run of every schedule.
+    /// Predicted seconds of one run of every schedule.
     fn seconds(&self) -> f64 {
         self.planned.iter().map(|one| one.predicted.seconds()).sum()
     }
 }
 
-/// Schedules a graph, runs every schedule, and compares. `told` is called before every run.
+/// Schedules a graph, runs every schedule, and compares the makespans. `before` is called before every run.
 ///
 /// # Errors
 /// See [`CompareError`].
@@ -143,7 +144,7 @@ pub fn compare(
     entries: &[&'static Entry<Timelines>],
     settings: Settings<'_>,
     cold: &Cold,
-    told: &mut dyn FnMut(&str),
+    before: &mut dyn FnMut(&str),
 ) -> Result<Measured, CompareError> {
     let case = plan(graph, entries, settings)?;
     let name = graph.name();
@@ -159,7 +160,7 @@ pub fn compare(
     let found = executor.rounds(
         &lists,
         settings.repeat,
-        |run, at| told(&format!("{name}: {}, run {run} of {}", case.planned[at].name, settings.repeat)),
+        |run, at| before(&format!("{name}: {}, run {run} of {}", case.planned[at].name, settings.repeat)),
         |run, at, execution| {
             let one = &case.planned[at];
             samples.push(Sample {
@@ -182,27 +183,27 @@ pub fn compare(
     Ok(Measured { comparisons: comparisons(&samples), samples, steps, capacity, notes: case.notes })
 }
 
-/// The program of a graph on the machine, with every schedule's list.
+/// The program of a graph on the machine, with the instruction list of every schedule.
 fn plan(
     graph: &Graph,
     entries: &[&'static Entry<Timelines>],
     settings: Settings<'_>,
 ) -> Result<Case, CompareError> {
-    let left_out = |why: &dyn Display| CompareError::LeftOut(format!("graph '{}': {why}", graph.name()));
+    let skipped = |why: &dyn Display| CompareError::LeftOut(format!("graph '{}': {why}", graph.name()));
     let executable = Executable::new(graph).map_err(CompareError::LeftOut)?;
     let registry = plimsoll::registry();
     let order = registry.find::<Orders>("as-in-file");
     let run = GraphRun {
         liveness: LivenessOptions::default(),
-        order: order.expect("the order of the file is in the registry"),
+        order: order.expect("the registry contains the file order"),
         setup: Setup::default(),
         limits: Limits::default(),
     };
     let graph = &executable.graph;
-    let regions = run.order(graph).map_err(|error| left_out(&error))?;
+    let regions = run.order(graph).map_err(|error| skipped(&error))?;
     let mut machine = settings.machine.clone();
     let build = |machine: &Machine| {
-        program(graph, &regions, machine, OverlapOptions::default()).map_err(|error| left_out(&error))
+        program(graph, &regions, machine, OverlapOptions::default()).map_err(|error| skipped(&error))
     };
     let mut program = build(&machine)?;
     if let Some(room) = settings.room {
@@ -211,8 +212,8 @@ fn plan(
         program = build(&machine)?;
     }
     if machine.capacity > MOST_CAPACITY {
-        let why = "bytes on chip are more than the 16 GiB that are set aside here; see --room";
-        return Err(left_out(&format_args!("{} {why}", machine.capacity)));
+        let why = "bytes of on-chip memory exceed the limit of 16 GiB; see --room";
+        return Err(skipped(&format_args!("{} {why}", machine.capacity)));
     }
     let works = executable.in_order(&regions[0], machine.slice);
     let (mut planned, mut notes) = (Vec::new(), Vec::new());
@@ -234,7 +235,7 @@ fn plan(
     Ok(Case { program, works, planned, notes })
 }
 
-/// Samples of one graph by schedule, in their order.
+/// Comparisons of the samples of one graph, by schedule, in order.
 fn comparisons(samples: &[Sample]) -> Vec<Comparison> {
     let mut names: Vec<&'static str> = Vec::new();
     for one in samples {
@@ -271,7 +272,7 @@ fn comparison(samples: &[Sample], schedule: &str) -> Option<Comparison> {
     })
 }
 
-/// The median of the errors without their signs, percent.
+/// The median of the absolute errors, percent.
 pub fn median_error(comparisons: &[Comparison]) -> Option<f64> {
     median(comparisons.iter().map(|one| one.error_percent.abs()))
 }

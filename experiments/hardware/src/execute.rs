@@ -1,10 +1,10 @@
-//! Runs instruction lists on this machine: one thread computes, one per channel fetches.
+//! Runs instruction lists on this machine: one thread computes, and one per channel fetches.
 //!
-//! The computing thread takes [`Instruction`]s in order. `DMAStart` lends the buffer's range of the memory on chip to the
-//! thread of its channel, `DMAWait` waits until that thread hands it back filled, `Copy` fills it at once, `Compute` multiplies with
-//! what lies in it, holding the addresses of its activations, which no weights may occupy. Ranges are owned by
-//! one thread at a time, so that a list in which transfers and computations get in each other's way is refused,
-//! whatever the times.
+//! The computing thread executes [`Instruction`]s in order. `DMAStart` lends the on-chip range of a buffer to
+//! the thread of its channel. `DMAWait` waits until that thread returns the range filled. `Copy` fills it
+//! synchronously. `Compute` multiplies with the weights in it and holds the addresses of its activations,
+//! which weights may not occupy. A range is owned by one thread at a time. A list with conflicting transfers
+//! and computations is therefore refused, regardless of timing.
 
 use super::arena::{Arena, Lent, Taken};
 use super::cold::{Cold, Link, wait};
@@ -14,7 +14,7 @@ use plimsoll_model::{Bytes, OperatorId};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-/// Why a list cannot be run: the first instruction that is wrong, and what is wrong with it.
+/// Why a list cannot be run: its first invalid instruction, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ExecuteError(String);
@@ -25,7 +25,7 @@ impl ExecuteError {
     }
 
     fn unknown(at: usize) -> Self {
-        Self::at(at, "names an operator or a channel that is not there")
+        Self::at(at, "names an operator or a channel that does not exist")
     }
 
     fn broken(channel: usize) -> Self {
@@ -37,7 +37,7 @@ impl ExecuteError {
     }
 }
 
-/// From a start to an end, counted from the first instruction.
+/// A time interval, relative to the first instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
     pub start: Duration,
@@ -55,32 +55,32 @@ impl Stretch {
     }
 }
 
-/// One transfer as it happened.
+/// One transfer of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetched {
     pub operator: OperatorId,
-    /// From start to end, by the thread of the channel.
+    /// The transfer itself, timed by the thread of its channel.
     pub span: Stretch,
-    /// From the instruction that starts it until its end is known to who waits.
+    /// From the instruction that starts it until the computing thread observes its end.
     pub known: Stretch,
 }
 
-/// One run as it happened.
+/// One run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Execution {
-    /// When the last operator had computed.
+    /// The end of the last computation.
     pub makespan: Duration,
     pub computations: Vec<Stretch>,
     /// In the order in which they were waited for.
     pub transfers: Vec<Fetched>,
-    /// Digest of all results; the same for every list of the same operators and weights.
+    /// Digest of all results; equal for all lists of the same operators and weights.
     pub digest: u64,
 }
 
-/// What is run: a problem, what its operators do, and where their weights come from.
+/// A problem, the work of its operators, and the source of their weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Executor<'a> {
-    /// Operators with their bytes, channels, memory on chip.
+    /// The operators with their bytes, the channels, and the on-chip memory.
     pub problem: &'a TimelineProblem,
     pub works: &'a [Work],
     pub cold: &'a Cold,
@@ -103,7 +103,7 @@ struct Done {
     buffer: Lent,
 }
 
-/// What has become of an operator's weights.
+/// The state of the weights of an operator.
 enum Weights {
     Outside,
     Coming(usize),
@@ -117,7 +117,7 @@ struct Channel {
 }
 
 impl Executor<'_> {
-    /// Digest of a run without buffers, transfers and threads.
+    /// The digest of a run without buffers, transfers and threads.
     pub fn reference(&self) -> u64 {
         let mut cpu = Cpu::new();
         let all = self.problem.operators().iter().zip(self.works).zip(self.places());
@@ -127,11 +127,12 @@ impl Executor<'_> {
         cpu.digest()
     }
 
-    /// Runs every list `repeat` times and once more that does not count, as it finds nothing in place; what was read before
-    /// is in no cache any more. `before` is called with the run and the list before each, `after` with what happened.
+    /// Runs every list `repeat` times, after one warm-up run that is not counted. Before each run, the caches
+    /// are flushed by reading the cold memory. `before` is called with run and list before each run, `after`
+    /// with its execution.
     ///
     /// # Errors
-    /// Of the list: that it cannot be run (an error), or that its results are wrong (none).
+    /// The index of the list, with an error if it cannot be run, or `None` if its results are wrong.
     pub fn rounds(
         &self,
         lists: &[&[Instruction]],
@@ -157,19 +158,20 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Where the weights of each operator begin outside.
+    /// The off-chip start addresses of the weights of each operator.
     fn places(&self) -> Vec<u64> {
         Cold::places(self.problem.operators().iter().map(|one| one.weights.get()))
     }
 
-    /// Runs a list in memory on chip of at least the problem's capacity, all of it free, and says when everything happened.
-    /// Memory that has been run in before is in place already; after an error it is not whole any more.
+    /// Runs a list in an on-chip memory of at least the capacity of the problem, all of it free, and returns
+    /// all times. Pages of a memory used before are already committed. After an error, parts of the memory
+    /// are missing.
     ///
     /// # Errors
     /// [`ExecuteError`] with the first instruction that cannot be run.
     ///
     /// # Panics
-    /// If there is not one work per operator.
+    /// If the number of works differs from the number of operators.
     pub fn run(&self, list: &[Instruction], arena: &mut Arena) -> Result<Execution, ExecuteError> {
         assert_eq!(self.works.len(), self.problem.len(), "one work per operator");
         let channels = self.problem.dma().channels as usize;
@@ -182,7 +184,7 @@ impl Executor<'_> {
                 let (hand_back, done) = channel();
                 let (ready, cold, link) = (ready.clone(), self.cold, self.link);
                 scope.spawn(move || {
-                    // Nobody listens any more where the run has failed.
+                    // The receiver is gone if the run has failed.
                     let _ = ready.send(());
                     serve(begin, cold, link, &taken, &hand_back);
                 });
@@ -196,7 +198,7 @@ impl Executor<'_> {
     }
 }
 
-/// The thread of a channel: one transfer after the other, until nobody asks any more.
+/// The thread of a channel: performs transfers sequentially until the sender is dropped.
 fn serve(begin: Instant, cold: &Cold, link: Link, jobs: &Receiver<Job>, done: &Sender<Done>) {
     loop {
         let job = wait(|| match jobs.try_recv() {
@@ -214,7 +216,7 @@ fn serve(begin: Instant, cold: &Cold, link: Link, jobs: &Receiver<Job>, done: &S
     }
 }
 
-/// One run on its way.
+/// The state of a run.
 struct Run<'a> {
     executor: &'a Executor<'a>,
     channels: Vec<Channel>,
@@ -288,7 +290,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Fetches without a channel: this thread copies, computing nothing meanwhile.
+    /// Fetches without a channel: this thread copies and computes nothing meanwhile.
     fn copy(
         &mut self,
         at: usize,
@@ -307,7 +309,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// A buffer for the weights of an operator, which are still outside.
+    /// A buffer for the weights of an operator, which must still be off-chip.
     fn buffer(
         &mut self,
         at: usize,
@@ -323,20 +325,20 @@ impl<'a> Run<'a> {
             return Err(ExecuteError::at(at, what));
         }
         if !matches!(self.weights[operator.index()], Weights::Outside) {
-            let what = format!("fetches the weights of operator {operator} once more");
+            let what = format!("fetches the weights of operator {operator} again");
             return Err(ExecuteError::at(at, what));
         }
         self.arena.lend(offset.get(), size.get()).map_err(ExecuteError::taken(at, operator))
     }
 
-    /// Receives what the channel hands back until it is what is waited for.
+    /// Receives finished transfers of the channel until the requested one has arrived.
     fn wait(&mut self, at: usize, operator: OperatorId) -> Result<(), ExecuteError> {
         let channel = match self.weights.get(operator.index()) {
             None => return Err(ExecuteError::unknown(at)),
             Some(Weights::Coming(channel)) => *channel,
             Some(Weights::Here(_)) => return Ok(()),
             Some(_) => {
-                let what = format!("waits for operator {operator}, for which nothing is being fetched");
+                let what = format!("waits for operator {operator}, which has no pending transfer");
                 return Err(ExecuteError::at(at, what));
             }
         };
@@ -457,7 +459,7 @@ mod tests {
         follows(&problem, &run);
     }
 
-    /// Operators one after the other, each after its weights.
+    /// Checks that operators run sequentially, each after its weights have arrived.
     fn follows(problem: &TimelineProblem, run: &Execution) {
         assert!(run.computations.windows(2).all(|pair| pair[0].end <= pair[1].start));
         for one in &run.transfers {
@@ -468,7 +470,7 @@ mod tests {
         assert_eq!(run.makespan, run.computations.last().unwrap().end);
     }
 
-    /// Why the list of ping-pong is refused after a change.
+    /// The error of a modified ping-pong list.
     fn refusal(change: &dyn Fn(&mut Vec<Instruction>)) -> String {
         let (cold, (problem, works)) = (Cold::new(16 * 1024), problem(1));
         let executor = Executor { problem: &problem, works: &works, cold: &cold, link: Link::default() };
@@ -482,7 +484,7 @@ mod tests {
         let refused = refusal;
         let list = timeline(&problem(1).0, "ping-pong").instructions();
         assert!(matches!(list[1], Instruction::DmaWait { .. }));
-        // Computes before it waits, as where a wait is lost.
+        // Computes before it waits, as if a wait were missing.
         assert_eq!(
             refused(&|list| {
                 list.remove(1);
@@ -493,10 +495,10 @@ mod tests {
             refused(&|list| {
                 list.remove(0);
             }),
-            "instruction 0 waits for operator 0, for which nothing is being fetched"
+            "instruction 0 waits for operator 0, which has no pending transfer"
         );
         let first = list[0];
-        assert!(refused(&|list| list.insert(1, first)).ends_with("the weights of operator 0 once more"));
+        assert!(refused(&|list| list.insert(1, first)).ends_with("the weights of operator 0 again"));
         assert!(
             refused(&|list| {
                 list.pop();
@@ -513,7 +515,7 @@ mod tests {
     #[test]
     fn wrong_transfers_are_refused() {
         let refused = refusal;
-        // All buffers in one place: the second transfer meets the first.
+        // All buffers at one address: the second transfer conflicts with the first.
         let clash = refused(&|list| {
             for one in list {
                 if let Instruction::DmaStart { offset, .. } = one {
@@ -531,7 +533,7 @@ mod tests {
                 *offset = Bytes::ZERO;
             }
         });
-        assert_eq!(low, "instruction 3 for operator 0: bytes 0 to 100 of the memory on chip are not free");
+        assert_eq!(low, "instruction 3 for operator 0: bytes 0 to 100 of the on-chip memory are not free");
         let few = refused(&|list| {
             if let Instruction::DmaStart { bytes, .. } = &mut list[0] {
                 *bytes = Bytes::new(1);
@@ -546,6 +548,6 @@ mod tests {
                 *channel = 7;
             }
         });
-        assert_eq!(far, "instruction 0 names an operator or a channel that is not there");
+        assert_eq!(far, "instruction 0 names an operator or a channel that does not exist");
     }
 }

@@ -1,8 +1,8 @@
-//! Rates from samples: least squares of relative errors.
+//! Fits rates to samples by least squares of relative errors.
 
-/// Nonnegative coefficients under which the rows come nearest to their positive targets, in the sum of squares of relative
-/// errors. A coefficient that would be negative is zero and the others are fitted again. None where the rows do
-/// not determine them. O(rows x columns^2 + columns^4).
+/// Nonnegative coefficients that minimise the sum of squared relative errors between the rows and their
+/// positive targets. A coefficient that would be negative is set to zero and the others are refitted. `None`
+/// where the rows do not determine the coefficients. O(rows x columns^2 + columns^4).
 pub fn least_squares(rows: &[Vec<f64>], targets: &[f64]) -> Option<Vec<f64>> {
     let columns = rows.first()?.len();
     let mut used: Vec<usize> = (0..columns).collect();
@@ -20,7 +20,7 @@ pub fn least_squares(rows: &[Vec<f64>], targets: &[f64]) -> Option<Vec<f64>> {
     }
 }
 
-/// The normal equations of some columns, by elimination with pivots.
+/// Solves the normal equations of some columns by elimination with pivots.
 fn solve(rows: &[Vec<f64>], targets: &[f64], used: &[usize]) -> Option<Vec<f64>> {
     let size = used.len();
     let mut system = vec![vec![0.0; size + 1]; size];
@@ -36,7 +36,7 @@ fn solve(rows: &[Vec<f64>], targets: &[f64], used: &[usize]) -> Option<Vec<f64>>
             system[at][size] += own;
         }
     }
-    // Columns differ by many orders of magnitude: a unit of each is made to weigh the same.
+    // Columns differ by many orders of magnitude, so they are scaled to equal norm.
     let scale: Vec<f64> = (0..size).map(|at| system[at][at].sqrt()).collect();
     if scale.iter().any(|&scale| scale <= 0.0 || !scale.is_finite()) {
         return None;
@@ -69,7 +69,7 @@ fn solve(rows: &[Vec<f64>], targets: &[f64], used: &[usize]) -> Option<Vec<f64>>
     Some(found.iter().zip(scale).map(|(value, scale)| value / scale).collect())
 }
 
-/// The middle of some numbers, or the mean of the two in the middle; none of none.
+/// The median: the middle number, or the mean of the middle two; `None` for no numbers.
 pub fn median(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = numbers.into_iter().collect();
     all.sort_by(f64::total_cmp);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn negative_coefficients_become_zero_and_gaps_are_seen() {
+    fn negative_coefficients_become_zero_and_gaps_are_detected() {
         let rows = vec![vec![1.0, 1.0], vec![1.0, 2.0], vec![1.0, 4.0]];
         let found = least_squares(&rows, &[1.0, 3.0, 7.0]).unwrap();
         assert!(found[0] == 0.0 && found[1] > 1.0, "{found:?}");

@@ -1,37 +1,39 @@
-//! What operators compute: products of rows with weights, and passes over tensors that stay on chip.
+//! The computations of operators: products of rows with weights, and passes over on-chip tensors.
 //!
-//! Weights are lines of eight numbers; 256 lines are a panel. Four rows at a time are multiplied with a panel before the next
-//! panel is read, so that every weight comes from the buffer once and from the nearest cache afterwards. Where there
-//! are more rows than kept, they come in turn. Everything is one sequence of additions and multiplications
-//! in a fixed order: the same weights in the same order give the same bits.
+//! Weights are lines of eight numbers; 256 lines form a panel. Four rows at a time are multiplied with a
+//! panel before the next panel is read. Every weight is therefore read from the buffer once and from the
+//! nearest cache afterwards. Where an operator has more rows than are stored, the stored rows are used
+//! cyclically. All computations form one sequence of additions and multiplications in a fixed order: the same
+//! weights in the same order give the same bits.
 
-/// Numbers in a line of weights.
+/// Number of values in a line of weights.
 pub const LINE: usize = 8;
 pub const LINE_BYTES: usize = 4 * LINE;
 const PANEL: usize = 256;
 pub const PANEL_BYTES: usize = PANEL * LINE_BYTES;
-/// Blocks of rows that are kept; others repeat them.
+/// Number of stored blocks of rows; further blocks repeat them.
 const BLOCKS: usize = 4;
 pub const ROWS: usize = 4;
-/// Numbers of a tensor on chip.
+/// Number of values of an on-chip tensor.
 const TENSOR: usize = 16 * 1024;
 
 type Sums = [[f32; LINE]; ROWS];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Rows that the weights fetched are multiplied with: 1, 2, or a multiple of 4; 0 without weights.
+    /// Number of rows that fetched weights are multiplied with: 1, 2, or a multiple of 4; 0 without weights.
     pub rows: u64,
-    /// Blocks of four rows that lines kept on chip are multiplied with.
+    /// Number of blocks of four rows that on-chip lines are multiplied with.
     pub inner_blocks: u64,
-    /// Lines kept on chip, at most a panel.
+    /// Number of on-chip lines, at most a panel.
     pub inner_lines: u32,
     /// Bytes read and written on chip.
     pub stream: u64,
 }
 
 impl Work {
-    /// Its `part`-th of `parts` slices: the same rows with a part of the weights, a share of all else.
+    /// The slice number `part` of `parts`: the same rows with a part of the weights, and a share of all other
+    /// work.
     #[must_use]
     pub fn slice(self, part: u64, parts: u64) -> Self {
         let share = |whole: u64| {
@@ -42,7 +44,7 @@ impl Work {
     }
 }
 
-/// What lies on chip besides weights, and the digest of all results so far.
+/// The on-chip data besides weights, and the digest of all results so far.
 #[derive(Clone, Debug)]
 pub struct Cpu {
     rows1: Vec<[f32; 1]>,
@@ -62,7 +64,7 @@ impl Default for Cpu {
 }
 
 impl Cpu {
-    /// With fixed rows and constants.
+    /// Fixed rows and constants, and an empty digest.
     pub fn new() -> Self {
         let number = |at: usize| ((at * 37) % 64) as f32 / 64.0 - 0.5;
         let row = |at: usize, row: usize| number(at * ROWS + row);
@@ -79,7 +81,7 @@ impl Cpu {
         }
     }
 
-    /// Depends on every weight and on the order of everything.
+    /// The digest, which depends on every weight and on the order of all operations.
     pub fn digest(&self) -> u64 {
         self.digest
     }
@@ -105,7 +107,7 @@ impl Cpu {
         self.settle(&sums);
     }
 
-    /// Bounds the results, for the next operator to use, and takes them into the digest.
+    /// Scales the results into a bounded range for the next operator, and adds them to the digest.
     fn settle(&mut self, sums: &Sums) {
         for (kept, sum) in self.state.iter_mut().flatten().zip(sums.iter().flatten()) {
             *kept = sum / (1.0 + sum.abs());
@@ -114,7 +116,7 @@ impl Cpu {
         }
     }
 
-    /// Reads so many numbers and writes as many.
+    /// Reads `numbers` values and writes as many.
     fn stream(&mut self, numbers: u64, seed: f32) {
         let mut left = numbers;
         let mut shift = seed / (1.0 + seed.abs());
@@ -146,7 +148,8 @@ fn widen<const M: usize>(sums: [[f32; LINE]; M]) -> Sums {
     wide
 }
 
-/// Sums over the weights of so many blocks of `M` rows, the first of which depend on `state`. O(bytes x blocks x M).
+/// Sums over the weights for `blocks` blocks of `M` rows, the first of which depend on `state`. O(bytes x
+/// blocks x M).
 fn product<const M: usize>(
     rows: &mut [[f32; M]],
     weights: &[u8],
@@ -164,7 +167,7 @@ fn product<const M: usize>(
     for panel in weights.chunks(PANEL_BYTES) {
         let whole = panel.len() - panel.len() % LINE_BYTES;
         let (lines, rest) = panel.split_at(whole);
-        // The last line is filled up with zeros; bytes that are no whole number are not used.
+        // The last line is padded with zeros; bytes of an incomplete number are ignored.
         let mut last = [0u8; LINE_BYTES];
         let used = rest.len() - rest.len() % 4;
         last[..used].copy_from_slice(&rest[..used]);
@@ -180,7 +183,7 @@ fn product<const M: usize>(
     sums
 }
 
-/// The inner loop: fixed sizes, so that sums stay in registers.
+/// The inner loop, with fixed sizes so that sums stay in registers.
 #[inline(never)]
 fn multiply<const M: usize>(rows: &[[f32; M]], lines: &[u8], sums: &mut [[f32; LINE]; M]) {
     let mut own = *sums;

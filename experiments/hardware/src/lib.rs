@@ -1,14 +1,19 @@
-//! Schedules of weights and computations, run on this machine and held against what was predicted.
+//! Runs schedules of weight transfers and computations on this machine and compares them with the
+//! predictions.
 //!
-//! Every operator of a straight graph becomes a product with as many multiply-accumulates and as many bytes of weights
-//! (`work`). The weights lie in memory larger than any cache ([`Cold`]); a second thread copies them into buffers, at
-//! full speed or at the pace of a slower memory ([`Link`]), while the first computes. Both follow
-//! the instruction list of a timeline (`execute`) in a memory whose ranges are lent to one of them at a time (`arena`), so
-//! that a wrong list is refused and no result depends on times; every run must give the digest of one without
-//! transfers.
+//! Every operator of a graph without regions becomes a matrix product with the same number of
+//! multiply-accumulates and the same bytes of weights (`work`). The weights are stored in memory larger than
+//! any cache ([`Cold`]). A second thread copies them into buffers, at full speed or at the speed of a slower
+//! memory ([`Link`]), while the first thread computes.
 //!
-//! [`take_samples`] runs a chain of its own, and [`conclude`] fits start-up, bandwidth, overhead and rates to its times: an ordinary
-//! [`Machine`](plimsoll_model::timelines::Machine). [`compare()`] schedules other graphs with it, runs them, and says how far off the predictions are.
+//! Both threads follow the instruction list of a timeline (`execute`). They share a memory whose ranges are
+//! lent to one thread at a time (`arena`). An incorrect list is therefore refused, and no result depends on
+//! timing: every run must return the digest of a run without transfers.
+//!
+//! - [`take_samples`] times a calibration chain.
+//! - [`conclude`] fits setup latency, bandwidth, overhead and compute rates to these times. The result is an
+//!   ordinary [`Machine`](plimsoll_model::timelines::Machine).
+//! - [`compare()`] schedules other graphs with that machine, runs them, and reports the prediction errors.
 
 mod arena;
 mod calibrate;

@@ -1,4 +1,4 @@
-//! What is printed and kept of a measurement.
+//! Printed and stored results of a measurement.
 
 use super::calibrate::Calibration;
 use super::compare::{Comparison, Measured, Sample, median_error};
@@ -10,16 +10,15 @@ use plimsoll_model::timelines::{Machine, Time};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// What is said where nothing can overlap.
-const ONE_CORE: &str =
-    "overlap itself: this process has one core, on which transfers and computations take turns";
+/// The note for processes on which nothing can overlap.
+const ONE_CORE: &str = "overlap: this process has one core, so transfers and computations alternate";
 
 impl Calibration {
-    /// As a table.
+    /// The calibration as a table.
     pub fn text(&self) -> String {
         let (mut text, fit) = (String::new(), &self.alone);
         let _ = writeln!(text, "machine      {}", self.machine.about);
-        let _ = writeln!(text, "start-up     {} per transfer", time(fit.startup));
+        let _ = writeln!(text, "latency      {} per transfer", time(fit.startup));
         let _ = writeln!(text, "bandwidth    {:.1} MB/s", fit.bandwidth / 1e6);
         let _ = writeln!(text, "overhead     {} per operator", time(fit.overhead));
         for (kind, rate) in &fit.rates {
@@ -33,10 +32,10 @@ impl Calibration {
             match factor {
                 Some(factor) => {
                     let _ =
-                        writeln!(text, "beside       {what} take {factor:.3} times as long beside {beside}");
+                        writeln!(text, "overlap      {what} take {factor:.3} times as long during {beside}");
                 }
                 None => {
-                    let _ = writeln!(text, "beside       no {what} ran wholly beside {beside}");
+                    let _ = writeln!(text, "overlap      no {what} ran entirely during {beside}");
                 }
             }
         }
@@ -48,27 +47,27 @@ impl Calibration {
     }
 }
 
-/// What was asked.
+/// The parameters of a measurement.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The command as typed.
     pub command: String,
-    /// What predicted.
+    /// The machine used for the predictions.
     pub machine: Machine,
-    /// Bytes of memory outside.
+    /// Size of the off-chip memory, bytes.
     pub cold: u64,
-    /// Runs that count.
+    /// Number of counted runs per schedule.
     pub repeat: u32,
-    /// The calibration, where there was one.
+    /// The calibration, if there was one.
     pub calibration: Option<Calibration>,
 }
 
-/// One graph that was measured.
+/// One measured graph.
 #[derive(Clone, Debug, Serialize)]
 struct GraphLine {
     graph: String,
     operators: usize,
-    /// Operators and slices.
+    /// Number of operators and slices.
     steps: usize,
     weights: u64,
     capacity: u64,
@@ -84,7 +83,7 @@ pub struct Record {
     left_out: Vec<String>,
 }
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Debug, Serialize)]
 pub struct Report<'a> {
     machine: &'a str,
@@ -96,14 +95,14 @@ pub struct Report<'a> {
     calibration: Option<&'a Calibration>,
     graphs: &'a [GraphLine],
     schedules: &'a [Comparison],
-    /// Both without their signs; those of schedules have them.
+    /// Absolute errors; those of schedules are signed.
     median_error_percent: Option<f64>,
     worst_error_percent: Option<f64>,
     left_out: &'a [String],
 }
 
 impl Record {
-    /// Nothing yet.
+    /// An empty record.
     pub fn new(question: Question) -> Self {
         let (graphs, samples, comparisons) = Default::default();
         let alone = Here::here().cores < 2;
@@ -111,9 +110,9 @@ impl Record {
         Self { question, graphs, samples, comparisons, left_out }
     }
 
-    /// Adds what was found out about a graph.
+    /// Adds the measurements of a graph.
     pub fn add(&mut self, graph: &Graph, measured: Measured) {
-        // Where no schedule fits, nothing ran; notes say so.
+        // Where no schedule fits, nothing ran, and notes give the reasons.
         if !measured.comparisons.is_empty() {
             self.graphs.push(GraphLine {
                 graph: graph.name().to_owned(),
@@ -128,12 +127,12 @@ impl Record {
         self.left_out.extend(measured.notes);
     }
 
-    /// The calibration, where there was one.
+    /// The calibration, if there was one.
     pub fn calibration(&self) -> Option<&Calibration> {
         self.question.calibration.as_ref()
     }
 
-    /// Notes what was not measured.
+    /// Notes a skipped graph or schedule.
     pub fn leave_out(&mut self, why: String) {
         self.left_out.push(why);
     }
@@ -143,7 +142,7 @@ impl Record {
         self.comparisons.is_empty()
     }
 
-    /// Every run.
+    /// All counted runs, in the order of execution.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
@@ -153,12 +152,12 @@ impl Record {
         &self.comparisons
     }
 
-    /// The largest error without its sign, percent.
+    /// The comparison with the largest absolute error.
     fn worst(&self) -> Option<&Comparison> {
         self.comparisons.iter().max_by(|a, b| a.error_percent.abs().total_cmp(&b.error_percent.abs()))
     }
 
-    /// For JSON.
+    /// The record for JSON output.
     pub fn report(&self) -> Report<'_> {
         let here = Here::here();
         Report {
@@ -177,7 +176,7 @@ impl Record {
         }
     }
 
-    /// For people.
+    /// The record for a terminal.
     pub fn text(&self) -> String {
         let mut text = match &self.question.calibration {
             Some(found) => found.text(),
@@ -186,19 +185,19 @@ impl Record {
         let _ = writeln!(text, "\n{}", self.table().text().trim_end());
         let _ = writeln!(text, "\n{}", self.verdict());
         for why in &self.left_out {
-            let _ = writeln!(text, "left out: {why}");
+            let _ = writeln!(text, "skipped: {why}");
         }
         text
     }
 
-    /// The error, in a sentence.
+    /// The errors, in one sentence.
     fn verdict(&self) -> String {
         let (Some(middle), Some(worst)) = (median_error(&self.comparisons), self.worst()) else {
             return "nothing was measured".to_owned();
         };
         let (graph, schedule, error) = (&worst.graph, worst.schedule, worst.error_percent);
         format!(
-            "median error {middle:.2} % over {} schedules of {} graphs; the largest, {error:+.2} %, of {graph} by {schedule}",
+            "median error {middle:.2} % over {} schedules of {} graphs; the largest, {error:+.2} %, on {graph} with {schedule}",
             self.comparisons.len(),
             self.graphs.len()
         )
@@ -233,7 +232,7 @@ impl Record {
         table
     }
 
-    /// Medians of errors by schedule.
+    /// Median errors by schedule.
     fn by_schedule(&self) -> Table {
         let mut table = Table::new([
             ("schedule", Align::Left),
@@ -260,7 +259,7 @@ impl Record {
         table
     }
 
-    /// The page of a record.
+    /// The Markdown page of a record.
     pub fn markdown(&self) -> String {
         let (here, question) = (Here::here(), &self.question);
         let mut text = String::from("# Predicted and measured makespans\n\n");
@@ -269,28 +268,28 @@ impl Record {
         text.push_str(&here.facts());
         let _ = writeln!(
             text,
-            "- {} runs of every schedule after one that does not count; weights from {} bytes of memory, read through \
-             between runs{}\n",
+            "- {} counted runs of every schedule, after one warm-up run; weights from {} bytes of off-chip memory, \
+             which is read between runs to flush the caches{}\n",
             question.repeat,
             question.cold,
             caches(question.cold, largest_cache())
         );
         let _ = writeln!(
             text,
-            "Error is how far the prediction lies above the median of the runs. Every run gave the digest of one without \
-             transfers. Gain is how far a schedule ends before `synchronous`.\n"
+            "The error is the difference between prediction and median, in percent of the median. Every run gave the \
+             digest of a run without transfers. The gain is the reduction of the makespan relative to `synchronous`.\n"
         );
         if let Some(found) = &question.calibration {
             let _ = writeln!(text, "## Calibration\n\n```\n{}```\n", found.text());
         }
         let _ = writeln!(text, "## By schedule\n\n{}", self.by_schedule().markdown());
-        let _ = writeln!(text, "## All\n\n{}", self.table().markdown());
+        let _ = writeln!(text, "## All schedules\n\n{}", self.table().markdown());
         let mut graphs = Table::new([
             ("graph", Align::Left),
             ("operators", Align::Right),
             ("with slices", Align::Right),
             ("bytes of weights", Align::Right),
-            ("bytes on chip", Align::Right),
+            ("on-chip bytes", Align::Right),
         ]);
         for one in &self.graphs {
             let numbers = [one.operators as u64, one.steps as u64, one.weights, one.capacity];
@@ -299,29 +298,29 @@ impl Record {
         let _ = writeln!(text, "## Graphs\n\n{}", graphs.markdown());
         if !self.left_out.is_empty() {
             let lines: Vec<String> = self.left_out.iter().map(|why| format!("- {why}\n")).collect();
-            let _ = writeln!(text, "Left out:\n\n{}", lines.concat());
+            let _ = writeln!(text, "Skipped:\n\n{}", lines.concat());
         }
         text.push_str(
-            "| file | holds |\n|---|---|\n| `machine.toml` | the machine, for `plimsoll overlap --machine` |\n\
+            "| file | contents |\n|---|---|\n| `machine.toml` | the machine, for `plimsoll overlap --machine` |\n\
              | `calibration.csv` | every time of the calibration |\n| `samples.csv` | every run that counts |\n\
-             | `summary.csv` | a row per graph and schedule, as above |\n",
+             | `summary.csv` | one row per graph and schedule, as above |\n",
         );
         text
     }
 }
 
-/// What so much memory says about caches, of which the largest may be known.
+/// Compares the size of the off-chip memory with the largest cache, if that is known.
 fn caches(cold: u64, largest: Option<u64>) -> String {
     match largest {
         None => String::new(),
         Some(cache) if cold > cache => format!(", more than the {cache} bytes of the largest cache"),
         Some(cache) => format!(
-            ": **no more than the {cache} bytes of the largest cache, so that weights may come from there**"
+            ": **not more than the {cache} bytes of the largest cache, so weights may come from the cache**"
         ),
     }
 }
 
-/// Seconds with a unit.
+/// A time in seconds with a unit.
 fn time(seconds: f64) -> String {
     Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string())
 }
@@ -366,9 +365,9 @@ mod tests {
     }
 
     #[test]
-    fn memory_outside_is_held_against_the_largest_cache() {
+    fn off_chip_memory_is_compared_with_the_largest_cache() {
         assert_eq!(caches(64, None), "");
         assert!(caches(64, Some(32)).contains("more than the 32 bytes"));
-        assert!(caches(64, Some(64)).contains("may come from there"));
+        assert!(caches(64, Some(64)).contains("may come from the cache"));
     }
 }

@@ -1,37 +1,42 @@
-//! From a graph to what is executed: every operator as a product with its weights, or a pass over its tensors.
+//! Maps a graph to executable work: every operator becomes a product with its weights, or a pass over its
+//! tensors.
 //!
-//! An operator whose arithmetic is known multiplies all its weights with as many rows as make up its multiply-accumulates; one
-//! with hardly any weights multiplies rows with lines that stay on chip. Any other operator reads and writes as many
-//! bytes as it touches. The graph is rewritten with what is executed: kinds become [`KINDS`], costs the exact
-//! numbers, so that a machine with rates for these kinds predicts it as it predicts any graph.
+//! An operator with known arithmetic multiplies all its weights with the number of rows that matches its
+//! multiply-accumulates. One with hardly any weights multiplies rows with on-chip lines instead. Any other
+//! operator reads and writes as many bytes as it touches. The graph is rewritten accordingly: kinds become
+//! [`KINDS`], and costs the exact numbers. A machine with rates for these kinds then predicts it like any
+//! other graph.
 
 use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
 use plimsoll::graphs::OrderedRegion;
 use plimsoll_model::Bytes;
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Tensor};
 
-/// Kinds of what is executed: weights times one row, two, a multiple of four; a pass; what costs no more than its turn.
+/// Kinds of executable work: weights times one row, two rows, a multiple of four rows; a pass; no work beyond
+/// the overhead.
 pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"];
 
-/// Fewer bytes of weights than these are no matrix: they are read, and the arithmetic is done with lines on chip.
+/// Weights of fewer bytes are not a matrix: they are only read, and the arithmetic uses on-chip lines.
 const LEAST_WEIGHTS: u64 = 512;
 
 #[derive(Clone, Debug)]
 pub struct Executable {
-    /// The same graph with the kinds and costs of what is executed.
+    /// The same graph with the kinds and costs of the executed work.
     pub graph: Graph,
     pub works: Vec<Work>,
 }
 
 impl Executable {
-    /// Rewrites a straight graph. O(size).
+    /// Rewrites a graph without regions. O(size).
     ///
     /// # Errors
-    /// Why the graph cannot be executed.
+    /// The reason why the graph cannot be executed.
     pub fn new(graph: &Graph) -> Result<Self, String> {
         let name = graph.name();
         if graph.regions().len() > 1 {
-            return Err(format!("graph '{name}' has branches or loops; only straight graphs are executed"));
+            return Err(format!(
+                "graph '{name}' has branches or loops; only graphs without regions are executed"
+            ));
         }
         if graph.operators().is_empty() {
             return Err(format!("graph '{name}' has no operators"));
@@ -54,7 +59,7 @@ impl Executable {
         Ok(Self { graph, works })
     }
 
-    /// What the operators of a program's only segment do, in their order and slices.
+    /// The work of the operators of a program with one segment, in their order and slices.
     pub fn in_order(&self, region: &OrderedRegion, slice: Option<Bytes>) -> Vec<Work> {
         let mut all = Vec::new();
         for &id in region.order.operators() {
@@ -68,7 +73,7 @@ impl Executable {
     }
 }
 
-/// What an operator does, as which kind, at which cost.
+/// The work, kind and cost of an operator.
 fn work(graph: &Graph, operator: &Operator, weights: Bytes) -> (Work, &'static str, Option<u64>) {
     let read = Work { rows: u64::from(weights > Bytes::ZERO), ..Work::default() };
     if operator.moves_nothing() {
@@ -91,7 +96,7 @@ fn work(graph: &Graph, operator: &Operator, weights: Bytes) -> (Work, &'static s
     (work, "rows-4", Some(inner_blocks * inner_lines * block))
 }
 
-/// About so many rows that there is a kernel for.
+/// The number of rows nearest to `exact` for which there is a kernel, and its kind.
 fn rows(exact: f64) -> (u64, &'static str) {
     if exact < 1.5 {
         (1, "rows-1")
@@ -164,6 +169,9 @@ mod tests {
         let graph = plimsoll_datasets::graphs::GraphFamily::named("shared-if").unwrap();
         let graph = graph.generate(1, &std::collections::BTreeMap::new()).unwrap();
         let error = Executable::new(&graph).unwrap_err();
-        assert_eq!(error, "graph 'shared-if-1' has branches or loops; only straight graphs are executed");
+        assert_eq!(
+            error,
+            "graph 'shared-if-1' has branches or loops; only graphs without regions are executed"
+        );
     }
 }

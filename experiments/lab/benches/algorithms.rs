@@ -1,6 +1,8 @@
-//! How long the checker, every heuristic and `search` take on generated instances shaped like the real A to K: one
-//! load, reached at every step, some hundreds of buffers. `make bench` runs them all,
-//! `cargo bench -p plimsoll-lab --bench algorithms -- checker` only those whose name holds a word.
+//! Benchmarks of the checker, every heuristic and `search` on generated instances similar to A to K: some
+//! hundreds of buffers, with the load reached at every step.
+//!
+//! `make bench` runs all of them; `cargo bench -p plimsoll-lab --bench algorithms -- checker` runs those
+//! whose name contains a word.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use plimsoll::datasets::{Family, Packing, PackingParams, perfect_packing};
@@ -10,18 +12,18 @@ use plimsoll::plan::Plan;
 use std::hint::black_box;
 use std::time::Duration;
 
-/// Smallest, middle and largest of A to K.
+/// The smallest, a middle and the largest size of A to K.
 const SIZES: [u64; 3] = [154, 300, 454];
-/// Iterated heuristics stop after so many nodes: a fixed amount of work.
+/// Node limit of iterated heuristics: a fixed amount of work.
 const HEURISTIC_NODES: u64 = 200;
-/// So much of the search is timed where it would go on for long.
+/// Node limit of searches that would run for long.
 const SEARCH_NODES: u64 = 20_000;
-/// Large instances, and how many buffers are put on each by the ejection search.
+/// Number of buffers of large instances, and number of buffers that the ejection search places on each.
 const LARGE_BUFFERS: u64 = 30_000;
 const LARGE_PUTS: u64 = 2_000;
 
 fn packing(buffers: u64) -> Packing {
-    perfect_packing(PackingParams::with_buffers(buffers), 1).expect("the parameters leave room")
+    perfect_packing(PackingParams::with_buffers(buffers), 1).expect("the parameters are valid")
 }
 
 fn checker(criterion: &mut Criterion) {
@@ -76,7 +78,7 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// What is made for large instances: the sweep of the checker, valleys, and a fixed number of ejections.
+/// Times the algorithms for large instances: the checker, valley-fit, and a fixed number of ejections.
 fn large(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("large");
     group.sample_size(10);

@@ -1,4 +1,4 @@
-//! A run of our own, as a record asks for it.
+//! Runs of the built-in algorithms with the parameters and limits of a record.
 
 use crate::machine::{MemoryMeter, resident};
 use crate::record::{Record, Recorder};
@@ -9,13 +9,13 @@ use plimsoll_model::{Bytes, Entry, Observer, Setup, Silent, Value, interrupt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Time that a run which is measured waits for solvers that runs before it left behind.
+/// The longest wait before a measured run for solvers that earlier runs abandoned.
 const SETTLING: Duration = Duration::from_secs(10);
-/// Why a run that has to decide a capacity is not attempted.
+/// The reason why a run that must decide a capacity is skipped.
 pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
-/// Puts a question to an algorithm with the seed and threads that a record states, within limits. Returns the record with
-/// what became of it, traced on request, and the solution. Memory is measured.
+/// Runs an algorithm on a question with the seed and threads of a record, within limits. Returns the
+/// completed record and the solution. The run is traced on request, and its memory is measured.
 pub fn attempt<P: Posed>(
     entry: &'static Entry<P>,
     question: &P::Question<'_>,
@@ -46,22 +46,22 @@ pub fn attempt<P: Posed>(
     (record, run.result.ok().and_then(|answer| answer.solution))
 }
 
-/// A run on a subject, with problem, algorithm and terms by name as well.
+/// A run on a subject, with problem, algorithm and terms given by name.
 pub struct Named<'a> {
-    /// The algorithms.
+    /// The algorithms among which `asked` names one.
     pub registry: &'a Registry,
-    /// An instance has the capacity to decide.
+    /// The instance, with the capacity to decide, or the graph.
     pub subject: &'a Subject,
-    /// What is asked.
+    /// The question: problem, algorithm, terms, parameters and limits.
     pub asked: Record,
-    /// Whether to record improvements.
+    /// Whether to record a trace of improvements.
     pub traced: bool,
-    /// The folder of the record, where solutions are kept.
+    /// The folder of the record, if solutions are stored.
     pub keep: Option<&'a Path>,
 }
 
 impl Named<'_> {
-    /// Attempts it.
+    /// Attempts the run; an unknown problem or algorithm gives a record with status `failed`.
     pub fn attempt(mut self) -> Record {
         let problem = self.asked.problem.clone();
         visit(&problem, &mut self).unwrap_or_else(|| self.unknown())
@@ -98,20 +98,20 @@ impl Visitor for Named<'_> {
 }
 
 impl Record {
-    /// The parameters that it states.
+    /// The parameters that the record states.
     pub fn setup(&self) -> Setup {
         Setup { seed: self.seed, threads: self.threads.max(1), ..Setup::default() }
     }
 
-    /// The limits that it states.
+    /// The limits that the record states.
     pub fn limits(&self) -> Limits {
         let target = self.capacity.filter(|_| self.decides()).map(Bytes::new);
         Limits { time: self.time(), nodes: self.node_limit, target, deadline: None }
     }
 }
 
-/// Waits until no solver that was left behind computes any more, at most [`SETTLING`]: it would share the processor of
-/// what is measured.
+/// Waits until no abandoned solver computes any more, at most [`SETTLING`]. Such a solver would share the
+/// processor with the measured run.
 fn settle() {
     let started = Instant::now();
     while plimsoll_solvers::abandoned() > 0 && started.elapsed() < SETTLING && !interrupt::is_requested() {

@@ -1,16 +1,16 @@
-//! The laboratory: many runs, their records, and what they show.
+//! The experiment layer: runs of algorithms, their records, and the analysis of these records.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`suite`] | instances by suite, file, folder, pattern; suites made from others |
-//! | [`record`] | one run: its columns, from the algorithm to the CSV file and back |
-//! | [`mod@attempt`] | runs of our own algorithms as a record asks for them |
-//! | [`external`] | other people's planners, run and checked like ours |
-//! | [`mod@sweep`] | many runs described by one file, each in a process of its own |
+//! | [`suite`] | instances selected by suite, file, folder or pattern; suites composed of others |
+//! | [`record`] | one run per row: its columns, their computation, the CSV file written and read |
+//! | [`mod@attempt`] | runs of the built-in algorithms, with the limits of a record |
+//! | [`external`] | external planners, run as processes and checked like built-in algorithms |
+//! | [`mod@sweep`] | sweeps: many runs described by one file, each in its own process |
 //! | [`analysis`] | records read back: groups, standings, curves |
-//! | [`report`] | tables, rows, summaries, maps, charts, the page |
+//! | [`report`] | tables, summaries, layout maps, charts, the HTML page |
 //! | [`mod@recheck`] | records rerun and compared |
-//! | [`machine`] | where and by what something was measured |
+//! | [`machine`] | the machine and program behind a measurement |
 
 pub mod analysis;
 pub mod attempt;

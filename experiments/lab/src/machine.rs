@@ -1,31 +1,31 @@
-//! Where and by what something was measured.
+//! The build and the machine behind a measurement, and the memory of processes.
 
 use plimsoll_solvers::LIBRARIES;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::time::SystemTime;
 
-/// The build and the machine, as stored with every row.
+/// Build and machine, as stored with every row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Commit the binary was built from, or `unknown`.
+    /// The commit the binary was built from, or `unknown`.
     pub commit: String,
-    /// `true` where tracked sources differed from that commit, `false`, or `unknown`.
+    /// `true` where tracked sources differed from that commit, `false` where not, or `unknown`.
     pub dirty: String,
-    /// Version of the command.
+    /// The version of the command.
     pub version: String,
-    /// Compiler.
+    /// The compiler, as `rustc --version` prints it.
     pub rustc: String,
-    /// Cargo profile of the build, `debug` for that of development.
+    /// The Cargo profile of the build; `debug` for development builds.
     pub profile: String,
-    /// Model name of the processor, or `unknown`.
+    /// The model name of the processor, or its architecture where that is unknown.
     pub cpu: String,
-    /// Threads the system offers.
+    /// The number of hardware threads.
     pub cores: usize,
 }
 
 impl Machine {
-    /// This one.
+    /// This build on this machine.
     pub fn here() -> Self {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let cpu = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
@@ -41,7 +41,7 @@ impl Machine {
     }
 }
 
-/// Bytes of the largest cache of the first processor, where the system says so.
+/// The size in bytes of the largest cache of the first processor, where the system reports it.
 pub fn largest_cache() -> Option<u64> {
     let folders = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
     let sizes = folders.filter_map(|folder| {
@@ -58,7 +58,7 @@ pub fn largest_cache() -> Option<u64> {
 }
 
 impl Machine {
-    /// Lines of a list in Markdown: version, commit, compiler, processor.
+    /// Version, commit, compiler and processor as a Markdown list.
     pub fn facts(&self) -> String {
         let dirty = match self.dirty.as_str() {
             "true" => ", with local changes",
@@ -78,7 +78,7 @@ impl Machine {
     }
 }
 
-/// What the build has and has not, in words.
+/// The optional libraries of this build.
 fn features() -> String {
     let named = |is_present: bool| -> Vec<&str> {
         let its = LIBRARIES.iter().filter(|library| library.is_present == is_present);
@@ -91,27 +91,28 @@ fn features() -> String {
     }
 }
 
-/// Now, in UTC, as `2026-01-31T23:59:59Z`.
+/// The current time in UTC, as `2026-01-31T23:59:59Z`.
 pub fn timestamp() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// Watches the highest resident memory of this process from a moment on.
+/// Measures the highest resident memory of this process from a moment on.
 ///
-/// Linux keeps one high-water mark per process (`VmHWM`) and lets a process reset its own. The mark counts what was
-/// resident before as well, so it is an upper bound on what a run needed. Elsewhere there is no figure.
+/// Linux keeps one high-water mark per process (`VmHWM`) and lets a process reset its own. The mark includes
+/// memory that was resident before the run, so it is an upper bound on what the run needed. Other systems
+/// provide no figure.
 #[derive(Debug)]
 pub struct MemoryMeter {
     reset: bool,
 }
 
 impl MemoryMeter {
-    /// Resets the mark.
+    /// Resets the mark and starts the measurement.
     pub fn start() -> Self {
         Self { reset: fs::write("/proc/self/clear_refs", "5").is_ok() }
     }
 
-    /// The mark now, bytes; `None` where it could not be reset or read.
+    /// The current mark, bytes; `None` where it could not be reset or read.
     pub fn peak(&self) -> Option<u64> {
         if self.reset { high_water_mark("self") } else { None }
     }
@@ -122,7 +123,7 @@ pub(crate) fn high_water_mark(process: &str) -> Option<u64> {
     memory(process, "VmHWM:")
 }
 
-/// Resident memory of a process now, bytes.
+/// The resident memory of a process, bytes.
 pub(crate) fn resident(process: &str) -> Option<u64> {
     memory(process, "VmRSS:")
 }

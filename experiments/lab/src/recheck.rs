@@ -1,7 +1,8 @@
-//! Records held against today's code: what does not depend on clocks must come out again.
+//! Reruns recorded runs and compares the results: every column that does not depend on time must be equal.
 //!
-//! A run that ended by itself, or by its node limit, is made again and compared column by column. One that a time limit ended
-//! says nothing that another run must repeat; neither does another program's. Of those only the instance is compared.
+//! A run that ended by itself, or by its node limit, is rerun and compared column by column. A run that a
+//! time limit ended is not repeatable, nor is one of an external program; for these only the instance is
+//! compared.
 
 use crate::attempt::Named;
 use crate::record::{CsvFile, Record, RecordError};
@@ -12,71 +13,71 @@ use plimsoll_model::{Bytes, load};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A run may take so many times the limit it had: a slower machine must not look like other code.
+/// Factor on the time limit of a rerun, so that a slower machine does not look like different code.
 const PATIENCE: f64 = 10.0;
 
-/// The columns without which there is nothing to compare.
+/// The columns that a comparison requires.
 const NEEDED: [&str; 7] = ["suite", "instance", "sha256", "problem", "algorithm", "seed", "status"];
 
-/// Reads a record of whatever version: columns it lacks are empty.
+/// Reads a record of any schema version; columns it lacks are empty.
 ///
 /// # Errors
-/// [`RecordError`], with the line; also of a last line that was truncated.
+/// [`RecordError`] with the line number, also for a truncated last line.
 pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
     let file = CsvFile::read(path)?;
     file.require(&NEEDED)?;
     let rows = file.records()?;
     if file.torn > 0 {
         let line = rows.last().map_or(1, |row| row.line) + 1;
-        return Err(file.wrong(line, format!("it was cut short after {} bytes", file.torn)));
+        return Err(file.wrong(line, format!("the line is truncated after {} bytes", file.torn)));
     }
     Ok(rows)
 }
 
-/// Which rows are made again.
+/// Which rows are rerun.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Runs that took at most so long, seconds.
+    /// Longest recorded time of a rerun, seconds.
     pub slowest: f64,
-    /// Of those, every so many-th.
+    /// Reruns only every `every`-th of these rows.
     pub every: usize,
 }
 
-/// What became of a row.
+/// The result of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Made again, with the same columns.
+    /// Rerun with equal columns.
     Same,
-    /// The instance is the same; the run is not made again, for this reason.
+    /// The instance is unchanged; the run is not repeated, for this reason.
     Left(&'static str),
-    /// Something differs.
+    /// A column differs.
     Differs {
-        /// Which column.
+        /// The name of the column.
         column: &'static str,
-        /// What is on record.
+        /// The recorded value.
         recorded: String,
-        /// What comes out today.
+        /// The value obtained now.
         today: String,
     },
 }
 
-/// One row, held against today's code.
+/// One row, compared with the current code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Line of the file where the row begins, from 1.
     pub line: u64,
-    /// The instance.
+    /// The name of the instance.
     pub instance: String,
-    /// The algorithm.
+    /// The name of the algorithm.
     pub algorithm: String,
-    /// What became of it.
+    /// The result of the comparison.
     pub verdict: Verdict,
 }
 
-/// Holds rows against today's code. Suites of corpora that are not there leave their rows out.
+/// Compares rows with the current code. Rows of suites whose corpora are not available are not rerun.
 ///
 /// # Errors
-/// [`SuiteError`] where a suite of the rows is none that is known, or cannot be read.
+/// [`SuiteError`] where a suite of the rows is unknown or cannot be read.
 pub fn recheck(
     rows: &[Record],
     registry: &Registry,
@@ -99,7 +100,7 @@ pub fn recheck(
             }
             match &suites[row.suite.as_str()] {
                 None => Verdict::Left("no corpora"),
-                Some(cases) => held(row, cases, registry),
+                Some(cases) => check_row(row, cases, registry),
             }
         };
         let (instance, algorithm) = (row.instance.clone(), row.algorithm.clone());
@@ -116,26 +117,26 @@ fn suite(name: &str, reading: &Reading) -> Result<Option<BTreeMap<String, Case>>
     }
 }
 
-fn held(row: &Record, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdict {
+fn check_row(row: &Record, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdict {
     let subject = match cases.get(&row.instance).map(|case| &case.subject) {
         Some(Ok(_)) if row.status == "unreadable" => return differs("status", &row.status, "readable"),
-        Some(Err(_)) if row.status == "unreadable" => return Verdict::Left("unreadable, as on record"),
+        Some(Err(_)) if row.status == "unreadable" => return Verdict::Left("unreadable, as recorded"),
         Some(Ok(subject)) => subject,
         Some(Err(error)) => return differs("instance", &row.instance, &error.to_string()),
-        None => return differs("instance", &row.instance, "none of that name"),
+        None => return differs("instance", &row.instance, "no instance of that name"),
     };
     if let Some(differing) = subject_differs(row, subject) {
         return differing;
     }
     if row.kind == "external" {
-        return Verdict::Left("another program");
+        return Verdict::Left("external program");
     }
     let capacity = row.capacity.map(Bytes::new);
     match subject {
         Subject::Instance(instance) if instance.capacity() != capacity => {
-            again(row, &Subject::Instance(instance.clone().with_capacity(capacity)), registry)
+            rerun(row, &Subject::Instance(instance.clone().with_capacity(capacity)), registry)
         }
-        _ => again(row, subject, registry),
+        _ => rerun(row, subject, registry),
     }
 }
 
@@ -149,15 +150,15 @@ fn subject_differs(row: &Record, subject: &Subject) -> Option<Verdict> {
         .or_else(|| compared("load", row.load, Some(load(instance).0.get())))
 }
 
-/// Makes a run again, where it can be.
-fn again(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
+/// Repeats a run, where that is possible.
+fn rerun(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
     if !PROBLEMS.contains(&row.problem.as_str()) {
-        return differs("problem", &row.problem, "none of that name");
+        return differs("problem", &row.problem, "no problem of that name");
     }
     if algorithm(registry, &row.problem, &row.algorithm).is_none() {
         return match left_out(&row.algorithm) {
             Some(_) => Verdict::Left("not in this build"),
-            None => differs("algorithm", &row.algorithm, "none of that name"),
+            None => differs("algorithm", &row.algorithm, "no algorithm of that name"),
         };
     }
     if row.stop == "time-limit" {
@@ -227,7 +228,7 @@ mod tests {
         read_rows(&path).unwrap()
     }
 
-    /// A row as `bench embedded` would store it.
+    /// A row as `bench embedded` stores it.
     fn fresh(algorithm: &str) -> Record {
         let case = cases("embedded", &Reading::default()).unwrap().remove(0);
         let Ok(Subject::Instance(instance)) = case.subject else { panic!("no instance") };
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_named() {
+    fn the_differing_column_is_named() {
         let row = fresh("exact");
         assert_eq!(verdict(row.clone()), Verdict::Same);
         assert_eq!(column(Record { value: row.value.map(|value| value + 1), ..row.clone() }), "value");
@@ -261,18 +262,22 @@ mod tests {
         assert_eq!(column(Record { bound_witness: String::new(), ..row.clone() }), "bound_witness");
         assert_eq!(column(Record { sha256: "0".repeat(64), ..row.clone() }), "sha256");
         assert_eq!(column(Record { load: Some(1), ..row.clone() }), "load");
-        assert_eq!(column(Record { instance: "nobody".to_owned(), ..row.clone() }), "instance");
+        assert_eq!(column(Record { instance: "absent".to_owned(), ..row.clone() }), "instance");
         assert_eq!(column(Record { algorithm: "magic".to_owned(), ..row.clone() }), "algorithm");
         assert_eq!(column(Record { problem: "knots".to_owned(), ..row }), "problem");
     }
 
     #[test]
-    fn what_clocks_decide_is_left() {
+    fn runs_that_depend_on_time_are_not_repeated() {
         let row = fresh("exact");
-        let left = |row| matches!(verdict(row), Verdict::Left(_));
-        assert!(left(Record { stop: "time-limit".to_owned(), value: Some(0), ..row.clone() }));
-        assert!(left(Record { seconds: Some(2.0), value: Some(0), ..row.clone() }));
-        assert!(left(Record { kind: "external".to_owned(), algorithm: "theirs".to_owned(), ..row.clone() }));
+        let skipped = |row| matches!(verdict(row), Verdict::Left(_));
+        assert!(skipped(Record { stop: "time-limit".to_owned(), value: Some(0), ..row.clone() }));
+        assert!(skipped(Record { seconds: Some(2.0), value: Some(0), ..row.clone() }));
+        assert!(skipped(Record {
+            kind: "external".to_owned(),
+            algorithm: "external".to_owned(),
+            ..row.clone()
+        }));
         let two = [row.clone(), Record { line: 5, value: Some(0), ..row }];
         let findings = recheck(&two, &registry(), Effort { every: 2, ..ALL }, &Reading::default()).unwrap();
         assert_eq!(findings[0].verdict, Verdict::Left("not chosen"));
@@ -290,7 +295,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             read_rows(&path).unwrap_err().to_string()
         };
-        assert!(fails("graph,peak\na,1\n").contains("no column 'suite'"));
+        assert!(fails("graph,peak\na,1\n").contains("missing column 'suite'"));
         let header = "suite,instance,sha256,problem,algorithm,seed,status";
         assert!(fails(&format!("{header}\na,b,c,d,e,x,done\n")).contains("line 2"));
         assert!(

@@ -1,4 +1,4 @@
-//! The CANN graph engine's memory reuse and its adjustment of topological orders.
+//! The CANN graph engine (CANN whitepaper): block reuse, and its adjustment of topological orders.
 
 use crate::{Context, Params, ReproduceError, Reproduction, generated, sheet, storages};
 use minijinja::{Value, context};
@@ -23,7 +23,7 @@ pub struct Network {
     pub saving: f64,
 }
 
-/// How a graph engine may see a model: a name, and parameters of the family.
+/// A variant of the graph that an engine may plan: its name, and parameters of the family.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/cann.toml explains every value")]
 pub struct Setting {
@@ -31,7 +31,7 @@ pub struct Setting {
     pub params: Params,
 }
 
-/// What the article prints, and what it is computed from.
+/// The numbers of the article, and the inputs of the recomputation.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/cann.toml explains every value")]
 pub struct Inputs {
@@ -49,10 +49,10 @@ impl Default for Inputs {
     }
 }
 
-/// Computes everything again from these inputs.
+/// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`]: a run failed, or a graph cannot be generated.
+/// [`ReproduceError`] where a run fails or a graph cannot be generated.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("cann");
     found.fact("inputs", inputs);
@@ -66,7 +66,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// The five tensors of the article, by every method it describes.
+/// The five tensors of the article, planned by every method it describes.
 fn worked_example(
     context: &Context<'_>,
     worked: &Worked,
@@ -111,8 +111,8 @@ const BASES: [(&str, Base, OrderRule); 3] = [
     ("DFS", Base::DepthLeft, OrderRule::DepthLeft),
 ];
 
-/// The peak of every base order under every rule, and the least over all orders; the base order that gains most goes
-/// `beside` what is printed.
+/// Computes the peak of every base order under every rule, and the optimum over all orders. The base order
+/// with the largest gain goes into `beside`, next to the printed savings.
 fn rules(
     context: &Context<'_>,
     network: &Network,
@@ -156,12 +156,12 @@ fn rules(
     Ok(all)
 }
 
-/// The peak of a rule's order in bytes, which the checker has found to be one.
+/// The peak of the order of a rule in bytes, after checking the order.
 fn peak(problem: &OrderProblem, rule: OrderRule) -> Result<u64, ReproduceError> {
-    let order = rule.of(problem, &mut Budget::unlimited()).expect("without limits nothing is given up");
+    let order = rule.of(problem, &mut Budget::unlimited()).expect("an unlimited budget is never exhausted");
     match check_order(problem, &order).first() {
         Some(fault) => {
-            Err(ReproduceError::Defect(format!("{rule:?}: the checker refused its order: {fault}")))
+            Err(ReproduceError::Defect(format!("{rule:?}: the checker rejected the order: {fault}")))
         }
         None => Ok(order.peak(problem).get()),
     }

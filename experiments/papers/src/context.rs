@@ -1,4 +1,4 @@
-//! What a reproduction may use: algorithms by name, limits, the corpora.
+//! The environment of a reproduction: algorithms by name, limits, corpora.
 
 use crate::ReproduceError;
 use plimsoll::run::{Limits, RunError, run};
@@ -6,36 +6,36 @@ use plimsoll::{Registry, left_out};
 use plimsoll_model::{Bytes, Entry, Outcome, Problem, Setup, Silent, SolveError};
 use std::path::PathBuf;
 
-/// What a reproduction may use and spend.
+/// The environment of a reproduction.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// Every algorithm.
+    /// The algorithms available by name.
     pub registry: &'a Registry,
-    /// Seed and threads.
+    /// Seed and threads of each run.
     pub setup: Setup,
-    /// Limits of every single run.
+    /// Limits of each run.
     pub limits: Limits,
-    /// The folder of external corpora, where there is one.
+    /// The folder of external corpora, if set.
     pub corpora: Option<PathBuf>,
-    /// The binary of MiniMalloc, where there is one.
+    /// The binary of MiniMalloc, if set.
     pub minimalloc: Option<PathBuf>,
-    /// Seeds per set of parameters where many generated graphs are tried, at most.
+    /// Most seeds per set of parameters for generated graphs.
     pub seeds: u64,
 }
 
 impl<'a> Context<'a> {
-    /// Without limits, corpora and peers.
+    /// A context without limits, corpora and peers.
     pub fn new(registry: &'a Registry) -> Self {
         let (setup, limits) = (Setup::default(), Limits::default());
         Self { registry, setup, limits, corpora: None, minimalloc: None, seeds: u64::MAX }
     }
 
-    /// A folder of the corpora; none where there are no corpora or no such folder in them.
+    /// A folder of the corpora; `None` where there are no corpora or they lack that folder.
     pub fn folder(&self, name: &str) -> Option<PathBuf> {
         self.corpora.as_ref().map(|corpora| corpora.join(name)).filter(|folder| folder.is_dir())
     }
 
-    /// Why there is no such folder.
+    /// The reason why [`Self::folder`] returns `None`.
     pub(crate) fn no_folder(&self, name: &str) -> String {
         match &self.corpora {
             None => "PLIMSOLL_CORPORA is not set".to_owned(),
@@ -43,11 +43,11 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Runs an algorithm by name; its answer has passed the checker. None where this build lacks the algorithm, or where
-    /// it does not take such an input.
+    /// Runs an algorithm by name and checks its answer. `None` where this build lacks the algorithm, or the
+    /// algorithm does not support the input.
     ///
     /// # Errors
-    /// No build has one of that name, it failed, or its answer was refused.
+    /// No build has an algorithm of that name, it failed, or its answer was rejected.
     pub fn try_solve<P: Problem>(
         &self,
         entries: &[&'static Entry<P>],
@@ -65,10 +65,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same, where the algorithm must be there and take the input.
+    /// Runs an algorithm that must be available and support the input.
     ///
     /// # Errors
-    /// As [`Self::try_solve`].
+    /// As [`Self::try_solve`], and where it returns `None`.
     pub fn solve<P: Problem>(
         &self,
         entries: &[&'static Entry<P>],
@@ -81,10 +81,10 @@ impl<'a> Context<'a> {
         self.try_solve(entries, name, label, input)?.ok_or_else(missing)
     }
 
-    /// The same, where nothing is an answer but a solution: the outcome, its solution, its value.
+    /// Runs an algorithm that must return a solution.
     ///
     /// # Errors
-    /// As [`Self::solve`], and [`ReproduceError::Limit`].
+    /// As [`Self::solve`], and [`ReproduceError::Limit`] without a solution.
     pub fn answer<P: Problem<Value = Bytes>>(
         &self,
         entries: &[&'static Entry<P>],
@@ -103,16 +103,16 @@ impl<'a> Context<'a> {
     }
 }
 
-/// An outcome that has a solution.
+/// An outcome with a solution.
 #[derive(Debug)]
 pub struct Answer<S> {
-    /// The solution.
+    /// The solution, which the checker has accepted.
     pub solution: S,
     /// Its value, bytes.
     pub value: u64,
-    /// The best lower bound.
+    /// The best proved lower bound, bytes.
     pub bound: Bytes,
-    /// What is claimed of it.
+    /// The solution status.
     pub claim: String,
 }
 

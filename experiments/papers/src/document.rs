@@ -1,4 +1,4 @@
-//! What a reproduction leaves: rows, a report, files.
+//! The results of a reproduction: rows, a report, files.
 
 use crate::ReproduceError;
 use crate::row::{self, Row, Verdict};
@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
-/// Rows, a report in Markdown, and files that go with it; filled from the data of the paper and the facts computed.
+/// Rows, a Markdown report and files, generated from the data file of the paper and the computed facts.
 #[derive(Debug)]
 pub struct Reproduction {
-    /// What is printed beside ours, in the order of the paper.
+    /// Printed and computed values, in the order of the paper.
     pub rows: Vec<Row>,
-    /// What took no part, and why.
+    /// Skipped parts, with the reasons.
     pub left_out: Vec<String>,
-    /// What lies beside the text.
+    /// The files beside the report.
     pub files: Vec<File>,
     sheet: Sheet,
     facts: BTreeMap<&'static str, Value>,
@@ -31,40 +31,40 @@ pub struct Reproduction {
 /// A file of a reproduction.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its name.
+    /// The file name, relative to the folder of the paper.
     pub name: String,
-    /// What it holds, in one line.
+    /// Its contents, in one line.
     pub about: String,
-    /// Its bytes.
+    /// The bytes of the file.
     pub content: Vec<u8>,
 }
 
 impl File {
-    /// True for a picture.
+    /// True for an SVG picture.
     pub fn is_figure(&self) -> bool {
         std::path::Path::new(&self.name).extension().is_some_and(|extension| extension == "svg")
     }
 }
 
 impl Reproduction {
-    /// Of a paper, before anything is computed.
+    /// The reproduction of a paper before any computation.
     pub(crate) fn of(paper: &str) -> Self {
         let (rows, left_out, files) = (Vec::new(), Vec::new(), Vec::new());
         let (facts, report) = (BTreeMap::new(), String::new());
         Self { rows, left_out, files, sheet: Sheet::of(paper), facts, report }
     }
 
-    /// Makes a fact known to rows, figures and text.
+    /// Defines a fact for rows, figures and text.
     pub(crate) fn fact(&mut self, name: &'static str, value: impl Serialize) {
         self.facts.insert(name, Value::from_serialize(value));
     }
 
-    /// Records what takes no part, and why.
+    /// Records a skipped part, with the reason.
     pub(crate) fn leave_out(&mut self, what: impl Into<String>) {
         self.left_out.push(what.into());
     }
 
-    /// Fills in rows, report and files once every fact is known.
+    /// Generates rows, report and files from the facts.
     pub(crate) fn finish(mut self) -> Result<Self, ReproduceError> {
         let facts = Value::from_serialize(&self.facts);
         self.rows = self.sheet.rows(&facts)?;
@@ -76,7 +76,7 @@ impl Reproduction {
         Ok(self)
     }
 
-    /// A file beside the text, filled by `write`, which cannot fail as it writes to memory.
+    /// Adds a file with the bytes that `write` produces; writing to memory cannot fail.
     pub(crate) fn file(
         &mut self,
         name: impl Into<String>,
@@ -88,7 +88,7 @@ impl Reproduction {
         self.files.push(File { name: name.into(), about: about.into(), content });
     }
 
-    /// The words of a figure, seeing the facts known so far and `it`.
+    /// The texts of a figure, evaluated with the facts so far and `it`.
     fn figure(&self, name: &str, it: &Value) -> Result<Figure, ReproduceError> {
         let missing = || ReproduceError::Defect(format!("{}: no figure '{name}'", self.sheet.name));
         let figure = self.sheet.figures.get(name).ok_or_else(missing)?;
@@ -105,7 +105,7 @@ impl Reproduction {
         })
     }
 
-    /// Draws panels of bars.
+    /// Adds a bar chart.
     pub(crate) fn bars(&mut self, name: &str, it: &Value, panels: Vec<Panel>) -> Result<(), ReproduceError> {
         let Figure { file, about, title, caption, series, mark, unit } = self.figure(name, it)?;
         let chart = Bars { title, caption, series, mark, unit, panels };
@@ -113,7 +113,7 @@ impl Reproduction {
         Ok(())
     }
 
-    /// Draws the map of a layout; its title, where there is one, stands for the name of the instance.
+    /// Adds the map of a layout; a title replaces the name of the instance.
     pub(crate) fn map(&mut self, name: &str, it: &Value, map: &Map<'_>) -> Result<(), ReproduceError> {
         let Figure { file, about, title, .. } = self.figure(name, it)?;
         let titled = map.instance.clone().with_name(title);
@@ -122,7 +122,7 @@ impl Reproduction {
         Ok(())
     }
 
-    /// Draws a chart, which gets its title and caption here.
+    /// Adds a chart, with title and caption of the figure.
     pub(crate) fn chart(&mut self, name: &str, it: &Value, chart: Chart) -> Result<(), ReproduceError> {
         let Figure { file, about, title, caption, .. } = self.figure(name, it)?;
         self.file(file, about, |output| Chart { title, caption, ..chart }.write(output));
@@ -134,29 +134,29 @@ impl Reproduction {
         self.count(Verdict::Unexpected) == 0
     }
 
-    /// Rows of a verdict.
+    /// The number of rows with a verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().filter(|row| row.verdict() == verdict).count()
     }
 
-    /// How many rows came out how, in one line.
+    /// The number of rows by verdict, in one line.
     pub fn tally(&self) -> String {
         let of = |verdict: Verdict| format!("{} {}", self.count(verdict), verdict.as_str());
         let counts = Verdict::ALL.into_iter().filter(|&verdict| self.count(verdict) > 0).map(of);
         format!("{} rows: {}", self.rows.len(), counts.collect::<Vec<_>>().join(", "))
     }
 
-    /// As Markdown.
+    /// The reproduction in Markdown.
     pub fn markdown(&self) -> String {
         let rows = row::table(&self.rows).markdown();
         let mut text = format!("## Printed and ours, row by row\n\n{rows}\n- {}\n", self.tally());
         for line in &self.left_out {
-            let _ = writeln!(text, "- left out: {line}");
+            let _ = writeln!(text, "- skipped: {line}");
         }
         format!("{text}\n{}", self.report)
     }
 
-    /// For a terminal: headings underlined, tables in columns.
+    /// The reproduction for a terminal: underlined headings, tables in columns.
     pub fn text(&self) -> String {
         let markdown = self.markdown();
         let (mut text, mut lines) = (String::new(), markdown.lines().peekable());
@@ -175,7 +175,7 @@ impl Reproduction {
     }
 }
 
-/// A table of this header, with an alignment and rows to come.
+/// A table with this Markdown header; alignments and rows follow in `rest`.
 fn table<'l>(header: &str, mut rest: impl Iterator<Item = &'l str>) -> Table {
     let cells = |line: &str| -> Vec<String> {
         let inner = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |")).unwrap_or(line);
@@ -191,12 +191,12 @@ fn table<'l>(header: &str, mut rest: impl Iterator<Item = &'l str>) -> Table {
 
 #[cfg(test)]
 impl Reproduction {
-    /// A template filled with the facts known so far.
+    /// A template evaluated with the facts so far.
     pub(crate) fn fill(&self, template: &str) -> String {
         fill("test", template, &Value::from_serialize(&self.facts)).unwrap()
     }
 
-    /// A file of the data, filled likewise.
+    /// A file of the data, evaluated likewise.
     pub(crate) fn filled(&self, file: &str) -> String {
         self.fill(&self.sheet.files.iter().find(|one| one.file == file).unwrap().text)
     }

@@ -1,4 +1,4 @@
-//! What papers are computed on: models of the corpora, generated graphs, and the problems made of them.
+//! Inputs of reproductions: corpus models, generated graphs, and the problems derived from them.
 
 use crate::ReproduceError;
 use crate::context::missing;
@@ -10,7 +10,7 @@ use plimsoll_model::{Bytes, Instance};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The files of a folder with an extension, by name.
+/// The files of a folder with an extension, sorted by name.
 pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, ReproduceError> {
     let failed =
         |error| ReproduceError::Input(format!("cannot read the folder {}: {error}", folder.display()));
@@ -30,7 +30,7 @@ pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
-/// A model of the corpora.
+/// Imports a model of the corpora.
 pub(crate) fn import(path: &Path, options: &ImportOptions) -> Result<Graph, ReproduceError> {
     Ok(import_file(path, options).map_err(ReproduceError::input)?.graph)
 }
@@ -38,13 +38,13 @@ pub(crate) fn import(path: &Path, options: &ImportOptions) -> Result<Graph, Repr
 /// Parameters of a generated family, by name.
 pub type Params = BTreeMap<String, u64>;
 
-/// A generated graph.
+/// Generates a graph of a family.
 pub(crate) fn generated(family: &str, params: &Params, seed: u64) -> Result<Graph, ReproduceError> {
     let known = GraphFamily::named(family).ok_or_else(|| missing(family, "generated graphs"))?;
     known.generate(seed, params).map_err(ReproduceError::on(family))
 }
 
-/// The storages of a graph, ordered as in its file.
+/// The storages of a graph in file order.
 pub(crate) fn storages(
     name: &str,
     graph: &Graph,
@@ -54,8 +54,8 @@ pub(crate) fn storages(
     Ok(storages.map_err(ReproduceError::on(name))?.problem)
 }
 
-/// The offset problem of intermediate tensors alone, in the order of the file: inputs, outputs and weights are persistent,
-/// views are tensors of their own.
+/// The offset problem of the intermediate tensors alone, in file order: inputs, outputs and weights are
+/// persistent, and views are tensors of their own.
 pub(crate) fn intermediates(
     name: &str,
     graph: &Graph,

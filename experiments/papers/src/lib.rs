@@ -1,10 +1,11 @@
-//! Published results, computed again: what was printed, what comes out here, and why they differ where they do.
+//! Published results, recomputed: the printed number, the number obtained here, and the reason for any
+//! difference.
 //!
-//! Nothing printed is taken over: every number beside "printed" is computed by the algorithms of the registry, through
-//! the checker, or recomputed from other printed numbers.
+//! No printed number is copied into the results. Every number beside a printed one is computed by a
+//! registered algorithm and checked, or recomputed from other printed numbers.
 //!
-//! Every paper has a file `data/NAME.toml` (what is printed, the rows, the words of figures), a report
-//! `data/NAME.md` with placeholders, and a module that computes the facts both refer to.
+//! Every paper has three parts: a file `data/NAME.toml` (printed numbers, rows, texts of figures), a report
+//! template `data/NAME.md`, and a module that computes the facts used by both.
 
 pub mod cann;
 mod context;
@@ -33,18 +34,18 @@ use std::sync::LazyLock;
 
 type Run = fn(&Context<'_>) -> Result<Reproduction, ReproduceError>;
 
-/// A paper, and how to compute its results again.
+/// A paper, and the function that recomputes its results.
 #[derive(Debug)]
 pub struct Paper {
-    /// The word users type.
+    /// The name on the command line, such as `luna`.
     pub name: String,
-    /// Short for it: a number, or authors and year.
+    /// A short citation: a number, or authors and year.
     pub source: String,
-    /// What the document is.
+    /// The title of the document.
     pub title: String,
-    /// What is reproduced, in one line.
+    /// The reproduced results, in one line.
     pub about: String,
-    /// Computes it.
+    /// Recomputes the results from the printed inputs.
     pub run: Run,
 }
 
@@ -54,7 +55,7 @@ macro_rules! paper {
     };
 }
 
-/// Name and code of every paper.
+/// Name and function of every paper.
 const RUNS: [(&str, Run); 7] = [
     paper!("luna", luna),
     paper!("mini-infer", mini_infer),
@@ -65,7 +66,7 @@ const RUNS: [(&str, Run); 7] = [
     paper!("minimalloc", minimalloc),
 ];
 
-/// Every paper there is so far.
+/// All papers, in the order of `plimsoll reproduce all`.
 pub static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(|| {
     let paper = |(name, run): (&str, Run)| {
         let sheet::Sheet { name, source, title, about, .. } = sheet::Sheet::of(name);

@@ -1,4 +1,4 @@
-//! Mini-Infer's static memory planner: pools by greedy colouring.
+//! The static memory planner of Mini-Infer (Mini-Infer report): shared objects by greedy colouring.
 
 use crate::{
     Context, Params, ReproduceError, Reproduction, files, generated, import, intermediates, sheet, stem,
@@ -14,7 +14,7 @@ use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Claim, Instance, Outcome, PoolPlan, Problem, SharedObjects, load};
 use serde::{Deserialize, Serialize};
 
-/// The report its article shows, as far as it is printed.
+/// The printed parts of its sample report.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/mini-infer.toml explains every value")]
 pub struct Sample {
@@ -24,7 +24,7 @@ pub struct Sample {
     pub saving: f64,
 }
 
-/// What the article prints, and what it is tried on.
+/// The printed numbers of the report, and the networks of the recomputation.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/mini-infer.toml explains every value")]
 pub struct Inputs {
@@ -41,10 +41,10 @@ impl Default for Inputs {
     }
 }
 
-/// Computes everything again from these inputs.
+/// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`]: a run failed, or a model cannot be generated or read.
+/// [`ReproduceError`] where a run fails, or a model cannot be generated or read.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("mini-infer");
     let graphs = networks(inputs, context, &mut found)?;
@@ -76,7 +76,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// Networks from their published architectures, and those of the corpora, where there are.
+/// Networks generated from their published architectures, and those of the corpora, if available.
 fn networks(
     inputs: &Inputs,
     context: &Context<'_>,
@@ -100,8 +100,8 @@ fn networks(
     Ok(graphs)
 }
 
-/// One network by the planner, the optimum of the same problem where this build can ask for it, and that of the offset
-/// problem.
+/// The facts of one network: the planner, the optimum of the same problem if this build has its solver, and
+/// the optimum of the offset problem.
 fn saved(
     context: &Context<'_>,
     (name, instance): (&str, &Instance),
@@ -127,7 +127,7 @@ fn saved(
     Ok((row, Panel { name: name.to_owned(), groups, mark: Some(load) }))
 }
 
-/// The optimum, or what is known of it.
+/// The optimum where it is proved, otherwise its bounds.
 pub(crate) fn proved<P: Problem>(outcome: &Outcome<P>) -> String {
     let bound = outcome.lower_bound.value;
     match (outcome.value, outcome.claim) {
@@ -137,7 +137,7 @@ pub(crate) fn proved<P: Problem>(outcome: &Outcome<P>) -> String {
     }
 }
 
-/// A pool plan in the form of its report.
+/// A pool plan in the format of the sample report.
 fn shown(name: &str, instance: &Instance, plan: &PoolPlan) -> Value {
     let pools = plan.sizes().iter().enumerate().map(|(pool, size)| {
         let own = instance.ids().filter(|id| plan.assignment()[id.index()].index() == pool);

@@ -1,8 +1,9 @@
-//! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023): decided at the capacity of their file names, minimised, timed.
+//! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023): decided at the capacities of their file names,
+//! minimised, timed.
 //!
-//! The paper's table of seconds is not quoted here, for no public text of it was at hand; what is public beside the
-//! instances is an example with its capacity and its layout. Where a binary of MiniMalloc is named, its seconds of the
-//! same run stand beside ours.
+//! The seconds of the paper are not quoted, since its table was not available as text. Besides the instances,
+//! an example with its capacity and layout is public. With a binary of MiniMalloc, its seconds in the same
+//! run are shown too.
 
 use crate::mini_infer::proved;
 use crate::{Context, ReproduceError, Reproduction, files, named, sheet};
@@ -18,10 +19,10 @@ use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, Problem, Silent, 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What a layout of a peer that passed the checker, and a decision, are called.
+/// The word for a checked layout of a peer and for a positive decision.
 const FITS: &str = "fits";
 
-/// What is decided, and what is printed.
+/// The instances, and the printed numbers.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/minimalloc.toml explains every value")]
 pub struct Inputs {
@@ -39,10 +40,10 @@ impl Default for Inputs {
     }
 }
 
-/// Computes everything again from these inputs.
+/// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`]: an instance cannot be read, or a run failed.
+/// [`ReproduceError`] where an instance cannot be read or a run fails.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("minimalloc");
     example(context, &inputs.example, &mut found)?;
@@ -73,7 +74,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// The five buffers of the front page.
+/// The example of the front page, with five buffers.
 fn example(context: &Context<'_>, worked: &Worked, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let instance = &worked.instance;
     let exact = context.solve(&context.registry.offsets, "exact", worked.name, instance)?;
@@ -88,7 +89,7 @@ fn example(context: &Context<'_>, worked: &Worked, found: &mut Reproduction) -> 
     map(instance, &exact, found)
 }
 
-/// The map of a layout, where there is one.
+/// Adds the map of a layout, if there is one.
 fn map(
     instance: &Instance,
     outcome: &Outcome<Offsets>,
@@ -101,38 +102,38 @@ fn map(
     found.map("map", &context! { name => instance.name(), claim => outcome.claim.to_string() }, &drawn)
 }
 
-/// MiniMalloc as a peer, where its binary is named.
+/// MiniMalloc as an external, if its binary is set.
 fn peer(context: &Context<'_>, found: &mut Reproduction) -> Option<External> {
     let Some(path) = &context.minimalloc else {
         found.leave_out("MiniMalloc itself: PLIMSOLL_MINIMALLOC does not name its binary");
         return None;
     };
     if !path.is_file() {
-        found.leave_out(format!("MiniMalloc itself: {} is no file", path.display()));
+        found.leave_out(format!("MiniMalloc itself: {} is not a file", path.display()));
         return None;
     }
     let placeholders = ["--capacity={capacity}", "--input={input}", "--output={output}"];
     let words = [path.to_string_lossy().into_owned()].into_iter().chain(placeholders.map(str::to_owned));
     let mut peers = [External::new("minimalloc", words.collect())];
-    // A pattern that is known to be one.
-    let told = External::tell_elapsed(&mut peers, "minimalloc=Elapsed time ([0-9.]+)s");
-    debug_assert!(told.is_ok());
+    // The pattern is known to be valid.
+    let added = External::tell_elapsed(&mut peers, "minimalloc=Elapsed time ([0-9.]+)s");
+    debug_assert!(added.is_ok());
     let [peer] = peers;
     Some(peer)
 }
 
-/// What the peer did.
+/// The result of the peer.
 #[derive(Clone, Debug, Serialize)]
 struct Peer {
     /// `fits`, or why not.
     answer: String,
-    /// Of the whole process.
+    /// Seconds of the whole process.
     seconds: f64,
-    /// By its own clock, where it prints that.
+    /// Seconds by its own clock, if it prints them.
     own: Option<f64>,
 }
 
-/// One instance decided and minimised, with seconds.
+/// One instance, decided and minimised, with times.
 struct Solved {
     instance: Instance,
     capacity: Bytes,
@@ -186,7 +187,7 @@ impl Solved {
         }
     }
 
-    /// Milliseconds, rounded up, one bar each; a star where there is no answer or proof.
+    /// Bars in milliseconds, rounded up; a star marks a missing answer or proof.
     fn panel(&self) -> Panel {
         let group = |name: &str, is_done: bool, seconds: f64| {
             let name = if is_done { name.to_owned() } else { format!("{name} *") };
@@ -206,11 +207,11 @@ fn ask(context: &Context<'_>, peer: &External, instance: &Instance, capacity: By
     let (limit, seed, threads) = (context.limits.time, context.setup.seed, context.setup.threads);
     let attempt = peer.run(&Task { instance, capacity, limit, seed, threads });
     let answer = match &attempt.layout {
-        _ if attempt.timed_out => "was ended at the limit".to_owned(),
-        Err(why) => format!("left nothing to check: {why}"),
+        _ if attempt.timed_out => "killed at the time limit".to_owned(),
+        Err(why) => format!("no layout: {why}"),
         Ok(layout) => match Offsets::check(instance, layout).first() {
             None => FITS.to_owned(),
-            Some(fault) => format!("left a layout that the checker refused: {fault}"),
+            Some(fault) => format!("the checker rejected its layout: {fault}"),
         },
     };
     let own = attempt.elapsed.and_then(Result::ok).map(|elapsed| elapsed.seconds);

@@ -1,4 +1,4 @@
-//! The patent on memory by mutually exclusive operators: its worked example.
+//! The patent on memory of mutually exclusive operators (memory-planning patent): its worked example.
 
 use crate::{Answer, Context, ReproduceError, Reproduction, sheet};
 use minijinja::{Value, context};
@@ -21,8 +21,9 @@ pub struct Step {
     pub memory: u64,
 }
 
-/// What the patent prints, and the example it prints it of: the table of operators that exclude each other, with their sizes
-/// (`instance`), the graph from which the rules make that table (`graph`), and the one with the edges of the text (`listed`).
+/// The printed numbers, and the example. `instance` is the table of mutually exclusive operators with their
+/// sizes, `graph` the graph from which the rules derive that table, and `listed` the graph with the edges
+/// listed in the text.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/patent.toml explains every value")]
 pub struct Inputs {
@@ -55,33 +56,32 @@ impl Default for Inputs {
     }
 }
 
-/// Nodes for the heaviest clique, of which eight operators need few.
+/// Node limit for the heaviest clique, which is ample for eight operators.
 const CLIQUE_NODES: u64 = 100_000;
-/// What sets the two graphs apart.
+/// The difference between the two graphs.
 const DRAWN: &str = "8 reads what 7 makes";
 const LISTED: &str = "8 reads what 6 makes, as listed";
 
-/// Computes everything again from these inputs.
+/// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`]: a run failed, or a graph is none.
+/// [`ReproduceError`] where a run fails or a graph is not valid.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("patent");
     let instance = &inputs.instance;
     let solve =
         |name: &str, instance: &Instance| context.answer(&context.registry.offsets, name, "patent", instance);
     let (placed, exact) = (solve("patent-descending", instance)?, solve("exact", instance)?);
-    let scattered =
-        context.answer(&context.registry.split_buffers, "patent-scattered", "patent", instance)?;
+    let split = context.answer(&context.registry.split_buffers, "patent-scattered", "patent", instance)?;
     found.fact("inputs", inputs);
     found.fact("sum", instance.total_size().get());
     found.fact("placed", placed.value);
-    found.fact("scattered", scattered.value);
+    found.fact("split", split.value);
     found.fact("exact", exact.value);
     found.fact("claim", &exact.claim);
     found.fact("clique", clique(instance));
     let place = |id: BufferId| {
-        format!("{}:[{})", instance.buffer(id).name(), lies(instance, &exact.solution, id, ","))
+        format!("{}:[{})", instance.buffer(id).name(), range(instance, &exact.solution, id, ","))
     };
     found.fact("layout", instance.ids().map(place).collect::<Vec<_>>().join(" "));
     graphs(inputs, context, &mut found)?;
@@ -107,13 +107,14 @@ fn clique(instance: &Instance) -> Value {
     context! { weight => clique.weight, members => members.join(", ") }
 }
 
-/// From where to where a buffer lies.
-fn lies(instance: &Instance, layout: &Layout, id: BufferId, between: &str) -> String {
+/// The range of a buffer.
+fn range(instance: &Instance, layout: &Layout, id: BufferId, between: &str) -> String {
     let offset = layout.offsets()[id.index()].get();
     format!("{offset}{between}{}", offset + instance.buffer(id).size().get())
 }
 
-/// What the rules make of both graphs, and what is safe where branches run at the same time.
+/// Defines the facts on both graphs: the conflicts that the rules derive, and those that are safe for
+/// concurrent branches.
 fn graphs(inputs: &Inputs, context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let printed = &inputs.instance;
     let mut relations = Vec::new();
@@ -154,7 +155,7 @@ fn graphs(inputs: &Inputs, context: &Context<'_>, found: &mut Reproduction) -> R
     Ok(())
 }
 
-/// Which operators exclude each other: by the table printed, and by the rules.
+/// The operators exclusive with each operator, by the printed table and by the rules.
 fn exclusive(printed: &Instance, pairs: &[(usize, usize)]) -> Vec<Value> {
     let name = |id: BufferId| printed.buffer(id).name();
     let joined = |excluded: &dyn Fn(BufferId) -> bool| {
@@ -173,14 +174,14 @@ fn exclusive(printed: &Instance, pairs: &[(usize, usize)]) -> Vec<Value> {
     printed.ids().map(row).collect()
 }
 
-/// Sizes descending, of equals the first.
+/// The buffers by descending size; ties in order of position.
 fn descending(instance: &Instance) -> Vec<BufferId> {
     let mut order: Vec<BufferId> = instance.ids().collect();
     order.sort_by_key(|&id| std::cmp::Reverse(instance.buffer(id).size()));
     order
 }
 
-/// The memory requested once each of `order` is placed.
+/// The memory requested after placing each buffer of `order`.
 fn tops(instance: &Instance, layout: &Layout, order: &[BufferId]) -> Vec<u64> {
     let ends = order.iter().map(|id| layout.offsets()[id.index()].get() + instance.buffer(*id).size().get());
     ends.scan(0, |top, end| {
@@ -190,7 +191,7 @@ fn tops(instance: &Instance, layout: &Layout, order: &[BufferId]) -> Vec<u64> {
     .collect()
 }
 
-/// Figure 5: its steps, its layout and an optimal one.
+/// Draws figure 5: its steps, its layout and an optimal layout.
 fn figures(
     inputs: &Inputs,
     (placed, exact): (&Answer<Layout>, &Answer<Layout>),
@@ -204,7 +205,7 @@ fn figures(
     let (mut steps, mut groups) = (Vec::new(), Vec::new());
     for Step { operator, place: (from, to), memory } in &inputs.steps {
         let at = order.iter().position(|id| name(id) == operator);
-        let place = at.map(|at| format!("[{})", lies(instance, &placed.solution, order[at], ", ")));
+        let place = at.map(|at| format!("[{})", range(instance, &placed.solution, order[at], ", ")));
         let top = at.map(|at| tops[at]);
         let by = if at.is_some() { "patent-descending" } else { "there is no such operator" };
         groups.push((operator.clone(), vec![Some(*memory), top]));
@@ -221,13 +222,13 @@ fn figures(
     found.bars("steps", &().into(), vec![panel])
 }
 
-/// The same operators with a pair more that exclude each other, and perhaps a pair fewer.
+/// The same operators with one more exclusive pair, and possibly one fewer.
 fn changed(instance: &Instance, added: (usize, usize), dropped: Option<(usize, usize)>) -> Instance {
     let conflict = |a: usize, b: usize| instance.conflict(BufferId::at(a), BufferId::at(b));
     let pairs = (0..instance.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
     let edges = pairs.filter(|&(a, b)| Some((a, b)) != dropped && ((a, b) == added || conflict(a, b)));
     let buffers = instance.buffers().iter().map(|buffer| (buffer.name().to_owned(), buffer.size()));
-    Instance::from_conflicts("patent", buffers, edges).expect("pairs of its own operators")
+    Instance::from_conflicts("patent", buffers, edges).expect("the pairs are pairs of its operators")
 }
 
 #[cfg(test)]
@@ -235,12 +236,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_followed_step_by_step() {
+    fn memory_is_computed_step_by_step() {
         let (instance, inputs) = (patent().instance, Inputs::default());
         let order = descending(&instance);
         let names: Vec<&str> = order.iter().map(|&id| instance.buffer(id).name()).collect();
         assert!(names.iter().eq(inputs.steps.iter().map(|step| &step.operator)));
-        // Everything end to end in that order: tops are sums.
+        // With all operators end to end in that order, tops are prefix sums.
         let mut offsets = vec![Bytes::ZERO; 8];
         let mut top = 0;
         for &id in &order {

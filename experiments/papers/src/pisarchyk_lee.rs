@@ -1,8 +1,9 @@
-//! Buffers of inference shared as objects and by offsets (Pisarchyk and Lee 2020, arXiv 2001.03288): every strategy on the
-//! `TFLite` models at hand, its lower bounds, and the proven optimum beside each.
+//! Inference buffers shared as objects and by offsets (Pisarchyk and Lee 2020, arXiv 2001.03288): every
+//! strategy on the available `TFLite` models, its lower bounds, and the proved optimum.
 //!
-//! The paper's tables are of float32 networks that are not at hand, and their numbers are not quoted here, for no public text
-//! that could be checked has them; what is quoted is from its abstract and from its authors' article of October 2020.
+//! The tables of the paper cover float32 networks that are not available, and were not available as text, so
+//! their numbers are not quoted. The quoted numbers come from the abstract and from the authors' article of
+//! October 2020.
 
 use crate::{
     Context, Params, ReproduceError, Reproduction, files, generated, import, intermediates, sheet, stem,
@@ -22,24 +23,24 @@ use plimsoll_model::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A way of sharing: its name, the paper's lower bound, the exact solver, and the strategies.
-struct Way {
+/// A kind of sharing: its name, the lower bound of the paper, the exact solver, and the strategies.
+struct Kind {
     name: &'static str,
     bound: &'static str,
     exact: &'static str,
     strategies: &'static [&'static str],
-    /// How many of the strategies are the paper's own; the others are what it compares with.
+    /// The number of strategies that the paper proposes; the others are those it compares with.
     own: usize,
 }
 
-const OFFSETS: Way = Way {
+const OFFSETS: Kind = Kind {
     name: "offsets",
-    bound: "most bytes alive at an operator",
+    bound: "peak live bytes over operators",
     exact: "exact",
     strategies: &["greedy-by-size", "greedy-by-breadth", "best-fit-start"],
     own: 2,
 };
-const OBJECTS: Way = Way {
+const OBJECTS: Kind = Kind {
     name: "objects",
     bound: "sum of the positional maxima",
     exact: "pool-ilp",
@@ -54,7 +55,7 @@ const OBJECTS: Way = Way {
     own: 3,
 };
 
-/// A network of the paper that a generated family can stand in for.
+/// A network of the paper that a generated family stands in for.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/pisarchyk-lee.toml explains every value")]
 pub struct Network {
@@ -63,7 +64,8 @@ pub struct Network {
     pub params: Params,
 }
 
-/// What is said of `MobileNet` v2 in float32, and which operators of the file at hand have no counterpart there.
+/// The statement on `MobileNet` v2 in float32, and the operator kinds of the available file without a
+/// counterpart there.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/pisarchyk-lee.toml explains every value")]
 pub struct MobileNet {
@@ -73,7 +75,7 @@ pub struct MobileNet {
     pub without: Vec<String>,
 }
 
-/// What is printed, and what it is tried on.
+/// The printed numbers, and the networks of the recomputation.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/pisarchyk-lee.toml explains every value")]
 pub struct Inputs {
@@ -92,10 +94,10 @@ impl Default for Inputs {
     }
 }
 
-/// Computes everything again from these inputs.
+/// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`]: a model cannot be read or generated, or a run failed.
+/// [`ReproduceError`] where a model cannot be read or generated, or a run fails.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("pisarchyk-lee");
     let worked = &inputs.worked;
@@ -120,7 +122,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// Instances of all models, with their names.
+/// The instances of all models, with their names.
 fn instances(
     inputs: &Inputs,
     context: &Context<'_>,
@@ -139,7 +141,7 @@ fn instances(
         for path in files(&folder, &inputs.folder)? {
             let (name, graph) = (stem(&path), import(&path, &ImportOptions::default())?);
             if graph.regions().len() > 1 {
-                found.leave_out(format!("what branches and loops of {name} own: the paper has none"));
+                found.leave_out(format!("branches and loops of {name}, which the paper does not cover"));
             }
             add(&name.clone(), name, &graph, 4)?;
         }
@@ -154,7 +156,7 @@ fn instances(
         add(&family.replace('-', "_"), format!("{name} (generated)"), &generated(family, params, 0)?, 1)?;
     }
     if all.is_empty() {
-        let note = "lenet5, vgg16 and resnet18 stand in: generated, float32";
+        let note = "lenet5, vgg16 and resnet18 stand in (generated, float32)";
         found.leave_out(format!("every network of the paper; {note}"));
         for family in ["lenet5", "vgg16", "resnet18"] {
             let graph = generated(family, &Params::new(), 0)?;
@@ -165,7 +167,7 @@ fn instances(
     Ok(all)
 }
 
-/// A network that the authors' article describes; `scale` makes bytes those of float32.
+/// The facts of a network that the authors' article describes; `scale` converts bytes to float32.
 fn of_article(printed: &MobileNet, name: &str, graph: &Graph, instance: &Instance, scale: u64) -> Value {
     let without = graph.operators().iter().filter(|operator| printed.without.contains(&operator.kind));
     let without = without.flat_map(|operator| &operator.outputs);
@@ -179,28 +181,28 @@ fn of_article(printed: &MobileNet, name: &str, graph: &Graph, instance: &Instanc
     context! { bytes, tensors => counted().count(), how, fuses }
 }
 
-/// One model by every strategy of one way of sharing.
+/// One model planned by every strategy of one kind of sharing.
 struct Shared {
-    way: &'static Way,
-    /// Bytes, in the order of the strategies; none where the limit came first.
+    kind: &'static Kind,
+    /// Bytes, in the order of the strategies; `None` where the limit was reached first.
     by: Vec<Option<Bytes>>,
-    /// The paper's lower bound.
+    /// The lower bound of the paper.
     bound: Bytes,
-    /// The best known, the bound proved, the claim; none where no exact solver took it.
+    /// The best known value, the proved bound and the claim; `None` without an exact solver for the input.
     least: Option<(Bytes, Bytes, Claim)>,
 }
 
 impl Shared {
-    /// Runs every strategy; one below its bound is refused.
+    /// Runs every strategy; a value below the lower bound is an error.
     fn of<P: InstanceProblem>(
         context: &Context<'_>,
-        (way, entries): (&'static Way, &[&'static Entry<P>]),
+        (kind, entries): (&'static Kind, &[&'static Entry<P>]),
         instance: &Instance,
         bound: Bytes,
         exact: Option<&Outcome<P>>,
     ) -> Result<Self, ReproduceError> {
         let mut by = Vec::new();
-        for name in way.strategies {
+        for name in kind.strategies {
             let value = context.solve(entries, name, instance.name(), instance)?.value;
             if let Some(value) = value.filter(|&value| value < bound) {
                 let what = format!("{name} on {} takes {value} bytes", instance.name());
@@ -209,7 +211,7 @@ impl Shared {
             by.push(value);
         }
         let least = |exact: &Outcome<_>| Some((exact.value?, exact.lower_bound.value, exact.claim));
-        Ok(Self { way, by, bound, least: exact.and_then(least) })
+        Ok(Self { kind, by, bound, least: exact.and_then(least) })
     }
 
     fn best(&self, of: std::ops::Range<usize>) -> Bytes {
@@ -226,7 +228,7 @@ impl Shared {
         Some(self.proven().map_or_else(open, |least| least.to_string()))
     }
 
-    /// Rows of the bound, all strategies and the optimum.
+    /// The rows of the bound, all strategies and the optimum.
     fn rows(&self) -> Vec<Value> {
         let gap = |bytes: Bytes, floor: Bytes| {
             gap_percent(bytes.get(), floor.get()).map_or_else(|| "-".to_owned(), percent)
@@ -234,15 +236,15 @@ impl Shared {
         let over = |bytes: Bytes| {
             let low = format!("{} % above the lower bound", gap(bytes, self.bound));
             self.proven()
-                .map_or(low.clone(), |least| format!("{low}, {} % above the least", gap(bytes, least)))
+                .map_or(low.clone(), |least| format!("{low}, {} % above the optimum", gap(bytes, least)))
         };
-        let Way { bound, exact, .. } = *self.way;
+        let Kind { bound, exact, .. } = *self.kind;
         let mut rows = vec![context! { what => "lower bound", ours => self.bound.get(), reason => bound }];
-        for (what, &bytes) in self.way.strategies.iter().zip(&self.by) {
+        for (what, &bytes) in self.kind.strategies.iter().zip(&self.by) {
             let reason = bytes.map_or_else(|| "nothing within the limit".to_owned(), over);
             rows.push(context! { what, ours => bytes.map(Bytes::get), reason });
         }
-        let many = || format!("{exact} does not take so many tensors");
+        let many = || format!("{exact} does not support this number of tensors");
         let reason = match self.least {
             Some((_, _, claim)) => format!("{exact}: {claim}"),
             None => left_out(exact).map_or_else(many, |reason| reason.to_string()),
@@ -252,7 +254,7 @@ impl Shared {
     }
 }
 
-/// One model by offsets and by objects.
+/// One model planned by offsets and by objects.
 struct Model {
     name: String,
     instance: Instance,
@@ -282,16 +284,16 @@ impl Model {
         &self.objects
     }
 
-    /// Rows of both ways.
+    /// The rows of both kinds of sharing.
     fn rows(&self) -> Vec<Value> {
         let reason = format!("{} tensors, nothing shared", self.instance.len());
         let naive = context! { what => "naive", ours => self.instance.total_size().get(), reason };
         let tables = [("both", vec![naive])].into_iter();
-        let ways = [&self.offsets, &self.objects].map(|shared| (shared.way.name, shared.rows()));
-        tables.chain(ways).map(|(table, rows)| context! { table, model => &self.name, rows }).collect()
+        let kinds = [&self.offsets, &self.objects].map(|shared| (shared.kind.name, shared.rows()));
+        tables.chain(kinds).map(|(table, rows)| context! { table, model => &self.name, rows }).collect()
     }
 
-    /// Its line of a table.
+    /// Its cells in a table.
     fn cells(&self, shared: &Shared) -> Value {
         let by: Vec<Option<u64>> = shared.by.iter().map(|bytes| bytes.map(Bytes::get)).collect();
         context! {
@@ -306,7 +308,7 @@ impl Model {
         Panel { name: self.name.clone(), groups, mark: Some(shared.bound.get()) }
     }
 
-    /// The layout of the best offsets.
+    /// Draws the layout of the best offsets.
     fn map(&self, found: &mut Reproduction) -> Result<(), ReproduceError> {
         let Some(layout) = &self.layout else { return Ok(()) };
         let pieces = &Offsets::pieces(&self.instance, layout);
@@ -319,16 +321,16 @@ impl Model {
     }
 }
 
-/// What the abstract claims, and which strategy wins how often.
+/// Defines the facts on the claims of the abstract, and on how often each strategy wins.
 fn claims(models: &[Model], found: &mut Reproduction) {
     let most = |of: &dyn Fn(&Model) -> f64| {
         let all = models.iter().map(|model| (of(model), model.name.as_str()));
         let Some((most, name)) = all.max_by(|a, b| a.0.total_cmp(&b.0)) else {
             return context! { most => (), reason => "no model" };
         };
-        context! { most, reason => format!("other networks than the paper's; at best on {name}") }
+        context! { most, reason => format!("other networks than in the paper; best on {name}") }
     };
-    let own = |shared: &Shared| shared.best(0..shared.way.own);
+    let own = |shared: &Shared| shared.best(0..shared.kind.own);
     found.fact(
         "less",
         most(&|model| {
@@ -344,13 +346,13 @@ fn claims(models: &[Model], found: &mut Reproduction) {
         }),
     );
     let mut wins = Vec::new();
-    for (way, of) in [(&OFFSETS, Model::offsets as fn(&Model) -> &Shared), (&OBJECTS, Model::objects)] {
-        for (at, strategy) in way.strategies.iter().enumerate() {
+    for (kind, of) in [(&OFFSETS, Model::offsets as fn(&Model) -> &Shared), (&OBJECTS, Model::objects)] {
+        for (at, strategy) in kind.strategies.iter().enumerate() {
             let all = || models.iter().map(of);
             let count = |meets: &dyn Fn(&Shared) -> bool| all().filter(|one| meets(one)).count();
             let gaps = all().filter_map(|one| gap_percent(one.by[at]?.get(), one.bound.get()));
             wins.push(context! {
-                how => way.name, strategy,
+                how => kind.name, strategy,
                 least => count(&|one| one.by[at] == Some(one.best(0..one.by.len()))),
                 bound => count(&|one| one.by[at] == Some(one.bound)),
                 proven => count(&|one| one.by[at].is_some() && one.by[at] == one.proven()),

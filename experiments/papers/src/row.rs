@@ -1,19 +1,19 @@
-//! One printed number beside ours.
+//! A row of a reproduction: a printed number beside ours.
 
 use plimsoll_lab::report::table::{Align, Table};
 use std::fmt;
 use std::io::{self, Write};
 
-/// What is printed or computed: a number as exact as it is shown, where it lies, or words.
+/// A printed or computed value: a number with the precision shown, a range, or text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Amount {
-    /// A count.
+    /// An integer.
     Whole(u64),
-    /// A number with so many digits behind the point.
+    /// A number with this many decimals.
     Decimal(f64, usize),
-    /// Anything from the first to the second, so many digits behind the point.
+    /// A range from the first to the second number, with this many decimals.
     Range(f64, f64, usize),
-    /// No number.
+    /// A text.
     Words(String),
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// No minus in front of what is shown as zero.
+/// Zero for numbers that are displayed as zero, to avoid a minus sign.
 pub(crate) fn unsigned_zero(number: f64, digits: usize) -> f64 {
     let half = 0.5 * 0.1_f64.powi(i32::try_from(digits).unwrap_or(0));
     if number.abs() < half { 0.0 } else { number }
@@ -43,7 +43,7 @@ impl Amount {
         }
     }
 
-    /// True where `ours` is what is printed, to the digits printed.
+    /// True where `ours` equals the printed value at the printed precision.
     pub fn agrees(&self, ours: &Self) -> bool {
         match (self, ours) {
             (Self::Whole(printed), Self::Whole(ours)) => printed == ours,
@@ -61,7 +61,7 @@ impl Amount {
         }
     }
 
-    /// Ours less what is printed; how far outside of a range; nothing for words.
+    /// Ours minus the printed number, or the distance from a printed range; `None` for texts.
     pub fn difference(&self, ours: &Self) -> Option<Self> {
         let (other, digits) = ours.number()?;
         if let Self::Range(low, high, more) = self {
@@ -73,19 +73,19 @@ impl Amount {
     }
 }
 
-/// What is known beforehand of a row.
+/// The expected verdict of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Ours is what is printed.
+    /// Ours equals the printed value.
     Same,
-    /// Ours is not what is printed, for the reason given.
+    /// Ours differs from the printed value, for the given reason.
     Different,
-    /// Nothing: another input, or another machine.
+    /// No expectation: another input, or another machine.
     Open,
 }
 
 impl Expected {
-    /// By the word that the data files use.
+    /// The expectation by its word in the data files.
     pub(crate) fn named(word: &str) -> Option<Self> {
         match word {
             "same" => Some(Self::Same),
@@ -96,29 +96,29 @@ impl Expected {
     }
 }
 
-/// What came of a row.
+/// The verdict of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Ours is what is printed.
+    /// Ours equals the printed value.
     Same,
-    /// It is not, and the reason is known.
+    /// Ours differs, for a known reason.
     Explained,
-    /// It is not, on another input or machine, which the reason names.
+    /// Ours differs and was obtained on another input or machine, which the reason names.
     Other,
     /// Nothing is printed.
     Own,
-    /// Nothing is computed; the reason says why.
+    /// Nothing is computed; the reason is given.
     Missing,
-    /// It is not what was expected.
+    /// The result is not the expected one.
     Unexpected,
 }
 
 impl Verdict {
-    /// Every verdict, in the order of summaries.
+    /// All verdicts, in the order of summaries.
     pub const ALL: [Self; 6] =
         [Self::Same, Self::Explained, Self::Other, Self::Own, Self::Missing, Self::Unexpected];
 
-    /// One or two words.
+    /// The verdict in one or two words.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -131,27 +131,27 @@ impl Verdict {
     }
 }
 
-/// A printed number, ours, and why they differ where they do.
+/// A printed number, ours, and the reason for a difference.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The table, figure or section of the paper.
     pub table: String,
-    /// Which number of it.
+    /// The name of the number.
     pub row: String,
-    /// As printed; none where nothing is.
+    /// The printed value; `None` where nothing is printed.
     pub printed: Option<Amount>,
-    /// As computed; none where it cannot be.
+    /// The computed value; `None` where it cannot be computed.
     pub ours: Option<Amount>,
-    /// Of both.
+    /// The unit of both.
     pub unit: String,
-    /// Why they differ, or by what ours is computed.
+    /// The reason for a difference, or the method of computation.
     pub reason: String,
-    /// What is known beforehand.
+    /// The expected verdict.
     pub expected: Expected,
 }
 
 impl Row {
-    /// What came of it.
+    /// The verdict, from both values and the expectation.
     pub fn verdict(&self) -> Verdict {
         let (Some(printed), Some(ours)) = (&self.printed, &self.ours) else {
             return if self.ours.is_some() { Verdict::Own } else { Verdict::Missing };
@@ -177,7 +177,7 @@ impl Row {
         [text(self.printed.as_ref()), text(self.ours.as_ref()), shown]
     }
 
-    /// As [`COLUMNS`] name them.
+    /// The cells in the order of [`COLUMNS`].
     fn cells(&self) -> [String; 8] {
         let ([printed, ours, difference], verdict) = (self.numbers(), self.verdict().as_str().to_owned());
         let [table, row, unit, reason] =
@@ -201,7 +201,7 @@ const COLUMNS: [(&str, Align); 8] = [
     ("reason", Align::Left),
 ];
 
-/// Rows as a table for readers.
+/// The rows as a table.
 pub fn table(rows: &[Row]) -> Table {
     let mut table = Table::new(COLUMNS);
     for row in rows {
@@ -214,10 +214,10 @@ pub fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// Rows as CSV, each with the paper's name in front.
+/// Writes rows as CSV, each with the name of its paper first.
 ///
 /// # Errors
-/// What the writer reports.
+/// Returns the errors of `output`.
 pub fn write_rows<'a>(
     rows: impl IntoIterator<Item = (&'a str, &'a Row)>,
     output: &mut dyn Write,
@@ -241,18 +241,18 @@ mod tests {
 
     #[test]
     fn verdicts_follow_from_numbers_and_expectations() {
-        let told = |printed: Option<u64>, ours: Option<u64>, expected| {
+        let outcome = |printed: Option<u64>, ours: Option<u64>, expected| {
             let row = row(printed.map(Amount::Whole), ours.map(Amount::Whole), expected);
             (row.numbers()[2].clone(), row.verdict())
         };
-        let against = |ours, expected| told(Some(46), ours, expected);
+        let against = |ours, expected| outcome(Some(46), ours, expected);
         assert_eq!(against(Some(46), Expected::Same), ("0".to_owned(), Verdict::Same));
         assert_eq!(against(Some(47), Expected::Same), ("+1".to_owned(), Verdict::Unexpected));
         assert_eq!(against(Some(43), Expected::Different), ("-3".to_owned(), Verdict::Explained));
         assert_eq!(against(Some(46), Expected::Different), ("0".to_owned(), Verdict::Unexpected));
         assert_eq!(against(Some(9), Expected::Open).1, Verdict::Other);
         assert_eq!(against(None, Expected::Same), (String::new(), Verdict::Missing));
-        assert_eq!(told(None, Some(3), Expected::Same).1, Verdict::Own);
+        assert_eq!(outcome(None, Some(3), Expected::Same).1, Verdict::Own);
     }
 
     #[test]

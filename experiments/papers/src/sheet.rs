@@ -1,8 +1,9 @@
-//! The data of a paper: its rows and figures as TOML, its report as Markdown with placeholders.
+//! The data of a paper: rows and figures in TOML, the report in Markdown with placeholders.
 //!
-//! A placeholder or expression is `MiniJinja`'s. It sees the facts that the code of the paper computed, by name. Rows
-//! come in groups; `each` names a list, and the group appears once per element, bound to `it`. A row of a group may have
-//! an `each` of its own, whose elements are bound to `one`, and both may have a condition `when`.
+//! Placeholders and expressions use `MiniJinja`. They can refer to every fact that the code of the paper
+//! defines, by name. Rows are organised in groups. A group with `each` is repeated for every element of that
+//! list, bound to `it`. A row may have an `each` of its own, bound to `one`. Groups and rows may have a
+//! condition `when`.
 
 use crate::ReproduceError;
 use crate::row::{Amount, Expected, Row, unsigned_zero};
@@ -29,7 +30,7 @@ pub(crate) struct Sheet {
     pub files: Vec<Sidecar>,
 }
 
-/// Rows of one table of the paper.
+/// The rows of one table of the paper.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Group {
@@ -48,12 +49,12 @@ struct Template {
     when: Option<String>,
     #[serde(default)]
     unit: String,
-    /// Expressions: a number, a pair of them for a range, words, or none.
+    /// Expressions: a number, a pair of numbers for a range, a text, or none.
     printed: Option<String>,
     ours: Option<String>,
-    /// Behind the point, of both; without, numbers are whole.
+    /// Decimals of both numbers; without, numbers are integers.
     digits: Option<usize>,
-    /// Behind the point of what is printed, where that differs.
+    /// Decimals of the printed number, where they differ.
     printed_digits: Option<usize>,
     #[serde(default = "same")]
     expect: String,
@@ -64,7 +65,7 @@ fn same() -> String {
     "same".to_owned()
 }
 
-/// The words of a figure.
+/// The texts of a figure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Figure {
@@ -91,10 +92,10 @@ pub(crate) struct Sidecar {
     pub text: String,
 }
 
-/// What a paper prints.
+/// The printed numbers of a paper.
 ///
 /// # Panics
-/// If the data file in the program is not what the paper's code expects; the tests read them all.
+/// If the embedded data file is not valid. The tests read every data file.
 pub(crate) fn inputs<I: DeserializeOwned>(paper: &str) -> I {
     #[derive(Deserialize)]
     struct Only<I> {
@@ -113,7 +114,7 @@ impl Sheet {
         toml::from_str(sources(paper).0).unwrap_or_else(|error| panic!("{paper}: {error}"))
     }
 
-    /// Every row, from these facts.
+    /// Evaluates every row with these facts.
     pub fn rows(&self, facts: &Value) -> Result<Vec<Row>, ReproduceError> {
         let language = language();
         let scope = Scope { language: &language, facts: facts.clone() };
@@ -164,7 +165,7 @@ impl Template {
     }
 }
 
-/// A value as a row shows it; nothing for none.
+/// Converts a value to the amount of a row; `None` for none.
 fn amount(value: &Value, digits: Option<usize>) -> Result<Option<Amount>, String> {
     let number = |value: &Value| f64::try_from(value.clone()).map_err(|error| error.to_string());
     match (value.kind(), digits) {
@@ -175,16 +176,16 @@ fn amount(value: &Value, digits: Option<usize>) -> Result<Option<Amount>, String
             Ok(whole) => Ok(Some(Amount::Whole(whole))),
             Err(_) => Ok(Some(Amount::Decimal(number(value)?, 0))),
         },
-        (ValueKind::Number, None) => Err(format!("{value} is not whole, and digits are not given")),
+        (ValueKind::Number, None) => Err(format!("{value} is not an integer, and `digits` is not given")),
         (ValueKind::Seq, digits) => {
             let item = |at: usize| value.get_item_by_index(at).map_err(|error| error.to_string());
             Ok(Some(Amount::Range(number(&item(0)?)?, number(&item(1)?)?, digits.unwrap_or(0))))
         }
-        (kind, _) => Err(format!("{kind} is no amount")),
+        (kind, _) => Err(format!("{kind} is not an amount")),
     }
 }
 
-/// Facts, and the elements bound on the way to a row.
+/// The facts, and the list elements bound for a row.
 struct Scope<'e> {
     language: &'e Environment<'static>,
     facts: Value,
@@ -199,7 +200,7 @@ impl Scope<'_> {
         self.language.render_str(template, &self.facts)
     }
 
-    /// Once per element of a list where the condition holds; once where there is no list.
+    /// Calls `then` for every element of a list for which the condition holds, or once without a list.
     fn each(
         &self,
         list: Option<&str>,
@@ -226,13 +227,13 @@ impl Scope<'_> {
     }
 }
 
-/// A template with its facts in place; of a name that ends in `.md`, what is filled in is escaped for Markdown tables.
+/// Evaluates a template. In files ending in `.md`, inserted values are escaped for Markdown tables.
 pub(crate) fn fill(name: &str, template: &str, facts: &Value) -> Result<String, ReproduceError> {
     let filled = language().render_named_str(name, template, facts);
     filled.map_err(|error| ReproduceError::Defect(format!("{name}: {error:#}")))
 }
 
-/// The template language, with the project's ways to show numbers.
+/// The template language with the number formats of this project.
 fn language() -> Environment<'static> {
     let mut language = Environment::new();
     language.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -264,7 +265,7 @@ fn fixed(number: f64, digits: usize) -> String {
     format!("{:.digits$}", unsigned_zero(number, digits))
 }
 
-/// Numbers as Rust shows them, nothing as a dash.
+/// Formats a value: numbers as Rust does, none as a dash.
 fn shown(state: &State<'_, '_>, value: &Value) -> String {
     let text = match value.kind() {
         ValueKind::None => "-".to_owned(),
@@ -277,7 +278,7 @@ fn shown(state: &State<'_, '_>, value: &Value) -> String {
     if is_markdown { escaped(&text) } else { text }
 }
 
-/// What stands in a cell of a Markdown table.
+/// Escapes a text for a cell of a Markdown table.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ")
 }
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_an_error() {
+    fn missing_facts_are_errors() {
         let wrong = |row: &str| {
             let sheet = sheet(&format!("[[groups]]\ntable = 't'\nrows = [{row}]"));
             sheet.rows(&context! { half => 0.5 }).unwrap_err().to_string()

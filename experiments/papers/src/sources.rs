@@ -1,4 +1,4 @@
-//! Data and reports of the papers.
+//! The embedded data files and report templates.
 
 macro_rules! source {
     ($name:literal) => {
@@ -24,5 +24,5 @@ const SOURCES: [(&str, &str, &str); 7] = [
 /// Data and report of a paper.
 pub(crate) fn sources(paper: &str) -> (&'static str, &'static str) {
     let found = SOURCES.iter().find(|(name, ..)| *name == paper);
-    found.map(|&(_, data, report)| (data, report)).expect("a paper of the list")
+    found.map(|&(_, data, report)| (data, report)).expect("a registered paper")
 }

@@ -247,15 +247,15 @@ fn merging_branches_is_compared_with_the_optimum() {
     let run = scratch.plimsoll(&words).exits(0);
     let printed = run.stdout;
     for part in [
-        "the best gain is 5.88 % (FusionDetect)",
+        "The best gain is 5.88 % (FusionDetect)",
         "98304, the same digits in another order",
         "PLIMSOLL_CORPORA is not set: generated graphs stand in",
-        "Table 2 again: branches merged into blocks",
+        "Table 2 recomputed: branches merged into blocks",
         "fusion-trunk-handed",
-        "the synchronous time of BodyDetect is the ping-pong time of FaceAlign",
-        "Table 3 again: ping-pong on a machine like the paper's",
-        "When ping-pong loses: start-up",
-        "The answer",
+        "The synchronous time of BodyDetect equals the ping-pong time of FaceAlign",
+        "Table 3 recomputed: ping-pong on a machine similar to that of the paper",
+        "When ping-pong loses: setup latency",
+        "Conclusion",
     ] {
         assert!(printed.contains(part), "{part} is missing: {printed}");
     }

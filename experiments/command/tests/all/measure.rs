@@ -17,7 +17,7 @@ fn calibrating(scratch: &Scratch, words: &[&str], written: &str) -> Option<Run> 
         return Some(run);
     }
     let run = run.exits(3);
-    assert!(run.stderr.starts_with("plimsoll: calibration cannot conclude: times of "), "{}", run.stderr);
+    assert!(run.stderr.starts_with("plimsoll: calibration is inconclusive: times of "), "{}", run.stderr);
     assert!(run.stderr.contains("stop other programs and run it again, or raise --repeat"), "{}", run.stderr);
     assert!(!scratch.path(written).exists());
     None
@@ -63,7 +63,7 @@ fn a_record_holds_raw_samples() {
     let run = ["measure", "run", "branches.json", "--chains", "2", "--out", "record", "--room", "6291456"];
     let Some(text) = calibrating(&scratch, &words(&run, &QUICK), "record/summary.csv") else { return };
     let text = text.stdout;
-    let parts = ["start-up", "chain-1-rows-16", "median error", "left out: graph 'shared-if-0' has branches"];
+    let parts = ["latency", "chain-1-rows-16", "median error", "skipped: graph 'shared-if-0' has branches"];
     assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     for (file, start) in [
         ("machine.toml", "name = \"this-machine\"\n"),
@@ -102,11 +102,11 @@ fn bad_input_is_refused_in_one_line() {
     let huge = ["measure", "run", "--chains", "1", "--machine", "luna", "--room", "99999999999"];
     let huge = scratch.plimsoll(&words(&huge, &QUICK)).exits(3).stdout;
     assert!(
-        huge.contains("left out: graph 'chain-0-rows-2': ") && huge.contains("more than the 16 GiB"),
+        huge.contains("skipped: graph 'chain-0-rows-2': ") && huge.contains("exceed the limit of 16 GiB"),
         "{huge}"
     );
     assert!(
-        huge.contains("left out: whether predictions are for this machine: 'luna' is not known"),
+        huge.contains("skipped: whether predictions are for this machine: 'luna' is not known"),
         "{huge}"
     );
     let nothing = words(&["measure", "run", "branches.json", "--machine", "luna"], &QUICK);

@@ -275,7 +275,7 @@ fn unreadable_instances_stay_so_and_lines_are_those_of_the_file() {
     assert!(run.stdout.contains("rows.csv: line 4: exact on good: value was 13, is 12"), "{}", run.stdout);
     scratch.write("some/bad.csv", "id,lower,upper,size\na,0,1,1\n");
     let run = scratch.plimsoll(&["recheck", "record"]).exits(1);
-    assert!(run.stdout.contains("is none of that name"), "{}", run.stdout);
+    assert!(run.stdout.contains("is no instance of that name"), "{}", run.stdout);
 }
 
 /// Papers whose rows need neither corpora nor clocks.

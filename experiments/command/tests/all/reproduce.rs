@@ -292,7 +292,7 @@ fn instances_are_decided_thinned_or_not() {
     let scratch = Scratch::new();
     corpora(&scratch, "A.8.csv", TINY);
     let plain = with_corpora(&scratch, &["minimalloc", "--out", "out"], None).exits(0).stdout;
-    assert!(plain.contains("left out: instance B: no such file"), "{plain}");
+    assert!(plain.contains("skipped: instance B: no such file"), "{plain}");
     let rows = scratch.read("out/minimalloc/rows.csv");
     for line in [
         "A to K,\"A, buffers\",,3,",
@@ -342,9 +342,9 @@ fn a_peer_stands_beside_and_is_checked() {
     );
     peer("bad", "a,0\\nb,0\\nc,4\\n");
     let run = with_corpora(&scratch, &["minimalloc"], Some("bad")).exits(0);
-    assert!(run.stdout.contains("left a layout that the checker refused"), "{}", run.stdout);
+    assert!(run.stdout.contains("the checker rejected its layout"), "{}", run.stdout);
     let run = with_corpora(&scratch, &["minimalloc"], Some("missing")).exits(0);
-    assert!(run.stdout.contains("left out: MiniMalloc itself:") && run.stdout.contains("is no file"));
+    assert!(run.stdout.contains("skipped: MiniMalloc itself:") && run.stdout.contains("is not a file"));
 }
 
 /// Without corpora all papers run, and what takes no part is said.

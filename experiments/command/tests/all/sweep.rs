@@ -249,7 +249,7 @@ fn rows_of_another_sweep_are_refused() {
     let whole = scratch.read("a/rows.csv");
     let words = ["sweep", "s.toml", "--out", "a"];
     scratch.write("a/rows.csv", format!("{whole}{}", whole.lines().nth(1).unwrap()) + "\n");
-    scratch.plimsoll(&words).refuses(&["rows.csv: line 74: run 0 has a row already"]);
+    scratch.plimsoll(&words).refuses(&["rows.csv: line 74: run 0 already has a row"]);
     scratch.write("a/rows.csv", whole.replacen("\n5,0,", "\n5,1,", 1));
     scratch.plimsoll(&words).refuses(&["line 2: run 1 with key"]);
     scratch.write("a/rows.csv", whole.replacen("run,key", "key,run", 1));
@@ -258,7 +258,7 @@ fn rows_of_another_sweep_are_refused() {
     scratch.plimsoll(&words).refuses(&["line 1: the columns are not those of this sweep"]);
     scratch.write("a/rows.csv", &whole);
     std::fs::remove_file(scratch.path("a/sweep.json")).unwrap();
-    scratch.plimsoll(&words).refuses(&["a holds another sweep: it has rows.csv, but no sweep.json"]);
+    scratch.plimsoll(&words).refuses(&["a contains another sweep: it contains rows.csv, but no sweep.json"]);
     scratch.write("a/sweep.json", "{}");
     scratch.plimsoll(&words).refuses(&["a/sweep.json: missing field"]);
 }
@@ -290,7 +290,7 @@ fn a_changed_sweep_is_refused_by_what_differs() {
         scratch.write("t.toml", SMALL.replacen(from, to, 1));
         scratch
             .plimsoll(&["sweep", "t.toml", "--out", "a"])
-            .refuses(&["a holds another sweep: ", difference]);
+            .refuses(&["a contains another sweep: ", difference]);
     }
     // What is only written differently is the same.
     scratch.write("t.toml", format!("# again\n{}", SMALL.replace("\"0..2\"", "[0, 1]")));
@@ -329,29 +329,29 @@ fn shards_make_the_whole() {
     assert_eq!(json["kept"].as_u64(), Some(RUNS as u64));
     scratch
         .plimsoll(&["merge", "1", "2", "3", "--out", "m"])
-        .refuses(&["m holds rows; --force replaces them"]);
+        .refuses(&["m already contains rows; --force replaces them"]);
     scratch.plimsoll(&["merge", "1", "2", "3", "--out", "m", "--force"]).exits(0);
     scratch
         .plimsoll(&["merge", "1", "2", "3", "--out", "1", "--force"])
-        .refuses(&["1 is one of the folders"]);
+        .refuses(&["the output folder 1 is one of the input folders"]);
     scratch.plimsoll(&["merge", "1", "2", "--out", "n"]).refuses(&[
-        "24 of 72 runs are missing: 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, ..; not given: shard 3/3 (--partial",
+        "24 of 72 runs are missing: 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, ..; missing shards: 3/3 (--partial",
     ]);
     scratch.plimsoll(&["merge", "1", "2", "2", "3", "--out", "n"]).refuses(&[
-        "run 1 (uniform uniform-5-1 by large-first) is there twice: in 2/rows.csv and in 2/rows.csv",
+        "run 1 (uniform uniform-5-1 by large-first) is duplicated: in 2/rows.csv and in 2/rows.csv",
     ]);
     scratch.plimsoll(&["merge", "1", "whole", "--out", "n"]).refuses(&[
         "run 0",
-        "twice",
+        "is duplicated",
         "1/rows.csv",
         "whole/rows.csv",
     ]);
-    scratch.plimsoll(&["merge", "1", "nowhere", "--out", "n"]).refuses(&["nowhere holds no sweep"]);
+    scratch.plimsoll(&["merge", "1", "nowhere", "--out", "n"]).refuses(&["nowhere contains no sweep"]);
     scratch.write("t.toml", SMALL.replace("\"0..2\"", "\"0..3\""));
     scratch.plimsoll(&["sweep", "t.toml", "--out", "4", "--shard", "3/3"]).exits(0);
     scratch
         .plimsoll(&["merge", "1", "2", "4", "--out", "n"])
-        .refuses(&["1 and 4 are of different sweeps: algorithm large-first (offsets): seeds is"]);
+        .refuses(&["1 and 4 belong to different sweeps: algorithm large-first (offsets): seeds is"]);
     // A partial one can be completed.
     let run = scratch.plimsoll(&["merge", "1", "2", "--out", "p", "--partial"]).exits(0);
     assert!(run.stdout.contains("missing      24 of 72 runs"), "{}", run.stdout);
@@ -371,33 +371,39 @@ fn files_are_refused_by_line_key_and_value() {
         (instances, &["missing field `algorithms`"]),
         ("instances = []\nalgorithms = []\n", &["instances: the list is empty"]),
         ("[[instances]]\nsuit = \"x\"\n", &["line 2", "unknown field `suit`"]),
-        ("[[instances]]\nsuite = \"x\"\n", &["line 1: instances[1]: unknown suite 'x'; known are embedded"]),
+        ("[[instances]]\nsuite = \"x\"\n", &["line 1: instances[1]: unknown suite 'x'; known: embedded"]),
         ("[[instances]]\n", &["instances[1]: expected one of suite, path, family, graph; none is given"]),
         ("[[instances]]\nsuite = \"a\"\npath = \"b\"\n", &["given: suite, path"]),
         ("[[instances]]\npath = \"no.csv\"\n", &["instances[1]: path 'no.csv'", "neither"]),
-        ("[[instances]]\npath = \"z*.csv\"\n", &["'z*.csv' holds no file with instances"]),
+        ("[[instances]]\npath = \"z*.csv\"\n", &["'z*.csv' contains no file with instances"]),
         (
             "[[instances]]\npath = \"i.csv\"\nonly = \"x*\"\n",
-            &["no instance of path 'i.csv' fits only = [\"x*\"]"],
+            &["no instance of path 'i.csv' matches only = [\"x*\"]"],
         ),
         (
             "[[instances]]\npath = \"i.csv\"\nbuffers = 5\n",
-            &["buffers goes with family only, not with path 'i.csv'"],
+            &["buffers is allowed only with family, not with path 'i.csv'"],
         ),
         ("[[instances]]\npath = \"i.csv\"\nendpoints = \"odd\"\n", &["endpoints is 'odd'"]),
         ("[[instances]]\nfamily = \"packing\"\nparams = { buffer = 5 }\n", &["family 'packing'", "buffer"]),
-        ("[[instances]]\nfamily = \"packing\"\nbuffers = 5\nparams = { buffers = 5 }\n", &["given twice"]),
+        (
+            "[[instances]]\nfamily = \"packing\"\nbuffers = 5\nparams = { buffers = 5 }\n",
+            &["cannot both be given"],
+        ),
         ("[[instances]]\nfamily = \"uniform\"\nbuffers = 0\n", &["buffers is 0, but must be at least 1"]),
-        ("[[instances]]\nfamily = \"uniform\"\nbuffers = -1\n", &["line 3", "-1 is not a whole number"]),
+        (
+            "[[instances]]\nfamily = \"uniform\"\nbuffers = -1\n",
+            &["line 3", "-1 is not a non-negative whole number"],
+        ),
         ("[[instances]]\nfamily = \"uniform\"\nbuffers = []\n", &["line 3", "the list is empty"]),
         (
             "[[instances]]\nfamily = \"uniform\"\nbuffers = \"3..3\"\n",
             &["line 3", "the range '3..3' is empty"],
         ),
         ("[[instances]]\nfamily = \"uniform\"\nbuffers = 1.5\n", &["line 3", "expected a whole number"]),
-        ("[[instances]]\nfamily = \"odd\"\nbuffers = 1\n", &["unknown family 'odd'; known are uniform"]),
+        ("[[instances]]\nfamily = \"odd\"\nbuffers = 1\n", &["unknown family 'odd'; known: uniform"]),
         ("[[instances]]\nfamily = \"chain\"\nparams = { m = 1 }\n", &["chain has no parameter 'm', only n"]),
-        ("[[instances]]\ngraph = \"no.json\"\n", &["graph 'no.json': there is no such file"]),
+        ("[[instances]]\ngraph = \"no.json\"\n", &["graph 'no.json': no such file"]),
     ] {
         let rest = if text.contains("[[") && text != instances { algorithms } else { "" };
         scratch.write("s.toml", format!("{text}{rest}"));
@@ -406,12 +412,12 @@ fn files_are_refused_by_line_key_and_value() {
     for (text, parts) in [
         (
             "names = \"larg-first\"\n",
-            &["line 3: algorithms[1]: unknown algorithm 'larg-first'; known for offsets are"][..],
+            &["line 3: algorithms[1]: unknown algorithm 'larg-first'; known for offsets: "][..],
         ),
         ("names = \"large-first\"\nproblem = \"x\"\n", &["unknown problem 'x'"]),
         (
             "names = \"large-first\"\nproblem = \"pools\"\n",
-            &["unknown algorithm 'large-first'; known for shared-objects are"],
+            &["unknown algorithm 'large-first'; known for shared-objects: "],
         ),
         ("names = \"large-first\"\nthreads = 0\n", &["threads is 0; expected 1 to 1024"]),
         (
@@ -424,7 +430,10 @@ fn files_are_refused_by_line_key_and_value() {
             "names = \"large-first\"\nseeds = [1, 1]\n",
             &["s.toml: line 3: run 1 is run 0 again: i.csv i by large-first (offsets), seed 1"],
         ),
-        ("names = \"heuristics\"\nproblem = \"orders\"\n", &["i.csv 'i': no algorithm takes this instance"]),
+        (
+            "names = \"heuristics\"\nproblem = \"orders\"\n",
+            &["i.csv 'i': no algorithm accepts this instance"],
+        ),
         ("names = \"large-first\"\n[limits]\nmemory = 0\n", &["limits.memory is 0"]),
         ("names = \"large-first\"\n[limits]\ntim = 0\n", &["line 6", "unknown field `tim`"]),
     ] {
@@ -434,9 +443,9 @@ fn files_are_refused_by_line_key_and_value() {
     scratch.write("s.toml", format!("metrics = [\"second\"]\n{instances}{algorithms}"));
     scratch
         .plimsoll(&["sweep", "s.toml", "--dry-run"])
-        .refuses(&["line 1: metrics: unknown 'second'; known are stop"]);
+        .refuses(&["line 1: metrics: unknown 'second'; known: stop"]);
     scratch.plimsoll(&["sweep", "no.toml", "--dry-run"]).refuses(&["no.toml: No such file"]);
     scratch
         .plimsoll(&["sweep", "s.toml", "--dry-run", "--shard", "3/2"])
-        .refuses(&["'3/2' is no shard such as 1/4"]);
+        .refuses(&["'3/2' is not a shard such as 1/4"]);
 }

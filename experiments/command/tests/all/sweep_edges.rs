@@ -103,7 +103,7 @@ fn patterns_may_stand_in_any_part_of_a_path() {
         scratch.write("s.toml", format!("[[instances]]\npath = \"{path}\"\n{LARGE_FIRST}"));
         scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).refuses(&["s.toml: line 1: instances[1]", part]);
     };
-    refuses("m/*/x.csv", "'m/*/x.csv' holds no file with instances");
+    refuses("m/*/x.csv", "'m/*/x.csv' contains no file with instances");
     refuses("nowhere/*/x.csv", "cannot read the folder nowhere: ");
     refuses("", "path is empty");
     scratch.write("s.toml", "[[instances]]\ngraph = \"m\"\n[[algorithms]]\nnames = \"dp\"\n");
@@ -158,7 +158,7 @@ fn numbers_beyond_reason_are_refused_at_once() {
         ),
         (
             format!("[limits]\nmemory = 1.5\n{instances}{LARGE_FIRST}"),
-            &["line 2", "`1.5`, expected a whole number from 0 on"],
+            &["line 2", "`1.5`, expected a non-negative whole number"],
         ),
         (format!("[limits]\nmemory = 0\n{instances}{LARGE_FIRST}"), &["line 2: limits.memory is 0"]),
         (
@@ -189,7 +189,7 @@ fn shards_may_be_more_than_anybody_counts() {
     scratch.write("s.toml", format!("seeds = \"0..4\"\n[[instances]]\npath = \"i.csv\"\n{LARGE_FIRST}"));
     scratch.plimsoll(&["sweep", "s.toml", "--out", "a", "--shard", "1/1000000000000"]).exits(0);
     scratch.plimsoll(&["merge", "a", "--out", "m"]).refuses(&[
-        "3 of 4 runs are missing: 1, 2, 3; not given: shard 2/1000000000000, ",
+        "3 of 4 runs are missing: 1, 2, 3; missing shards: 2/1000000000000, ",
         "11/1000000000000, .. (--partial",
     ]);
 }
@@ -329,7 +329,7 @@ fn binaries_of_others_are_algorithms() {
     );
     // Ours found 8: neither its optimum nor its bound of 12 can be right.
     assert_eq!((row.claimed.as_str(), row.claimed_bound), ("contradicted", None));
-    assert!(row.error.contains("its claims are contradicted by 8, the value of a valid solution"));
+    assert!(row.error.contains("its claim is contradicted by 8, the value of a valid solution"));
     assert!(found[1].value == Some(8) && found[1].claimed.is_empty() && found[1].version != "stack 1.2");
     let before = scratch.read("o/rows.csv");
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
@@ -358,24 +358,24 @@ fn externals_are_refused_by_what_is_wrong() {
     scratch.write("i.csv", TINY);
     let line = "external = \"cmd {input} {output}\"\n";
     for (text, part) in [
-        (format!("names = \"exact\"\n{line}"), "external 'exact': the name is taken"),
-        (format!("names = \"all\"\n{line}"), "external 'all': the name is taken"),
-        (format!("names = [\"a\", \"b\"]\n{line}"), "names: an external has one name, not 2"),
+        (format!("names = \"exact\"\n{line}"), "external 'exact': the name is already in use"),
+        (format!("names = \"all\"\n{line}"), "external 'all': the name is already in use"),
+        (format!("names = [\"a\", \"b\"]\n{line}"), "names: an external must have one name, not 2"),
         (
             format!("names = \"a\"\nproblem = \"pools\"\n{line}"),
             "problem is 'pools'; externals are for offsets",
         ),
-        (format!("names = \"a\"\nnodes = 5\n{line}"), "nodes: externals know no node limit"),
+        (format!("names = \"a\"\nnodes = 5\n{line}"), "nodes: externals have no node limit"),
         ("names = \"a\"\nexternal = \"cmd {input}\"\n".to_owned(), "the command has no {output}"),
         (
             format!("names = \"a\"\nversion = \"/no/such/binary\"\n{line}"),
             "external version 'a=/no/such/binary'",
         ),
         (format!("names = \"a\"\nelapsed = \"(\"\n{line}"), "unclosed group"),
-        ("names = \"exact\"\nversion = \"x\"\n".to_owned(), "version goes with external only"),
+        ("names = \"exact\"\nversion = \"x\"\n".to_owned(), "version is allowed only with external"),
         (
             format!("names = \"a\"\n{line}[[algorithms]]\nnames = \"a\"\n{line}"),
-            "another external is called 'a'",
+            "another external is named 'a'",
         ),
     ] {
         scratch.write("s.toml", format!("[[instances]]\npath = \"i.csv\"\n[[algorithms]]\n{text}"));

@@ -232,13 +232,13 @@ fn a_worker_that_does_not_start_ends_the_sweep() {
         ("exit 4", "exit status: 4"),
         (
             "echo '{\"hello\":{\"version\":\"0\",\"commit\":\"x\"}}'; exec cat",
-            "it is version 0, commit x, not",
+            "the worker is version 0, commit x; expected",
         ),
-        ("echo '{\"input\":{\"error\":null}}'; exec cat", "it does not say who it is"),
+        ("echo '{\"input\":{\"error\":null}}'; exec cat", "the worker does not identify itself"),
     ] {
         let (report, rows) = with_worker(script);
         let error = report.unwrap_err().to_string();
-        assert!(error.contains("cannot start a process for runs") && error.contains(why), "{error}");
+        assert!(error.contains("cannot start a worker process") && error.contains(why), "{error}");
         assert!(rows.is_empty());
     }
 }
@@ -304,12 +304,12 @@ fn scripts_for_slurm_make_the_whole() {
     }
     let early = sh("merge.sh", "");
     assert_eq!(early.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&early.stderr).contains("holds no sweep"), "{early:?}");
+    assert!(String::from_utf8_lossy(&early.stderr).contains("contains no sweep"), "{early:?}");
     assert!(sh("array.sh", "2").status.success() && sh("merge.sh", "").status.success());
     scratch.plimsoll(&["sweep", "it's.toml", "--out", "whole"]).exits(0);
     assert_eq!(steady(&scratch, "o ut"), steady(&scratch, "whole"));
     let other: Vec<&str> = words.iter().map(|word| if *word == "3" { "4" } else { word }).collect();
-    with_path(&scratch, &other).refuses(&["o ut/shards/1 holds another sweep: shard 1/3 there, 1/4 here"]);
+    with_path(&scratch, &other).refuses(&["o ut/shards/1 contains another sweep: shard 1/3 there, 1/4 here"]);
     let more = with_path(&scratch, &[&words[..], &["--no-submit", "--json"]].concat()).exits(0).json();
     assert!(more["array_job"].is_null() && more["shards"] == 3);
     assert_eq!(scratch.read("calls").lines().count(), 2);
@@ -333,7 +333,7 @@ fn what_sbatch_refuses_is_said() {
     fake("echo 'sbatch: error: Batch job submission failed: Invalid job array specification' >&2; exit 1");
     with_path(&scratch, &words).refuses(&["Invalid job array specification (fewer tasks: --array below"]);
     fake("echo Submitted batch job 7");
-    with_path(&scratch, &words).refuses(&["it answers 'Submitted batch job 7', no number of a job"]);
+    with_path(&scratch, &words).refuses(&["unexpected answer 'Submitted batch job 7'; expected a job id"]);
     let quoted: Vec<&str> = words.iter().map(|word| if *word == "o" { "o\"p" } else { word }).collect();
     with_path(&scratch, &quoted).refuses(&["o\"p: a script cannot name a path"]);
     for bad in ["--array=1-9", "-p x -a 3", "--dependency=x", "-a3", "-o/log", "--arr=9", "-p x --dep=7"] {

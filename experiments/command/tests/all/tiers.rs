@@ -262,8 +262,8 @@ fn sources_are_named() {
     assert!(!list.contains("SOURCES"), "{list}");
     for part in [
         "LUNA: Wang, Shen, Jing, Lyu",
-        "Mini-Infer, report on",
-        "patent on memory",
+        "Mini-Infer: report on",
+        "Patent on memory",
         "fusion across units",
         "CANN graph engine",
         "pisarchyk-lee",

@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 /// A curve of one algorithm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// The algorithm.
+    /// The name of the algorithm.
     pub algorithm: String,
     /// Points by ascending x.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Numbers by algorithm, then instance.
+/// One number per algorithm and instance.
 type Numbers = Vec<Vec<Option<f64>>>;
 
 fn numbers(group: &Group, number: impl Fn(usize, &Cell) -> Option<f64>) -> Numbers {
@@ -35,14 +35,14 @@ fn least(numbers: &Numbers) -> Vec<Option<f64>> {
     (0..total).map(|at| numbers.iter().filter_map(|own| own[at]).reduce(f64::min)).collect()
 }
 
-/// The numbers, ascending, and how many there are up to each, as a share of `total`.
+/// The numbers in ascending order, each with the share of `total` up to and including it.
 fn ranked(numbers: &[Option<f64>], total: f64) -> Vec<(f64, f64)> {
     let mut numbers: Vec<f64> = numbers.iter().flatten().copied().collect();
     numbers.sort_by(f64::total_cmp);
     numbers.into_iter().zip(1u32..).map(|(number, nth)| (number, f64::from(nth) / total)).collect()
 }
 
-/// Empty where there are no numbers. O(algorithms * instances * log(instances)).
+/// One curve per algorithm; empty where there are no numbers. O(algorithms * instances * log(instances)).
 fn curves(group: &Group, numbers: &Numbers, total: f64) -> Vec<Curve> {
     if numbers.iter().flatten().all(Option::is_none) {
         return Vec::new();
@@ -61,8 +61,8 @@ fn profile(group: &Group, factors: &Numbers) -> Vec<Curve> {
     curves(group, factors, group.instances.len() as f64)
 }
 
-/// Performance profile of times: factor of the fastest, share of all instances. Empty where nothing was solved or fewer
-/// than two algorithms took part.
+/// Performance profile of times: factor of the fastest time, share of all instances. Empty where nothing was
+/// solved or fewer than two algorithms took part.
 pub fn time_profile(group: &Group) -> Vec<Curve> {
     let mut factors = numbers(group, |_, cell| seconds(cell).map(|seconds| seconds.max(LEAST)));
     let fastest = least(&factors);
@@ -74,20 +74,20 @@ pub fn time_profile(group: &Group) -> Vec<Curve> {
     profile(group, &factors)
 }
 
-/// Performance profile of values: 1 + gap to the best bound, share of all instances. Empty where no instance has a
-/// bound above zero and a value, or fewer than two algorithms took part.
+/// Performance profile of values: 1 + gap to the best bound, share of all instances. Empty where no instance
+/// has both a positive bound and a value, or fewer than two algorithms took part.
 pub fn value_profile(group: &Group) -> Vec<Curve> {
     let factors = numbers(group, |at, cell| match (cell.value?, group.instances[at].best_bound?) {
         (0, 0) => Some(1.0),
         (_, 0) => None,
-        // In whole numbers as long as possible: what is minimised is divided by its bound.
+        // Integer arithmetic up to the division: the worst value over the bound.
         (value, bound) => Some(bound.saturating_add(value.abs_diff(bound)) as f64 / bound as f64),
     });
     profile(group, &factors)
 }
 
-/// Cactus: seconds, and the number of instances solved within that limit. The virtual best is the last where there are
-/// several algorithms. Empty where nothing was solved.
+/// Cactus plot: seconds, and the number of instances solved within that limit. With several algorithms, the
+/// last curve is the virtual best. Empty where nothing was solved.
 pub fn cactus(group: &Group) -> Vec<Curve> {
     let times = numbers(group, |_, cell| seconds(cell));
     let mut curves = curves(group, &times, 1.0);
@@ -97,19 +97,18 @@ pub fn cactus(group: &Group) -> Vec<Curve> {
     curves
 }
 
-/// Where times are divided, none is shorter, seconds.
+/// The smallest time used in a ratio, seconds.
 const LEAST: f64 = 1e-9;
 
-/// Where time begins in the charts, seconds: earlier events are drawn there.
+/// The left end of time axes, seconds: earlier events are drawn there.
 pub const DAWN: f64 = 0.001;
 
-/// Gap of a run that has nothing yet, percent; a larger one counts as this.
+/// The gap of a run without a value, and the largest gap counted, percent.
 const WORST_GAP: f64 = 100.0;
 
-/// Per algorithm the seconds since the start, and the mean over instances and traced runs of the gap to the best bound from
-/// then on, percent; a run without a value counts as 100 %, and on instances without a bound none counts. Also the number
-/// of instances.
-/// O(lines * log(lines)).
+/// One curve per algorithm, and the number of instances. A point is a time in seconds since the start and the
+/// mean gap to the best bound from then on, percent, over instances with a bound and traced runs. A run
+/// without a value counts as 100 %. O(lines * log(lines)).
 pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
     let bounded = |row: &TraceRow| {
         let at = group.instances.iter().position(|its| its.suite == row.suite && its.name == row.instance)?;
@@ -118,7 +117,7 @@ pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
     let mut means = Vec::new();
     let mut instances = BTreeSet::new();
     for name in distinct(group.trace.iter().map(|row| row.algorithm.as_str())) {
-        // Each improvement lowers the sum by what it gains.
+        // Each improvement lowers the sum by its gain.
         let mut gains: Vec<(f64, f64)> = Vec::new();
         let mut count = 0.0;
         for run in runs(&group.trace).filter(|run| run[0].algorithm == name) {

@@ -1,4 +1,4 @@
-//! The analysis as CSV: one line per figure, so that programs find everything that pictures and pages show.
+//! The analysis as CSV files, with every figure that charts and pages show.
 
 use super::curves::{self, Curve};
 use super::standing::{Mean, is_solved};
@@ -6,11 +6,11 @@ use super::{Cell, Group, InstanceFacts, Question, Standing, Study};
 use crate::record::Record;
 use std::collections::BTreeMap;
 
-/// Names of all files there may be.
+/// Names of all possible files.
 pub const NAMES: [&str; 6] =
     ["instances.csv", "algorithms.csv", "profile.csv", "cactus.csv", "gap-over-time.csv", "troubles.csv"];
 
-/// The files that have something to tell: name and content, always in the order of [`NAMES`].
+/// Name and content of the files that have rows, in the order of [`NAMES`].
 pub fn files(studies: &[Study]) -> Vec<(&'static str, String)> {
     let makers = [instances, algorithms, profiles, cactuses, gaps, troubles];
     let all = NAMES.into_iter().zip(makers.map(|maker: fn(&[Study]) -> Vec<Line>| maker(studies)));
@@ -19,13 +19,13 @@ pub fn files(studies: &[Study]) -> Vec<(&'static str, String)> {
 
 type Line = Vec<String>;
 
-/// A column: its name, and the cell of a row.
+/// A column: its name, and the function that returns a cell.
 type Column<T> = (&'static str, fn(&T) -> String);
 
 fn text(lines: &[Line]) -> String {
     let mut writer = csv::WriterBuilder::new().flexible(false).from_writer(Vec::new());
     for line in lines {
-        // A vector takes everything it is given, and all lines of a file are equally long.
+        // Writing into a vector cannot fail, and all lines of a file have the same length.
         let written = writer.write_record(line);
         debug_assert!(written.is_ok());
     }
@@ -48,12 +48,12 @@ fn shown<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// What became of runs, other than `done`: `name=number` separated by blanks.
+/// Numbers of runs by status other than `done`: `name=number` separated by blanks.
 pub fn told(troubles: &BTreeMap<String, usize>) -> String {
     troubles.iter().map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A group with the name of its record and its number there, from 1.
+/// A group with the name of its record and its number within it, from 1.
 struct Place<'a> {
     record: &'a str,
     nth: usize,
@@ -123,9 +123,9 @@ const FIGURES: [Column<Cell>; 12] = [
 ];
 
 fn instances(studies: &[Study]) -> Vec<Line> {
-    let who = ["algorithm", "kind"];
+    let identity = ["algorithm", "kind"];
     let all =
-        PLACE.into_iter().chain(names(&QUESTION)).chain(names(&FACTS)).chain(who).chain(names(&FIGURES));
+        PLACE.into_iter().chain(names(&QUESTION)).chain(names(&FACTS)).chain(identity).chain(names(&FIGURES));
     let mut lines = header(&all.collect::<Vec<_>>());
     for place in each(studies) {
         let group = place.group;
@@ -149,8 +149,8 @@ fn is_bound(mean: Option<Mean>) -> String {
     shown(mean.map(|mean| mean.bound))
 }
 
-/// How an algorithm stands, before and behind the number of all instances.
-const WHO: [Column<Standing>; 3] = [
+/// The columns of a standing before the number of all instances.
+const IDENTITY: [Column<Standing>; 3] = [
     ("algorithm", |own| own.algorithm.clone()),
     ("kind", |own| own.kind.clone()),
     ("instances", |own| own.instances.to_string()),
@@ -184,13 +184,13 @@ fn algorithms(studies: &[Study]) -> Vec<Line> {
     let all = PLACE
         .into_iter()
         .chain(names(&QUESTION))
-        .chain(names(&WHO))
+        .chain(names(&IDENTITY))
         .chain(["of_instances"])
         .chain(names(&STANDING));
     let mut lines = header(&all.collect::<Vec<_>>());
     for place in each(studies) {
         for own in place.standings {
-            let line = place.question().chain(cells(&WHO, own));
+            let line = place.question().chain(cells(&IDENTITY, own));
             let line = line.chain([place.group.instances.len().to_string()]).chain(cells(&STANDING, own));
             lines.push(line.collect());
         }

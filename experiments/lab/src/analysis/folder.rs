@@ -1,43 +1,43 @@
-//! Records on disk: folders that hold CSV files, found below the paths that a user names.
+//! Records on disk: folders of CSV files below the given paths.
 
 use super::{AnalysisError, Sheet};
 use crate::record::{CsvFile, ROWS, Record, RecordError, TRACE, TraceRow};
 use crate::sweep::Manifest;
 use std::path::{Path, PathBuf};
 
-/// A folder with something on record, or a single file.
+/// A folder of records, or a single file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Folder {
-    /// Its name: that of the folder or file, below the path that was named.
+    /// Its name: that of the folder or file, relative to the given path.
     pub name: String,
-    /// The folder, or that of the file.
+    /// The folder, or the parent of the file.
     pub folder: PathBuf,
-    /// What is told about it, Markdown: its README, or that of the folder above.
+    /// The README of the folder, or of the folder above, in Markdown.
     pub readme: Option<String>,
-    /// Its own summary, Markdown; only where it holds no runs, whose summary is made anew.
+    /// The summary stored in the folder, in Markdown; only without runs, since that of runs is regenerated.
     pub summary: Option<String>,
-    /// Its runs.
+    /// The runs, from files with the columns of records.
     pub observations: Vec<Record>,
-    /// What happened while they ran, where that was kept.
+    /// The trace of the runs, where one was recorded.
     pub trace: Vec<TraceRow>,
     /// CSV files with other columns.
     pub sheets: Vec<Sheet>,
-    /// Pictures of layouts and others, by name, ascending.
+    /// SVG pictures, sorted by name.
     pub pictures: Vec<PathBuf>,
-    /// What the reader should know: rows cut short, columns that say nothing.
+    /// Notes for the reader, such as truncated rows and unknown columns.
     pub notes: Vec<String>,
 }
 
 /// How deep folders are searched.
 const DEPTH: usize = 4;
-/// The page of a report: a folder that holds it is no record.
+/// The page of a report. A folder that contains it is not a record.
 pub const PAGE: &str = "report.html";
 
-/// The records at and below some paths, in the order of paths, folders by name. A folder with CSV files is one; of
-/// others the folders inside are looked at.
+/// Finds the records at and below some paths, in the order of the paths and folders by name. A folder with
+/// CSV files is a record; other folders are searched.
 ///
 /// # Errors
-/// [`AnalysisError`] naming file, line and value; [`AnalysisError::Nothing`] for a path without anything on record.
+/// [`AnalysisError`] with file, line and value; [`AnalysisError::Nothing`] for a path without a record.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
     let mut records: Vec<Folder> = Vec::new();
     for path in paths {
@@ -47,7 +47,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
         let before = records.len();
         let name = named(path);
         if path.is_file() && !has_extension(path, "csv") {
-            let why = "it is neither a folder nor a CSV file (.csv)".to_owned();
+            let why = "expected a folder or a CSV file (.csv)".to_owned();
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
         if path.is_file() {
@@ -56,15 +56,15 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
             search(path, &name, None, DEPTH, &mut records)?;
         }
         if records.len() == before {
-            let why = "there is no CSV file in it, nor in the folders inside".to_owned();
+            let why = "no CSV file in this folder or below it".to_owned();
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
         if records[before..].iter().all(Folder::is_empty) {
-            let why = format!("there are no rows in its files ({ROWS} and others)");
+            let why = format!("its files ({ROWS} and others) contain no rows");
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
     }
-    // Folders of one name from several paths stay apart.
+    // Folders with equal names from several paths get distinct names.
     for at in 1..records.len() {
         let taken = |name: &str| records[..at].iter().any(|other| other.name == name);
         if taken(&records[at].name) {
@@ -81,13 +81,13 @@ impl Folder {
     }
 }
 
-/// The last name of a path, also of `.`.
+/// The last component of a path, also of `.`.
 fn named(path: &Path) -> String {
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     whole.file_name().map_or_else(|| "record".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Files and folders of a folder, by name.
+/// Files and folders of a folder, sorted by name.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, AnalysisError> {
     let wrong = |source| RecordError::Io(folder.to_owned(), source);
     let mut found = Vec::new();
@@ -102,7 +102,7 @@ fn has_extension(path: &Path, wanted: &str) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }
 
-/// Whether a path is a link to the folder it stands in or to one above: what lies there is no part of it.
+/// Whether a path is a link to its own folder or to one above it. Such a link is not followed.
 fn leads_up(path: &Path, folder: &Path) -> bool {
     path.canonicalize().ok().zip(folder.canonicalize().ok()).is_some_and(|(to, from)| from.starts_with(to))
 }
@@ -129,24 +129,24 @@ fn search(
         if depth == 0 {
             return Ok(());
         }
-        let mut told = readme.as_deref().or(above);
+        let mut inherited = readme.as_deref().or(above);
         let hidden =
             |path: &Path| path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
         for inner in entries.iter().filter(|path| path.is_dir() && !hidden(path) && !leads_up(path, folder)) {
             let inner_name = named(inner);
             let inner_name = if depth == DEPTH { inner_name } else { format!("{name}/{inner_name}") };
             let before = records.len();
-            search(inner, &inner_name, told, depth - 1, records)?;
+            search(inner, &inner_name, inherited, depth - 1, records)?;
             if records.len() > before {
-                // What is told of several folders is told once.
-                told = None;
+                // A README that describes several folders is shown once.
+                inherited = None;
             }
         }
         return Ok(());
     }
     let mut pictures: Vec<PathBuf> =
         entries.iter().filter(|path| path.is_file() && has_extension(path, "svg")).cloned().collect();
-    // Charts of single instances; those of all are drawn anew.
+    // Charts of single instances; those over all instances are regenerated.
     for (inner, start) in [("maps", ""), ("charts", "gap-")] {
         let inner = folder.join(inner);
         let wanted = |path: &PathBuf| {
@@ -158,7 +158,7 @@ fn search(
         }
     }
     let mut record = read(name, &files, &pictures, readme.as_deref().or(above))?;
-    record.tell_of_sweep(folder)?;
+    record.add_manifest(folder)?;
     if record.observations.is_empty() {
         record.summary = text_of(folder, "summary.md");
     }
@@ -183,13 +183,13 @@ fn read(
         let file = CsvFile::read(path)?;
         let name = file.name();
         if file.columns.is_empty() {
-            let why = "it holds no whole line".to_owned();
+            let why = "it contains no complete line".to_owned();
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
         if file.torn > 0 {
             let torn = file.torn;
             record.notes.push(format!(
-                "{name}: the last line was cut short ({torn} bytes without a line break) and does not count"
+                "{name}: the last line is truncated ({torn} bytes without a line break) and was skipped"
             ));
         }
         if file.has_records() {
@@ -197,7 +197,7 @@ fn read(
             let unknown = file.unknown();
             record
                 .notes
-                .extend(unknown.map(|column| format!("{name}: column '{column}' is unknown and not used")));
+                .extend(unknown.map(|column| format!("{name}: unknown column '{column}' is ignored")));
         } else if name == TRACE {
             record.trace.extend(file.rows::<TraceRow>()?.into_iter().map(|(_, row)| row));
         } else {
@@ -208,8 +208,8 @@ fn read(
 }
 
 impl Folder {
-    /// What the manifest of a sweep tells: build and machine, also of rows that do not.
-    fn tell_of_sweep(&mut self, folder: &Path) -> Result<(), AnalysisError> {
+    /// Adds what the manifest of a sweep contains: build and machine, also for rows without them.
+    fn add_manifest(&mut self, folder: &Path) -> Result<(), AnalysisError> {
         let Some(manifest) = Manifest::read(folder)? else { return Ok(()) };
         let begun = &manifest.begun.machine;
         for row in self.observations.iter_mut().filter(|row| row.cpu.is_empty()) {
@@ -234,7 +234,7 @@ impl Folder {
         }
         if (self.observations.len() as u64) < manifest.sweep.runs {
             self.notes.push(format!(
-                "the sweep has {} runs, of which {} have rows",
+                "of the {} runs of the sweep, {} have rows",
                 manifest.sweep.runs,
                 self.observations.len()
             ));

@@ -1,4 +1,4 @@
-//! Runs that may stand in one table, and what each algorithm did on each instance.
+//! Groups of comparable runs, and the results of each algorithm on each instance.
 
 use super::integral::{Integral, integrals};
 use super::time::{Run, Time, can_prove, median_spent, median_time, solved};
@@ -8,35 +8,35 @@ use plimsoll_model::{Offsets, Orders, Problem, SharedObjects, SplitBuffers, gap_
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-/// How things are counted.
+/// Options of the analysis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// Where it is given, a run that minimises solves as soon as its gap is at most this, percent.
+    /// If set, a run that minimises also counts as solved when its gap is at most this, percent.
     pub target_gap: Option<f64>,
     /// Shift of geometric means, seconds.
     pub shift: f64,
 }
 
-/// What all runs of a group have in common.
+/// The properties that all runs of a group share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
-    /// `offsets`, `split-buffers`, `shared-objects`, `orders`, ...
+    /// The problem: `offsets`, `split-buffers`, `shared-objects`, `orders`, ...
     pub problem: String,
     /// Unit of values and bounds: `bytes`, `picoseconds`, `relations`.
     pub unit: String,
-    /// What else defines the question.
+    /// Further terms of the question, `KEY=VALUE` separated by blanks.
     pub terms: String,
-    /// Whether a capacity was to be decided, or the value to be optimised.
+    /// True where a capacity is decided, false where the value is optimised.
     pub decide: bool,
-    /// Time limit, seconds.
+    /// Time limit of each run, seconds.
     pub time_limit: Option<f64>,
-    /// Node limit.
+    /// Node limit; the algorithm defines what a node is.
     pub node_limit: Option<u64>,
-    /// Threads allowed.
+    /// Number of threads that a run may use.
     pub threads: usize,
-    /// Processor.
+    /// Model name of the processor.
     pub cpu: String,
-    /// Threads of the machine.
+    /// Number of hardware threads of the machine.
     pub cores: usize,
 }
 
@@ -90,100 +90,101 @@ impl fmt::Display for Question {
 /// An instance of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InstanceFacts {
-    /// Suite.
+    /// The suite of the instance.
     pub suite: String,
-    /// Its name.
+    /// The name of the instance.
     pub name: String,
-    /// SHA-256; empty where unknown.
+    /// SHA-256 of the instance; empty where unknown.
     pub sha256: String,
-    /// The capacity to decide, bytes; none where it is to minimise.
+    /// The capacity to decide, bytes; `None` where the value is optimised.
     pub capacity: Option<u64>,
-    /// Number of buffers.
+    /// Number of buffers of an instance.
     pub buffers: Option<usize>,
-    /// Number of operators.
+    /// Number of operators of a graph.
     pub operators: Option<usize>,
-    /// Load, bytes.
+    /// Load of an instance, bytes.
     pub load: Option<u64>,
-    /// Best bound.
+    /// The best proved bound that no valid value contradicts.
     pub best_bound: Option<u64>,
-    /// Where it is from: `run`, or `load`.
+    /// The source of the bound: `run` or `load`.
     pub bound_from: &'static str,
-    /// In which arithmetic it was proved.
+    /// The arithmetic in which the bound was proved.
     pub arithmetic: Arithmetic,
-    /// Best valid value of any run on record.
+    /// The best valid value of any run.
     pub best_value: Option<u64>,
 }
 
-/// What an algorithm did on an instance.
+/// The results of an algorithm on an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// Runs.
+    /// Number of runs, with or without an answer.
     pub runs: usize,
-    /// Runs that solved.
+    /// Number of runs that solved.
     pub solved: usize,
-    /// Median value.
+    /// The median value over the runs.
     pub value: Option<u64>,
-    /// Gap of that, percent.
+    /// The gap of the median value, percent.
     pub gap: Option<f64>,
-    /// Median time to solve; none where no times were kept.
+    /// The median time to solve; `None` where no times were recorded.
     pub time: Option<Time>,
-    /// Whether the algorithm sets out to solve; heuristics that are to minimise end without a proof.
+    /// Whether the algorithm can be expected to prove its answer; see [`can_prove`].
     pub proves: bool,
-    /// Median seconds of the runs that are done, solved or not.
+    /// Median seconds of the completed runs, solved or not.
     pub spent: Option<f64>,
-    /// Runs by what became of them, other than `done`.
+    /// Number of runs by status other than `done`.
     pub troubles: BTreeMap<String, usize>,
-    /// Mean primal integral of its runs, where they were traced.
+    /// Mean primal integral of the runs, where they were traced.
     pub integral: Option<Integral>,
 }
 
 impl Cell {
-    /// The time to solve, where there is one: what ends without a proof did not take as long as its limit for it.
+    /// The time to solve. `None` for an unsolved heuristic run: it ends early without a proof, so its limit
+    /// is not a time to solve.
     pub fn time_to_solve(&self) -> Option<Time> {
         self.time.filter(|time| self.proves || !time.censored)
     }
 }
 
-/// Runs with the same question.
+/// Runs of the same question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
-    /// The question.
+    /// The question that all runs of the group share.
     pub question: Question,
-    /// The instances, in the order of their first rows.
+    /// The instances, in order of first appearance.
     pub instances: Vec<InstanceFacts>,
-    /// The algorithms with their kinds, in the order of their first rows.
+    /// Name and kind of the algorithms, in order of first appearance.
     pub algorithms: Vec<(String, String)>,
-    /// By algorithm, then instance; none where there was no run.
+    /// One cell per algorithm and instance; `None` where there was no run.
     pub cells: Vec<Vec<Option<Cell>>>,
     /// Runs without an answer, in the order of the rows.
     pub troubles: Vec<Record>,
-    /// The lines of traces of these runs.
+    /// The trace lines of these runs.
     pub trace: Vec<TraceRow>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 impl Group {
-    /// Time to solve of an algorithm on an instance, both by position; `None` where there was no run, and where none is to
-    /// be expected.
+    /// The time to solve of an algorithm on an instance, both by position. `None` where there was no run and
+    /// where a proof cannot be expected.
     pub fn time_to_solve(&self, algorithm: usize, instance: usize) -> Option<Time> {
         self.cells[algorithm][instance].as_ref()?.time_to_solve()
     }
 }
 
-/// Problems whose values no load exceeds.
+/// Problems whose values are at least the load.
 const LOADED: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
 
-/// Whether a row is of a problem and an algorithm; that of an instance that could not be read may be of neither.
+/// Whether a row has a problem and an algorithm. Rows of unreadable instances may have neither.
 pub(super) fn has_question(row: &Record) -> bool {
     !row.problem.is_empty() && !row.algorithm.is_empty()
 }
 
-/// Groups of runs, in the order of their first rows. Rows without a problem (unreadable instances) are in none.
-/// O(rows * log(rows) + algorithms * instances).
+/// Groups the runs by question, in order of first appearance. Rows without a problem (unreadable instances)
+/// belong to no group. O(rows * log(rows) + algorithms * instances).
 pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options) -> Vec<Group> {
     let mut known = known(rows);
-    // The best bound in a file is mostly that of one of its rows, which states how it was proved.
+    // The best bound stored in a file is usually that of one of its rows, which also states its arithmetic.
     for row in rows {
         let own = known.entry(row.place()).or_default();
         let stated = row.best_bound.filter(|&bound| own.contradiction(row, bound).is_none());
@@ -206,7 +207,7 @@ pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options) -> Vec<Grou
     questions.into_iter().map(one).collect()
 }
 
-/// The lines of a trace that belong to some runs.
+/// The trace lines that belong to some runs.
 fn trace_of(rows: &[&Record], trace: &[TraceRow]) -> Vec<TraceRow> {
     if trace.is_empty() {
         return Vec::new();
@@ -235,21 +236,21 @@ impl Builder<'_> {
                 instances.push(self.facts(row, capacity));
                 instances.len() - 1
             });
-            let who = *ranks.entry((row.algorithm.as_str(), row.kind.as_str())).or_insert_with(|| {
+            let nth = *ranks.entry((row.algorithm.as_str(), row.kind.as_str())).or_insert_with(|| {
                 algorithms.push((row.algorithm.clone(), row.kind.clone()));
                 algorithms.len() - 1
             });
-            runs.entry((who, at)).or_default().push(row);
-            traced.insert(row.run_key(), (who, at));
+            runs.entry((nth, at)).or_default().push(row);
+            traced.insert(row.run_key(), (nth, at));
         }
         let timed = rows.iter().any(|row| row.seconds.is_some());
         let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; instances.len()]; algorithms.len()];
-        for ((who, at), own) in &runs {
-            cells[*who][*at] = Some(self.cell(&instances[*at], own, timed));
+        for ((nth, at), own) in &runs {
+            cells[*nth][*at] = Some(self.cell(&instances[*at], own, timed));
         }
         let best: Vec<Option<u64>> = instances.iter().map(|instance| instance.best_value).collect();
-        for ((who, at), integral) in integrals(&trace, &best, &traced, question.time_limit) {
-            if let Some(cell) = &mut cells[who][at] {
+        for ((nth, at), integral) in integrals(&trace, &best, &traced, question.time_limit) {
+            if let Some(cell) = &mut cells[nth][at] {
                 cell.integral = Some(integral);
             }
         }
@@ -263,23 +264,23 @@ impl Builder<'_> {
             let count = rows.iter().filter(floating).count();
             if count > 0 {
                 notes.push(format!(
-                    "{count} claims of {name} rest on floating point alone (HiGHS): no bound or search in whole numbers \
+                    "{count} claims of {name} rest on floating-point arithmetic alone (HiGHS): no exact bound or search \
                      of the same run confirms them"
                 ));
             }
         }
         if !timed {
-            notes.push("no seconds were kept: there are no times".to_owned());
+            notes.push("no seconds were recorded, so there are no times".to_owned());
         }
         if rows.iter().any(|row| row.whole_process) && rows.iter().any(|row| !row.whole_process) {
             notes.push(
-                "some times are of whole processes, others of algorithms alone: they are not quite the same"
+                "some times cover whole processes, others only the algorithm: they are not strictly comparable"
                     .to_owned(),
             );
         }
         if cells.iter().flatten().any(Option::is_none) {
             notes.push(
-                "not every algorithm ran on every instance: means are over those it ran on, shares in curves are of all"
+                "not every algorithm ran on every instance: means cover the instances an algorithm ran on, shares in curves are of all"
                     .to_owned(),
             );
         }
@@ -289,7 +290,7 @@ impl Builder<'_> {
 
     fn facts(&self, row: &Record, capacity: Option<u64>) -> InstanceFacts {
         let known = self.known.get(&row.place()).copied().unwrap_or_default();
-        // With exclusions more may be live than any peak.
+        // With exclusions the load may exceed the peak.
         let is_bound =
             |load: &u64| LOADED.contains(&&*row.problem) && known.contradiction(row, *load).is_none();
         let load = row.load.filter(is_bound);
@@ -313,16 +314,16 @@ impl Builder<'_> {
         }
     }
 
-    /// What is wrong with the bound of a run that a valid value contradicts.
+    /// The error of a run whose bound is contradicted by a valid value.
     fn wrong(&self, row: &Record) -> Option<String> {
-        // Of a graph with regions, bound and peak are those of the body, each under limits of its own.
+        // For a graph with regions, bound and peak are those of the body, each computed under its own limits.
         if row.problem == Orders::NAME || row.status != "done" {
             return None;
         }
         self.known.get(&row.place())?.contradiction(row, row.lower_bound?)
     }
 
-    /// The run with what became of it, where that is no answer.
+    /// The run with its status and error, where it has no answer.
     fn trouble(&self, row: &Record) -> Option<Record> {
         match self.wrong(row) {
             Some(error) => Some(row.clone().without("refused", &error)),
@@ -355,7 +356,7 @@ impl Builder<'_> {
         let run = |row: &&Record| {
             let solved = self.solved(row, instance.best_bound);
             let seconds = if solved { row.seconds } else { row.seconds.or(Some(0.0)) };
-            // Seconds that an external binary printed are as good as their digits.
+            // Seconds printed by an external program are as precise as their digits.
             let resolution = row.own_resolution.filter(|_| row.seconds == row.own_seconds).unwrap_or(0.0);
             Run { seconds, solved, limit: row.time_limit, resolution }
         };
@@ -374,8 +375,8 @@ impl Builder<'_> {
     }
 }
 
-/// The median of values, where a run without one counts as worse than all others; of an even number the worse of the
-/// middle two.
+/// The median of values. A run without a value counts as worse than all others; for an even number of runs,
+/// the worse of the middle two counts.
 fn median_value(values: impl Iterator<Item = Option<u64>>, rank: impl Fn(u64) -> u64) -> Option<u64> {
     let mut values: Vec<Option<u64>> = values.collect();
     values.sort_by_key(|value| value.map_or((true, 0), |value| (false, rank(value))));

@@ -1,4 +1,4 @@
-//! Primal integrals (Berthold 2013): how good, how soon, in one number.
+//! Primal integrals (Berthold 2013): solution quality over time in one number.
 
 use crate::record::{RunKey, TraceRow, runs};
 use std::collections::BTreeMap;
@@ -6,24 +6,25 @@ use std::collections::BTreeMap;
 /// The integral of the primal gap over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Integral {
-    /// The mean over the runs, seconds: 0 is the best from the start, the horizon nothing at all.
+    /// The mean over the runs, seconds: 0 for the best value from the start, the horizon for no value at all.
     pub seconds: f64,
-    /// How far it reaches: the limit, or where there is none the last event of any run on the instance, seconds.
+    /// The end of the integral, seconds: the time limit, or without a limit the last event of any run on the
+    /// instance.
     pub horizon: f64,
-    /// Runs.
+    /// Number of traced runs.
     pub runs: usize,
-    /// True where values are only an external binary's word.
+    /// True where values were only reported by an external program, not checked.
     pub claimed: bool,
 }
 
-/// The primal gap of a value to the best known: 0 to 1.
+/// The primal gap of a value to the best known value: 0 to 1.
 fn primal_gap(value: u64, best: u64) -> f64 {
     let most = value.max(best);
     if most == 0 { 0.0 } else { value.abs_diff(best) as f64 / most as f64 }
 }
 
-/// The integral of one run: its values by ascending time, each until the next, the last until the horizon; 1 before the
-/// first. O(events).
+/// The primal integral of one run, seconds. Values come by ascending time and hold until the next one, the
+/// last until the horizon. The gap before the first value is 1. O(events).
 pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon: f64) -> f64 {
     let (mut sum, mut since, mut gap) = (0.0, 0.0f64, 1.0);
     for (seconds, value) in events {
@@ -34,8 +35,8 @@ pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon
     sum + gap * (horizon - since).max(0.0)
 }
 
-/// The integrals of traced runs, by algorithm and instance of a group; `best` holds the best value of each instance,
-/// `places` algorithm and instance of each run.
+/// The integrals of traced runs, by algorithm and instance of a group. `best` contains the best value of each
+/// instance, `places` the algorithm and instance of each run.
 pub(super) fn integrals(
     trace: &[TraceRow],
     best: &[Option<u64>],
@@ -50,13 +51,13 @@ pub(super) fn integrals(
     }
     for run in runs(trace) {
         let first = &run[0];
-        let Some(&(who, at)) = places.get(&first.run_key()) else { continue };
+        let Some(&(nth, at)) = places.get(&first.run_key()) else { continue };
         let Some(best) = best[at] else { continue };
         let horizon = limit.or_else(|| last.get(&(first.suite.as_str(), first.instance.as_str())).copied());
         let Some(horizon) = horizon.filter(|horizon| *horizon > 0.0) else { continue };
         let events = run.iter().filter_map(|row| Some((row.seconds, row.value?)));
         let nothing = Integral { seconds: 0.0, horizon, runs: 0, claimed: false };
-        let sum = sums.entry((who, at)).or_insert(nothing);
+        let sum = sums.entry((nth, at)).or_insert(nothing);
         sum.seconds += integral(events, best, horizon);
         sum.runs += 1;
         sum.claimed |= run.iter().any(|row| row.event.ends_with("-claimed"));

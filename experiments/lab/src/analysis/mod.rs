@@ -1,15 +1,16 @@
-//! Records read back: grouped and compared. No drawing here; `report` draws.
+//! Records read back, grouped and compared. The module `report` draws the results.
 //!
-//! Rows of `bench` (every version of its columns) and of `sweep` are [`Record`]s. A *group* holds those that may stand in
-//! one table: they have one [`Question`]. Nothing is ever averaged over groups. Every report prints what its figures mean
-//! ([`definitions`](crate::report::overview::definitions)). Curves, per group:
+//! Rows of `bench` (of every schema version) and of `sweep` are [`Record`]s. A *group* contains the runs of
+//! one [`Question`], which are comparable. Nothing is averaged over groups. Every report prints the
+//! definitions of its figures ([`definitions`](crate::report::overview::definitions)). Curves of a group:
 //!
-//! - **Performance profile** (Dolan and Moré 2002): the share of the group's instances that an algorithm solves within
-//!   a factor of the fastest time; and the share on which its gap is at most a given one.
-//! - **Cactus**: how many instances each would have solved had the limit been shorter, one instance after the other in
-//!   the order of their times.
+//! - **Performance profile** (Dolan and Moré 2002): the share of the instances of the group that an algorithm
+//!   solves within a factor of the fastest time; and the share on which its gap is at most a given one.
+//! - **Cactus plot**: the number of instances that an algorithm solves within a time limit, as a function of
+//!   the limit.
 //!
-//! Runs that failed, were refused, crashed or declined count as unsolved and without a value, and are listed.
+//! Runs that failed, were refused, crashed or declined count as unsolved and without a value. They are listed
+//! separately.
 
 pub mod curves;
 pub mod files;
@@ -30,29 +31,29 @@ use crate::sweep::SweepError;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Why there is no analysis.
+/// Errors of an analysis.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// A file cannot be read, or a line of it is none.
+    /// A file cannot be read, or a line of it is not valid.
     #[error(transparent)]
     Rows(#[from] RecordError),
-    /// The record of a sweep cannot be read.
+    /// The manifest of a sweep cannot be read.
     #[error(transparent)]
     Sweep(#[from] SweepError),
-    /// There is nothing at this path.
-    #[error("{}: there is no such file or folder", .0.display())]
+    /// The path does not exist.
+    #[error("{}: no such file or folder", .0.display())]
     Missing(PathBuf),
-    /// There is nothing to analyse at this path.
+    /// The path contains nothing to analyse.
     #[error("{}: {why}", path.display())]
     Nothing {
-        /// Where.
+        /// The path as given.
         path: PathBuf,
-        /// What is missing.
+        /// What is missing at the path.
         why: String,
     },
 }
 
-/// Values without repetition, in the order of their first.
+/// Distinct values, in order of first appearance.
 pub(crate) fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = BTreeSet::new();
     values.filter(|value| seen.insert(*value)).collect()
@@ -61,23 +62,23 @@ pub(crate) fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str
 /// A record with its groups and the standings in each.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// The record.
+    /// The record as read from disk.
     pub record: Folder,
-    /// The groups, in the order of their first rows.
+    /// The groups, in order of first appearance.
     pub groups: Vec<Group>,
-    /// Per group the algorithms, in the order of their first rows, and last the virtual best where there are two.
+    /// Per group: the algorithms in order of first appearance, then, with at least two, the virtual best.
     pub standings: Vec<Vec<Standing>>,
 }
 
 impl Study {
-    /// Runs without an answer: first those of no group, whose instances could not be read.
+    /// Runs without an answer, starting with those of unreadable instances, which belong to no group.
     pub fn troubles(&self) -> impl Iterator<Item = &Record> {
         let groupless = self.record.observations.iter().filter(|row| !group::has_question(row));
         groupless.chain(self.groups.iter().flat_map(|group| &group.troubles))
     }
 }
 
-/// Analyses records.
+/// Analyses records: groups their runs and compares the algorithms.
 pub fn study(records: Vec<Folder>, options: Options) -> Vec<Study> {
     let one = |record: Folder| {
         let groups = groups(&record.observations, &record.trace, options);

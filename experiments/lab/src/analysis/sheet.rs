@@ -1,22 +1,22 @@
-//! A CSV file of other columns than those of runs.
+//! CSV files with columns other than those of runs.
 
 use crate::record::{CsvFile, RecordError};
 
-/// A table as it stands in a file.
+/// A table read from a CSV file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sheet {
     file: String,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// The lines below the first, each as long as that, with its number in the file, from 1.
+    /// The lines below the header, as long as the header, each with its line number in the file, from 1.
     pub lines: Vec<(u64, Vec<String>)>,
 }
 
 impl Sheet {
-    /// Everything in a file. O(bytes).
+    /// Reads all lines of a file. O(bytes).
     ///
     /// # Errors
-    /// [`RecordError`] with the line.
+    /// [`RecordError`] with the line number.
     pub fn of(file: &CsvFile) -> Result<Self, RecordError> {
         Ok(Self { file: file.name(), columns: file.columns.clone(), lines: file.lines()? })
     }
@@ -26,7 +26,7 @@ impl Sheet {
         self.file.clone()
     }
 
-    /// Whether a column holds numbers and nothing else, apart from cells that are empty or a dash.
+    /// Whether every non-empty cell of a column is a number or a dash, and at least one is a number.
     pub fn is_numeric(&self, column: usize) -> bool {
         let mut cells = self.lines.iter().map(|(_, cells)| cells[column].trim());
         let blank = |cell: &str| cell.is_empty() || cell == "-";

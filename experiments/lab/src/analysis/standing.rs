@@ -1,67 +1,70 @@
-//! How an algorithm stands over all instances of a group, and the virtual best of all.
+//! The results of each algorithm over all instances of a group, and of their virtual best.
 
 use super::time::{Time, shifted_geometric_mean};
 use super::{Cell, Group};
 use std::collections::BTreeMap;
 
-/// A mean that is only a lower bound where times took part that are.
+/// A mean of times, which is only a lower bound where censored times took part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
-    /// The mean.
+    /// The mean, in the unit of the times.
     pub value: f64,
     /// True where it is only a lower bound.
     pub bound: bool,
 }
 
-/// One algorithm, or the virtual best.
+/// The results of one algorithm, or of the virtual best, over all instances.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
-    /// Its name.
+    /// The name of the algorithm.
     pub algorithm: String,
-    /// `heuristic`, `exact`, `external`; `virtual`.
+    /// `heuristic`, `exact`, `external`, or `virtual` for the virtual best.
     pub kind: String,
-    /// Instances it ran on.
+    /// Number of instances it ran on.
     pub instances: usize,
-    /// Runs.
+    /// Number of runs on these instances.
     pub runs: usize,
-    /// Instances with a median value.
+    /// Number of instances with a median value.
     pub answered: usize,
-    /// Instances solved.
+    /// Number of instances solved.
     pub solved: usize,
-    /// Runs that solved.
+    /// Number of runs that solved.
     pub solved_runs: usize,
-    /// Instances where the median value is the best bound.
+    /// Number of instances whose median value equals the best bound.
     pub at_bound: usize,
     /// Mean gap over the instances that have one, percent.
     pub mean_gap: Option<f64>,
-    /// Largest gap, percent.
+    /// Largest gap over the instances that have one, percent.
     pub worst_gap: Option<f64>,
-    /// Shifted geometric mean of times to solve, seconds; with unsolved instances as their limit, none where they have no limit,
-    /// and none of heuristics that are to minimise.
+    /// Shifted geometric mean of times to solve, seconds. Unsolved instances count as their limit. `None`
+    /// where they have no limit, and for heuristics that minimise.
     pub mean_time: Option<Mean>,
-    /// PAR-2: mean of times to solve with unsolved instances as twice their limit, seconds; none where the other is.
+    /// PAR-2: the mean time to solve with unsolved instances counted as twice their limit, seconds. `None`
+    /// where `mean_time` is.
     pub par2: Option<f64>,
     /// Shifted geometric mean of the seconds spent, solved or not.
     pub mean_spent: Option<f64>,
-    /// Instances where it alone has the best value.
+    /// Number of instances on which it alone has the best value.
     pub value_alone: usize,
-    /// Instances where it shares the best value.
+    /// Number of instances on which it shares the best value.
     pub value_shared: usize,
-    /// Instances where it alone has the shortest time.
+    /// Number of instances on which it alone has the shortest time.
     pub time_alone: usize,
-    /// Instances where it shares the shortest time.
+    /// Number of instances on which it shares the shortest time.
     pub time_shared: usize,
-    /// Instances that the virtual best solves no more without it.
+    /// Number of instances that only this algorithm solves.
     pub only_solver: Option<usize>,
-    /// Factor by which the virtual best's mean time grows without it; a lower bound where limits take part.
+    /// Factor by which the mean time of the virtual best grows without this algorithm; a lower bound where
+    /// limits take part.
     pub time_factor: Option<Mean>,
-    /// Percentage points by which the virtual best's mean gap grows without it, over instances where others have a value.
+    /// Percentage points by which the mean gap of the virtual best grows without this algorithm, over
+    /// instances on which others have a value.
     pub gap_loss: Option<f64>,
     /// Mean primal integral over traced instances, seconds.
     pub integral: Option<f64>,
     /// The same as a share of the horizon, percent.
     pub integral_share: Option<f64>,
-    /// Runs by what became of them, other than `done`.
+    /// Number of runs by status other than `done`.
     pub troubles: BTreeMap<String, usize>,
 }
 
@@ -69,31 +72,31 @@ pub struct Standing {
 #[derive(Clone, Copy)]
 struct Terms {
     shift: f64,
-    /// Whether runs had a time limit, which can stand for those that did not solve.
+    /// Whether runs had a time limit, which stands for the time of unsolved runs.
     limited: bool,
 }
 
 /// The name of the virtual best.
 pub const VIRTUAL: &str = "virtual best";
 
-/// The mean of some values; `None` of none.
+/// The arithmetic mean; `None` for no values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The standings of a group: its algorithms, then, where there are at least two, their virtual best.
-/// O(algorithms^2 * instances).
+/// The standings of a group: its algorithms, then, with at least two, their virtual best. O(algorithms^2 *
+/// instances).
 pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
     let terms = Terms { shift, limited: group.question.time_limit.is_some() };
     let all = virtual_best(group, None);
     let mut found: Vec<Standing> = (0..group.algorithms.len())
-        .map(|who| {
-            let (name, kind) = &group.algorithms[who];
-            let mut own = summed(name, kind, &group.cells[who], terms);
-            // Who is alone wins nothing.
+        .map(|nth| {
+            let (name, kind) = &group.algorithms[nth];
+            let mut own = summed(name, kind, &group.cells[nth], terms);
+            // With a single algorithm there are no wins.
             if group.algorithms.len() > 1 {
-                wins(group, who, &mut own);
-                contribution(group, who, &all, terms, &mut own);
+                wins(group, nth, &mut own);
+                contribution(group, nth, &all, terms, &mut own);
             }
             own
         })
@@ -104,10 +107,10 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
     found
 }
 
-/// Cells of the best of all algorithms, or of all but one.
+/// The best cell of each instance over all algorithms, or over all but one.
 pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> {
     let best = |at: usize| {
-        let others = group.cells.iter().enumerate().filter(|(who, _)| Some(*who) != without);
+        let others = group.cells.iter().enumerate().filter(|(nth, _)| Some(*nth) != without);
         let cells: Vec<&Cell> = others.filter_map(|(_, own)| own[at].as_ref()).collect();
         if cells.is_empty() {
             return None;
@@ -138,7 +141,7 @@ pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> 
     (0..group.instances.len()).map(best).collect()
 }
 
-/// Whether the median run solves: by time where there are times, else by count.
+/// Whether the median run solves: by time where times were recorded, otherwise by count.
 pub fn is_solved(cell: &Cell) -> bool {
     cell.time.map_or(cell.solved * 2 > cell.runs, |time| !time.censored)
 }
@@ -180,8 +183,8 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Stand
     }
 }
 
-/// Whether these times have a mean: without a limit nothing stands for a run that did not solve, and what gave up at once
-/// would seem the fastest.
+/// Whether these times have a mean. Without a limit, an unsolved run has no time, and an algorithm that gives
+/// up early would seem the fastest.
 fn is_averaged(times: &[Time], terms: Terms) -> bool {
     terms.limited || times.iter().all(|time| !time.censored)
 }
@@ -195,17 +198,17 @@ fn mean_time(times: &[Time], terms: Terms) -> Option<Mean> {
     Some(Mean { value, bound: times.iter().any(|time| time.censored) })
 }
 
-/// Counts where no other has a better value, a shorter time.
-fn wins(group: &Group, who: usize, own: &mut Standing) {
+/// Counts instances on which no other algorithm has a better value or a shorter time.
+fn wins(group: &Group, nth: usize, own: &mut Standing) {
     let others = |at: usize| {
-        let cells = group.cells.iter().enumerate().filter(move |(other, _)| *other != who);
+        let cells = group.cells.iter().enumerate().filter(move |(other, _)| *other != nth);
         cells.filter_map(move |(_, cells)| cells[at].as_ref())
     };
     let ranked = |cell: &Cell| cell.value.map(|value| group.question.rank(value));
     let solved = |cell: &Cell| cell.time.filter(|time| !time.censored).map(|time| time.seconds);
-    for (at, cell) in group.cells[who].iter().enumerate() {
+    for (at, cell) in group.cells[nth].iter().enumerate() {
         let Some(cell) = cell else { continue };
-        // Where no other ran there is nothing to win.
+        // Without another algorithm there are no wins.
         if others(at).next().is_none() {
             continue;
         }
@@ -226,9 +229,9 @@ fn wins(group: &Group, who: usize, own: &mut Standing) {
     }
 }
 
-/// What the virtual best loses without an algorithm.
-fn contribution(group: &Group, who: usize, all: &[Option<Cell>], terms: Terms, own: &mut Standing) {
-    let without = virtual_best(group, Some(who));
+/// The loss of the virtual best without an algorithm.
+fn contribution(group: &Group, nth: usize, all: &[Option<Cell>], terms: Terms, own: &mut Standing) {
+    let without = virtual_best(group, Some(nth));
     let pairs = || all.iter().zip(&without).filter_map(|(all, less)| Some((all.as_ref()?, less.as_ref())));
     let solved = pairs().filter(|(all, less)| is_solved(all) && !less.is_some_and(is_solved));
     own.only_solver = Some(solved.count());
@@ -238,7 +241,8 @@ fn contribution(group: &Group, who: usize, all: &[Option<Cell>], terms: Terms, o
         mean_time(&times, terms)
     };
     if let (Some(with), Some(less)) = (part(|pair| pair.0), part(|pair| pair.1)) {
-        // Where both are limits, both means hold them; the factor is a lower bound only where one more is lost.
+        // Where both times are limits, both means contain them. The factor is a lower bound only where a
+        // further time becomes a limit.
         let lost = timed.iter().any(|(with, less)| less.censored && !with.censored);
         let value = (less.value + terms.shift) / (with.value + terms.shift);
         own.time_factor = value.is_finite().then_some(Mean { value, bound: lost });

@@ -1,14 +1,15 @@
-//! When a run solves, and medians and means of times.
+//! Solved runs, and medians and means of times.
 //!
-//! - A run *solves* where it answers the question within the limit: a layout within the capacity or the proof that
-//!   there is none where a capacity is decided, a proven optimum otherwise ([`solved`]).
+//! - A run *solves* where it answers the question within the limit. Where a capacity is decided, the answer
+//!   is a layout within it or a proof of infeasibility; otherwise it is a proven optimum ([`solved`]).
 //! - The *time spent* by an algorithm on an instance is the median over its runs, solved or not.
-//! - The *time to solve* is the median over its runs; a run that does not solve counts as longer than every one that does.
-//!   Where that median is a run that did not solve, the time is the limit and only a lower bound: it is *censored*. A
-//!   heuristic that minimises ends without a proof, mostly long before the limit ([`can_prove`]): where it does not solve it
-//!   has no time to solve, and it has no means of them.
-//! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances; the shift keeps
-//!   instances of a few milliseconds from deciding everything (Achterberg 2007, Constraint Integer Programming).
+//! - The *time to solve* is the median over its runs; an unsolved run counts as longer than every solved one.
+//!   Where the median run did not solve, the time is the limit and only a lower bound: it is *censored*. A
+//!   heuristic that minimises usually ends without a proof, long before the limit ([`can_prove`]). Where it
+//!   does not solve, it has no time to solve, and its means are omitted.
+//! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances. The shift
+//!   limits the influence of instances that take a few milliseconds (Achterberg 2007, Constraint Integer
+//!   Programming).
 //! - *PAR-2* is the mean over all instances with censored times counted twice.
 
 use crate::record::Record;
@@ -21,42 +22,43 @@ pub fn solved(record: &Record) -> bool {
         && (claims.into_iter().any(settles) || record.decides() && record.claim == "feasible")
 }
 
-/// Whether the algorithm of a run sets out to answer the question: heuristics prove no optimum, except where they happen to
-/// meet a bound, but decide a capacity by keeping it.
+/// Whether the algorithm of a run can be expected to answer the question. A heuristic decides a capacity by a
+/// layout within it, but proves an optimum only where it meets a bound.
 pub fn can_prove(record: &Record) -> bool {
     record.decides() || record.kind != "heuristic"
 }
 
-/// Median seconds of one algorithm on one instance.
+/// The median time of one algorithm on one instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time {
     /// Seconds; the limit where censored.
     pub seconds: f64,
     /// True where the median run did not solve.
     pub censored: bool,
-    /// One unit of the last digit of a time that was printed, seconds; 0 where it was measured.
+    /// One unit of the last digit of a printed time, seconds; 0 for a measured time.
     pub resolution: f64,
-    /// Runs that solved.
+    /// Number of runs that solved.
     pub solved: usize,
-    /// Runs.
+    /// Number of runs in total.
     pub runs: usize,
 }
 
-/// What the median needs to know of a run.
+/// The properties of a run that its median depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
-    /// Seconds; `None` where it solved and nobody knows in what time.
+    /// Seconds; `None` where the run solved in an unknown time.
     pub seconds: Option<f64>,
     /// Whether it answers the question.
     pub solved: bool,
-    /// Its limit, seconds.
+    /// Its time limit, seconds.
     pub limit: Option<f64>,
-    /// One unit of the last digit of its time, where it was printed, seconds.
+    /// One unit of the last digit of a printed time, seconds.
     pub resolution: f64,
 }
 
-/// The median of some runs; of an even number the mean of the middle two, censored where either did not solve. A run that
-/// did not solve counts as longer than all that did. `None` of no runs, and where a time is unknown.
+/// The median of some runs; for an even number the mean of the middle two, censored where either did not
+/// solve. An unsolved run counts as longer than every solved one. `None` for no runs, and where a time is
+/// unknown.
 pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
     let mut limit: Option<f64> = None;
     let mut seconds: Vec<f64> = Vec::new();
@@ -80,14 +82,14 @@ pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
     Some(Time { seconds, censored, resolution, solved, runs: count })
 }
 
-/// The median of seconds, solved or not; of an even number the mean of the middle two. `None` of none.
+/// The median of seconds, solved or not; for an even number the mean of the middle two. `None` for no runs.
 pub fn median_spent(seconds: impl Iterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = seconds.collect();
     all.sort_by(f64::total_cmp);
     (!all.is_empty()).then(|| f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2]))
 }
 
-/// Shifted geometric mean of seconds; `None` of none.
+/// The shifted geometric mean of seconds; `None` for no values.
 pub fn shifted_geometric_mean(seconds: &[f64], shift: f64) -> Option<f64> {
     let sum: f64 = seconds.iter().map(|seconds| (seconds + shift).ln()).sum();
     (!seconds.is_empty()).then(|| ((sum / seconds.len() as f64).exp() - shift).max(0.0))

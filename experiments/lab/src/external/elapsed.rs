@@ -1,75 +1,77 @@
-//! How long a peer says it took: from after reading the instance to its answer, by its own clock.
+//! The time that an external planner reports: from the end of reading the instance to its answer, by its own
+//! clock.
 //!
-//! `NAME=REGEX` says where among what the peer prints the seconds stand: in the one group of the pattern. `^` and `$`
-//! are the ends of lines. The last match counts; what is on standard error comes after all of standard output.
+//! `NAME=REGEX` defines where the printed seconds are: in the single group of the pattern. `^` and `$` match
+//! at line ends. The last match counts; standard error follows standard output.
 
 use super::tail::tail;
 use regex::{Regex, RegexBuilder};
 use std::io;
 use std::path::Path;
 
-/// How much of each stream is searched, bytes from its end.
+/// Length of the end of each stream that is searched, bytes.
 const TAIL: u64 = 64 << 10;
-/// Most letters of what was found that a message repeats.
+/// Most characters of a match that a message quotes.
 const SHOWN: usize = 40;
 
-/// Where a peer prints its seconds.
+/// The pattern of the printed seconds.
 #[derive(Clone, Debug)]
 pub struct ElapsedPattern(Regex);
 
-/// What a peer says it took.
+/// The time that an external planner reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Elapsed {
     /// Seconds as printed.
     pub seconds: f64,
-    /// One unit of the last digit printed, seconds: `0.004` has a resolution of 0.001.
+    /// One unit of the last digit printed, seconds: 0.001 for `0.004`.
     pub resolution: f64,
 }
 
-/// Why nothing is known of how long a peer took by its own clock.
+/// Why the reported time is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElapsedError {
-    /// The pattern is none, or has no group or several.
+    /// The pattern is not valid, or does not have exactly one group.
     #[error("external elapsed '{text}': {why}")]
     Pattern {
-        /// As given.
+        /// The argument as given.
         text: String,
-        /// What is wrong.
+        /// What is wrong with the pattern.
         why: String,
     },
-    /// Nothing that was printed fits.
-    #[error("no own time: nothing printed fits '{pattern}'")]
+    /// No output matches the pattern.
+    #[error("no own time: no output matches '{pattern}'")]
     NoMatch {
-        /// What was looked for.
+        /// The pattern that did not match.
         pattern: String,
     },
-    /// What fits is no number of seconds.
-    #[error("no own time: '{found}' is no number of seconds")]
+    /// The group does not match a number of seconds.
+    #[error("no own time: '{found}' is not a number of seconds")]
     NotSeconds {
-        /// What the group holds.
+        /// The text of the group.
         found: String,
     },
 }
 
 impl ElapsedPattern {
-    /// Reads the pattern.
+    /// Parses the pattern; `text` is the whole argument, for messages.
     ///
     /// # Errors
-    /// [`ElapsedError::Pattern`], with `text` as what was given.
+    /// [`ElapsedError::Pattern`].
     pub fn parse(pattern: &str, text: &str) -> Result<Self, ElapsedError> {
         let wrong = |why: String| ElapsedError::Pattern { text: text.to_owned(), why };
-        // Its message draws the pattern over several lines; the last says what is wrong.
+        // The error of the library draws the pattern over several lines; only its last line states the
+        // problem.
         let regex = RegexBuilder::new(pattern).multi_line(true).build().map_err(|error| {
             let error = error.to_string();
             wrong(error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned())
         })?;
         match regex.captures_len() - 1 {
             1 => Ok(Self(regex)),
-            groups => Err(wrong(format!("the pattern has {groups} groups instead of one, for the seconds"))),
+            groups => Err(wrong(format!("the pattern has {groups} groups instead of one for the seconds"))),
         }
     }
 
-    /// Finds the seconds in text. O(letters).
+    /// Finds the seconds in a text. O(characters).
     ///
     /// # Errors
     /// [`ElapsedError::NoMatch`], [`ElapsedError::NotSeconds`].
@@ -80,13 +82,13 @@ impl ElapsedPattern {
         read(found).ok_or_else(|| ElapsedError::NotSeconds { found: found.chars().take(SHOWN).collect() })
     }
 
-    /// Finds the seconds among what a process has printed to two files.
+    /// Finds the seconds in the two files that a process has printed to.
     pub(super) fn find_in(&self, output: &Path, errors: &Path) -> io::Result<Result<Elapsed, ElapsedError>> {
         Ok(self.find(&format!("{}\n{}", tail(output, TAIL)?, tail(errors, TAIL)?)))
     }
 }
 
-/// Digits with at most one point, and an exponent, as seconds.
+/// Parses seconds: digits with at most one point, and an optional exponent.
 fn read(text: &str) -> Option<Elapsed> {
     let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let plain = |c: char| c.is_ascii_digit() || c == '.';
@@ -131,10 +133,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_no_number_is_said() {
+    fn a_missing_or_invalid_time_is_reported() {
         let pattern = pattern("took (.*) s$").unwrap();
         let none = pattern.find("nothing").unwrap_err();
-        assert_eq!(none.to_string(), "no own time: nothing printed fits 'took (.*) s$'");
+        assert_eq!(none.to_string(), "no own time: no output matches 'took (.*) s$'");
         let odd = pattern.find("took ages s").unwrap_err();
         assert_eq!(odd, ElapsedError::NotSeconds { found: "ages".to_owned() });
     }

@@ -1,34 +1,35 @@
-//! Runs anybody's binary under the limits of the benchmark and hands its answer to the checker.
+//! Runs external planners under the limits of the benchmark and checks their answers.
 //!
-//! A peer is a command line with placeholders, which are filled in after the line is split into words as a shell
-//! would (blanks, single and double quotes, backslash), so no path needs quoting and no shell runs; who wants one
-//! writes `sh -c '..'`.
+//! An external is a command line with placeholders. The line is split into words as a shell does (blanks,
+//! single and double quotes, backslash), and placeholders are replaced afterwards. Paths therefore need no
+//! quoting, and no shell runs; use `sh -c '..'` to get one.
 //!
 //! | placeholder | stands for |
 //! |---|---|
 //! | `{input}` | an instance file: half-open `MiniMalloc` columns, the capacity also in its name |
-//! | `{output}` | the file where the peer must leave a layout (`id` and `offset`) |
+//! | `{output}` | the file to which the external must write a layout (`id` and `offset`) |
 //! | `{capacity}` | the capacity, bytes |
-//! | `{seed}` | the seed; who asks for it is run once per seed |
-//! | `{threads}` | the threads it may use |
-//! | `{time_limit}` | the time limit, seconds; who asks for it gets [`GRACE`] beyond it to write its answer |
+//! | `{seed}` | the seed; commands without `{seed}` run once |
+//! | `{threads}` | the number of threads it may use |
+//! | `{time_limit}` | the time limit, seconds; commands with it have [`GRACE`] more to write an answer |
 //!
-//! The peer leads a process group of its own. At the deadline, on a [request to stop](plimsoll::interrupt), and when it
-//! ends, the whole group is killed, so nothing it started lives on, even where this process is killed ([`reaper`]).
-//! Seconds are those of the whole process. Nothing it says counts as proof: its layout
-//! goes through the checker, and what it prints of claims and bounds ([`Said`]) is kept as its word only. So is the time
-//! it says it took ([`ElapsedPattern`]).
+//! An external leads its own process group. The whole group is killed at the deadline, on a [request to
+//! stop](plimsoll::interrupt), and when the process ends, so none of its children survives, even if this
+//! process is killed ([`reaper`]). Seconds are those of the whole process.
+//!
+//! Nothing that an external reports counts as proof. Its layout passes the checker; the claims and bounds it
+//! prints ([`Said`]) and the time it reports ([`ElapsedPattern`]) are recorded unverified.
 
+mod check;
 mod elapsed;
-mod judge;
 mod process;
 pub mod reaper;
 mod said;
 mod tail;
 mod words;
 
+pub use check::{Whose, answer};
 pub use elapsed::{Elapsed, ElapsedError, ElapsedPattern};
-pub use judge::{Whose, answer};
 pub use said::Said;
 pub use words::quote;
 
@@ -42,16 +43,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How much of the peer's standard error is searched for its last line, bytes from its end.
+/// Length of the end of standard error that is searched for its last line, bytes.
 const TAIL: u64 = 16 << 10;
-/// Time beyond the limit for a peer that keeps the limit itself.
+/// Time beyond the limit for an external that enforces the limit itself.
 pub const GRACE: Duration = Duration::from_secs(1);
-/// Time for a peer to say its version.
+/// Time limit of a version command.
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
-/// Longest version that is kept, letters.
+/// Longest version that is kept, characters.
 const VERSION_LENGTH: usize = 160;
 
-/// A peer: a name and its command line.
+/// An external planner: a name and its command line.
 #[derive(Clone, Debug)]
 pub struct External {
     name: String,
@@ -60,44 +61,46 @@ pub struct External {
     elapsed: Option<ElapsedPattern>,
 }
 
-/// What a peer is asked.
+/// The task of an external run.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// The instance.
+    /// The instance, written to the file `{input}`.
     pub instance: &'a Instance,
-    /// The capacity to keep, bytes.
+    /// The capacity that the layout must keep, bytes.
     pub capacity: Bytes,
-    /// Wall-clock time.
+    /// The wall-clock time limit.
     pub limit: Option<Duration>,
     /// Seed of all randomness.
     pub seed: u64,
-    /// Threads it may use.
+    /// The number of threads it may use.
     pub threads: usize,
 }
 
-/// One run of a peer.
+/// One run of an external planner.
 #[derive(Debug)]
 pub struct ExternalAttempt {
-    /// The layout it left, not yet checked; or why there is none.
+    /// The layout it wrote, not yet checked, or why there is none.
     pub layout: Result<Layout, String>,
-    /// What it said of itself, in order.
+    /// The reports it printed, in order.
     pub said: Vec<Said>,
-    /// Wall-clock seconds from start to end or deadline, of the whole process.
+    /// Wall-clock seconds of the whole process, from its start to its end or the deadline.
     pub seconds: f64,
-    /// How long it says it took; `None` where nobody knows where it says so, or the deadline ended it.
+    /// The time it reports; `None` without a pattern, or where the deadline ended it.
     pub elapsed: Option<Result<Elapsed, ElapsedError>>,
     /// True where the deadline ended it.
     pub timed_out: bool,
-    /// True where a [request to stop](plimsoll::interrupt) ended it: the run says nothing of the peer.
+    /// True where a [request to stop](plimsoll::interrupt) ended it: the run then says nothing about the
+    /// external.
     pub interrupted: bool,
-    /// Why it ended: exit code or signal, and the last line of its standard error; `None` for a clean, silent end.
+    /// How it ended: exit code or signal, and the last line of its standard error; `None` for a successful,
+    /// silent end.
     pub remark: Option<String>,
-    /// Highest resident memory seen of the process itself, bytes, sampled while it ran.
+    /// Highest resident memory of the process itself, bytes, sampled while it ran.
     pub peak_memory: Option<u64>,
 }
 
 impl ExternalAttempt {
-    /// What it said of its progress, by its own clock but never later than its end.
+    /// The improvements it reported, by its own clock but never later than its end.
     pub fn course(&self) -> Course {
         let mut course = Course::default();
         for said in &self.said {
@@ -114,24 +117,24 @@ impl ExternalAttempt {
     }
 }
 
-/// Names that may stand in tables and file names.
+/// Whether a name is fit for tables and file names.
 fn is_plain(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
     !name.is_empty() && name.chars().all(plain)
 }
 
 impl External {
-    /// Reads `NAME=cmd {input} {output} {capacity}`.
+    /// Parses `NAME=cmd {input} {output} {capacity}`.
     ///
     /// # Errors
-    /// One line that says what is wrong.
+    /// One line that states what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |why: &str| Err(format!("external '{text}': {why}"));
         let Some((name, line)) = text.split_once('=') else {
             return wrong("expected NAME='cmd {input} {output} {capacity}'");
         };
         if !is_plain(name) {
-            return wrong("the name before '=' may hold letters, digits and - _ . + only");
+            return wrong("the name before '=' may contain only letters, digits and - _ . +");
         }
         let words = match words::split(line) {
             Ok(words) => words,
@@ -148,27 +151,27 @@ impl External {
         Ok(Self::new(name, words))
     }
 
-    /// A peer from words that need no splitting.
+    /// An external from words that are already split.
     pub fn new(name: &str, words: Vec<String>) -> Self {
         Self { name: name.to_owned(), words, version: None, elapsed: None }
     }
 
-    /// Its name in tables.
+    /// The name under which it appears in tables and records.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its command line, for the record.
+    /// The command line, quoted, for the record.
     pub fn line(&self) -> String {
         self.words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Its version, where somebody asked.
+    /// The version, where a version command was given.
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
     }
 
-    /// True where its command line asks for the seed.
+    /// True where its command line contains `{seed}`.
     pub fn is_seeded(&self) -> bool {
         self.asks_for("{seed}")
     }
@@ -177,10 +180,11 @@ impl External {
         self.words.iter().any(|word| word.contains(placeholder))
     }
 
-    /// Runs the command of `NAME='cmd'` and keeps the first line it prints as the version of that peer.
+    /// Runs the command of `NAME='cmd'` and keeps the first line it prints as the version of that external.
     ///
     /// # Errors
-    /// One line that says what is wrong: no such peer, a command that cannot be run, fails, or prints nothing.
+    /// One line that states what is wrong: an unknown name, or a command that cannot be run, fails, or prints
+    /// nothing.
     pub fn ask_version(peers: &mut [Self], text: &str) -> Result<(), String> {
         let wrong = |why: String| format!("external version '{text}': {why}");
         let (name, line) = text.split_once('=').ok_or_else(|| wrong("expected NAME='cmd'".to_owned()))?;
@@ -193,23 +197,24 @@ impl External {
         Ok(())
     }
 
-    /// Reads `NAME=REGEX`: where the peer of that name prints how long it took, seconds.
+    /// Parses `NAME=REGEX`: where the external of that name prints its time, seconds.
     ///
     /// # Errors
-    /// [`ElapsedError::Pattern`]: no such peer, two patterns for one, no pattern, not one group.
+    /// [`ElapsedError::Pattern`]: an unknown name, a second pattern for one name, an invalid pattern, or not
+    /// exactly one group.
     pub fn tell_elapsed(peers: &mut [Self], text: &str) -> Result<(), ElapsedError> {
         let wrong = |why: String| ElapsedError::Pattern { text: text.to_owned(), why };
         let (name, pattern) = text.split_once('=').ok_or_else(|| wrong("expected NAME=REGEX".to_owned()))?;
         let peer = peers.iter_mut().find(|peer| peer.name == name);
         let peer = peer.ok_or_else(|| wrong(format!("no external is called '{name}'")))?;
         if peer.elapsed.is_some() {
-            return Err(wrong(format!("'{name}' has a pattern already")));
+            return Err(wrong(format!("'{name}' already has a pattern")));
         }
         peer.elapsed = Some(ElapsedPattern::parse(pattern, text)?);
         Ok(())
     }
 
-    /// Runs it; ends at the time limit, with whatever it has left by then.
+    /// Runs it until it ends or reaches the time limit.
     pub fn run(&self, task: &Task<'_>) -> ExternalAttempt {
         self.try_run(task).unwrap_or_else(|error| ExternalAttempt {
             layout: Err(format!("cannot run '{}': {error}", self.words[0])),
@@ -234,13 +239,13 @@ impl External {
         command.stdin(Stdio::null()).stdout(File::create(&prints)?).stderr(File::create(&errors)?);
         let ended = process::run(&mut command, self.deadline(task.limit))?;
         let remark = remark(&ended, &errors)
-            // Where the files lay is of no interest to a reader of the record.
+            // The path of the scratch folder is irrelevant to a reader of the record.
             .map(|text| text.replace(&*folder.path().to_string_lossy(), "FOLDER"));
         let layout = if output.exists() {
             read_layout_file(&output, task.instance)
-                .map_err(|error| error.to_string().replace(&output.display().to_string(), "its answer"))
+                .map_err(|error| error.to_string().replace(&output.display().to_string(), "the answer"))
         } else {
-            Err("it left no answer".to_owned())
+            Err("no answer was written".to_owned())
         };
         let Ended { seconds, timed_out, interrupted, peak_memory, .. } = ended;
         let said = said::read(&prints)?;
@@ -249,15 +254,15 @@ impl External {
         Ok(ExternalAttempt { layout, said, seconds, elapsed, timed_out, interrupted, remark, peak_memory })
     }
 
-    /// When it is ended: at the limit, or [`GRACE`] beyond it where it keeps the limit itself.
+    /// Its deadline: the limit, or [`GRACE`] beyond it where it enforces the limit itself.
     fn deadline(&self, limit: Option<Duration>) -> Option<Duration> {
         let grace = if self.asks_for("{time_limit}") { GRACE } else { Duration::ZERO };
         limit.map(|limit| limit.saturating_add(grace))
     }
 
-    /// The command with its placeholders filled in.
+    /// The command with its placeholders replaced.
     fn command(&self, task: &Task<'_>, input: &Path, output: &Path) -> Command {
-        // No limit is a very long one: a year.
+        // No limit is passed as one year.
         let limit = task.limit.map_or(31_536_000.0, |limit| limit.as_secs_f64());
         let fill = |word: &String| {
             word.replace("{input}", &input.to_string_lossy())
@@ -267,14 +272,14 @@ impl External {
                 .replace("{threads}", &task.threads.to_string())
                 .replace("{time_limit}", &limit.to_string())
         };
-        // The program itself may be any path; it is taken as it is.
+        // The program is taken as given: placeholders are replaced in arguments only.
         let mut command = Command::new(PathBuf::from(&self.words[0]));
         command.args(self.words[1..].iter().map(fill));
         command
     }
 }
 
-/// The first line with something on it that a command prints.
+/// The first non-empty line that a command prints.
 fn first_line(first: &str, others: &[String]) -> io::Result<String> {
     let folder = tempfile::tempdir()?;
     let prints = folder.path().join("stdout");
@@ -333,9 +338,9 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nothing_a_peer_started_outlives_it() {
+    fn children_of_a_peer_do_not_survive_it() {
         let folder = tempfile::tempdir().unwrap();
-        let (go, mark) = (folder.path().join("go"), folder.path().join("alive"));
+        let (go, mark) = (folder.path().join("go"), folder.path().join("survivor"));
         let line = format!(
             "p=sh -c '(while ! test -e \"$2\"; do sleep 0.02; done; touch \"$3\") & sleep 600' x {{input}} {} {} {{output}}",
             quote(&go.to_string_lossy()),
@@ -344,15 +349,15 @@ mod tests {
         let peer = External::parse(&line).unwrap();
         let attempt = ask(&peer, 4, Some(Duration::from_millis(100)));
         assert!(attempt.timed_out && attempt.layout.is_err());
-        // A child that lives on sees this, sooner or later.
+        // A surviving child would see this file sooner or later.
         fs::write(&go, "").unwrap();
         std::thread::sleep(Duration::from_millis(300));
-        assert!(!mark.exists(), "a child of the peer lived on");
+        assert!(!mark.exists(), "a child of the peer survived");
     }
 
     #[cfg(unix)]
     #[test]
-    fn answers_and_failures_are_told_apart() {
+    fn answers_and_failures_are_distinguished() {
         let run = |script: &str| {
             let peer =
                 External::parse(&format!("p=sh -c {} x {{input}} {{output}} {{capacity}}", quote(script)));
@@ -366,14 +371,14 @@ mod tests {
         assert!(bad.layout.unwrap_err().contains("no answer"));
         let remark = bad.remark.unwrap();
         assert!(remark.contains('7') && remark.contains("oops"), "{remark}");
-        assert!(run("echo nonsense > \"$2\"").layout.unwrap_err().contains("its answer: line 1"));
+        assert!(run("echo nonsense > \"$2\"").layout.unwrap_err().contains("the answer: line 1"));
         let missing = External::parse("p=/no/such/binary {input} {output}").unwrap();
         assert!(ask(&missing, 9, None).layout.unwrap_err().contains("cannot run"));
     }
 
     #[cfg(unix)]
     #[test]
-    fn peers_are_told_seed_threads_and_limit_and_may_speak() {
+    fn peers_get_seed_threads_and_limit_and_may_report() {
         let script = "echo \"{\\\"peak\\\": $3, \\\"lower_bound\\\": $4, \\\"claim\\\": \\\"$5\\\"}\"";
         let line =
             format!("p=sh -c {} x {{input}} {{output}} {{seed}} {{threads}} {{time_limit}}", quote(script));
@@ -384,7 +389,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn who_keeps_the_limit_itself_has_time_to_write() {
+    fn peers_with_a_time_limit_get_grace_to_write() {
         let peer = |more: &str| External::parse(&format!("p=sleep 600 {{input}} {{output}} {more}")).unwrap();
         let limit = Some(Duration::from_millis(100));
         assert_eq!(peer("").deadline(limit), limit);
@@ -443,6 +448,6 @@ mod tests {
         }
         External::tell_elapsed(&mut peers, "p=x=([0-9]+)").unwrap();
         let twice = External::tell_elapsed(&mut peers, "p=(b)").unwrap_err().to_string();
-        assert!(twice.contains("has a pattern already"), "{twice}");
+        assert!(twice.contains("already has a pattern"), "{twice}");
     }
 }

@@ -1,9 +1,10 @@
-//! One process under a deadline, timed to its end.
+//! Runs one process under a deadline and measures its time.
 //!
-//! The process is in a group of its own. At the deadline, on a [request to stop](plimsoll::interrupt), and when it ends,
-//! the whole group is killed, so nothing it started lives on; the [reaper](super::reaper) does so where this process is
-//! killed. One thread sleeps until the process ends, so that its time is exact to the system's
-//! wake-up; another samples its memory now and then and keeps the deadline.
+//! The process has its own process group. The whole group is killed at the deadline, on a [request to
+//! stop](plimsoll::interrupt), and when the process ends, so none of its children survives. The
+//! [reaper](super::reaper) kills the group if this process is killed. One thread sleeps until the process
+//! ends, so its time is as exact as the wake-up of the system. Another thread samples its memory and enforces
+//! the deadline.
 
 #[cfg(unix)]
 use super::reaper::{Leader, kill_group, pid_of};
@@ -24,35 +25,35 @@ pub(super) struct Ended {
     pub(super) timed_out: bool,
     /// True where a request to stop ended it.
     pub(super) interrupted: bool,
-    /// Highest resident memory seen, bytes.
+    /// The highest resident memory sampled, bytes.
     pub(super) peak_memory: Option<u64>,
 }
 
-/// Starts the command, waits for its end or the deadline, then ends its whole group.
+/// Starts the command, waits for its end or the deadline, then kills its whole group.
 #[cfg(unix)]
 pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Ended> {
     use std::sync::mpsc;
     let leader = Leader::start();
-    // With a zero it leads its group itself.
+    // Group 0 makes the process the leader of its own group.
     let group = leader.as_ref().and_then(|leader| i32::try_from(leader.id()).ok()).unwrap_or(0);
     std::os::unix::process::CommandExt::process_group(command, group);
     let started = Instant::now();
     let mut child = command.spawn()?;
     let group = leader.as_ref().map_or(child.id(), Leader::id);
     let deadline = limit.and_then(|limit| started.checked_add(limit));
-    let (tell, told) = mpsc::channel::<()>();
+    let (running, finished) = mpsc::channel::<()>();
     let (ended, sampled) = std::thread::scope(|scope| {
         let id = child.id();
-        let guard = scope.spawn(move || guard(id, group, deadline, &told));
+        let guard = scope.spawn(move || guard(id, group, deadline, &finished));
         let ended = wait_for_end(&child).map(|()| started.elapsed());
-        drop(tell);
+        drop(running);
         (ended, guard.join())
     });
-    // The leader is not reaped yet, so its number still stands for its group.
+    // The leader has not been reaped, so its id still denotes its group.
     kill_group(group);
     let status = child.wait()?;
     let (peak_memory, killed) = sampled.unwrap_or((None, None));
-    // One that ended by itself in the last moment has its answer.
+    // A process that ended by itself just before the kill has its answer.
     let killed = killed.filter(|_| status.code().is_none());
     let (timed_out, interrupted) = (killed == Some(Why::Deadline), killed == Some(Why::Request));
     Ok(Ended { status, seconds: ended?.as_secs_f64(), timed_out, interrupted, peak_memory })
@@ -66,13 +67,14 @@ enum Why {
     Request,
 }
 
-/// Samples memory until told to stop; kills the group at the deadline or on request, and returns which.
+/// Samples memory until `finished` disconnects. Kills the group at the deadline or on request, and returns
+/// the reason.
 #[cfg(unix)]
 fn guard(
     id: u32,
     group: u32,
     deadline: Option<Instant>,
-    told: &std::sync::mpsc::Receiver<()>,
+    finished: &std::sync::mpsc::Receiver<()>,
 ) -> (Option<u64>, Option<Why>) {
     use std::sync::mpsc::RecvTimeoutError;
     let process = id.to_string();
@@ -80,7 +82,7 @@ fn guard(
     let mut peak = None;
     loop {
         let left = deadline.map_or(wait, |deadline| deadline.saturating_duration_since(Instant::now()));
-        if told.recv_timeout(left.min(wait)) != Err(RecvTimeoutError::Timeout) {
+        if finished.recv_timeout(left.min(wait)) != Err(RecvTimeoutError::Timeout) {
             return (peak, None);
         }
         peak = peak.max(high_water_mark(&process));
@@ -109,7 +111,7 @@ fn wait_for_end(child: &Child) -> io::Result<()> {
     }
 }
 
-/// Without process groups only the process itself is ended, and its end is noticed a little late.
+/// Without process groups, only the process itself is killed, and its end is detected by polling.
 #[cfg(not(unix))]
 pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Ended> {
     let started = Instant::now();

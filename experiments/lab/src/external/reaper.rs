@@ -1,14 +1,16 @@
-//! Ends external programs when this process dies, however it dies.
+//! Ends external programs when this process dies, even if it is killed.
 //!
-//! A process that is killed cannot clean up. So a second process, the *reaper*, reads a pipe whose only other end is
-//! held by the first: the first writes a line for every process group it starts and every scratch folder it makes, and
-//! another when it has ended or removed them itself. When the pipe ends, the first process is gone; the reaper kills the
-//! groups and removes the folders that are left, and ends.
+//! A killed process cannot clean up. A second process, the *reaper*, therefore reads a pipe whose only other
+//! end the first process holds. The first process writes a line for every process group it starts and every
+//! scratch folder it creates, and another line once it has ended or removed them. When the pipe closes, the
+//! first process is gone. The reaper then kills the remaining groups, removes the remaining folders, and
+//! exits.
 //!
-//! A program that started before its line was written would live on if the first process were killed in between. So a
-//! group is led by a process that only waits (`Leader`), and the program joins it when the line has been written.
+//! A program that started before its line was written would survive if the first process were killed in
+//! between. Each group is therefore led by a process that only waits (`Leader`); the program joins the group
+//! after the line has been written.
 //!
-//! Nothing happens before [`employ`] names the command that starts the reaper, which is this very binary.
+//! Nothing is started before [`employ`] sets the command of the reaper, which is this binary.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -17,7 +19,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What is left behind where a process is killed.
+/// A resource that must be cleaned up if this process is killed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Ward {
@@ -37,25 +39,26 @@ enum Line {
 static COMMAND: OnceLock<Vec<OsString>> = OnceLock::new();
 static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
-/// Names the command that starts the reaper: one that calls [`serve`]. It is started with the first external program.
+/// Sets the command that starts the reaper, which must call [`serve`]. The reaper starts with the first
+/// external program.
 pub fn employ(command: Vec<OsString>) {
-    // The first command stays.
+    // Later calls have no effect.
     let _ = COMMAND.set(command);
 }
 
-/// Leaves a ward to the reaper while this lives.
+/// A resource registered with the reaper until this value is dropped.
 pub(super) struct Watch(Option<Ward>);
 
-/// Has the reaper take care of what would be left behind.
+/// Registers a resource with the reaper.
 pub(super) fn watch(ward: &Ward) -> Watch {
-    let told = tell(&Line::Watch(ward.clone()));
-    Watch(told.then(|| ward.clone()))
+    let registered = write_line(&Line::Watch(ward.clone()));
+    Watch(registered.then(|| ward.clone()))
 }
 
 impl Watch {
     fn release(&mut self) {
         if let Some(ward) = self.0.take() {
-            tell(&Line::Release(ward));
+            write_line(&Line::Release(ward));
         }
     }
 }
@@ -66,7 +69,7 @@ impl Drop for Watch {
     }
 }
 
-/// A process group that the reaper knows before anyone joins it.
+/// A process group that is registered with the reaper before a program joins it.
 #[cfg(unix)]
 pub(super) struct Leader {
     process: Child,
@@ -75,7 +78,7 @@ pub(super) struct Leader {
 
 #[cfg(unix)]
 impl Leader {
-    /// Starts a process that waits for the end of this one in a group of its own; none where there is no reaper.
+    /// Starts a process in its own group that waits for the end of this one; `None` without a reaper.
     pub(super) fn start() -> Option<Self> {
         let process = spawn()?;
         let watch = watch(&Ward::Group(process.id()));
@@ -88,19 +91,19 @@ impl Leader {
     }
 }
 
-/// Ends the whole group.
+/// Kills the whole group.
 #[cfg(unix)]
 impl Drop for Leader {
     fn drop(&mut self) {
         kill_group(self.id());
-        // The number may be given to others once the leader has been waited for.
+        // The id may be reused once the leader has been waited for.
         self.watch.release();
         let _ = self.process.wait();
     }
 }
 
 /// Writes a line to the reaper; false where there is none.
-fn tell(line: &Line) -> bool {
+fn write_line(line: &Line) -> bool {
     let Some(pipe) = PIPE.get_or_init(start) else { return false };
     let Ok(mut text) = serde_json::to_vec(line) else { return false };
     text.push(b'\n');
@@ -111,12 +114,12 @@ fn start() -> Option<Mutex<ChildStdin>> {
     Some(Mutex::new(spawn()?.stdin.take()?))
 }
 
-/// A process that runs [`serve`] in a group of its own.
+/// Starts a process that runs [`serve`] in its own group.
 fn spawn() -> Option<Child> {
     let (first, others) = COMMAND.get()?.split_first()?;
     let mut command = Command::new(first);
     command.args(others).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Ctrl-C in a terminal reaches the group of the command, not the reaper.
+    // Ctrl-C in a terminal signals the group of the command, not the reaper.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().ok()
@@ -127,7 +130,7 @@ fn spawn() -> Option<Child> {
 pub(super) fn kill_group(id: u32) {
     use rustix::process::{Signal, kill_process_group};
     if let Some(pid) = pid_of(id) {
-        // Fails only where nobody is left, which is what is wanted.
+        // An error means that the group is already empty.
         let _ = kill_process_group(pid, Signal::KILL);
     }
 }
@@ -137,7 +140,7 @@ pub(super) fn pid_of(id: u32) -> Option<rustix::process::Pid> {
     rustix::process::Pid::from_raw(i32::try_from(id).ok()?)
 }
 
-/// The reaper: reads lines until the input ends, then ends and removes what was not released.
+/// The reaper: reads lines until the input ends, then cleans up every resource that was not released.
 pub fn serve(input: impl Read) {
     let mut wards: Vec<Ward> = Vec::new();
     for line in BufReader::new(input).lines() {
@@ -155,7 +158,7 @@ pub fn serve(input: impl Read) {
             #[cfg(not(unix))]
             Ward::Group(_) => {}
             Ward::Folder(path) => {
-                // Gone already where the other process came to it.
+                // An error means that the other process has already removed it.
                 let _ = std::fs::remove_dir_all(path);
             }
         }
@@ -167,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_released_is_left_alone() {
+    fn released_resources_are_not_touched() {
         let (kept, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let wards = [kept.path(), left.path()].map(|path| Ward::Folder(path.to_owned()));
         let [kept_ward, left_ward] = wards.clone();

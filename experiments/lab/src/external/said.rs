@@ -1,39 +1,39 @@
-//! What a peer says of itself on standard output.
+//! The reports of an external planner on standard output.
 //!
-//! Every line that is one JSON object with `claim`, `peak` or `lower_bound` in it counts, `plimsoll solve --json`
-//! prints such a line; everything else on standard output is passed over. With `seconds`, the lines are a course of
-//! events; the last word on each matter stands at the end.
+//! Every line that is a JSON object with `claim`, `peak` or `lower_bound` is a report, such as the lines of
+//! `plimsoll solve --json`. All other output is ignored. Reports with `seconds` form a trace of events. The
+//! last value of each member is final.
 
 use super::tail::tail;
 use serde::Deserialize;
 use std::io;
 use std::path::Path;
 
-/// How much of standard output is looked at, bytes from its end.
+/// Length of the end of standard output that is read, bytes.
 const TAIL: u64 = 4 << 20;
 
-/// One line, or the last word on each matter.
+/// One line, or the last value of each member.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Said {
-    /// Seconds since the peer started, by its own clock.
+    /// Seconds since the start, by the clock of the planner.
     pub seconds: Option<f64>,
     /// `optimal`, `feasible`, `infeasible`, `unknown`.
     pub claim: Option<String>,
-    /// Why it ended.
+    /// The termination reason, in the words of `plimsoll solve`.
     pub stop: Option<String>,
-    /// Peak of its layout, bytes.
+    /// The peak of its layout, bytes.
     pub peak: Option<u64>,
-    /// A bound it believes in, bytes.
+    /// The lower bound it reports, bytes.
     pub lower_bound: Option<u64>,
-    /// Why.
+    /// The reason for the bound.
     pub witness: Option<String>,
-    /// Nodes, whatever it counts.
+    /// The number of nodes, as the planner counts them.
     pub nodes: Option<u64>,
 }
 
 impl Said {
-    /// The last word on each matter.
+    /// The last value of each member.
     pub fn last(lines: &[Self]) -> Self {
         let mut last = Self::default();
         for line in lines.iter().cloned() {
@@ -51,7 +51,7 @@ impl Said {
     }
 }
 
-/// The lines that count in a file of standard output.
+/// Reads the reports from a file of standard output.
 pub(super) fn read(path: &Path) -> io::Result<Vec<Said>> {
     Ok(parse(&tail(path, TAIL)?))
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_word_on_each_matter_stands() {
+    fn the_last_value_of_each_member_is_final() {
         let text = "banner\n{\"seconds\":0.5,\"peak\":12}\n{\"lower_bound\":8, \"seconds\":1}\n{broken\n\
                     {\"claim\":\"optimal\",\"peak\":9,\"extra\":[1]}\n{\"other\":1}\n[]\n";
         let lines = parse(text);

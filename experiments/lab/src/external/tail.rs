@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// At most so many bytes from the end, as text; what is no UTF-8 is replaced.
+/// Returns at most `most` bytes from the end, as text; invalid UTF-8 is replaced.
 pub(super) fn tail(path: &Path, most: u64) -> io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -14,13 +14,13 @@ pub(super) fn tail(path: &Path, most: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Longest line that is kept, letters.
+/// Longest line that is kept, characters.
 const LONGEST: usize = 200;
-/// What Rust prints below the message of a panic.
+/// The line that Rust prints below the message of a panic.
 const NOTE: &str = "note: run with `RUST_BACKTRACE";
 
-/// The last line with something on it, as programs that fail print their reason last; empty where there is none. Control
-/// characters and the colours of terminals are left out, and what is longer than 200 letters is cut.
+/// The last non-empty line of a text, where failing programs usually print the reason; empty where there is
+/// none. Control characters and terminal colours are removed, and the line is cut to 200 characters.
 pub(super) fn last_line(text: &str) -> String {
     let plain = text.split(['\n', '\r']).map(plain);
     let said = plain.rev().find(|line| !line.is_empty() && !line.starts_with(NOTE)).unwrap_or_default();
@@ -31,8 +31,8 @@ pub(super) fn last_line(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A line as it would be read: without escape sequences (`ESC [`, to the first letter) and control characters, single
-/// blanks between words.
+/// A line as a terminal shows it: without escape sequences (`ESC [` to the first letter) and control
+/// characters, with single blanks between words.
 fn plain(line: &str) -> String {
     let mut text = String::new();
     let mut letters = line.chars().peekable();
@@ -54,10 +54,11 @@ mod tests {
 
     #[test]
     fn the_last_line_is_the_reason() {
-        let python = "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: no room\n\n";
-        assert_eq!(last_line(python), "ValueError: no room");
-        let rust = "thread 'main' panicked at src/main.rs:2:5:\nno room\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
-        assert_eq!(last_line(rust), "no room");
+        let python =
+            "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: out of space\n\n";
+        assert_eq!(last_line(python), "ValueError: out of space");
+        let rust = "thread 'main' panicked at src/main.rs:2:5:\nout of space\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        assert_eq!(last_line(rust), "out of space");
         assert_eq!(last_line("10 %\r20 %\rerror:\tfull\r\n"), "error: full");
         assert_eq!(last_line("\u{1b}[1;31merror\u{1b}[0m: a\u{7}b\u{0}c\n \n"), "error: abc");
         assert_eq!(last_line("\n \n\u{1b}[0m\n"), "");

@@ -1,11 +1,11 @@
-//! A command line as words, and back.
+//! Command lines split into words and quoted again.
 
-/// Splits a line into words as a shell does.
+/// Splits a command line into words as a shell does.
 pub(super) fn split(line: &str) -> Result<Vec<String>, &'static str> {
     shlex::split(line).ok_or("a quote is not closed, or nothing follows the last backslash")
 }
 
-/// A word as a shell would read it back.
+/// Quotes a word for a shell where necessary.
 pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+/=:,@%{}".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

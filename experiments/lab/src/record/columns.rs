@@ -1,4 +1,4 @@
-//! Which columns a file has, and records as lines.
+//! The columns of a file, and records as CSV lines.
 
 use super::Record;
 use csv::StringRecord;
@@ -7,20 +7,20 @@ use std::sync::LazyLock;
 /// Names of all columns, in order.
 static NAMES: LazyLock<StringRecord> = LazyLock::new(|| first_line(&Record::default(), true));
 
-/// The last column that every file has; those before it identify the run and state its result.
+/// The last column that every file has. The columns up to it identify the run and state its result.
 const LAST_FIXED: &str = "error";
 /// Columns that are stored only on request.
 const ON_REQUEST: [&str; 2] = ["trace", "layout"];
 
-/// Columns that differ between equal runs: what clocks and memory show. All others repeat where runs have no time limit,
-/// on the same build and machine.
+/// Columns that may differ between equal runs, since they depend on time or memory. All others are
+/// reproducible for runs without a time limit, on the same build and machine.
 pub const MEASURED: [&str; 7] =
     ["seconds", "own_seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp", "trace"];
 
-/// The first line of a file that begins with this record.
+/// The header, or the line of a record.
 fn first_line(record: &Record, header: bool) -> StringRecord {
     let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
-    // A vector accepts every write.
+    // Writing into a vector cannot fail.
     let written = writer.serialize(record);
     debug_assert!(written.is_ok());
     let text = writer.into_inner().unwrap_or_default();
@@ -43,14 +43,14 @@ pub(super) fn is_known(name: &str) -> bool {
 pub struct Columns(Vec<usize>);
 
 impl Columns {
-    /// All but those on request.
+    /// All columns except those on request.
     pub fn all() -> Self {
         let all = NAMES.iter().enumerate().filter(|(_, name)| !ON_REQUEST.contains(name));
         Self(all.map(|(at, _)| at).collect())
     }
 
-    /// Those that every file has, and these metrics or all, with trace and layout on request; `None` for a name that
-    /// is no metric.
+    /// The columns that every file has, the given metrics (or all), and trace and layout on request. `None`
+    /// if a name is not a metric.
     pub fn of(kept: Option<&[String]>, trace: bool, layouts: bool) -> Option<Self> {
         if kept.is_some_and(|kept| kept.iter().any(|name| !metrics().any(|known| known == name))) {
             return None;
@@ -71,22 +71,22 @@ impl Columns {
         Some(Self(all.filter(|(_, name)| is_kept(name)).map(|(at, _)| at).collect()))
     }
 
-    /// Their names.
+    /// The names of the columns.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(|&at| &NAMES[at])
     }
 
-    /// Whether a column of this name is kept.
+    /// Whether there is a column of this name.
     pub fn has(&self, name: &str) -> bool {
         self.names().any(|own| own == name)
     }
 
-    /// The first line of the file, with its line break.
+    /// The header of the file, with its line break.
     pub fn header(&self) -> String {
         line(self.names())
     }
 
-    /// One record as a line, with its line break and no other: those inside cells become blanks.
+    /// A record as one line, with its line break. Line breaks inside cells become blanks.
     pub fn line(&self, record: &Record) -> String {
         let cells = first_line(record, false);
         let plain: Vec<String> =
@@ -94,7 +94,7 @@ impl Columns {
         line(plain.iter().map(String::as_str))
     }
 
-    /// A whole file.
+    /// A whole file: header and records.
     pub fn file<'a>(&self, records: impl IntoIterator<Item = &'a Record>) -> String {
         records.into_iter().fold(self.header(), |text, record| text + &self.line(record))
     }
@@ -102,7 +102,7 @@ impl Columns {
 
 fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    // A vector accepts every write, and cells are UTF-8.
+    // Writing into a vector cannot fail, and cells are UTF-8.
     let written = writer.write_record(cells);
     debug_assert!(written.is_ok());
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()

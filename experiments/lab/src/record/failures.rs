@@ -1,4 +1,4 @@
-//! Which algorithms failed, how often, and why.
+//! Failed runs, counted by algorithm.
 
 use super::Record;
 use serde::Serialize;
@@ -7,31 +7,31 @@ use std::fmt::Write as _;
 /// An algorithm with runs that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Failures {
-    /// The problem.
+    /// The problem that it solves.
     pub problem: String,
-    /// The algorithm.
+    /// The name of the algorithm.
     pub algorithm: String,
-    /// `heuristic`, `exact`, `external`.
+    /// The kind of the algorithm: `heuristic`, `exact` or `external`.
     pub kind: String,
-    /// Runs that were attempted: neither declined nor of instances that cannot be read.
+    /// Number of attempted runs: without skipped runs and unreadable instances.
     pub runs: usize,
-    /// Those that broke: failed, crashed, or killed as they kept no limit.
+    /// Number of runs that failed, crashed, or were killed for exceeding their time limit.
     pub failed: usize,
-    /// Those whose answer the checker rejected.
+    /// Number of runs whose answer the checker refused.
     pub refused: usize,
-    /// Instance of the first of them.
+    /// The instance of the first failed or refused run.
     pub instance: String,
-    /// What went wrong there.
+    /// The error of that run.
     pub reason: String,
 }
 
 impl Failures {
-    /// Whether no run of the algorithm has an answer that counts.
+    /// Whether the algorithm has no accepted answer at all.
     pub fn is_total(&self) -> bool {
         self.failed + self.refused == self.runs
     }
 
-    /// Whether somebody else's binary failed.
+    /// Whether the algorithm is an external program.
     pub fn is_external(&self) -> bool {
         self.kind == "external"
     }
@@ -72,7 +72,7 @@ pub fn failures(records: &[Record]) -> Vec<Failures> {
     all
 }
 
-/// A line for each: how often, and the reason of the first.
+/// One line per algorithm: number of failed runs, and the first error.
 pub fn lines(failures: &[Failures]) -> String {
     failures.iter().fold(String::new(), |mut text, one| {
         let Failures { problem, algorithm, runs, failed, refused, instance, reason, .. } = one;
@@ -98,10 +98,10 @@ mod tests {
     #[test]
     fn reasons_are_those_of_the_first_failure() {
         let runs = [
-            run("good", "done", "said something"),
+            run("good", "done", "a remark"),
             run("declines", "skipped", "too large"),
             run("bad", "skipped", "too large"),
-            run("bad", "failed", "exit status: 7; stderr: no room"),
+            run("bad", "failed", "exit status: 7; stderr: too small"),
             run("bad", "refused", "a and b overlap"),
             run("mixed", "done", ""),
             run("mixed", "crashed", "signal: 11"),
@@ -113,7 +113,7 @@ mod tests {
         assert!(found[0].is_total() && !found[1].is_total());
         assert_eq!(
             lines(&found),
-            "bad (offsets) failed in 1 and refused in 1 of 2 runs; i: exit status: 7; stderr: no room\n\
+            "bad (offsets) failed in 1 and refused in 1 of 2 runs; i: exit status: 7; stderr: too small\n\
              mixed (offsets) failed in 1 of 2 runs; i: signal: 11\n"
         );
     }

@@ -1,4 +1,4 @@
-//! Reads records back, of every version of their columns.
+//! Reads CSV files of records, of every schema version.
 
 use super::columns::is_known;
 use super::{Record, SCHEMA_VERSION, number_runs};
@@ -6,37 +6,37 @@ use csv::StringRecord;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
-/// Why a CSV file cannot be read.
+/// Errors of reading a CSV file.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The file or folder cannot be read.
     #[error("cannot read {path}: {1}", path = .0.display())]
     Io(PathBuf, #[source] std::io::Error),
-    /// A line, counted from 1, does not hold what it should.
+    /// A line, counted from 1, is not valid.
     #[error("{path}: line {1}: {2}", path = .0.display())]
     Line(PathBuf, u64, String),
 }
 
-/// Columns without which a file holds no runs.
+/// The columns that every file of runs has.
 const NEEDED: [&str; 4] = ["instance", "problem", "algorithm", "status"];
 
-/// The whole lines of a CSV file. A last line without a line break was truncated and does not count.
+/// The complete lines of a CSV file. A last line without a line break is truncated and skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CsvFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Names of the columns; empty where the file has no whole line.
+    /// Names of the columns; empty where the file has no complete line.
     pub columns: Vec<String>,
-    /// Everything up to the last line break.
+    /// The text up to the last line break.
     text: String,
     /// Length of a truncated last line, bytes.
     pub torn: u64,
 }
 
-/// The records of a file. O(bytes).
+/// Reads the records of a file. O(bytes).
 ///
 /// # Errors
-/// [`RecordError`], with the line.
+/// [`RecordError`] with the line number.
 pub fn read(path: &Path) -> Result<Vec<Record>, RecordError> {
     CsvFile::read(path)?.records()
 }
@@ -45,7 +45,7 @@ impl CsvFile {
     /// Reads a file. O(bytes).
     ///
     /// # Errors
-    /// [`RecordError`] where it cannot be read, is not UTF-8, or has two columns of one name.
+    /// [`RecordError`] where the file cannot be read, is not UTF-8, or has two columns of one name.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         let path = path.to_owned();
         let mut bytes = match std::fs::read(&path) {
@@ -60,14 +60,14 @@ impl CsvFile {
             Err(error) => {
                 let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                 let line = valid.split(|&byte| byte == b'\n').count() as u64;
-                return Err(RecordError::Line(path, line, "it is not UTF-8".to_owned()));
+                return Err(RecordError::Line(path, line, "the line is not UTF-8".to_owned()));
             }
         };
         let mut file = Self { path, columns: Vec::new(), text, torn };
         let header = file.reader().headers().map_err(|error| file.wrong_line(&error, 1))?.clone();
         for name in header.iter().map(str::trim) {
             if file.columns.iter().any(|other| other == name) {
-                return Err(file.wrong(1, format!("two columns are called '{name}'")));
+                return Err(file.wrong(1, format!("two columns are named '{name}'")));
             }
             file.columns.push(name.to_owned());
         }
@@ -83,7 +83,7 @@ impl CsvFile {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Length of the whole lines, bytes.
+    /// Length of the complete lines, bytes.
     pub fn whole(&self) -> u64 {
         self.text.len() as u64
     }
@@ -92,26 +92,26 @@ impl CsvFile {
         self.columns.iter().any(|column| column == name)
     }
 
-    /// Refuses a file that lacks one of these columns.
+    /// Checks that the file has all of these columns.
     ///
     /// # Errors
     /// [`RecordError::Line`].
     pub fn require(&self, columns: &[&str]) -> Result<(), RecordError> {
         let missing = columns.iter().find(|column| !self.has(column));
-        missing.map_or(Ok(()), |column| Err(self.wrong(1, format!("there is no column '{column}'"))))
+        missing.map_or(Ok(()), |column| Err(self.wrong(1, format!("missing column '{column}'"))))
     }
 
-    /// Whether it holds records of `bench` or `sweep`, of any version.
+    /// Whether it contains records of `bench` or `sweep`, of any schema version.
     pub fn has_records(&self) -> bool {
         self.has("schema_version") || ["key", "repetition", "algorithm"].iter().all(|name| self.has(name))
     }
 
-    /// Columns that no version has.
+    /// Columns that no schema version has.
     pub fn unknown(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(String::as_str).filter(|name| !is_known(name) && *name != "peak")
     }
 
-    /// The lines below the first, each as long as that, with their numbers in the file, from 1.
+    /// The lines below the header, as long as the header, each with its line number in the file, from 1.
     ///
     /// # Errors
     /// [`RecordError::Line`].
@@ -120,12 +120,12 @@ impl CsvFile {
         self.each(cells)
     }
 
-    /// The lines below the first as rows of some type, with their numbers in the file, from 1.
+    /// The lines below the header as rows of some type, each with its line number in the file, from 1.
     ///
     /// # Errors
     /// [`RecordError::Line`].
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<(u64, T)>, RecordError> {
-        // Until version 4 the runs of `bench` were counted where repetitions are now.
+        // Before version 5, the column `run` of `bench` was the repetition.
         let counted = self.has("schema_version") && !self.has("repetition");
         let name = |name: &String| if counted && name == "run" { "repetition".into() } else { name.clone() };
         let header = StringRecord::from(self.columns.iter().map(name).collect::<Vec<String>>());
@@ -153,16 +153,17 @@ impl CsvFile {
         Ok(all)
     }
 
-    /// Whether it holds records of a sweep from before version 5.
+    /// Whether it contains records of a sweep from before version 5.
     pub fn is_older_sweep(&self) -> bool {
         !self.has("schema_version") && self.has_records()
     }
 
-    /// The records, in the order of the file and in the form of this version. Columns that the file lacks are empty.
+    /// The records in file order, converted to the current schema version. Columns that the file lacks are
+    /// empty.
     ///
     /// # Errors
-    /// [`RecordError::Line`] where a column is missing that every version has, a cell does not hold what its column
-    /// should, or versions are mixed or unknown.
+    /// [`RecordError::Line`] where a required column is missing, a cell is not valid, or schema versions are
+    /// mixed or unknown.
     pub fn records(&self) -> Result<Vec<Record>, RecordError> {
         if self.columns.is_empty() {
             return Ok(Vec::new());
@@ -185,35 +186,33 @@ impl CsvFile {
         Ok(records)
     }
 
-    /// What is wrong with a record beyond its types.
+    /// Checks a record beyond the types of its cells; returns the error message.
     fn check(&self, record: &Record, first: u32) -> Result<(), String> {
         let version = record.schema_version;
         if self.has("schema_version") && !(1..=SCHEMA_VERSION).contains(&version) {
-            return Err(format!(
-                "schema_version is '{version}', and this version knows 1 to {SCHEMA_VERSION}"
-            ));
+            return Err(format!("schema_version is '{version}'; supported are 1 to {SCHEMA_VERSION}"));
         }
         if version != first {
-            return Err(format!("schema_version is '{version}', where the rows before have {first}"));
+            return Err(format!("schema_version is '{version}', but earlier rows have {first}"));
         }
         let needed = [&record.instance, &record.problem, &record.algorithm, &record.status];
         let empty = NEEDED.iter().zip(needed).find(|(_, cell)| cell.is_empty());
-        // An instance that cannot be read has neither problem nor algorithm.
+        // The row of an unreadable instance has neither problem nor algorithm.
         if let Some((column, _)) = empty.filter(|_| record.status != "unreadable") {
-            return Err(format!("{column} is '', where something has to stand"));
+            return Err(format!("{column} is '', but must not be empty"));
         }
         let known = matches!(record.decide.as_str(), "" | "true" | "file" | "load");
         if !known && record.decide.parse::<u64>().is_err() {
             let decide = &record.decide;
-            return Err(format!("decide is '{decide}', neither true nor false nor a capacity"));
+            return Err(format!("decide is '{decide}'; expected true, false, file, load or a capacity"));
         }
         if !matches!(record.arithmetic.as_str(), "" | "exact" | "floating-point") {
             let arithmetic = &record.arithmetic;
-            return Err(format!("arithmetic is '{arithmetic}', neither exact nor floating-point"));
+            return Err(format!("arithmetic is '{arithmetic}'; expected exact or floating-point"));
         }
         for (column, seconds) in [("time_limit", record.time_limit), ("seconds", record.seconds)] {
             if let Some(seconds) = seconds.filter(|seconds| !(seconds.is_finite() && *seconds >= 0.0)) {
-                return Err(format!("{column} is '{seconds}', which is no time"));
+                return Err(format!("{column} is '{seconds}'; expected a time in seconds from 0 on"));
             }
         }
         Ok(())
@@ -228,7 +227,7 @@ impl CsvFile {
         let line = error.position().map_or(line, csv::Position::line);
         match error.kind() {
             csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                self.wrong(line, format!("{len} fields, where the first line has {expected_len}"))
+                self.wrong(line, format!("{len} fields, but the header has {expected_len}"))
             }
             _ => self.wrong(line, error.to_string()),
         }
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_line_is_named() {
+    fn an_invalid_line_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(ROWS);
         let columns = Columns::of(Some(&[]), false, false).unwrap();
@@ -289,7 +288,7 @@ mod tests {
         let length = columns.names().count();
         assert!(
             fails(&format!("{good}1,k\n"))
-                .contains(&format!("line 3: 2 fields, where the first line has {length}"))
+                .contains(&format!("line 3: 2 fields, but the header has {length}"))
         );
         assert!(fails(&good.replace("5,0,k0", "5,x,k0")).contains("line 2: run is 'x': "));
         std::fs::write(&path, "").unwrap();

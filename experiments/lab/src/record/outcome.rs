@@ -1,4 +1,4 @@
-//! What became of a run of our own, as columns.
+//! The results of a run of a built-in algorithm, as columns.
 
 use super::Record;
 use crate::machine::timestamp;
@@ -8,7 +8,7 @@ use plimsoll_model::{Problem, Value};
 use std::path::Path;
 
 impl Record {
-    /// Adds what an algorithm did with a question.
+    /// Sets the result of an algorithm on a question.
     #[must_use]
     pub fn answered<P: Problem>(self, run: &Answered<P>) -> Self {
         let answered = match &run.result {
@@ -30,7 +30,7 @@ impl Record {
         }
     }
 
-    /// Adds what an algorithm that ended reports.
+    /// Sets the answer of a completed run.
     fn done<P: Problem>(self, answer: &Answer<P>) -> Self {
         let joined = |words: Vec<String>| words.join(" ");
         let stats = &answer.stats;
@@ -59,13 +59,13 @@ impl Record {
         }
     }
 
-    /// A counter by name.
+    /// The value of a counter by name.
     pub fn counter(&self, name: &str) -> Option<u64> {
         let mut words = self.counters.split(' ').filter_map(|word| word.split_once('='));
         words.find(|(own, _)| *own == name)?.1.parse().ok()
     }
 
-    /// Writes the solution to a file below `folder` and names it.
+    /// Writes the solution to a file below `folder` and sets its path.
     #[must_use]
     pub fn keeping<P: Posed>(
         self,

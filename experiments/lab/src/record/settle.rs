@@ -1,4 +1,4 @@
-//! Records of one question against each other.
+//! Cross-checks between the records of one question.
 
 use super::{Record, rank};
 use plimsoll::arithmetic::Arithmetic;
@@ -8,27 +8,27 @@ use std::collections::HashMap;
 /// Problem, terms and instance of a record.
 pub(crate) type Place = [String; 4];
 
-/// What all records of a question show together.
+/// What all records of a question prove together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
-    /// Best value of a valid solution.
+    /// The best value of a valid solution.
     pub(crate) value: Option<u64>,
-    /// Best bound that no valid solution contradicts.
+    /// The best bound that no valid solution contradicts.
     pub(crate) bound: Option<u64>,
-    /// In which arithmetic it was proved.
+    /// The arithmetic in which the bound was proved.
     pub(crate) arithmetic: Arithmetic,
 }
 
 impl Known {
-    /// What is wrong with a bound that a valid solution contradicts.
+    /// The error message for a bound that a valid solution contradicts.
     pub(crate) fn contradiction(&self, record: &Record, bound: u64) -> Option<String> {
         let value = self.value.filter(|&value| record.rank(bound) > record.rank(value))?;
         let side = if bound > value { "above" } else { "below" };
-        Some(format!("its bound {bound} is {side} {value}, the value of a valid solution"))
+        Some(format!("the bound {bound} is {side} {value}, the value of a valid solution"))
     }
 }
 
-/// Best values and bounds of records that are done. O(records).
+/// Best values and bounds of the completed records. O(records).
 pub(crate) fn known(records: &[Record]) -> HashMap<Place, Known> {
     let mut all: HashMap<Place, Known> = HashMap::new();
     let done = || records.iter().filter(|record| record.status == "done");
@@ -49,10 +49,11 @@ pub(crate) fn known(records: &[Record]) -> HashMap<Place, Known> {
     all
 }
 
-/// Compares records that solve the same problem on the same terms for the same instance. A bound that a valid solution
-/// contradicts is wrong: its record is refused, and the bound does not count. Claims of external binaries that a valid
-/// solution disproves are marked as contradicted; they never count. Sets best bounds, never worse than `floor`, and gaps.
-/// Returns the best of the best bounds. Settling a part of the records first changes nothing. O(records).
+/// Cross-checks records of the same problem, terms and instance. A bound that a valid solution contradicts is
+/// wrong: its record is refused, and the bound is ignored. Claims of externals that a valid solution
+/// disproves are marked as contradicted; they never count as proof. Sets best bounds, never worse than
+/// `floor`, and gaps. Returns the best of the best bounds. Settling a part of the records first does not
+/// change the result. O(records).
 pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
     let known = known(records);
     for record in records.iter_mut() {
@@ -72,7 +73,8 @@ pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
 }
 
 impl Record {
-    /// The same for the same problem, terms and instance, under any limits: instances by hash, else by name.
+    /// Equal for records of the same problem, terms and instance, under any limits. Instances are identified
+    /// by hash, or by name where there is none.
     pub(crate) fn place(&self) -> Place {
         let [suite, instance] =
             if self.sha256.is_empty() { [&*self.suite, &*self.instance] } else { ["", &*self.sha256] };
@@ -84,12 +86,12 @@ impl Record {
         rank(&self.unit, number)
     }
 
-    /// The bound that excludes more.
+    /// The tighter of two bounds.
     fn tightest(&self, one: Option<u64>, other: Option<u64>) -> Option<u64> {
         one.into_iter().chain(other).max_by_key(|&bound| self.rank(bound))
     }
 
-    /// Marks what an external binary claims where the best valid value shows that it is wrong.
+    /// Marks a claim of an external that the best valid value disproves.
     fn contradict(&mut self, best: Option<u64>) {
         let Some(best) = best else { return };
         let is_worse = |number: u64| self.rank(number) > self.rank(best);
@@ -99,7 +101,7 @@ impl Record {
             _ => false,
         };
         if wrong || self.claimed_bound.is_some_and(is_worse) {
-            let remark = format!("its claims are contradicted by {best}, the value of a valid solution");
+            let remark = format!("its claim is contradicted by {best}, the value of a valid solution");
             self.error = if self.error.is_empty() { remark } else { format!("{}; {remark}", self.error) };
             "contradicted".clone_into(&mut self.claimed);
             self.claimed_bound = None;
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn of_relations_more_are_better_and_bounds_are_upper_ones() {
+    fn relations_are_maximised_and_have_upper_bounds() {
         let fused = |value, bound| Record { unit: "relations".to_owned(), ..record(value, bound) };
         let mut records = [fused(Some(6), 9), fused(Some(8), 8), fused(None, 7), fused(None, 12)];
         records[0].claimed = "optimal".to_owned();
@@ -148,15 +150,15 @@ mod tests {
         let gaps: Vec<_> = records.iter().map(|record| record.gap_percent).collect();
         assert_eq!(gaps, [Some(25.0), Some(0.0), None, None]);
         assert_eq!((records[2].status.as_str(), records[3].status.as_str()), ("refused", "done"));
-        assert_eq!(records[2].error, "its bound 7 is below 8, the value of a valid solution");
+        assert_eq!(records[2].error, "the bound 7 is below 8, the value of a valid solution");
         assert!(records.iter().all(|record| record.best_bound == Some(8)));
         assert_eq!(records[0].claimed, "contradicted");
-        // On other terms the question is another one.
+        // With other terms it is a different question.
         let terms = "machine=luna".to_owned();
         let mut records = [fused(Some(6), 9), Record { terms, ..fused(Some(12), 12) }];
         assert_eq!(settle(&mut records, None), Some(9));
         assert_eq!(records.map(|record| record.best_bound), [Some(9), Some(12)]);
-        // A floor holds where nothing better was proved.
+        // The floor counts where nothing better was proved.
         let mut records = [fused(Some(6), 9)];
         assert_eq!((settle(&mut records, Some(7)), records[0].best_bound), (Some(7), Some(7)));
     }

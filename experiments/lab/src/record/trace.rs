@@ -1,8 +1,9 @@
-//! Improvements over time: better solutions and better bounds, and when they were found.
+//! Traces: improvements of solutions and bounds over time.
 //!
-//! Own runs are watched through their observer; its clock starts with the run. The trace of an external process holds
-//! what it reports by its own clock, and its checked value at its end. Only improvements are kept. In `rows.csv` a trace
-//! is a column with a word per event; in `trace.csv`, made from it, a line per event.
+//! Runs of built-in algorithms are traced through their observer, whose clock starts with the run. The trace
+//! of an external process contains its own timestamped reports, and the checked value at its end. Only
+//! improvements are kept. `rows.csv` stores a trace in one column with a word per event; `trace.csv`, derived
+//! from it, has a line per event.
 
 use super::{Record, TRACE, rank};
 use plimsoll_model::files::write_durably;
@@ -19,37 +20,37 @@ use std::time::Instant;
 pub struct TraceRow {
     /// Suite of the instance.
     pub suite: String,
-    /// The instance.
+    /// The name of the instance.
     pub instance: String,
-    /// The problem.
+    /// The problem, such as `offsets`.
     pub problem: String,
-    /// The algorithm.
+    /// The name of the algorithm.
     pub algorithm: String,
-    /// Seed.
+    /// Seed of the run.
     pub seed: u64,
     /// Number of the run among those of this algorithm on this instance, from 1.
     pub run: u64,
-    /// Wall-clock seconds since its start.
+    /// Wall-clock seconds since the start of the run.
     pub seconds: f64,
-    /// `incumbent`, `bound`, `end`; with `-claimed` behind it where an external process reports it.
+    /// `incumbent`, `bound` or `end`, with suffix `-claimed` where an external process reports it.
     pub event: String,
-    /// Best value so far.
+    /// The best value so far.
     #[serde(alias = "peak")]
     pub value: Option<u64>,
-    /// Best bound so far.
+    /// The best bound so far.
     pub lower_bound: Option<u64>,
 }
 
-/// One event of a run; prints as a word of the column `trace`.
+/// One event of a run; displayed as a word of the column `trace`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// Seconds since the start.
+    /// Seconds since the start of the run.
     pub seconds: f64,
-    /// `incumbent`, `bound`, `end`.
+    /// `incumbent`, `bound` or `end`.
     pub what: &'static str,
-    /// Best value so far.
+    /// The best value so far.
     pub value: Option<u64>,
-    /// Best bound so far.
+    /// The best bound so far.
     pub bound: Option<u64>,
 }
 
@@ -61,7 +62,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// A course of improvements.
+/// A trace of improvements.
 #[derive(Clone, Debug, Default)]
 pub struct Course {
     value: Option<u64>,
@@ -71,7 +72,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// Adds a value, if it is better than those before.
+    /// Adds a value if it is better than all before.
     pub fn value(&mut self, seconds: f64, unit: &str, value: u64) {
         if self.value.is_none_or(|best| rank(unit, value) < rank(unit, best)) {
             self.value = Some(value);
@@ -79,7 +80,7 @@ impl Course {
         }
     }
 
-    /// Adds a bound, if it excludes more than those before.
+    /// Adds a bound if it is tighter than all before.
     pub fn bound(&mut self, seconds: f64, unit: &str, bound: u64) {
         if self.bound.is_none_or(|best| rank(unit, bound) > rank(unit, best)) {
             self.bound = Some(bound);
@@ -87,7 +88,7 @@ impl Course {
         }
     }
 
-    /// Adds the end, with what the outcome of the run reports, also where no observer was called.
+    /// Adds the end, with value and bound of the record, even if no observer was called.
     fn end(&mut self, seconds: f64, record: &Record) {
         if let Some(value) = record.value {
             self.value(seconds, &record.unit, value);
@@ -103,44 +104,44 @@ impl Course {
     }
 }
 
-/// Records what an observer is told.
+/// An observer that records improvements.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     started: Instant,
-    course: Course,
+    trace: Course,
 }
 
 impl Recorder {
-    /// Starts the clock.
+    /// A recorder whose clock starts now.
     pub fn start() -> Self {
-        Self { started: Instant::now(), course: Course::default() }
+        Self { started: Instant::now(), trace: Course::default() }
     }
 
-    /// The trace of a run that ended like this.
+    /// The trace of a run that ended with this record.
     pub fn finish(mut self, record: &Record) -> String {
         let seconds = record.seconds.unwrap_or_default();
-        // The clock here started a little before that of the run.
-        let seconds = self.course.events.last().map_or(seconds, |last| last.seconds.max(seconds));
-        self.course.end(seconds, record);
-        words(self.course.events.iter().map(ToString::to_string))
+        // The clock of the recorder started slightly before that of the run.
+        let seconds = self.trace.events.last().map_or(seconds, |last| last.seconds.max(seconds));
+        self.trace.end(seconds, record);
+        words(self.trace.events.iter().map(ToString::to_string))
     }
 }
 
 impl<P: Problem> Observer<P> for Recorder {
     fn incumbent(&mut self, _: &P::Solution, value: P::Value) {
-        self.course.value(self.started.elapsed().as_secs_f64(), P::Value::UNIT, value.number());
+        self.trace.value(self.started.elapsed().as_secs_f64(), P::Value::UNIT, value.number());
     }
 
     fn bound(&mut self, bound: &Bound<P>) {
-        self.course.bound(self.started.elapsed().as_secs_f64(), P::Value::UNIT, bound.value.number());
+        self.trace.bound(self.started.elapsed().as_secs_f64(), P::Value::UNIT, bound.value.number());
     }
 }
 
-/// The trace of a process: what it reported where its answer passed the checker, then what was found valid.
+/// The trace of a process: its reports, if its answer passed the checker, then the checked result.
 pub fn of_process(record: &Record, reported: &Course) -> String {
     let mut all = Vec::new();
     if record.status == "done" {
-        // A value better than the checked one of the end was never reached.
+        // A reported value better than the checked one was never reached.
         let honest = |value: u64| record.value.is_some_and(|valid| record.rank(value) >= record.rank(valid));
         let events = reported.events.iter().filter(|event| event.value.is_none_or(honest));
         all.extend(
@@ -157,18 +158,18 @@ fn words(all: impl IntoIterator<Item = String>) -> String {
     all.into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// Identifies a run of a record as far as traces do: names, seed, count.
+/// Identifies a run of a record in a trace: suite, instance, problem, algorithm; seed; number.
 pub type RunKey<'a> = ([&'a str; 4], u64, u64);
 
 impl Record {
-    /// Identifies the run for traces.
+    /// The key of the run in a trace.
     pub fn run_key(&self) -> RunKey<'_> {
         ([&self.suite, &self.instance, &self.problem, &self.algorithm], self.seed, self.nth)
     }
 }
 
 impl TraceRow {
-    /// Identifies the run of a line.
+    /// The key of the run of a line.
     pub fn run_key(&self) -> RunKey<'_> {
         ([&self.suite, &self.instance, &self.problem, &self.algorithm], self.seed, self.run)
     }
@@ -184,12 +185,12 @@ pub fn number_runs(records: &mut [Record]) {
     }
 }
 
-/// The runs of a trace: consecutive lines of one run each.
+/// The runs of a trace: consecutive lines with the same key.
 pub fn runs(trace: &[TraceRow]) -> impl Iterator<Item = &[TraceRow]> {
     trace.chunk_by(|a, b| a.run_key() == b.run_key())
 }
 
-/// The lines of all records, in their order. Runs of one algorithm on one instance count from 1.
+/// The trace lines of all records, in order. Runs of one algorithm on one instance are numbered from 1.
 pub fn trace_rows(records: &[Record]) -> Vec<TraceRow> {
     let mut counts: HashMap<[&str; 4], u64> = HashMap::new();
     let mut lines = Vec::new();
@@ -219,7 +220,7 @@ pub fn trace_rows(records: &[Record]) -> Vec<TraceRow> {
 /// Writes `trace.csv` into a folder.
 ///
 /// # Errors
-/// What the file system reports.
+/// Returns the errors of the file system.
 pub fn write_trace(folder: &Path, records: &[Record]) -> io::Result<()> {
     write_durably(&folder.join(TRACE), |file| {
         let mut writer = csv::Writer::from_writer(file);
@@ -266,17 +267,17 @@ mod tests {
 
     #[test]
     fn more_relations_are_an_improvement() {
-        let mut course = Course::default();
+        let mut trace = Course::default();
         for value in [3, 2, 5] {
-            course.value(0.5, "relations", value);
+            trace.value(0.5, "relations", value);
         }
         for bound in [9, 10, 8] {
-            course.bound(1.0, "relations", bound);
+            trace.bound(1.0, "relations", bound);
         }
         let value = Some(6);
-        course
+        trace
             .end(2.0, &Record { unit: "relations".into(), value, lower_bound: Some(6), ..Record::default() });
-        let seen: Vec<_> = course.events.iter().map(|event| (event.what, event.value, event.bound)).collect();
+        let seen: Vec<_> = trace.events.iter().map(|event| (event.what, event.value, event.bound)).collect();
         let bounds = [None, None, Some(9), Some(8), Some(8), Some(6), Some(6)];
         let values = [3, 5, 5, 5, 6, 6, 6].map(Some);
         let what = ["incumbent", "incumbent", "bound", "bound", "incumbent", "bound", "end"];

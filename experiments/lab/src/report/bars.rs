@@ -1,4 +1,4 @@
-//! Grouped bars: panels side by side, each with groups of bars from zero on its own scale.
+//! Bar charts: panels side by side, each with grouped bars on its own scale from zero.
 //!
 //! ```text
 //!  2 ┼ ██                  one group per name below the axis, one bar per
@@ -13,52 +13,52 @@ use std::io::{self, Write};
 const WIDTH: f64 = 1200.0;
 const MARGIN: f64 = 40.0;
 const TOP: f64 = 104.0;
-/// Height of a panel with its title and names.
+/// Height of a panel including its title and names.
 const HIGH: f64 = 300.0;
-/// Room in a panel: left of the axis, above it, below it.
+/// Space in a panel: left of the axis, above it, below it.
 const LEFT: f64 = 78.0;
 const ABOVE: f64 = 46.0;
 const BELOW: f64 = 44.0;
 const COLUMNS: usize = 3;
-/// Room of a digit above a bar.
+/// Width of a digit above a bar.
 const FIGURE: f64 = 6.6;
 const COLOURS: [&str; 8] =
     ["#9aa5b1", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
 const MARK: &str = "stroke=\"#111\" stroke-width=\"1.6\" stroke-dasharray=\"6 4\"";
 
-/// One panel.
+/// One panel of a bar chart.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// Its title.
+    /// The title above the panel.
     pub name: String,
-    /// Groups: a name, and the height of one bar per series, where there is one.
+    /// Groups: a name, and one optional height per series.
     pub groups: Vec<(String, Vec<Option<u64>>)>,
-    /// A height that all bars are seen against.
+    /// A reference height, drawn as a dashed line.
     pub mark: Option<u64>,
 }
 
-/// The whole picture.
+/// A bar chart.
 #[derive(Clone, Debug)]
 pub struct Bars {
-    /// First line.
+    /// The title, in the first line.
     pub title: String,
-    /// Second line: how to read it.
+    /// The second line: how to read the chart.
     pub caption: String,
-    /// Names of the bars of a group, in their order.
+    /// Names of the bars of a group, in order.
     pub series: Vec<String>,
-    /// What the dashed lines are called; empty where there are none.
+    /// The name of the dashed lines in the legend; empty where there are none.
     pub mark: String,
-    /// What heights count, for the titles of bars.
+    /// The unit of heights, for tooltips.
     pub unit: String,
-    /// The panels.
+    /// The panels, three per row.
     pub panels: Vec<Panel>,
 }
 
 impl Bars {
-    /// Writes the picture.
+    /// Writes the chart as SVG.
     ///
     /// # Errors
-    /// What the writer reports.
+    /// Returns the errors of `output`.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         let columns = self.panels.len().clamp(1, COLUMNS);
         let rows = self.panels.len().div_ceil(columns).max(1);
@@ -81,7 +81,7 @@ impl Bars {
     }
 }
 
-/// Where a panel's bars stand.
+/// The drawing area of a panel.
 struct Frame {
     axis: f64,
     right: f64,
@@ -96,7 +96,7 @@ impl Frame {
         self.bottom - value as f64 / self.most as f64 * (self.bottom - self.ceiling)
     }
 
-    /// A line across at a value.
+    /// A horizontal line at a value.
     fn across(&self, scene: &mut Scene, value: u64, look: &str) {
         scene.line((self.axis, self.y(value)), (self.right, self.y(value)), look);
     }
@@ -121,13 +121,13 @@ impl Panel {
         frame.across(scene, 0, "stroke=\"#333\"");
     }
 
-    /// The bars, their titles and names, and their numbers where those have room above them.
+    /// Draws the bars, their tooltips and names, and their numbers where these fit above them.
     fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) {
         let pace = (frame.right - frame.axis) / self.groups.len().max(1) as f64;
         let bar = pace * 0.78 / series.max(1) as f64;
         let values = self.groups.iter().flat_map(|(_, bars)| bars).flatten();
         let widest = values.map(|&value| thousands(value).chars().count()).max().unwrap_or(0);
-        let is_told = bar >= FIGURE * widest as f64;
+        let has_numbers = bar >= FIGURE * widest as f64;
         for (nth, (name, bars)) in self.groups.iter().enumerate() {
             let from = frame.axis + pace * nth as f64 + pace * 0.11;
             let called = if name.is_empty() { String::new() } else { format!("{name}: ") };
@@ -137,7 +137,7 @@ impl Panel {
                 let look = format!("fill=\"{}\"", COLOURS[at % COLOURS.len()]);
                 let size = ((bar - 1.0).max(0.5), frame.bottom - high);
                 scene.rect((x, high), size, &look, &format!("{called}{shown} {unit}"));
-                if is_told {
+                if has_numbers {
                     let look = "text-anchor=\"middle\" font-size=\"11\"";
                     scene.text((x + bar / 2.0, high - 4.0), look, &shown);
                 }

@@ -1,20 +1,20 @@
-//! What the sizes behind a report rest on, as every report on a graph begins.
+//! The assumptions and size sources of a graph, which open every report on it.
 
 use plimsoll_datasets::{Import, SizeSources};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// What was assumed of a graph, and what its sizes rest on.
+/// The assumptions of an import, and the sources of its sizes.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Basis {
-    /// What was assumed, a line for each, for people.
+    /// One line per assumption.
     pub assumed: Vec<String>,
-    /// None where a graph is taken as it is.
+    /// `None` for a graph without an import.
     #[serde(skip_serializing_if = "Option::is_none")]
     sizes: Option<Sizes>,
 }
 
-/// Numbers of tensors whose size rests on what: see [`SizeSources`].
+/// Numbers of tensors by the source of their size: see [`SizeSources`].
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Sizes {
     inferred: usize,
@@ -23,7 +23,7 @@ struct Sizes {
 }
 
 impl Basis {
-    /// That of an import.
+    /// The basis of an import.
     pub fn of(import: &Import) -> Self {
         let SizeSources { inferred, declared, assumed } = &import.sizes;
         let sizes = Sizes { inferred: *inferred, declared: declared.len(), assumed: assumed.len() };
@@ -31,7 +31,7 @@ impl Basis {
         Self { assumed: import.assumed.clone(), sizes: any.then_some(sizes) }
     }
 
-    /// A line for each assumption, and one that counts sizes.
+    /// One line per assumption, and one that counts sizes by source.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for line in &self.assumed {
@@ -49,7 +49,7 @@ impl Basis {
         text
     }
 
-    /// A claim with the sizes it holds for, where they are not certain: `optimal for the declared sizes`.
+    /// A claim with the sizes it holds for where they are uncertain: `optimal for the declared sizes`.
     pub fn claim(&self, claim: &str) -> String {
         match self.sizes {
             _ if !matches!(claim, "optimal" | "infeasible") => claim.to_owned(),
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_say_which_sizes_they_hold_for() {
+    fn claims_name_the_sizes_they_hold_for() {
         assert_eq!(basis(3, 0, 0).claim("optimal"), "optimal");
         assert_eq!(basis(3, 1, 0).claim("optimal"), "optimal for the declared sizes");
         assert_eq!(basis(3, 1, 1).claim("infeasible"), "infeasible for the assumed sizes");

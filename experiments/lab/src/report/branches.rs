@@ -1,4 +1,4 @@
-//! Schemes for graphs with branches and loops, side by side: table, text, CSV.
+//! Comparisons of schemes for graphs with branches and loops, as text, table and CSV.
 
 use super::table::{Align, Table};
 use super::{gap_percent, percent};
@@ -6,10 +6,10 @@ use plimsoll::branches::{Comparison, Scheme};
 use std::fmt::Write as _;
 use std::io;
 
-/// A table of the planners, the chain, and what each idea saves.
+/// The table of planners, the chain of optima, and the saving of each idea.
 pub fn text(comparison: &Comparison) -> String {
     let Comparison { graph, regions, buffers, load, .. } = comparison;
-    let mut text = format!("{graph}: {regions} regions, {buffers} buffers, most bytes alive {load}\n\n");
+    let mut text = format!("{graph}: {regions} regions, {buffers} buffers, peak live bytes {load}\n\n");
     text.push_str(&table(comparison).text());
     for planner in &comparison.missing {
         let _ = writeln!(text, "{planner}");
@@ -31,8 +31,8 @@ pub fn table(comparison: &Comparison) -> Table {
         ("branches", Align::Left),
         ("solver", Align::Left),
         ("arena", Align::Right),
-        ("over bound", Align::Right),
-        ("at least", Align::Right),
+        ("above bound", Align::Right),
+        ("lower bound", Align::Right),
         ("claim", Align::Left),
         ("runs", Align::Right),
         ("seconds", Align::Right),
@@ -55,10 +55,10 @@ pub fn table(comparison: &Comparison) -> Table {
     table
 }
 
-/// Writes the lines of comparisons, a CSV file.
+/// Writes the lines of comparisons as CSV.
 ///
 /// # Errors
-/// What the writer reports.
+/// Returns the errors of `file`.
 pub fn write_lines(comparisons: &[Comparison], file: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record([

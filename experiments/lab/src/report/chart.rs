@@ -1,8 +1,8 @@
 //! Line charts: axes, steps, a legend.
 //!
 //! ```text
-//!  1 ┼──────────┌────────  series are steps: a value holds until the next point;
-//!    │     ┌────┘  ┄┄┄┄┄┄  dashed ones stand beside the solid one of their colour
+//!  1 ┼──────────┌────────  a series is a step function: a value holds until the
+//!    │     ┌────┘  ┄┄┄┄┄┄  next point; a dashed one belongs to the solid one of its colour
 //!  0 ┼─────┴─────────────
 //!    1     10    100
 //! ```
@@ -12,17 +12,17 @@ use plotters::prelude::*;
 use std::io::{self, Write};
 
 const WIDTH: i32 = 940;
-/// Height where the legend does not need more.
+/// Height unless the legend needs more.
 const HEIGHT: i32 = 520;
 const LEFT: i32 = 96;
 const TOP: i32 = 66;
 const BOTTOM: i32 = 52;
 /// Height of a line of text.
 const LINE: i32 = 20;
-/// Letters that fit in a line of the caption, and into the legend.
+/// Characters that fit into a line of the caption, and into the legend.
 const CAPTION: usize = 128;
 const ENTRY: usize = 44;
-/// Eight colours that stay apart for colour-blind readers (Okabe and Ito 2008), yellow darkened.
+/// Eight colours that colour-blind readers can distinguish (Okabe and Ito 2008), yellow darkened.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0x00, 0x72, 0xb2),
     RGBColor(0xd5, 0x5e, 0x00),
@@ -33,33 +33,33 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(0xe6, 0x9f, 0x00),
     RGBColor(0x00, 0x00, 0x00),
 ];
-/// The place of black among them.
+/// The index of black in the palette.
 pub const BLACK: usize = 7;
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 const FAINT: RGBColor = RGBColor(0x55, 0x55, 0x55);
 const GRID: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
-/// Ways a line is broken once the colours are used up: length of a dash and of what follows it, pixels.
+/// Dash patterns used once the colours are exhausted: length of a dash and of the gap after it, pixels.
 const DASHES: [Option<(i32, i32)>; 5] = [None, Some((9, 4)), Some((3, 3)), Some((18, 5)), Some((6, 8))];
 
 /// An axis from `low` to `high`.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What is measured, with its unit.
+    /// The quantity, with its unit.
     pub label: &'static str,
-    /// Where it begins; above 0 on a logarithmic axis.
+    /// The lower end; above 0 on a logarithmic axis.
     pub low: f64,
-    /// Where it ends, above `low`.
+    /// The upper end, above `low`.
     pub high: f64,
-    /// Powers of ten at equal distances.
+    /// Places powers of ten at equal distances.
     pub logarithmic: bool,
 }
 
-/// One line.
+/// One line of a chart.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Its name in the legend; empty for none.
+    /// Its name in the legend; empty to omit it there.
     pub name: String,
-    /// Which colour; lines of one colour belong together.
+    /// The index of its colour; lines of one colour belong together.
     pub colour: usize,
     /// True for the second line of a colour.
     pub dashed: bool,
@@ -67,30 +67,30 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// A chart.
+/// A line chart.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// First line.
+    /// The title, in the first line.
     pub title: String,
-    /// Second line: how to read it.
+    /// The second line: how to read the chart.
     pub caption: String,
-    /// To the right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Upwards.
+    /// The vertical axis.
     pub y: Axis,
-    /// The lines.
+    /// The lines, in the order of the legend.
     pub series: Vec<Series>,
 }
 
 impl Axis {
-    /// Where a value lies, 0 to 1; values outside are moved to the ends.
+    /// The position of a value on the axis, 0 to 1; values outside are clamped.
     fn share(&self, value: f64) -> f64 {
         let place = |value: f64| if self.logarithmic { value.max(f64::MIN_POSITIVE).ln() } else { value };
         let (low, high) = (place(self.low), place(self.high));
         if high > low { ((place(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Values with a mark, ascending; none where an axis has no such values.
+    /// Values with a tick, ascending; empty where the range is not valid.
     fn ticks(&self) -> Vec<f64> {
         if !(self.low.is_finite() && self.high.is_finite()) || (self.logarithmic && self.low <= 0.0) {
             return Vec::new();
@@ -108,7 +108,7 @@ impl Axis {
         let pace = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&pace| pace >= least * 0.999);
         let pace = pace.unwrap_or(10.0 * power);
         let (first, last) = ((self.low / pace).ceil() as i64, (self.high / pace + 1e-9).floor() as i64);
-        // A few steps at most, whatever the rounding.
+        // Limits the number of steps against rounding.
         (first..=last.min(first.saturating_add(20))).map(|nth| nth as f64 * pace).collect()
     }
 }
@@ -116,12 +116,12 @@ impl Axis {
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// A font of that many pixels; the library asks for the height of a line.
+/// A font of a size in pixels; the library expects the line height.
 fn font(pixels: f64, colour: RGBColor) -> TextStyle<'static> {
     ("sans-serif", pixels * 1.24).into_font().color(&colour)
 }
 
-/// Places are values; linear and logarithmic axes are one.
+/// Linear and logarithmic axes share one coordinate type.
 impl Ranged for Axis {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
@@ -140,18 +140,18 @@ impl Ranged for Axis {
 }
 
 impl Chart {
-    /// Writes the picture, SVG.
+    /// Writes the chart as SVG.
     ///
     /// # Errors
-    /// What the writer reports.
+    /// Returns the errors of `output` and of the drawing library.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         output.write_all(self.svg()?.as_bytes())
     }
 
-    /// The picture, SVG. O(points).
+    /// Returns the chart as SVG. O(points).
     ///
     /// # Errors
-    /// What the drawing library reports.
+    /// Returns the errors of the drawing library.
     pub fn svg(&self) -> io::Result<String> {
         let mut text = String::new();
         self.draw(&mut text).map_err(|error| io::Error::other(error.to_string()))?;
@@ -180,7 +180,7 @@ impl Chart {
         Ok(())
     }
 
-    /// Axes and lines.
+    /// Draws the axes and lines.
     fn lines(&self, area: &Area<'_>) -> Drawn {
         let mut chart = ChartBuilder::on(area)
             .x_label_area_size(BOTTOM)
@@ -211,13 +211,13 @@ impl Chart {
         Ok(())
     }
 
-    /// One line as steps, to the right end of the picture.
+    /// A line as steps, extended to the right edge.
     fn steps(&self, series: &Series) -> Vec<(f64, f64)> {
         let mut steps: Vec<(f64, f64)> = Vec::new();
         for &(x, y) in &series.points {
             match steps.last() {
                 None => steps.push((x, y)),
-                // Less than a tenth of a pixel is nothing.
+                // Changes of less than a tenth of a pixel are dropped.
                 Some(&(_, before))
                     if (self.y.share(before) - self.y.share(y)).abs() * f64::from(HEIGHT) < 0.1 => {}
                 Some(&(_, before)) => steps.extend([(x, before), (x, y)]),
@@ -229,7 +229,7 @@ impl Chart {
     }
 }
 
-/// One line of the legend, from this point to the right.
+/// Draws one line of the legend, starting at a point.
 fn entry(root: &Area<'_>, series: &Series, (x, y): (i32, i32)) -> Drawn {
     let (colour, dash) = style(series);
     let (size, gap) = dash.unwrap_or((26, 0));
@@ -248,7 +248,7 @@ fn style(series: &Series) -> (RGBColor, Option<(i32, i32)>) {
     (colour, DASHES[broken])
 }
 
-/// A name that fits into the legend; what stands in brackets behind it stays.
+/// A name cut to the width of the legend; a suffix in brackets is kept.
 fn shortened(name: &str) -> String {
     let letters = name.chars().count();
     if letters <= ENTRY {
@@ -259,7 +259,7 @@ fn shortened(name: &str) -> String {
     format!("{}\u{2026}{tail}", name.chars().take(kept).collect::<String>())
 }
 
-/// A text in lines of at most that many letters, broken at blanks; none for an empty one.
+/// Splits a text at blanks into lines of at most `most` characters; empty for an empty text.
 fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -274,7 +274,7 @@ fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// A number on an axis, short.
+/// A short label for a number on an axis.
 fn mark(number: f64) -> String {
     let size = number.abs();
     if size >= 1000.0 && number.fract() == 0.0 && size < 9e15 {
@@ -282,7 +282,7 @@ fn mark(number: f64) -> String {
     } else if size != 0.0 && size < 0.001 {
         format!("{number:e}")
     } else {
-        // Ticks are round; whatever lies behind the sixth digit is noise of the arithmetic.
+        // Ticks are round: digits beyond the sixth decimal are rounding noise.
         let text = format!("{number:.6}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn lines_are_steps_to_the_right_end() {
         let chart = chart(vec![line("x", 0, false, vec![(1.0, 0.0), (10.0, 0.5), (1e9, 1.0)])]);
-        // From the lower left corner, at half way up by half, at the right end to the top.
+        // From the lower left corner, halfway up at the middle, at the top at the right end.
         let steps = [(1.0, 0.0), (10.0, 0.0), (10.0, 0.5), (1e9, 0.5), (1e9, 1.0), (100.0, 1.0)];
         assert_eq!(chart.steps(&chart.series[0]), steps);
         let places = steps.map(|(x, y)| (chart.x.map(&x, (0, 200)), chart.y.map(&y, (100, 0))));
@@ -345,13 +345,13 @@ mod tests {
         assert!(text.contains("a &amp; b") && text.contains("x&lt;y&gt;"), "{text}");
         assert!(text.contains("#0072B2") && text.contains("#D55E00") && text.trim_end().ends_with("</svg>"));
         assert!(!text.contains("NaN") && !text.contains("inf") && !text.contains(" id="));
-        // Nothing at all, and axes without a length.
+        // No series, and axes of length zero.
         let nothing = Chart { x: axis(1.0, 1.0, true), y: axis(0.0, 0.0, false), ..chart(Vec::new()) };
         assert!(!nothing.svg().unwrap().contains("NaN"));
     }
 
     #[test]
-    fn long_legends_make_room() {
+    fn long_legends_enlarge_the_chart() {
         let many = (0..40).map(|at| line(&format!("{at} {}", "x".repeat(60)), at, false, vec![(2.0, 0.5)]));
         let text = chart(many.collect()).svg().unwrap();
         assert!(text.starts_with("<svg width=\"940\" height=\"890\""), "{}", &text[..80]);

@@ -1,4 +1,4 @@
-//! Maps of layouts that a sweep kept: the lowest peak of every instance.
+//! Maps of the layouts kept by a sweep: the one with the lowest peak of every instance.
 
 use crate::analysis::Study;
 use crate::record::Record;
@@ -7,11 +7,11 @@ use plimsoll_model::csv::{ReadOptions, read_instance, read_layout_file};
 use plimsoll_model::{Bytes, Offsets, Piece, Problem};
 use std::path::{Component, Path};
 
-/// Most buffers of an instance that is drawn.
+/// Largest number of buffers that a map shows.
 const MOST: usize = 20_000;
 
-/// The maps with their names, in the order of the rows; for one that cannot be drawn the reason. Only of the problem of
-/// offsets, whose layouts hold lifespans and places of all buffers.
+/// The maps with their names, in the order of the rows; an error message for a layout that cannot be drawn.
+/// Covers the offset problem only, whose layouts contain lifespans and offsets of all buffers.
 pub fn maps(study: &Study) -> Vec<(String, Result<String, String>)> {
     let mut best: Vec<&Record> = Vec::new();
     let kept =
@@ -32,19 +32,20 @@ pub fn maps(study: &Study) -> Vec<(String, Result<String, String>)> {
 fn map(study: &Study, row: &Record) -> Result<String, String> {
     let inner = Path::new(&row.layout);
     if !inner.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(format!("a layout outside of its folder, '{}'", row.layout));
+        return Err(format!("the layout '{}' is outside the folder of the record", row.layout));
     }
     let path = study.record.folder.join(inner);
-    let file = std::fs::File::open(&path).map_err(|error| format!("no layout: {}: {error}", row.layout))?;
-    let wrong = |error: &dyn std::fmt::Display| format!("no layout: {error}");
+    let file = std::fs::File::open(&path)
+        .map_err(|error| format!("cannot open the layout {}: {error}", row.layout))?;
+    let wrong = |error: &dyn std::fmt::Display| format!("cannot draw the layout: {error}");
     let instance =
         read_instance(&row.instance, file, ReadOptions::default()).map_err(|error| wrong(&error))?;
     if instance.len() > MOST {
-        return Err(format!("{} buffers, too many to draw", instance.len()));
+        return Err(format!("{} buffers are too many to draw", instance.len()));
     }
     let layout = read_layout_file(&path, &instance).map_err(|error| wrong(&error))?;
     if !Offsets::check(&instance, &layout).is_empty() {
-        return Err(format!("a layout that is not valid, '{}'", row.layout));
+        return Err(format!("the layout '{}' is not valid", row.layout));
     }
     let groups = study.groups.iter().filter(|group| group.question.problem == Offsets::NAME);
     let known = groups.flat_map(|group| &group.instances);

@@ -1,11 +1,11 @@
-//! Bytes alive over time, before and after re-ordering.
+//! Live bytes over time, before and after reordering.
 
 use super::chart::{Axis, Chart, Series};
 use plimsoll::graphs::OrderedRegion;
 use plimsoll_model::Bytes;
 use plimsoll_model::orders::Order;
 
-/// The bytes alive at every step of a region: in the order of the file, in the order found, and the bound.
+/// A chart of the live bytes at every step of a region: in file order, in the order found, and the bound.
 pub fn profile_chart(graph: &str, algorithm: &str, one: &OrderedRegion) -> Chart {
     let problem = &one.storages.problem;
     let bound = one.outcome.lower_bound.value;
@@ -24,7 +24,7 @@ pub fn profile_chart(graph: &str, algorithm: &str, one: &OrderedRegion) -> Chart
     };
     let high = one.file_peak.max(one.peak).max(Bytes::new(1)).get() as f64 * 1.04;
     Chart {
-        title: format!("{graph}: bytes alive"),
+        title: format!("{graph}: live bytes"),
         caption: format!(
             "{} operators; as in file {}, {algorithm} {}, bound {} bytes ({})",
             problem.len(),
@@ -34,7 +34,7 @@ pub fn profile_chart(graph: &str, algorithm: &str, one: &OrderedRegion) -> Chart
             one.outcome.claim
         ),
         x: Axis { label: "step", low: 0.0, high: end, logarithmic: false },
-        y: Axis { label: "bytes alive", low: 0.0, high, logarithmic: false },
+        y: Axis { label: "live bytes", low: 0.0, high, logarithmic: false },
         series: vec![line("as in file", 1, &file), line(algorithm, 0, &one.order), bound_line],
     }
 }

@@ -1,4 +1,4 @@
-//! Tables, rows, summaries, maps and charts.
+//! Tables, summaries, layout maps, charts and the HTML page of records.
 
 pub mod bars;
 mod basis;
@@ -22,12 +22,12 @@ pub use basis::Basis;
 
 pub use plimsoll_model::gap_percent;
 
-/// A part in percent of a whole; none of nothing.
+/// `part` as a percentage of `whole`; `None` where `whole` is zero.
 pub fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part * 100.0 / whole)
 }
 
-/// A percentage with two digits; one that is not zero never looks like zero.
+/// A percentage with two decimals; a positive one below 0.01 is shown as `<0.01`.
 pub fn percent(gap: f64) -> String {
     if gap > 0.0 && gap < 0.01 { "<0.01".to_owned() } else { format!("{gap:.2}") }
 }

@@ -1,4 +1,4 @@
-//! Tables of an analysis, and its summary as Markdown.
+//! Tables of an analysis, and its summary in Markdown.
 
 use crate::analysis::files::told;
 use crate::analysis::{Cell, Group, Mean, Options, Standing, Study};
@@ -12,47 +12,50 @@ use std::fmt::Write as _;
 const LEFT: Align = Align::Left;
 const RIGHT: Align = Align::Right;
 
-/// What the tables mean, one line each.
+/// Definitions of the terms used in the tables, one line each.
 pub fn definitions(options: Options) -> Vec<String> {
     let Options { target_gap, shift } = options;
     let solved = match target_gap {
         Some(target) => format!(
-            "Solved: the run proved its answer, decided the capacity it had to, or, where none was to be decided, ended with \
-             a gap of at most {target} %; its time is that of the whole run."
+            "Solved: the run proved its answer or decided the given capacity; where no capacity was given, it also \
+             counts as solved if it ended with a gap of at most {target} %. Its time is that of the whole run."
         ),
-        None => "Solved: the run proved its answer (optimal, infeasible), or decided the capacity it had to."
+        None => "Solved: the run proved its answer (optimal, infeasible) or decided the given capacity."
             .to_owned(),
     };
     vec![
-        "Groups hold runs of one problem on the same terms, question (decide or optimise), time and node limit, number of threads and \
-         machine. Nothing is averaged over groups."
+        "Groups hold runs of one problem with the same terms, question (decide or optimise), time limit, node limit, \
+         number of threads and machine. Nothing is averaged over groups."
             .to_owned(),
-        "Best bound: the best that any run on record proved for the instance and problem and no valid value contradicts; \
-         the load only where there is no other."
+        "Best bound: the best bound that any run proved for the instance and problem and that no valid value \
+         contradicts. The load is used only where there is no other bound."
             .to_owned(),
-        "Value of an algorithm on an instance: the median over seeds and repetitions, a run without one counting as worst; of \
-         an even number the worse of the middle two. Of bytes and picoseconds less is better, of relations more. Gap: \
-         distance from the best bound, percent of it; mean and worst over the instances with a value, which may be fewer than \
-         others have."
+        "Value of an algorithm on an instance: the median over seeds and repetitions. A run without a value counts \
+         as worst; for an even number of runs, the worse of the middle two counts. Fewer bytes and picoseconds are \
+         better, more relations are better. Gap: distance from the best bound, in percent of that bound. Mean and \
+         worst gap are taken over the instances with a value, which may differ between algorithms."
             .to_owned(),
         solved,
         format!(
-            "Time spent: the median seconds of the runs that ended, solved or not; spent s: its shifted geometric mean, shift \
-             {shift} s."
+            "Time spent: the median seconds of the runs that ended, solved or not. 'spent s' is its geometric mean, \
+             shifted by {shift} s."
         ),
-        "Time to solve: the median over seeds and repetitions, a run that did not solve counting as longer than all that did; \
-         where the median run did not solve it is the limit (or the longest run where there is none), and a lower \
-         bound, marked >. To solve s: its shifted geometric mean over all instances the algorithm ran on; PAR-2: mean with such \
-         limits twice. Both are empty where runs without a time limit did not solve, and of heuristics that had no capacity to decide: \
-         they end without a proof, except where they happen to meet a bound, and have no time to solve elsewhere."
+        "Time to solve: the median over seeds and repetitions. Runs that did not solve count as longer than all that \
+         did. Where the median run did not solve, the time is the limit (or the longest run where there is no limit): \
+         a lower bound, marked >. 'to solve s' is its shifted geometric mean over all instances that the algorithm \
+         ran on; PAR-2 is the mean with such limits counted twice. Both are empty where runs without a time limit did \
+         not solve, and for heuristics without a capacity to decide: such heuristics prove an optimum only where \
+         they meet a bound, and have no time to solve elsewhere."
             .to_owned(),
-        "Wins: instances where no other has a better value, or a shorter time, and at least one other ran; shared \
-         where another has the same.".to_owned(),
-        "Virtual best: on every instance the best of all. Without an algorithm it loses what stands in the columns \
-         'gap lost, points' (percentage points of its mean gap), 'only it solves' and 'time factor' (of its mean with the shift added)."
+        "Wins: instances where at least two algorithms ran and no other has a better value (or a shorter time). A win \
+         is shared where another algorithm has the same value or time."
             .to_owned(),
-        "Primal integral (Berthold 2013): integral from start to limit of |p - q| / max(p, q), best value p so far, best \
-         valid value q on record, 1 before the first value; seconds, and percent of the limit. Mean over traced instances."
+        "Virtual best: the best algorithm of each instance. The columns 'gap lost, points' (percentage points of its \
+         mean gap), 'only it solves' and 'time factor' (of its shifted mean time) show its loss without the algorithm."
+            .to_owned(),
+        "Primal integral (Berthold 2013): integral from start to limit of |p - q| / max(p, q), where p is the best \
+         value so far and q the best valid value of all runs; 1 before the first value. In seconds and in percent of \
+         the limit, averaged over traced instances."
             .to_owned(),
     ]
 }
@@ -61,7 +64,7 @@ fn maybe(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or_else(String::new, show)
 }
 
-/// Seconds, down to microseconds; what is not zero never looks like it.
+/// Seconds, down to microseconds. A positive time is never shown as 0.
 fn seconds(seconds: f64) -> String {
     match seconds {
         s if s >= 0.01 => figure(s),
@@ -75,7 +78,7 @@ fn mean(mean: Option<Mean>, show: fn(f64) -> String) -> String {
     mean.map_or_else(String::new, |mean| format!("{}{}", if mean.bound { ">" } else { "" }, show(mean.value)))
 }
 
-/// How good the answers of each algorithm are.
+/// One row per algorithm: the quality of its values.
 pub fn values(group: &Group, standings: &[Standing]) -> Table {
     let wins =
         |own: &Standing, count: usize| if own.kind == "virtual" { String::new() } else { count.to_string() };
@@ -96,13 +99,13 @@ pub fn values(group: &Group, standings: &[Standing]) -> Table {
     Table::of(&columns, standings)
 }
 
-/// A number of instances, told apart where it is not all.
+/// A count of instances; "N of M" where it is not all of them.
 fn part(count: usize, group: &Group) -> String {
     let all = group.instances.len();
     if count == all { count.to_string() } else { format!("{count} of {all}") }
 }
 
-/// How long they take; `None` where no times were kept.
+/// One row per algorithm: its times. `None` where no times were recorded.
 pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table> {
     standings.iter().find(|own| own.mean_time.is_some() || own.mean_spent.is_some())?;
     let name = format!("to solve s (shift {shift})");
@@ -114,7 +117,7 @@ pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table>
         ("solved", RIGHT, &|own| own.solved.to_string()),
         ("solved runs", RIGHT, &|own| real(own, format!("{} of {}", own.solved_runs, own.runs))),
         (&name, RIGHT, &|own| mean(own.mean_time, seconds)),
-        // A mean that counts limits twice is no bound of anything: it has no mark.
+        // PAR-2 counts limits twice, so it is not a bound and carries no mark.
         ("PAR-2 s", RIGHT, &|own| maybe(own.par2, seconds)),
         ("wins alone", RIGHT, &|own| real(own, own.time_alone.to_string())),
         ("wins shared", RIGHT, &|own| real(own, own.time_shared.to_string())),
@@ -160,7 +163,7 @@ fn by_instance(group: &Group, what: &str, show: impl Fn(&Cell) -> String) -> Tab
     table.without_empty(&["suite", "buffers", "operators", "load, bytes"])
 }
 
-/// Gaps, instance by algorithm. Without a bound, values.
+/// Gaps, instance by algorithm; values where there is no bound.
 pub fn gaps_by_instance(group: &Group) -> Table {
     by_instance(group, "gap %", |cell| match (cell.gap, cell.value) {
         (Some(gap), _) => percent(gap),
@@ -169,7 +172,7 @@ pub fn gaps_by_instance(group: &Group) -> Table {
     })
 }
 
-/// Times spent, instance by algorithm; `None` where no times were kept.
+/// Times spent, instance by algorithm; `None` where no times were recorded.
 pub fn spent_by_instance(group: &Group) -> Option<Table> {
     group.cells.iter().flatten().flatten().find(|cell| cell.spent.is_some())?;
     Some(by_instance(group, "s", |cell| cell.spent.map_or_else(|| "-".to_owned(), seconds)))
@@ -186,7 +189,7 @@ pub fn times_by_instance(group: &Group) -> Option<Table> {
     }))
 }
 
-/// Runs without an answer.
+/// One row per run without an answer.
 pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
     let columns: [Column<'_, &Record>; 8] = [
         ("line", RIGHT, &|row| row.line.to_string()),
@@ -195,13 +198,13 @@ pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
         ("algorithm", LEFT, &|row| row.algorithm.clone()),
         ("seed", RIGHT, &|row| row.seed.to_string()),
         ("run", RIGHT, &|row| row.repetition.to_string()),
-        ("what", LEFT, &|row| row.status.clone()),
-        ("why", LEFT, &|row| row.error.clone()),
+        ("status", LEFT, &|row| row.status.clone()),
+        ("error", LEFT, &|row| row.error.clone()),
     ];
     Table::of(&columns, rows)
 }
 
-/// How many of what there is, one row per record.
+/// One row per record, with its counts.
 pub fn records(studies: &[Study]) -> Table {
     let most = |study: &Study, count: fn(&Group) -> usize| {
         study.groups.iter().map(count).max().unwrap_or(0).to_string()
@@ -218,7 +221,7 @@ pub fn records(studies: &[Study]) -> Table {
     Table::of(&columns, studies)
 }
 
-/// `summary.md`.
+/// Returns `summary.md`.
 pub fn summary(title: &str, studies: &[Study], options: Options) -> String {
     let mut text = format!("# {title}\n\n{}\n", records(studies).markdown());
     for line in definitions(options) {

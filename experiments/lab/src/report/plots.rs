@@ -1,29 +1,30 @@
-//! The pictures of an analysis.
+//! The charts of an analysis.
 //!
-//! In a performance profile of times (Dolan and Moré 2002) a line shows at factor 1 how often its algorithm is the fastest;
-//! to the right it rises towards the share it solves at all. Instances that no algorithm solves count in the share.
+//! In a performance profile of times (Dolan and Moré 2002), the left end of a line (factor 1) is the share of
+//! instances on which the algorithm is the fastest. To the right it rises to the share that it solves.
+//! Instances that no algorithm solves count in the total.
 
 use crate::analysis::curves::{self, Curve};
 use crate::analysis::standing::VIRTUAL;
 use crate::analysis::{Group, Study};
 use crate::report::chart::{Axis, BLACK, Chart, Series};
 
-/// A picture.
+/// A chart of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// Which study, by position.
+    /// The study, by position.
     pub study: usize,
-    /// Which group of it, by position.
+    /// The group within the study, by position.
     pub group: usize,
-    /// Its name, one that any file system takes.
+    /// Its file name without extension, valid on any file system.
     pub name: String,
-    /// What it shows.
+    /// The title of the chart, used as its label and caption.
     pub title: String,
-    /// The picture.
+    /// The chart as SVG.
     pub svg: String,
 }
 
-/// The pictures of all groups that have something to show, in order.
+/// The non-empty charts of all groups, in order.
 pub fn plots(studies: &[Study]) -> Vec<Plot> {
     let mut plots = Vec::new();
     for (at, study) in studies.iter().enumerate() {
@@ -35,7 +36,7 @@ pub fn plots(studies: &[Study]) -> Vec<Plot> {
                 ("gap-over-time", gap_chart(group)),
             ];
             for (what, chart) in charts {
-                // Drawing into a string does not fail.
+                // Drawing into a string cannot fail.
                 let Some((title, svg)) =
                     chart.and_then(|chart| Some((chart.title.clone(), chart.svg().ok()?)))
                 else {
@@ -49,14 +50,14 @@ pub fn plots(studies: &[Study]) -> Vec<Plot> {
     plots
 }
 
-/// A name with nothing in it that a file system or a link could mind.
+/// Replaces characters of a name that a file system or a link might reject by `_`; at most 80 characters.
 pub fn harmless(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     name.chars().map(plain).take(80).collect()
 }
 
-/// Share of instances solved within a factor of the fastest time; `None` where fewer than two algorithms took part, or
-/// nothing was solved.
+/// A performance profile: the share of instances solved within a factor of the fastest time. `None` with
+/// fewer than two algorithms, or where nothing was solved.
 pub fn time_profile(group: &Group) -> Option<Chart> {
     let curves = curves::time_profile(group);
     let total = group.instances.len();
@@ -87,7 +88,7 @@ fn counted(total: usize) -> impl Fn(&Curve) -> String {
     move |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len())
 }
 
-/// Where a gap of zero lies on a logarithmic axis, percent.
+/// The position of gap zero on a logarithmic axis, percent.
 const NO_GAP: f64 = 0.01;
 
 fn value_profile(group: &Group) -> Option<Chart> {
@@ -98,7 +99,7 @@ fn value_profile(group: &Group) -> Option<Chart> {
     (!curves.is_empty()).then(|| Chart {
         title: "Performance profile: value".to_owned(),
         caption: format!(
-            "{}: share of {total} instances with a value within this gap to the best bound; at the left edge the bound itself",
+            "{}: share of {total} instances whose value is within this gap of the best bound; at the left edge the value equals the bound",
             group.question
         ),
         x: Axis { label: "gap to the best bound + 0.01, percent", low: NO_GAP, high: most * 1.3, logarithmic: true },
@@ -115,9 +116,9 @@ fn cactus(group: &Group) -> Option<Chart> {
     let last = times().fold(first, f64::max).max(group.question.time_limit.unwrap_or(0.0));
     (!curves.is_empty()).then(|| Chart {
         title: "Cactus: instances solved over time".to_owned(),
-        caption: format!("{}: how many of {total} instances each solves within a limit", group.question),
+        caption: format!("{}: number of {total} instances solved within a time limit", group.question),
         x: Axis {
-            label: "limit, seconds",
+            label: "time limit, seconds",
             low: first / 1.5,
             high: (last * 1.1).max(first * 10.0),
             logarithmic: true,
@@ -136,7 +137,7 @@ pub fn gap_chart(group: &Group) -> Option<Chart> {
     Some(Chart {
         title: "Gap over time".to_owned(),
         caption: format!(
-            "{}: mean over {total} instances of the gap to the best bound; no value yet, or more than that, counts as 100 %",
+            "{}: mean gap to the best bound over {total} instances; counted as 100 % before the first value and where it is larger",
             group.question
         ),
         x: Axis {
@@ -150,7 +151,7 @@ pub fn gap_chart(group: &Group) -> Option<Chart> {
     })
 }
 
-/// Lines that rise from the lower left corner, at `low`.
+/// Starts each line at the lower left corner, at `low`.
 fn from(low: f64, mut series: Vec<Series>) -> Vec<Series> {
     for one in &mut series {
         one.points.insert(0, (low, 0.0));
@@ -158,8 +159,8 @@ fn from(low: f64, mut series: Vec<Series>) -> Vec<Series> {
     series
 }
 
-/// The lines in the order of the legend: by where they end, the best above, which is the highest times `sign`. An algorithm
-/// has the same colour in all charts, the virtual best is black.
+/// The lines in legend order: sorted by their last value times `sign`, the greatest first. An algorithm has
+/// the same colour in all charts; the virtual best is black.
 fn series(
     group: &Group,
     curves: Vec<Curve>,

@@ -1,12 +1,13 @@
-//! How many times as long as a reference algorithms take, instance by instance.
+//! Times of algorithms relative to a reference algorithm, instance by instance.
 //!
-//! A *ratio* divides the time of an algorithm by that of the reference; above 1 the reference is faster. It is as
-//! strong as the times allow, and says which way it may be off:
+//! A *ratio* divides the time of an algorithm by that of the reference; above 1 the reference is faster. A
+//! mark shows the direction of its uncertainty:
 //!
-//! - A time that is only the limit makes it a lower bound, marked `>`.
-//! - A time that was printed with few digits is taken as half a unit of its last digit less, and that of the reference
-//!   as a unit more. Where that matters, more than 1 %, the ratio is marked as the lower bound it is.
-//! - A time below one unit of its last digit (`0.000`) makes it an upper bound, made from one unit and marked `<`. Means leave it out.
+//! - A time that is only the limit makes the ratio a lower bound, marked `>`.
+//! - A time printed with few digits is reduced by half a unit of its last digit, and that of the reference is
+//!   increased by one unit. Where this exceeds 1 % of the time, the ratio is marked as a lower bound.
+//! - A time below one unit of its last digit (`0.000`) makes the ratio an upper bound, computed from one unit
+//!   and marked `<`. Means exclude it.
 //!
 //! O(algorithms * instances * suites).
 
@@ -17,10 +18,10 @@ use crate::report::table::{Align, Table};
 use crate::report::times::{self, Clock, figure};
 use std::collections::BTreeSet;
 
-/// Share of a time by which it may be moved before ratios are marked.
+/// Fraction of a time by which rounding may move it before the ratio is marked.
 const COARSE: f64 = 0.01;
 
-/// Which way a ratio may be off.
+/// The direction in which a ratio may be off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Exact,
@@ -44,17 +45,17 @@ struct Ratio {
     side: Side,
 }
 
-/// One ratio for many.
+/// Reduces many ratios to one.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
-/// How many of them take part.
+/// Counts the ratios that take part.
 type Count = fn(&[Ratio]) -> usize;
 
-/// True where all that is known is that the time is below one unit of its last digit.
+/// True where the time is only known to be below one unit of its last digit.
 fn is_unseen(time: Time) -> bool {
     !time.censored && time.resolution > 0.0 && time.seconds < time.resolution
 }
 
-/// The ratio of a time to the reference's; `None` where the reference has none to divide by.
+/// The ratio of a time to that of the reference; `None` where the reference has no time to divide by.
 fn ratio(time: Option<Time>, reference: Option<Time>) -> Option<Ratio> {
     let (time, reference) = (time?, reference.filter(|reference| !reference.censored)?);
     let least = |time: Time| if time.censored { time.seconds } else { time.seconds - time.resolution / 2.0 };
@@ -74,7 +75,7 @@ fn shown_ratio(ratio: Option<Ratio>) -> String {
     ratio.map_or_else(String::new, |ratio| format!("{}{}", ratio.side.mark(), figure(ratio.value)))
 }
 
-/// A time in the unit of its clock's tables.
+/// A time in the unit of the tables of its clock.
 fn shown(time: Option<Time>, clock: Clock) -> String {
     let scale = match clock {
         Clock::Bench => 1.0,
@@ -87,8 +88,8 @@ fn shown(time: Option<Time>, clock: Clock) -> String {
     })
 }
 
-/// Ratios of whole processes' own times, of those algorithms that have any. `None` where no process has one, and where
-/// the reference is unknown or alone.
+/// A table of ratios of own times, of the algorithms that report any. `None` where no external process
+/// reports one, and where the reference is unknown or alone.
 pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
     let own = |row: &&Record| row.own_seconds.is_some();
     let timed: BTreeSet<&str> = rows.iter().filter(own).map(|row| row.algorithm.as_str()).collect();
@@ -98,9 +99,12 @@ pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
     ratios(&times::by(Clock::Own, &timed), reference, Clock::Own)
 }
 
-/// Instance by instance: the time of the reference, and per other algorithm its time and its ratio to that; seconds
-/// by the benchmark's clock, milliseconds by their own. Below the instances, for each suite, geometric mean and least
-/// ratio, bounds where bounds took part, and of how many instances where it is not all. `None` where the reference is unknown or alone.
+/// One row per instance: the time of the reference, and for each other algorithm its time and ratio. Times
+/// are in seconds by the clock of the benchmark, in milliseconds by own clocks.
+///
+/// Below the instances, each suite has rows for the geometric mean and the least ratio. They are bounds where
+/// bounds took part, and give the number of instances where it is not all. `None` where the reference is
+/// unknown or alone.
 pub fn ratios(group: &Group, reference: &str, clock: Clock) -> Option<Table> {
     let Group { instances, algorithms, .. } = group;
     let at = algorithms.iter().position(|(name, _)| name == reference)?;
@@ -136,7 +140,7 @@ pub fn ratios(group: &Group, reference: &str, clock: Clock) -> Option<Table> {
             its.filter_map(|nth| ratio_on(other, nth)).collect()
         };
         let total = instances.iter().filter(|instance| instance.suite == suite).count();
-        // Where there is no ratio, or none that a mean can take, the reader is told, in every column of its own.
+        // Each column shows on how many instances it rests where some have no usable ratio.
         let share = |count: usize| if count < total { format!("{count} of {total}") } else { String::new() };
         let kinds: [(&str, Summarise, Count); 2] = [
             ("geometric mean", geometric_mean, |ratios| meant(ratios).count()),
@@ -154,7 +158,7 @@ pub fn ratios(group: &Group, reference: &str, clock: Clock) -> Option<Table> {
     Some(table)
 }
 
-/// The ratios that a mean can take.
+/// The ratios that a mean may include.
 fn meant(ratios: &[Ratio]) -> impl Iterator<Item = &Ratio> {
     ratios.iter().filter(|ratio| ratio.side != Side::AtMost)
 }
@@ -167,7 +171,7 @@ fn geometric_mean(ratios: &[Ratio]) -> Option<Ratio> {
     (count > 0).then(|| Ratio { value: (sum / count as f64).exp(), side })
 }
 
-/// The least ratio; with one that is only known to be below something, no more than that is known of the least.
+/// The least ratio. Where upper bounds take part, the least is itself only an upper bound.
 fn least(ratios: &[Ratio]) -> Option<Ratio> {
     let by_value = |a: &Ratio, b: &Ratio| a.value.total_cmp(&b.value);
     if ratios.iter().any(|ratio| ratio.side == Side::AtMost) {
@@ -196,12 +200,11 @@ mod tests {
         // A reference that did not solve gives no ratio.
         let found = lines(&ratios(&times, "slow", Clock::Bench).unwrap());
         assert!(found[3].ends_with("0.1000") && found[4].contains("geometric mean 1 of 2"), "{found:?}");
-        assert!(ratios(&times, "nobody", Clock::Bench).is_none());
+        assert!(ratios(&times, "absent", Clock::Bench).is_none());
     }
 
-    /// Each column tells of how many instances it is.
     #[test]
-    fn means_say_of_how_many_they_are() {
+    fn means_show_their_number_of_instances() {
         let mut rows: Vec<Record> = ["a", "b"].map(|name| row(name, "fast", 1.0, "optimal")).into();
         rows.extend(["a", "b"].map(|name| row(name, "all", 2.0, "optimal")));
         rows.push(row("a", "one", 4.0, "optimal"));
@@ -217,7 +220,7 @@ mod tests {
         assert_eq!((of(0.005).side, of(0.015).side), (Side::Exact, Side::AtLeast));
     }
 
-    /// As processes, beside one that says nothing of its time.
+    /// The rows as external processes, beside one that reports no own time.
     fn with_whole(mut rows: Vec<Record>) -> Vec<Record> {
         rows.push(row("a", "silent", 1.0, "optimal"));
         rows.into_iter().map(|row| Record { whole_process: true, ..row }).collect()

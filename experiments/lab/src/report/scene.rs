@@ -1,27 +1,27 @@
-//! A picture in SVG, element by element; what is written into it is escaped.
+//! A picture in SVG, built element by element; all text is escaped.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Degrees between neighbouring hues: the golden angle keeps neighbours apart, however many there are.
+/// Degrees between neighbouring hues: the golden angle separates any number of them.
 const GOLDEN_ANGLE: f64 = 137.508;
 
-/// The hue of the `at`-th of many things, degrees.
+/// The hue of the item at position `at`, degrees.
 pub fn hue(at: usize) -> f64 {
     (at as f64 * GOLDEN_ANGLE).rem_euclid(360.0)
 }
 
-/// A point, or a width and a height.
+/// A point, or a width and a height, in pixels.
 pub type Point = (f64, f64);
 
-/// Elements of a picture in the order in which they are drawn. Looks are attributes of SVG, such as `fill="#ddd"`.
+/// The elements of a picture in drawing order. A look is a string of SVG attributes such as `fill="#ddd"`.
 #[derive(Debug)]
 pub struct Scene {
     text: String,
 }
 
 impl Scene {
-    /// A white page of this size.
+    /// A white page of a width and height in pixels.
     pub fn new((width, height): Point) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -31,17 +31,17 @@ impl Scene {
         Self { text }
     }
 
-    /// Title and caption, from the left.
+    /// Draws title and caption, starting at `left`.
     pub fn heads(&mut self, left: f64, title: &str, caption: &str) {
         self.text((left, 30.0), "font-size=\"18\" font-weight=\"600\"", title);
         self.text((left, 50.0), "fill=\"#555\"", caption);
     }
 
-    /// An element of this name with these numbers and looks, and what it holds.
+    /// Writes an element with a name, numeric attributes, a look and content.
     fn element(&mut self, name: &str, numbers: &[(&str, f64)], look: &str, inner: &str) {
         let _ = write!(self.text, "<{name}");
         for (attribute, number) in numbers {
-            // Two digits behind the point are a hundredth of a pixel.
+            // Two decimals are a hundredth of a pixel.
             let _ = write!(self.text, " {attribute}=\"{}\"", (number * 100.0).round() / 100.0 + 0.0);
         }
         let space = if look.is_empty() { "" } else { " " };
@@ -51,7 +51,7 @@ impl Scene {
         };
     }
 
-    /// A rectangle, with a text that appears under the pointer where there is one.
+    /// Draws a rectangle, with a tooltip unless `title` is empty.
     pub fn rect(&mut self, (x, y): Point, (width, height): Point, look: &str, title: &str) {
         let inner =
             if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
@@ -63,33 +63,33 @@ impl Scene {
         self.element("line", &[("x1", x1), ("x2", x2), ("y1", y1), ("y2", y2)], look, "");
     }
 
-    /// A text that begins here, or as its `text-anchor` says.
+    /// Draws a text starting at a point, or anchored by the `text-anchor` of its look.
     pub fn text(&mut self, (x, y): Point, look: &str, text: &str) {
         if !text.is_empty() {
             self.element("text", &[("x", x), ("y", y)], look, &escape(text));
         }
     }
 
-    /// A text that runs upwards.
+    /// Draws a text that runs upwards.
     pub fn upright(&mut self, (x, y): Point, look: &str, text: &str) {
         let turned = format!("transform=\"translate({x:.1} {y:.1}) rotate(-90)\"");
         self.element("text", &[], format!("{turned} {look}").trim_end(), &escape(text));
     }
 
-    /// An outline through points from and back to the first.
+    /// Draws a closed polygon.
     pub fn outline(&mut self, points: &[Point], look: &str) {
         let place = |(x, y): &Point| format!("{x:.2},{y:.2}");
         let points: Vec<String> = points.iter().map(place).collect();
         self.element("polygon", &[], &format!("points=\"{}\" {look}", points.join(" ")), "");
     }
 
-    /// An entry of a legend: a swatch and its name. Returns where the next one may begin.
+    /// Draws a legend entry: a swatch and its name. Returns the x position of the next entry.
     pub fn swatch(&mut self, (x, y): Point, look: &str, name: &str) -> f64 {
         self.rect((x, y - 11.0), (26.0, 13.0), look, "");
         self.named((x, y), name)
     }
 
-    /// The same with a piece of a line.
+    /// Draws a legend entry with a line instead of a swatch. Returns the x position of the next entry.
     pub fn dash(&mut self, (x, y): Point, look: &str, name: &str) -> f64 {
         self.line((x, y - 4.0), (x + 26.0, y - 4.0), look);
         self.named((x, y), name)
@@ -100,7 +100,7 @@ impl Scene {
         x + entry_width(name)
     }
 
-    /// Opens a group whose elements share these looks, with a text under the pointer where there is one.
+    /// Opens a group of elements with a common look, with a tooltip unless `title` is empty.
     pub fn open(&mut self, look: &str, title: &str) {
         let title =
             if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
@@ -115,19 +115,20 @@ impl Scene {
     /// Writes the picture.
     ///
     /// # Errors
-    /// What the writer reports.
+    /// Returns the errors of `output`.
     pub fn write(mut self, output: &mut dyn Write) -> io::Result<()> {
         self.text.push_str("</svg>\n");
         output.write_all(self.text.as_bytes())
     }
 }
 
-/// The width of an entry of a legend with its distance from the next.
+/// The width of a legend entry including the distance to the next, pixels.
 pub fn entry_width(name: &str) -> f64 {
     58.0 + 7.4 * name.chars().count() as f64
 }
 
-/// The end of a name in at most so many letters, as names differ there; none where that would tell nothing.
+/// Shortens a name to its last `most` characters, where names differ most; `None` where too little would
+/// remain.
 pub fn shortened(name: &str, most: usize) -> Option<String> {
     const LEAST: usize = 4;
     let letters = name.chars().count();
@@ -140,7 +141,7 @@ pub fn shortened(name: &str, most: usize) -> Option<String> {
     Some(format!("\u{2026}{}", name.chars().skip(letters + 1 - most).collect::<String>()))
 }
 
-/// Round numbers between two ends, at most about `most` of them.
+/// Round numbers between two ends, about `most` of them.
 pub fn ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
     let least = (to.saturating_sub(from) / most).max(1);
     let mut pace = 1u64;
@@ -156,7 +157,7 @@ pub fn ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
     std::iter::successors(Some(start), |tick| tick.checked_add(pace)).take_while(|&tick| tick <= to).collect()
 }
 
-/// A number with a thin blank between groups of three digits.
+/// A number with thin spaces between groups of three digits.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -169,7 +170,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// Text as XML may hold it; control characters, which it may not, become question marks.
+/// Escapes text for XML. Control characters, which XML does not allow, become question marks.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -191,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_are_written_as_told() {
+    fn elements_are_written_with_their_attributes() {
         let mut scene = Scene::new((10.0, 5.5));
         scene.open("fill=\"red\"", "a & b");
         scene.rect((1.0, 2.346), (0.05, 3.0), "", "<t>");

@@ -1,4 +1,4 @@
-//! Tables and pages made from rows.
+//! Tables and Markdown pages generated from rows.
 
 use crate::analysis::distinct;
 use crate::analysis::standing::mean;
@@ -11,33 +11,33 @@ use plimsoll::arithmetic::Arithmetic;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// How to read ratios of own times.
+/// Explains the table of ratios of own times.
 const OWN_TIMES: &str = "\
-Own times run from after reading the instance to the answer, as each program measures itself: start-up, reading,
-checking and writing are left out. They are the word of who prints them. A time is as good as its digits: a ratio is made
-from half a unit of the last digit less, marked `>` where that is more than 1 % of the time; where all digits are zero
-the ratio is at most what one unit gives, marked `<`, and no part of a mean. Runs that did not solve count as the limit.
-A solved run without a time of its own leaves the cell empty.";
+Own times are measured by each program itself, from the end of reading the instance to the answer. They exclude
+process start, reading, checking and writing, and are reported as the program prints them. Rounding limits their
+precision: a ratio subtracts half a unit of the last printed digit, and is marked `>` where that exceeds 1 % of the
+time. Where all digits are zero, the ratio is computed from one unit, marked `<`, and excluded from means. A run that
+did not solve counts as its limit. A solved run without an own time leaves the cell empty.";
 
-/// What a record may hold, and what that is. A name with `*` stands for any number of files.
+/// Files that a record may contain, with descriptions. A `*` stands for any number of files.
 const FILES: [(&str, &str); 6] = [
-    ("rows.csv", "one row per attempted run, also skipped, failed and refused ones"),
-    ("summary.md", "the tables, generated from the rows"),
-    ("maps/*.svg", "the best solution per instance, step by address"),
+    ("rows.csv", "one row per attempted run, including skipped, failed and refused runs"),
+    ("summary.md", "tables generated from the rows"),
+    ("maps/*.svg", "the best solution of each instance: steps to the right, addresses upwards"),
     ("charts/profile.svg", "share of instances solved within a factor of the fastest time to solve"),
-    ("trace.csv", "when values and bounds improved; of other processes by their own word"),
-    ("charts/gap*.svg", "the gap to the best bound over time, of all instances and of each"),
+    ("trace.csv", "when values and bounds improved; externals report their own times"),
+    ("charts/gap*.svg", "the gap to the best bound over time, for all instances and for each"),
 ];
 
-/// Longest remark in a table, letters.
+/// Longest remark in a table, characters.
 const REMARK: usize = 70;
 
-/// The problems that occur in rows, in the order of their first.
+/// The problems of the rows, in order of first appearance.
 pub fn problems(rows: &[Record]) -> Vec<&str> {
     distinct(rows.iter().map(|row| row.problem.as_str()).filter(|problem| !problem.is_empty()))
 }
 
-/// The rows of each question, by its words: a problem, and its terms where it has any; in the order of the first rows.
+/// The rows of each question, keyed by problem and terms ("tiers, machine=b"), in order of first appearance.
 pub fn questions(rows: &[Record]) -> Vec<(String, Vec<Record>)> {
     let mut all: Vec<(String, Vec<Record>)> = Vec::new();
     for row in rows.iter().filter(|row| !row.problem.is_empty()) {
@@ -53,7 +53,8 @@ pub fn questions(rows: &[Record]) -> Vec<(String, Vec<Record>)> {
     all
 }
 
-/// Instance by algorithm, of one question: value, gap to the best proven bound, claim, seconds. `None` without rows.
+/// One row per run of a question: instance, algorithm, value, gap to the best proven bound, claim, seconds.
+/// `None` without rows.
 pub fn runs(rows: &[Record]) -> Option<Table> {
     let unit = &rows.first()?.unit;
     let (bound, value) = (format!("best bound, {unit}"), format!("value, {unit}"));
@@ -98,14 +99,14 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
     Some(table.without_empty(&["operators", "load, bytes", "seed", "remark"]))
 }
 
-/// Problem and terms, suite and name of an instance.
+/// Problem, terms, suite and name of an instance.
 type Instance<'a> = [&'a str; 4];
 
 fn instance(row: &Record) -> Instance<'_> {
     [&row.problem, &row.terms, &row.suite, &row.instance]
 }
 
-/// Instances whose best bounds rest on floating point alone.
+/// Instances whose best bound is proved in floating-point arithmetic only.
 pub fn floating(rows: &[Record]) -> BTreeSet<Instance<'_>> {
     let best =
         |row: &&Record| row.status == "done" && row.best_bound.is_some() && row.lower_bound == row.best_bound;
@@ -118,40 +119,40 @@ pub fn floating(rows: &[Record]) -> BTreeSet<Instance<'_>> {
 /// The runs of one algorithm on all instances.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally<'a> {
-    /// Its name.
+    /// The name of the algorithm.
     pub algorithm: &'a str,
-    /// `heuristic`, `exact`, `external`.
+    /// The kind of the algorithm: `heuristic`, `exact` or `external`.
     pub kind: &'a str,
-    /// Runs.
+    /// Number of runs, with or without a value.
     pub runs: usize,
-    /// Runs with a value.
+    /// Number of runs with a value.
     pub answered: usize,
-    /// Runs that claim an optimum.
+    /// Number of runs that claim an optimum.
     pub optimal: usize,
-    /// Gaps to the best bounds of the runs that have one, percent.
+    /// Gaps to the best bound, percent, of the runs that have one.
     pub gaps: Vec<f64>,
-    /// Seconds of all runs.
+    /// Seconds of all runs together.
     pub seconds: f64,
 }
 
 impl Tally<'_> {
-    /// The mean gap, percent.
+    /// The mean gap over the runs that have one, percent.
     pub fn mean_gap(&self) -> Option<f64> {
         mean(&self.gaps)
     }
 
-    /// The largest gap, percent.
+    /// The largest gap over the runs that have one, percent.
     pub fn worst_gap(&self) -> Option<f64> {
         self.gaps.iter().copied().reduce(f64::max)
     }
 
-    /// Runs whose values meet the best bounds.
+    /// The number of runs whose value equals the best bound.
     pub fn at_bound(&self) -> usize {
         self.gaps.iter().filter(|&&gap| gap == 0.0).count()
     }
 }
 
-/// The algorithms of rows of one problem, in the order of the first.
+/// One tally per algorithm of the rows of one problem, in order of first appearance.
 pub fn tallies<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Vec<Tally<'a>> {
     let mut all: Vec<Tally> = Vec::new();
     for row in rows {
@@ -171,7 +172,7 @@ pub fn tallies<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Vec<Tally<'a>>
     all
 }
 
-/// Per algorithm over all instances: how often it answered, met the best bound, how far it was off, how long it took.
+/// One row per algorithm over all instances: answers, optima, gaps and time. `None` without rows.
 pub fn algorithms(rows: &[Record]) -> Option<Table> {
     let gap = |gap: Option<f64>| gap.map_or_else(String::new, percent);
     let columns: [Column<'_, Tally>; 9] = [
@@ -197,40 +198,40 @@ fn shorten(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// An external binary, for the record.
+/// An external program, as listed in a record.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// Its name.
+    /// The name of the external.
     pub name: String,
-    /// Its version, where it was asked.
+    /// The first line of its version command, where one is given.
     pub version: Option<String>,
-    /// Its command line.
+    /// The command line, with its placeholders.
     pub line: String,
 }
 
-/// How times are compared.
+/// How the summary compares times.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
-    /// True where the question is one of time; the tables of times are shown then.
+    /// True where the benchmark asks for times; only then the tables of times are shown.
     pub is_asked: bool,
-    /// What a run has to do, in words.
+    /// The task of a run, completing "Each run has to ...".
     pub question: &'a str,
-    /// The algorithm whose times others are divided by.
+    /// The algorithm that ratios are relative to.
     pub reference: Option<&'a str>,
     /// Shift of geometric means, seconds.
     pub shift: f64,
 }
 
-/// What was asked, for the pages.
+/// What was run, for README and summary of a record.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
     /// The command line, ready to be repeated.
     pub command: &'a str,
-    /// The machine.
+    /// The machine of the runs.
     pub machine: &'a Machine,
-    /// What the reader should know beside.
+    /// Notes shown beside the results.
     pub notes: &'a [String],
-    /// Who else took part.
+    /// The external programs that took part.
     pub peers: &'a [Peer],
     /// How times are compared.
     pub comparison: Comparison<'a>,
@@ -249,7 +250,7 @@ impl Question<'_> {
         text
     }
 
-    /// `summary.md`: the tables.
+    /// Returns `summary.md`: the tables.
     pub fn summary(&self, rows: &[Record]) -> String {
         let mut text = format!("# Summary\n\nGenerated from `rows.csv` by\n\n{}", self.facts());
         for (title, own) in &questions(rows) {
@@ -265,14 +266,14 @@ impl Question<'_> {
         }
         let failures = failures(rows);
         if !failures.is_empty() {
-            text.push_str("\n## Algorithms that failed\n\n");
+            text.push_str("\n## Failed algorithms\n\n");
             for line in lines(&failures).lines() {
                 let _ = writeln!(text, "- {line}");
             }
         }
         let unreadable: Vec<&Record> = rows.iter().filter(|row| row.status == "unreadable").collect();
         if !unreadable.is_empty() {
-            text.push_str("\n## Instances that could not be read\n\n");
+            text.push_str("\n## Unreadable instances\n\n");
             for row in unreadable {
                 let _ = writeln!(text, "- {}", row.error);
             }
@@ -280,19 +281,19 @@ impl Question<'_> {
         text
     }
 
-    /// The tables of times of one question, and how to read them.
+    /// The tables of times of one question, with an explanation.
     fn times(&self, title: &str, rows: &[Record]) -> String {
         let Comparison { question, reference, shift, .. } = self.comparison;
         let group = times::of(rows);
         let Some(table) = times::table(&group, shift) else { return String::new() };
         let mut text = format!(
             "\n## {title}: times\n\n\
-             Asked was to {question}. The time spent on an instance is the median over the runs, solved or not. The \
-             time to solve is the\nmedian too; where the median run did not solve, it is the limit, marked `>`, and all \
-             made from it are lower bounds.\nMeans are geometric, shifted by {shift} s, over all instances; PAR-2 is the \
-             mean of times to solve with unsolved instances\ncounted as twice the limit; wins are instances with the \
-             least time to solve. Heuristics prove no optimum, except where they\nhappen to meet a bound: their means are \
-             left out (`-`), and so are their times to solve where they have none.\n\n{}",
+             Each run has to {question}. Time spent on an instance is the median over all runs, solved or not. Time \
+             to solve is\nthe median as well; where the median run did not solve, it is the limit, marked `>`, and \
+             every figure derived from it is a\nlower bound. Means are geometric, shifted by {shift} s, over all \
+             instances. PAR-2 is the mean time to solve, with unsolved\ninstances counted as twice the limit. Wins are \
+             instances with the shortest time to solve. Heuristics prove an optimum only\nwhere they meet a bound. \
+             Elsewhere they have no time to solve, and their means are shown as `-`.\n\n{}",
             table.markdown()
         );
         if let Some(reference) = reference
@@ -310,8 +311,8 @@ impl Question<'_> {
         text
     }
 
-    /// `README.md`: what lies in the folder and how it came about. `is_there` tells which files and folders of pictures were
-    /// written, by their names in the table.
+    /// Returns `README.md`: the files of the folder and how they were produced. `is_there` is called with
+    /// each name of the file table and returns whether that file or folder of pictures was written.
     pub fn readme(&self, is_there: impl Fn(&str) -> bool) -> String {
         let held = FILES.iter().filter(|(name, _)| is_there(name));
         let held = held.fold(String::new(), |mut text, (name, holds)| {
@@ -319,15 +320,16 @@ impl Question<'_> {
             text
         });
         format!(
-            "# Benchmark record\n\nMade by\n\n{}\n\
-             | file | holds |\n|---|---|\n\
+            "# Benchmark record\n\nGenerated by\n\n{}\n\
+             | file | contents |\n|---|---|\n\
              {held}\n\
-             Values and bounds are in the unit that the column `unit` names, sizes are bytes. Seconds are wall-clock\n\
-             seconds: of whole processes where the column `whole_process` says so (externals always), of the algorithm\n\
-             alone otherwise; `own_seconds` are those that a program measures itself, from after reading the instance to\n\
-             its answer, with `own_resolution` where it printed them. Every solution passed the checker. The best bound of\n\
-             an instance is the best that any run proved, the gap is the distance from it. `peak_memory_bytes` is the\n\
-             process's high-water mark, reset before each run, so it includes what was resident before.\n",
+             Values and bounds are in the unit given in the column `unit`; sizes are in bytes. `seconds` is wall-clock\n\
+             time: of the whole process where `whole_process` is set (always for externals), of the algorithm alone\n\
+             otherwise. `own_seconds` is the time that a program measures itself, from the end of reading the instance\n\
+             to the answer; `own_resolution` is its resolution where it was printed. Every solution passed the checker.\n\
+             The best bound of an instance is the best one proved by any run; the gap is the distance from it.\n\
+             `peak_memory_bytes` is the high-water mark of the process. It is reset before each run and includes\n\
+             memory that was resident before the run.\n",
             self.facts()
         )
     }
@@ -387,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_hold_the_command() {
+    fn pages_contain_the_command() {
         let machine = Machine::here();
         let notes = ["no corpora".to_owned()];
         let peers =

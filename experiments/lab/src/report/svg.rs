@@ -2,16 +2,17 @@
 //!
 //! ```text
 //! bytes
-//!  peak ┼┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄  a buffer is one rectangle per run of steps it is
-//!       │ ┌───┐   ┌───┐     alive, and per piece it is cut into; its gaps stay
-//!  load ┼┄│ b │┄┄┄│ b │┄    empty, and others may lie there
+//!  peak ┼┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄  a buffer is one rectangle per interval of its
+//!       │ ┌───┐   ┌───┐     lifespan and per piece; gaps in its lifespan are
+//!  load ┼┄│ b │┄┄┄│ b │┄    empty and may hold other buffers
 //!       │ └─┬─┴───┴──┬┘
 //!       │   │   a    │
 //!     0 └───┴────────┴───  steps
 //! ```
 //!
-//! Rectangles carry their story as a hover title; those with room carry their name, or the end of it. Time and memory are linear in
-//! the number of rectangles: a map of 20,000 buffers is a file of a few megabytes.
+//! The tooltip of a rectangle lists its buffer's size, addresses and steps. A rectangle that is large enough
+//! shows the name, or the end of it. Time and memory are linear in the number of rectangles: the map of
+//! 20,000 buffers is a file of a few megabytes.
 
 use super::scene::{Point, Scene, entry_width, hue, shortened, thousands, ticks};
 use plimsoll_model::{Bytes, Instance, Piece, Problem, SharedObjects, load};
@@ -24,37 +25,37 @@ const LEFT: f64 = 120.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 56.0;
-/// Looks of the lines at the peak and at the load.
+/// Styles of the lines at the peak and at the load.
 const PEAK: &str = "stroke=\"#b00020\" stroke-width=\"2\" pointer-events=\"none\"";
 const LOAD: &str = "stroke=\"#004a9f\" stroke-width=\"2\" stroke-dasharray=\"7 5\" pointer-events=\"none\"";
 
-/// Which buffers belong together: they are drawn in one colour, all others grey.
+/// Groups of buffers, drawn in one colour each; buffers without a group are grey.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {
-    /// What the groups are called in the legend.
+    /// The names of the groups in the legend.
     pub names: &'a [String],
     /// Per buffer: its group, a position in `names`.
     pub of: &'a [Option<usize>],
 }
 
-/// What is drawn.
+/// A layout and what its map shows beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a> {
-    /// The instance.
+    /// The instance, whose lifespans give the horizontal extents.
     pub instance: &'a Instance,
-    /// What problem the solution answers.
+    /// The problem that the layout solves.
     pub problem: &'a str,
-    /// Who found it.
+    /// The algorithm that found the layout.
     pub algorithm: &'a str,
-    /// Where every buffer lies, by position.
+    /// The pieces of every buffer, by position.
     pub pieces: &'a [Vec<Piece>],
-    /// The best lower bound known.
+    /// The best known lower bound.
     pub bound: Bytes,
-    /// Buffers that belong together; without groups each has a colour of its own.
+    /// Groups of buffers; without groups each buffer has its own colour.
     pub groups: Option<Groups<'a>>,
 }
 
-/// From steps and bytes to points of the picture.
+/// Converts steps and bytes to points of the picture.
 struct Scale {
     first: f64,
     steps: f64,
@@ -72,10 +73,10 @@ impl Scale {
 }
 
 impl Map<'_> {
-    /// Writes the picture.
+    /// Writes the map as SVG.
     ///
     /// # Errors
-    /// What the writer reports.
+    /// Returns the errors of `output`.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         let hulls = || self.instance.buffers().iter().map(|buffer| buffer.lifespan().hull());
         let first = hulls().map(|hull| hull.lower.get()).min().unwrap_or(0);
@@ -92,7 +93,7 @@ impl Map<'_> {
         self.head(&mut scene, peak, load);
         axes(&mut scene, &scale, (first, last), top);
         self.buffers(&mut scene, &scale);
-        // Where both are one, the dashes of the load lie on the peak.
+        // Where both are equal, the dashed load is drawn over the peak.
         for (value, look) in [(peak, PEAK), (load, LOAD)] {
             let y = scale.y(value);
             scene.line((LEFT, y), (WIDTH - RIGHT, y), look);
@@ -100,7 +101,7 @@ impl Map<'_> {
         scene.write(output)
     }
 
-    /// Title, numbers and legend.
+    /// Draws title, numbers and legend.
     fn head(&self, scene: &mut Scene, peak: u64, load: u64) {
         let what = if self.problem == SharedObjects::NAME { "total" } else { "peak" };
         let caption = format!(
@@ -112,19 +113,20 @@ impl Map<'_> {
             thousands(self.bound.get()),
         );
         scene.heads(LEFT, self.instance.name(), &caption);
-        // With exclusions more may be alive than the peak.
+        // With exclusions the load may exceed the peak.
         let no_bound = if self.instance.exclusions().is_empty() { "" } else { " (no bound: exclusions)" };
         let x = scene.dash((LEFT, 70.0), PEAK, &format!("{what} {}", thousands(peak)));
         let x = scene.dash((x, 70.0), LOAD, &format!("load {}{no_bound}", thousands(load)));
         if let Some(groups) = &self.groups {
             groups.legend(scene, x);
         } else {
-            let text = "a buffer while it is alive (point at it for its numbers)";
+            let text = "a live buffer (hover for size, addresses and steps)";
             swatch(scene, x, "hsl(210,60%,70%)", text);
         }
     }
 
-    /// The fill of a buffer: that of its group, in two shades, so that neighbours stay apart; or one of its own.
+    /// The fill of a buffer: a shade of its group's colour, so that neighbours remain distinct; or a colour
+    /// of its own.
     fn fill(&self, at: usize) -> String {
         match &self.groups {
             None => {
@@ -144,7 +146,7 @@ impl Map<'_> {
             401..=3000 => 0.25,
             _ => 0.0,
         };
-        // Exclusive buffers may lie over each other.
+        // Mutually exclusive buffers may overlap.
         let see_through = if self.instance.exclusions().is_empty() { "" } else { " fill-opacity=\"0.6\"" };
         let mut labels = Vec::new();
         scene.open(&format!("stroke=\"#333\" stroke-width=\"{stroke}\""), "");
@@ -179,7 +181,7 @@ impl Map<'_> {
     }
 }
 
-/// Hues of the first groups, far apart; the others follow by the golden angle.
+/// Hues of the first groups, far apart; further groups use the golden angle.
 const GROUP_HUES: [f64; 6] = [205.0, 28.0, 150.0, 320.0, 52.0, 265.0];
 
 fn group_colour(group: usize, at: usize) -> String {
@@ -188,16 +190,16 @@ fn group_colour(group: usize, at: usize) -> String {
 }
 
 impl Groups<'_> {
-    /// The groups that have buffers, as many as there is room for.
+    /// Draws as many groups with buffers as fit into the legend.
     fn legend(&self, scene: &mut Scene, mut x: f64) {
         if self.of.contains(&None) {
-            x = swatch(scene, x, "hsl(0,0%,84%)", "around them");
+            x = swatch(scene, x, "hsl(0,0%,84%)", "outside the groups");
         }
         let present = (0..self.names.len()).filter(|group| self.of.contains(&Some(*group)));
         let present: Vec<usize> = present.collect();
         for (nth, &group) in present.iter().enumerate() {
             let name = &self.names[group];
-            // Further ones need room to be counted.
+            // Unless this is the last group, keeps space for the count of those omitted.
             let more = if nth + 1 < present.len() { 90.0 } else { 0.0 };
             if x + entry_width(name) - 20.0 + more > WIDTH - RIGHT {
                 scene.text((x, 70.0), "", &format!("and {} more", present.len() - nth));
@@ -208,12 +210,12 @@ impl Groups<'_> {
     }
 }
 
-/// An entry of the legend.
+/// Draws a legend entry.
 fn swatch(scene: &mut Scene, x: f64, fill: &str, text: &str) -> f64 {
     scene.swatch((x, 70.0), &format!("fill=\"{fill}\" stroke=\"#333\" stroke-width=\"0.5\""), text)
 }
 
-/// Width of a letter and height of a line, points.
+/// Width of a character and height of a line, points.
 const LETTER: f64 = 7.5;
 const LINE: f64 = 15.0;
 
@@ -226,7 +228,8 @@ struct Label {
 }
 
 impl Label {
-    /// Upright where the rectangle is higher than wide; the end of the name where it is too long. `None` without room.
+    /// The label of a rectangle: upright where it is higher than wide, the end of the name where that is too
+    /// long. `None` where nothing fits.
     fn of(name: &str, (x, y): Point, (w, h): Point) -> Option<Self> {
         let upright = w < LINE || (h > w && w < LETTER * name.chars().count() as f64 + 6.0);
         let (along, across) = if upright { (h, w) } else { (w, h) };
@@ -294,10 +297,10 @@ mod tests {
             String::from_utf8(text).unwrap()
         };
         let some = draw(&[Some(0), None, Some(39)]);
-        assert!(some.contains("hsl(205,65%,64%)") && some.contains("around them"));
+        assert!(some.contains("hsl(205,65%,64%)") && some.contains("outside the groups"));
         assert!(some.contains(">branch 39 &lt;of many&gt;<") && !some.contains("branch 1 "));
         let none = draw(&[Some(1), Some(2), Some(3)]);
-        assert!(!none.contains("around them") && none.contains("branch 3 "));
+        assert!(!none.contains("outside the groups") && none.contains("branch 3 "));
     }
 
     #[test]
@@ -312,7 +315,7 @@ mod tests {
         assert!(
             svg.contains("<title>x&lt;y&gt;&quot;&amp;?: 4 bytes, at [0, 4), steps [0, 3), steps [6, 9)")
         );
-        // Background, legend, two parts of one buffer, one of the other.
+        // Background, legend, two intervals of one buffer, one of the other.
         assert_eq!(svg.matches("<rect ").count(), 5);
         assert!(svg.contains("a &amp; &lt;b&gt;") && svg.contains("by &lt;hand&gt;"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
@@ -330,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_cut_to_the_room_there_is() {
+    fn names_are_cut_to_the_space_available() {
         let label = |name: &str, size| Label::of(name, (0.0, 0.0), size);
         assert_eq!(label("conv1", (60.0, 20.0)).unwrap().text, "conv1");
         assert_eq!(label("block/one/conv1", (60.0, 20.0)).unwrap().text, "\u{2026}/conv1");

@@ -1,18 +1,18 @@
-//! Plain tables, as text and as Markdown.
+//! Tables as plain text and as Markdown.
 
-/// Where a column's text sits.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// For words.
+    /// For text.
     Left,
     /// For numbers.
     Right,
 }
 
-/// A column: its name, where its text sits, and its cell for a thing.
+/// A column of a table of `T`: name, alignment, and the function that returns a cell.
 pub type Column<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
 
-/// A table with a header. Widths follow the content.
+/// A table with a header. The columns are as wide as their contents.
 #[derive(Clone, Debug)]
 pub struct Table {
     columns: Vec<(String, Align)>,
@@ -26,7 +26,7 @@ impl Table {
         Self { columns, rows: Vec::new() }
     }
 
-    /// A table with a row for each of some things: columns with their names and cells.
+    /// A table with one row per item.
     pub fn of<T>(columns: &[Column<'_, T>], things: impl IntoIterator<Item = T>) -> Self {
         let mut table = Self::new(columns.iter().map(|(name, align, _)| (*name, *align)));
         for thing in things {
@@ -35,7 +35,7 @@ impl Table {
         table
     }
 
-    /// Without those of these columns that are empty in every row.
+    /// Removes those of the named columns that are empty in every row.
     #[must_use]
     pub fn without_empty(mut self, names: &[&str]) -> Self {
         for at in (0..self.columns.len()).rev() {
@@ -55,7 +55,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Names of the columns, and where their text sits.
+    /// Names and alignments of the columns.
     pub fn columns(&self) -> &[(String, Align)] {
         &self.columns
     }
@@ -70,7 +70,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// As text: a header, a rule, rows; columns two blanks apart.
+    /// The table as text: a header, a rule, rows; columns are separated by two blanks.
     pub fn text(&self) -> String {
         let width = |text: &str| text.chars().count();
         let widths: Vec<usize> = (0..self.columns.len())
@@ -98,7 +98,7 @@ impl Table {
         text
     }
 
-    /// As a Markdown table.
+    /// The table in Markdown.
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let escape = |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn only_empty_columns_go_and_only_those_named() {
+    fn only_named_columns_that_are_empty_are_removed() {
         let mut table = Table::new(["a", "b", "c"].map(|name| (name, Align::Left)));
         table.row(["1".to_owned()]);
         table.row(["2".to_owned()]);

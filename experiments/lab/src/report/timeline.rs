@@ -1,9 +1,9 @@
-//! Timelines for people: a trace for Chrome and Perfetto, a Gantt chart.
+//! Drawings of timelines: a trace for Chrome and Perfetto, a Gantt chart.
 //!
 //! ```text
-//! compute    ░░█a█░█b████░█c█     a box is an operator, or the fetch of its weights in the same colour;
+//! compute    ░░█a█░█b████░█c█     a box is an operator, or the transfer of its weights in the same colour;
 //! channel 0  █a█ █b██ █c██        where nothing computes, the operator waits for its weights
-//! on chip    ▁▃▅▇▆▅▃              bytes of activations and weight buffers
+//! on-chip    ▁▃▅▇▆▅▃              bytes of activations and weight buffers
 //! ```
 
 use super::scene::{Point, Scene, hue, shortened, thousands, ticks};
@@ -21,56 +21,56 @@ const LANE: f64 = 44.0;
 const GAP: f64 = 14.0;
 const MEMORY: f64 = 170.0;
 const BOTTOM: f64 = 50.0;
-/// Width of a letter of the names, points; many are capitals.
+/// Width of a character of a name, points; many are capitals.
 const LETTER: f64 = 7.6;
-/// Where nothing computes, something is waited for.
+/// The look of time in which nothing computes because an operator waits for its weights.
 const WAITING: &str = "fill=\"#f6c9c4\"";
 
-/// One schedule of one program, along its longest run.
+/// One schedule of one program, drawn along its longest run.
 #[derive(Clone, Copy, Debug)]
 pub struct Playback<'a> {
-    /// The graph's name.
+    /// The name of the graph.
     pub graph: &'a str,
-    /// The machine's name.
+    /// The name of the machine.
     pub machine: &'a str,
-    /// The schedule's name.
+    /// The name of the schedule.
     pub schedule: &'a str,
-    /// The program.
+    /// The program, whose segments the timelines schedule.
     pub program: &'a OverlapProgram,
-    /// Its timelines.
+    /// The timelines of its segments.
     pub scheduled: &'a Scheduled,
 }
 
-/// Something that takes a lane for a while.
+/// An operation that occupies a lane for a while.
 struct Box {
     name: String,
-    /// 0 is computing, 1 and above are channels.
+    /// 0 for computing, 1 and above for DMA channels.
     lane: usize,
-    /// Whether weights come, by a channel or a copy.
+    /// Whether it moves weights, by a channel or a copy.
     fetches: bool,
     start: Time,
     end: Time,
-    /// Weights of the operator, or bytes carried.
+    /// Weights of the operator, or bytes moved.
     bytes: Bytes,
-    /// Colour: position of the operator in all segments.
+    /// Index of its colour: the position of the operator over all segments.
     colour: usize,
 }
 
-/// All that is drawn.
-struct Course {
+/// Everything that is drawn.
+struct Activity {
     boxes: Vec<Box>,
-    /// Moments and bytes on chip from each to the next.
+    /// Times, and the on-chip bytes from each to the next.
     occupancy: Vec<(Time, Bytes)>,
-    /// Where segments begin, and what is fetched before them.
+    /// Where segments begin, with the preload before them.
     borders: Vec<Time>,
     channels: usize,
     capacity: Bytes,
-    /// Of these, what resident weights take.
+    /// The part of the capacity that resident weights occupy.
     resident: Bytes,
 }
 
 impl Playback<'_> {
-    fn course(&self) -> Course {
+    fn activity(&self) -> Activity {
         let segments = self.program.segments();
         let residency = self.program.residency();
         let resident = residency.bytes;
@@ -80,7 +80,7 @@ impl Playback<'_> {
             first.push(count);
             count += segment.problem.len();
         }
-        let mut course = Course {
+        let mut activity = Activity {
             boxes: Vec::new(),
             occupancy: Vec::new(),
             borders: Vec::new(),
@@ -93,19 +93,19 @@ impl Playback<'_> {
             let (lane, name, bytes) = (1 + load.channel as usize, block.name.clone(), block.bytes);
             let colour = block.uses.first().map_or(0, |&(segment, at)| first[segment] + at);
             let (start, end) = (load.span.start, load.span.end);
-            course.boxes.push(Box { name, lane, fetches: true, start, end, bytes, colour });
+            activity.boxes.push(Box { name, lane, fetches: true, start, end, bytes, colour });
         }
         let mut from = residency.preload;
         if from > Time::ZERO {
-            course.occupancy.push((Time::ZERO, resident));
-            course.borders.push(Time::ZERO);
+            activity.occupancy.push((Time::ZERO, resident));
+            activity.borders.push(Time::ZERO);
         }
         for &at in &self.scheduled.path {
             let (problem, timeline) = (&segments[at].problem, &self.scheduled.timelines[at]);
-            course.borders.push(from);
+            activity.borders.push(from);
             for (index, (span, one)) in timeline.computations.iter().zip(problem.operators()).enumerate() {
                 let (start, end, colour) = (from + span.start, from + span.end, first[at] + index);
-                course.boxes.push(Box {
+                activity.boxes.push(Box {
                     name: one.name.clone(),
                     lane: 0,
                     fetches: false,
@@ -119,38 +119,38 @@ impl Playback<'_> {
                 let index = one.operator.index();
                 let name = problem.operators()[index].name.clone();
                 let (start, end) = (from + one.span.start, from + one.span.end);
-                // A copy is the processor's work.
+                // A copy occupies the processor.
                 let lane = one.channel.map_or(0, |channel| 1 + channel as usize);
                 let colour = first[at] + index;
-                course.boxes.push(Box { name, lane, fetches: true, start, end, bytes: one.bytes, colour });
+                activity.boxes.push(Box { name, lane, fetches: true, start, end, bytes: one.bytes, colour });
             }
             let moments = timeline.occupancy(problem);
             let with = |bytes: Bytes| Bytes::new(bytes.get() + resident.get());
-            course.occupancy.extend(moments.into_iter().map(|(time, bytes)| (from + time, with(bytes))));
+            activity.occupancy.extend(moments.into_iter().map(|(time, bytes)| (from + time, with(bytes))));
             from = from + timeline.makespan();
         }
-        course
+        activity
     }
 
-    /// Writes a trace in the JSON format of Chrome's and Perfetto's viewers: a thread for computing, one per channel, and
-    /// a counter of the bytes on chip. Times are microseconds. Members stand in the order of their names, which every
-    /// build of `serde_json` keeps.
+    /// Writes a trace in the JSON format of the Chrome and Perfetto viewers: a thread for computing, one per
+    /// channel, and a counter of on-chip bytes. Times are in microseconds. Members are sorted by name, an
+    /// order that every build of `serde_json` keeps.
     ///
     /// # Errors
-    /// What the writer reports.
+    /// Returns the errors of `output`.
     pub fn write_trace(&self, output: &mut dyn Write) -> io::Result<()> {
-        let course = self.course();
+        let activity = self.activity();
         let micros = |time: Time| time.get() as f64 / 1e6;
         writeln!(output, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{},\"traceEvents\":[", self.about())?;
         let process = format!("{} by {} on {}", self.graph, self.schedule, self.machine);
         let head = json!({"args": {"name": process}, "name": "process_name", "ph": "M", "pid": 1});
         write!(output, "{head}")?;
-        for lane in 0..=course.channels {
+        for lane in 0..=activity.channels {
             let args = json!({"name": lane_name(lane)});
             let event = json!({"args": args, "name": "thread_name", "ph": "M", "pid": 1, "tid": lane});
             write!(output, ",\n{event}")?;
         }
-        for one in &course.boxes {
+        for one in &activity.boxes {
             let category = if one.fetches { "transfer" } else { "compute" };
             let event = json!({
                 "args": {"weights": one.bytes}, "cat": category, "dur": micros(one.end.saturating_sub(one.start)),
@@ -158,7 +158,7 @@ impl Playback<'_> {
             });
             write!(output, ",\n{event}")?;
         }
-        for &(time, bytes) in &course.occupancy {
+        for &(time, bytes) in &activity.occupancy {
             let args = json!({"bytes": bytes});
             let event = json!({"args": args, "name": "on chip", "ph": "C", "pid": 1, "ts": micros(time)});
             write!(output, ",\n{event}")?;
@@ -174,15 +174,15 @@ impl Playback<'_> {
         })
     }
 
-    /// Draws the Gantt chart, an SVG picture.
+    /// Draws the Gantt chart as SVG.
     ///
     /// # Errors
-    /// What the writer reports.
+    /// Returns the errors of `output`.
     pub fn write_gantt(&self, output: &mut dyn Write) -> io::Result<()> {
-        let course = self.course();
-        let lanes = course.channels + 1;
+        let activity = self.activity();
+        let lanes = activity.channels + 1;
         let floor = TOP + lanes as f64 * (LANE + GAP) + MEMORY;
-        let end = course.boxes.iter().map(|one| one.end).max().unwrap_or_default().max(Time::new(1));
+        let end = activity.boxes.iter().map(|one| one.end).max().unwrap_or_default().max(Time::new(1));
         let frame = Frame { end, floor };
         let mut scene = Scene::new((WIDTH, floor + BOTTOM));
         self.head(&mut scene);
@@ -193,16 +193,16 @@ impl Playback<'_> {
             let place = (LEFT - 10.0, y + LANE / 2.0 + 4.0);
             scene.text(place, "text-anchor=\"end\"", &lane_name(lane));
         }
-        boxes(&mut scene, &course, &frame);
-        memory(&mut scene, &course, &frame);
+        boxes(&mut scene, &activity, &frame);
+        memory(&mut scene, &activity, &frame);
         for tick in ticks(0, end.get(), 12) {
             let (time, x) = (Time::new(tick), frame.x(Time::new(tick)));
             scene.line((x, floor), (x, floor + 5.0), "stroke=\"#222\"");
             let name = if tick == 0 { "0".to_owned() } else { short(time) };
             scene.text((x, floor + 20.0), "text-anchor=\"middle\"", &name);
         }
-        if course.borders.len() <= 400 {
-            for &border in course.borders.iter().skip(1) {
+        if activity.borders.len() <= 400 {
+            for &border in activity.borders.iter().skip(1) {
                 let (x, look) =
                     (frame.x(border), "stroke=\"#000\" stroke-width=\"0.7\" stroke-dasharray=\"4 3\"");
                 scene.line((x, TOP - 6.0), (x, floor), look);
@@ -223,7 +223,7 @@ impl Playback<'_> {
             count => format!(", {count} segments along the longest run (dashed borders)"),
         };
         let caption = format!(
-            "{} on {}: makespan {}, lower bound {}, at most {} bytes on chip{segments}",
+            "{} on {}: makespan {}, lower bound {}, peak {} on-chip bytes{segments}",
             self.schedule,
             self.machine,
             scheduled.makespan,
@@ -232,8 +232,11 @@ impl Playback<'_> {
         );
         scene.heads(LEFT, self.graph, &caption);
         let look = "fill=\"hsl(210,60%,66%)\" stroke=\"#333\" stroke-width=\"0.5\"";
-        let x =
-            scene.swatch((LEFT, 73.0), look, "an operator, and the fetch of its weights in the same colour");
+        let x = scene.swatch(
+            (LEFT, 73.0),
+            look,
+            "an operator, and the transfer of its weights in the same colour",
+        );
         scene.swatch((x, 73.0), WAITING, "waiting for weights");
     }
 }
@@ -249,10 +252,10 @@ fn lane_top(lane: usize) -> f64 {
     TOP + lane as f64 * (LANE + GAP)
 }
 
-/// From times to points of the picture.
+/// Converts times to points of the picture.
 struct Frame {
     end: Time,
-    /// Where the axis lies.
+    /// The y position of the axis.
     floor: f64,
 }
 
@@ -262,14 +265,14 @@ impl Frame {
     }
 }
 
-fn boxes(scene: &mut Scene, course: &Course, frame: &Frame) {
-    let stroke = match course.boxes.len() {
+fn boxes(scene: &mut Scene, activity: &Activity, frame: &Frame) {
+    let stroke = match activity.boxes.len() {
         0..=300 => 0.6,
         301..=1500 => 0.2,
         _ => 0.0,
     };
     scene.open(&format!("stroke=\"#333\" stroke-width=\"{stroke}\""), "");
-    for one in course.boxes.iter().filter(|one| one.end > one.start) {
+    for one in activity.boxes.iter().filter(|one| one.end > one.start) {
         let verb = match (one.fetches, one.lane) {
             (false, _) => "computes",
             (true, 0) => "is copied",
@@ -288,39 +291,39 @@ fn boxes(scene: &mut Scene, course: &Course, frame: &Frame) {
     }
     scene.close();
     scene.open("font-size=\"11\" text-anchor=\"middle\"", "");
-    for one in &course.boxes {
+    for one in &activity.boxes {
         let (left, right) = (frame.x(one.start), frame.x(one.end));
-        let room = ((right - left - 6.0) / LETTER).max(0.0) as usize;
-        if let Some(name) = shortened(&one.name, room) {
+        let most = ((right - left - 6.0) / LETTER).max(0.0) as usize;
+        if let Some(name) = shortened(&one.name, most) {
             scene.text((f64::midpoint(left, right), lane_top(one.lane) + LANE / 2.0 + 4.0), "", &name);
         }
     }
     scene.close();
 }
 
-/// Bytes on chip over time, with those of resident weights, the peak and the capacity.
-fn memory(scene: &mut Scene, course: &Course, frame: &Frame) {
-    let peak = course.occupancy.iter().map(|&(_, bytes)| bytes.get()).max().unwrap_or(0);
+/// Draws on-chip bytes over time, with resident weights, peak and capacity.
+fn memory(scene: &mut Scene, activity: &Activity, frame: &Frame) {
+    let peak = activity.occupancy.iter().map(|&(_, bytes)| bytes.get()).max().unwrap_or(0);
     // A capacity far above the peak would flatten the picture.
-    let near = course.capacity.get() <= peak.saturating_mul(2);
-    let top = if near { course.capacity.get() } else { peak }.max(1);
+    let near = activity.capacity.get() <= peak.saturating_mul(2);
+    let top = if near { activity.capacity.get() } else { peak }.max(1);
     let y = |bytes: u64| frame.floor - bytes as f64 / top as f64 * (MEMORY - 20.0);
     let right = frame.x(frame.end);
     let mut points: Vec<Point> = vec![(LEFT, frame.floor)];
-    for (at, &(time, bytes)) in course.occupancy.iter().enumerate() {
-        let until = course.occupancy.get(at + 1).map_or(frame.end, |next| next.0);
+    for (at, &(time, bytes)) in activity.occupancy.iter().enumerate() {
+        let until = activity.occupancy.get(at + 1).map_or(frame.end, |next| next.0);
         points.extend([time, until].map(|time| (frame.x(time), y(bytes.get()))));
     }
     points.push((right, frame.floor));
     scene.outline(&points, "fill=\"#9ecae1\" stroke=\"#3182bd\" stroke-width=\"0.7\"");
-    if course.resident > Bytes::ZERO {
-        let level = y(course.resident.get());
+    if activity.resident > Bytes::ZERO {
+        let level = y(activity.resident.get());
         scene.rect((LEFT, level), (right - LEFT, frame.floor - level), "fill=\"#c7b8dc\"", "");
-        let text = format!("{} bytes of resident weights", thousands(course.resident.get()));
+        let text = format!("{} bytes of resident weights", thousands(activity.resident.get()));
         scene.text((LEFT + 6.0, frame.floor - 6.0), "fill=\"#555\"", &text);
     }
-    let peak_mark = (peak < course.capacity.get()).then_some(("on chip", peak, "#3182bd"));
-    let capacity_mark = near.then_some(("capacity", course.capacity.get(), "#d55e00"));
+    let peak_mark = (peak < activity.capacity.get()).then_some(("peak", peak, "#3182bd"));
+    let capacity_mark = near.then_some(("capacity", activity.capacity.get(), "#d55e00"));
     for (name, bytes, colour) in peak_mark.into_iter().chain(capacity_mark) {
         let y = y(bytes);
         scene.line((LEFT, y), (right, y), &format!("stroke=\"{colour}\" stroke-dasharray=\"6 4\""));
@@ -328,10 +331,10 @@ fn memory(scene: &mut Scene, course: &Course, frame: &Frame) {
         scene.text((right - 4.0, y - 4.0), &look, &format!("{name} {} bytes", thousands(bytes)));
     }
     let place = (LEFT - 10.0, frame.floor - MEMORY / 2.0);
-    scene.text(place, "text-anchor=\"end\"", "on chip");
+    scene.text(place, "text-anchor=\"end\"", "on-chip");
 }
 
-/// A round time without the zeros behind its point.
+/// A time without trailing zeros after its decimal point.
 fn short(time: Time) -> String {
     let text = time.to_string();
     match text.split_once(' ') {

@@ -1,7 +1,7 @@
-//! How long algorithms take, compared: shifted geometric means, penalised averages, ratios, wins.
+//! Comparisons of times: shifted geometric means, penalised averages, ratios, wins.
 //!
-//! Definitions are those of [`analysis::time`](crate::analysis::time). Times are those of whole processes or runs, or those that
-//! algorithms measure themselves ([`Clock`]).
+//! The definitions are those of [`analysis::time`](crate::analysis::time). A time is that of the whole
+//! process or run, or the time that an algorithm measures itself ([`Clock`]).
 //!
 //! O(rows * log(rows) + algorithms * instances).
 
@@ -10,24 +10,24 @@ use crate::analysis::{Group, Options, Standing, groups, standings};
 use crate::record::Record;
 use crate::report::table::{Align, Column, Table};
 
-/// Shift of geometric means where nobody chose another, seconds.
+/// Default shift of geometric means, seconds.
 pub const SHIFT: f64 = 0.01;
 
-/// Whose clock times are read from.
+/// The clock that times are read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The benchmark's: of whole processes where they are processes.
+    /// The clock of the benchmark: the whole process for externals.
     Bench,
-    /// The algorithm's own: from after reading the instance to its answer.
+    /// The clock of the algorithm itself: from the end of reading the instance to the answer.
     Own,
 }
 
-/// What algorithms did on the instances of one question of a benchmark.
+/// The results of all algorithms on the instances of one question, by the clock of the benchmark.
 pub fn of(rows: &[Record]) -> Group {
     by(Clock::Bench, rows)
 }
 
-/// The same by another clock. An instance on which a run solved but has no time by that clock has no median.
+/// The same by a given clock. An instance on which a run solved but has no time by that clock has no median.
 pub fn by(clock: Clock, rows: &[Record]) -> Group {
     let mut own = rows.to_vec();
     if clock == Clock::Own {
@@ -36,12 +36,12 @@ pub fn by(clock: Clock, rows: &[Record]) -> Group {
             row.seconds = if solved(row) { row.own_seconds } else { Some(0.0) };
         }
     }
-    // Means are shifted where they are shown.
+    // The shift is applied where means are shown.
     let options = Options { target_gap: None, shift: 0.0 };
     groups(&own, &[], options).into_iter().next().unwrap_or_default()
 }
 
-/// Per algorithm: time spent, what it solved, time to solve, how often it was first. `None` without rows.
+/// One row per algorithm: time spent, instances solved, time to solve, wins. `None` without rows.
 pub fn table(group: &Group, shift: f64) -> Option<Table> {
     let spent = format!("spent s (shift {shift})");
     let mean = format!("to solve s (shift {shift})");
@@ -62,7 +62,7 @@ pub fn table(group: &Group, shift: f64) -> Option<Table> {
     (!table.is_empty()).then_some(table)
 }
 
-/// Four digits that count, at most four behind the point.
+/// A number with four significant digits, at most four decimals.
 pub(crate) fn figure(number: f64) -> String {
     match number {
         n if n >= 1000.0 => format!("{n:.0}"),
@@ -92,7 +92,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// `fast` solves both in 0.1 s; `slow` needs 4 s for one and fails the other.
+    /// `fast` solves both in 0.1 s; `slow` needs 4 s for one and does not solve the other.
     pub(crate) fn rows() -> Vec<Record> {
         let mut rows = Vec::new();
         for instance in ["a", "b"] {
@@ -132,9 +132,9 @@ pub(crate) mod tests {
         assert_eq!(lines[3], ["slow", "2", "2", "6.32", "1", "1", "6.32", "12.00", "0"]);
     }
 
-    /// What ends in microseconds is not shown as long as the limit, only because it proves nothing.
+    /// A run that ends in microseconds without a proof is not shown as one that took the whole limit.
     #[test]
-    fn heuristics_spend_time_and_have_none_to_a_proof() {
+    fn heuristics_have_time_spent_but_no_time_to_solve() {
         let ran = |instance: &str, seconds, claim: &str, decide: &str| Record {
             kind: "heuristic".into(),
             decide: decide.into(),
@@ -148,13 +148,13 @@ pub(crate) mod tests {
         let text = table(&times, 0.0).unwrap().text();
         let line: Vec<&str> = text.lines().nth(2).unwrap().split_whitespace().collect();
         assert_eq!(line, ["quick", "2", "2", "0.0001", "1", "1", "-", "-", "0"]);
-        // A capacity is decided by keeping it: one that does not has not answered.
+        // A layout within the capacity decides it: a heuristic that finds none has not answered.
         let rows = [ran("a", 6e-5, "unknown", "load")];
         assert!(of(&rows).time_to_solve(0, 0).unwrap().censored);
     }
 
     #[test]
-    fn own_clocks_may_be_silent() {
+    fn own_times_may_be_missing() {
         let own = |seconds, resolution| Record {
             own_seconds: seconds,
             own_resolution: resolution,
@@ -167,7 +167,7 @@ pub(crate) mod tests {
             (0.5f64.to_bits(), 0.001f64.to_bits())
         );
         assert_eq!(time(&[own(Some(0.25), None), own(None, None)]), None);
-        // Who did not solve has no time of its own, but the limit.
+        // A run that did not solve has no time of its own: the limit counts.
         let found = time(&[row("a", "x", 10.0, "unknown")]).unwrap();
         assert!(found.censored && found.seconds > 9.9);
     }

@@ -6,7 +6,7 @@ use crate::record::{TraceRow, runs};
 use crate::report::chart::{Axis, Chart, Series};
 use crate::report::scene::thousands;
 
-/// One instance: value and bound of each algorithm over time, in its first run. `None` where nothing happened.
+/// Value and bound of each algorithm over time on one instance, of its first run. `None` for an empty trace.
 pub fn course_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> Option<Chart> {
     let first = trace.first()?;
     let mut series = Vec::new();
@@ -36,7 +36,7 @@ pub fn course_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> 
     let last = trace.iter().map(|row| row.seconds).fold(DAWN, f64::max);
     Some(Chart {
         title: format!("{}: value and bound over time, {unit}", first.instance),
-        caption: format!("solid: best value so far, dotted: best bound so far{bound}"),
+        caption: format!("solid: best value so far; dotted: best bound so far{bound}"),
         x: Axis {
             label: "seconds since the start",
             low: DAWN,
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_course_shows_first_runs_with_their_bounds() {
+    fn a_trace_shows_first_runs_with_their_bounds() {
         let trace = [
             line("x", 1, 0.1, Some(120), None),
             line("x", 1, 0.2, Some(120), Some(90)),

@@ -1,47 +1,47 @@
-//! The file that describes a sweep: TOML, every key known, every number in range.
+//! The file that describes a sweep: TOML with known keys only and all numbers in range.
 //!
 //! ```toml
-//! seeds = "0..3"                      # a number, a list, or a range without its end; default 0
+//! seeds = "0..3"                      # a number, a list, or a range that excludes its end; default 0
 //! repetitions = 2                     # default 1
-//! metrics = ["seconds", "nodes"]      # columns to keep beside the fixed ones; default all
+//! metrics = ["seconds", "nodes"]      # columns to keep in addition to the fixed ones; default all
 //!
-//! trace = true                        # when layouts and bounds got better, also in trace.csv; default false
-//! layouts = true                      # every valid layout, layouts/RUN.csv; default false
+//! trace = true                        # records improvements over time, also in trace.csv; default false
+//! layouts = true                      # stores every valid layout in layouts/RUN.csv; default false
 //!
-//! [limits]                            # of every run; lists are tried one after the other
+//! [limits]                            # of every run; with a list, every value is run
 //! time = [1, 10.5]                    # seconds; default none
 //! nodes = 100_000                     # default none
-//! grace = 10                          # seconds beyond the time limit until a run counts as hung; default 10
+//! grace = 10                          # seconds beyond the limit before a run counts as hung; default 10
 //! memory = 4_000_000_000              # resident bytes of a run; default no limit
 //!
 //! [[instances]]
 //! suite = "embedded"                  # a suite by name, or
-//! # path = "models/*.csv"             # a CSV file, a folder, a pattern (* and ?), from the folder of this file
-//! only = ["perfect-*"]                # names to take; default all
+//! # path = "models/*.csv"             # a CSV file, a folder, a pattern (* and ?), relative to this file
+//! only = ["perfect-*"]                # names to include; default all
 //!
 //! [[instances]]
-//! family = "uniform"                  # a generated family, of instances or of graphs
+//! family = "uniform"                  # a generated family of instances or graphs
 //! buffers = [100, 1000]               # instances
 //! seeds = "1..4"
 //!
 //! [[instances]]
 //! graph = "net.json"                  # graphs and models, for the problems of graphs: a file or a pattern
-//! batch = 1                           # of models: first dimension of inputs; dim_default: of all that is free
+//! batch = 1                           # first dimension of model inputs; dim_default: all free dimensions
 //!
 //! [[algorithms]]
 //! names = ["exact", "large-first"]    # or the groups heuristics, solvers, all
-//! problem = "offsets"                 # default: the first that has the name of offsets, shared-objects,
+//! problem = "offsets"                 # default: first with that algorithm: offsets, shared-objects,
 //!                                     # split-buffers, orders, joint, spilling, timelines, tiers, fusion
-//! terms = "machine=luna"              # what else defines the question; `plimsoll bench --help` lists the keys
+//! terms = "machine=luna"              # terms of the question; `plimsoll bench --help` lists the keys
 //! threads = [1, 2]                    # default 1
-//! decide = "load"                     # or "file", or bytes: stop at the first layout within; default: minimise
-//! nodes = 1000                        # also time, seeds, repetitions: instead of those above
+//! decide = "load"                     # or "file", or bytes: first layout within it; default: minimise
+//! nodes = 1000                        # also time, seeds, repetitions; overrides the values above
 //!
 //! [[algorithms]]
-//! names = "theirs"                    # a binary of others, for offsets, under a name of its own
-//! external = "theirs {input} {output} --capacity {capacity}"  # see plimsoll_lab::external for what it is told
-//! version = "theirs --version"        # prints its version on its first line; default none
-//! elapsed = "took ([0-9.]+) s"        # how it prints the seconds it took, a regular expression; default none
+//! names = "theirs"                    # the name of an external program, for offsets only
+//! external = "theirs {input} {output} --capacity {capacity}"  # placeholders: see plimsoll_lab::external
+//! version = "theirs --version"        # command that prints the version; default none
+//! elapsed = "took ([0-9.]+) s"        # regular expression for the seconds it prints; default none
 //! ```
 
 use super::SweepError;
@@ -51,7 +51,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// The file as it is written.
+/// The file as parsed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSweep {
@@ -78,7 +78,7 @@ pub(super) struct RawLimits {
     pub memory: Option<Spanned<Whole>>,
 }
 
-/// Instances, or graphs, from one place.
+/// Instances, or graphs, from one source.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawInstances {
@@ -114,7 +114,7 @@ pub(super) struct RawAlgorithms {
     pub repetitions: Option<Whole>,
 }
 
-/// A file with its text, for messages with lines.
+/// A file with its text, for messages with line numbers.
 pub(super) struct Source {
     pub path: PathBuf,
     text: String,
@@ -128,11 +128,11 @@ impl Source {
         Ok(Self { path: path.to_owned(), text })
     }
 
-    /// The file as it is written.
+    /// Parses the text.
     pub fn parse(&self) -> Result<RawSweep, SweepError> {
         toml::from_str(&self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            // A message may go over several lines.
+            // A message may span several lines.
             self.wrong(at, &error.message().split_whitespace().collect::<Vec<_>>().join(" "))
         })
     }

@@ -1,4 +1,4 @@
-//! What a sweep runs on: instances and graphs, each read or made once.
+//! The inputs of a sweep: instances and graphs, each read or generated once.
 
 use super::SweepError;
 use super::file::{RawInstances, Source};
@@ -12,20 +12,20 @@ use plimsoll_model::{Bytes, Instance, load};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// One thing to run on.
+/// An instance or graph of a sweep.
 #[derive(Debug)]
 pub struct Input {
-    /// Suite, path or family, as the sweep names it.
+    /// Suite, path or family, as named in the sweep file.
     pub suite: String,
-    /// Its own name.
+    /// The name of the instance or graph.
     pub name: String,
-    /// What it is, or would be if it could be read.
+    /// Its kind, also where it could not be read.
     pub kind: SubjectKind,
-    /// SHA-256 of the form that this project writes; empty where it could not be read.
+    /// SHA-256 of its canonical form; empty where it could not be read.
     pub sha256: String,
-    /// Load of an instance.
+    /// The load of an instance.
     pub load: Option<Bytes>,
-    /// The instance with the capacity that it came with, or the graph; or why it could not be read.
+    /// The instance with its original capacity, or the graph; or the error of reading it.
     pub subject: Result<Subject, String>,
 }
 
@@ -45,7 +45,7 @@ impl Input {
         }
     }
 
-    /// The instance, where it is one.
+    /// The instance, if it is one.
     pub(super) fn instance(&self) -> Option<&Instance> {
         match &self.subject {
             Ok(Subject::Instance(instance)) => Some(instance),
@@ -53,7 +53,7 @@ impl Input {
         }
     }
 
-    /// The capacity that it came with.
+    /// The original capacity.
     pub(super) fn capacity(&self) -> Option<Bytes> {
         self.instance().and_then(Instance::capacity)
     }
@@ -64,7 +64,7 @@ impl Input {
     }
 }
 
-/// Where an entry of the file is, for messages.
+/// The position of an entry in the file, for messages.
 struct Place<'a> {
     source: &'a Source,
     at: usize,
@@ -77,7 +77,7 @@ impl Place<'_> {
     }
 }
 
-/// All inputs of an entry; the number of the entry counts from 1.
+/// Resolves all inputs of an entry, whose number counts from 1.
 pub(super) fn inputs(
     source: &Source,
     at: usize,
@@ -85,10 +85,11 @@ pub(super) fn inputs(
     raw: &RawInstances,
 ) -> Result<Vec<Input>, SweepError> {
     let place = Place { source, at, what: format!("instances[{number}]") };
-    let ways = [("suite", &raw.suite), ("path", &raw.path), ("family", &raw.family), ("graph", &raw.graph)];
+    let sources =
+        [("suite", &raw.suite), ("path", &raw.path), ("family", &raw.family), ("graph", &raw.graph)];
     let given: Vec<(&str, &String)> =
-        ways.into_iter().filter_map(|(key, value)| value.as_ref().map(|value| (key, value))).collect();
-    let [(way, value)] = given.as_slice() else {
+        sources.into_iter().filter_map(|(key, value)| value.as_ref().map(|value| (key, value))).collect();
+    let [(from, value)] = given.as_slice() else {
         let keys: Vec<&str> = given.iter().map(|(key, _)| *key).collect();
         let found =
             if keys.is_empty() { "none is given".to_owned() } else { format!("given: {}", keys.join(", ")) };
@@ -102,12 +103,11 @@ pub(super) fn inputs(
         ("seeds", raw.seeds.is_some(), &["family"]),
         ("params", !raw.params.is_empty(), &["family"]),
     ];
-    if let Some((key, _, goes)) = idle.iter().find(|(_, given, goes)| *given && !goes.contains(way)) {
-        return Err(
-            place.wrong(format!("{key} goes with {} only, not with {way} '{value}'", goes.join(" and ")))
-        );
+    if let Some((key, _, goes)) = idle.iter().find(|(_, given, goes)| *given && !goes.contains(from)) {
+        return Err(place
+            .wrong(format!("{key} is allowed only with {}, not with {from} '{value}'", goes.join(" and "))));
     }
-    let mut found = match *way {
+    let mut found = match *from {
         "suite" => suite(&place, value, raw)?,
         "path" => path(&place, value, raw)?,
         "family" => family(&place, value, raw)?,
@@ -116,7 +116,7 @@ pub(super) fn inputs(
     if let Some(only) = &raw.only {
         found.retain(|input| fits_any(&only.0, &input.name));
         if found.is_empty() {
-            return Err(place.wrong(format!("no instance of {way} '{value}' fits only = {:?}", only.0)));
+            return Err(place.wrong(format!("no instance of {from} '{value}' matches only = {:?}", only.0)));
         }
     }
     Ok(found)
@@ -136,7 +136,7 @@ fn reading(place: &Place<'_>, raw: &RawInstances) -> Result<Reading, SweepError>
     Ok(Reading { endpoints, import: import(raw) })
 }
 
-/// What the files of models leave open.
+/// The import options of models.
 fn import(raw: &RawInstances) -> ImportOptions {
     ImportOptions { batch: raw.batch, dim_default: raw.dim_default, ..ImportOptions::default() }
 }
@@ -146,7 +146,7 @@ fn suite(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>
         let known: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
         let known = known.join(", ");
         return Err(
-            place.wrong(format!("unknown suite '{name}'; known are {known} (files and folders are path)"))
+            place.wrong(format!("unknown suite '{name}'; known: {known} (for files and folders use path)"))
         );
     }
     let found = cases(name, &reading(place, raw)?).map_err(|error| place.wrong(error))?;
@@ -160,7 +160,7 @@ fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>,
     let folder = place.source.folder();
     let whole = folder.join(text);
     if SUITES.iter().any(|suite| suite.name == text) && !whole.exists() {
-        return Err(place.wrong(format!("path '{text}' is a suite; say suite = \"{text}\"")));
+        return Err(place.wrong(format!("path '{text}' is a suite; use suite = \"{text}\"")));
     }
     let found = path_cases(&whole, &reading(place, raw)?).map_err(|error| {
         let error = error.to_string();
@@ -169,7 +169,7 @@ fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>,
     Ok(found.into_iter().map(|case| input(case, folder)).collect())
 }
 
-/// A case found from a folder: messages and names say what the file says, wherever the file lies.
+/// Converts a case found from a folder. Names and messages are as in the sweep file, wherever the file is.
 fn input(case: Case, folder: &Path) -> Input {
     let suite = without(&case.suite, folder);
     match case.subject {
@@ -185,7 +185,7 @@ fn input(case: Case, folder: &Path) -> Input {
     }
 }
 
-/// A text that begins with a path, without the folder in front.
+/// A text that begins with a path, without the leading folder.
 fn without<'a>(text: &'a str, folder: &Path) -> &'a str {
     if folder.as_os_str().is_empty() {
         return text;
@@ -201,7 +201,7 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
         if let Some(buffers) = &raw.buffers
             && params.insert("buffers".to_owned(), buffers.clone()).is_some()
         {
-            return Err(place.wrong("buffers and params.buffers: given twice".to_owned()));
+            return Err(place.wrong("buffers and params.buffers cannot both be given".to_owned()));
         }
         for params in products(&params) {
             for &seed in seeds {
@@ -216,10 +216,10 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
     let Some(family) = GraphFamily::named(name) else {
         let known = FAMILIES.iter().map(|family| family.name);
         let known: Vec<&str> = known.chain(GRAPH_FAMILIES.iter().map(|family| family.name)).collect();
-        return Err(place.wrong(format!("unknown family '{name}'; known are {}", known.join(", "))));
+        return Err(place.wrong(format!("unknown family '{name}'; known: {}", known.join(", "))));
     };
     if raw.buffers.is_some() {
-        return Err(place.wrong(format!("buffers: family '{name}' makes graphs, which take params")));
+        return Err(place.wrong(format!("buffers: family '{name}' generates graphs, which take params")));
     }
     for params in products(&raw.params) {
         for &seed in seeds {
@@ -231,7 +231,7 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
     Ok(found)
 }
 
-/// Every choice of one value per parameter, the last parameter fastest.
+/// All combinations of one value per parameter; the last parameter varies fastest.
 fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
     let mut all = vec![BTreeMap::new()];
     for (name, values) in params {
@@ -255,14 +255,14 @@ fn graphs(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input
         })?;
         paths = found.into_iter().filter(|path| path.is_file()).collect();
         if paths.is_empty() {
-            return Err(place.wrong(format!("graph '{text}': no file fits")));
+            return Err(place.wrong(format!("graph '{text}': no file matches")));
         }
     } else if whole.is_dir() {
         return Err(
             place.wrong(format!("graph '{text}' is a folder; name its files, such as \"{text}/*.json\""))
         );
     } else if !whole.is_file() {
-        return Err(place.wrong(format!("graph '{text}': there is no such file")));
+        return Err(place.wrong(format!("graph '{text}': no such file")));
     }
     let read = |path: PathBuf| match import_file(&path, &import(raw)) {
         Ok(import) => Input::of(text, Subject::Graph(Box::new(import.graph))),

@@ -1,11 +1,11 @@
-//! Values of a sweep that may be one or several.
+//! Values of a sweep file that may be single or lists.
 
 use serde::Deserialize;
 use std::fmt;
 use std::time::Duration;
 use toml::Value;
 
-/// Most numbers that a range may stand for.
+/// Most numbers in a range.
 const MOST: u64 = 10_000_000;
 
 /// A whole number.
@@ -13,17 +13,17 @@ const MOST: u64 = 10_000_000;
 #[serde(try_from = "Value")]
 pub(super) struct Whole(pub u64);
 
-/// Whole numbers: one, a list, or a range without its end, `"0..10"`.
+/// Whole numbers: one, a list, or a range that excludes its end, `"0..10"`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct Numbers(pub Vec<u64>);
 
-/// Seconds from 0 on: one number or a list.
+/// Non-negative seconds: one number or a list.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct Seconds(pub Vec<Duration>);
 
-/// Words: one or a list.
+/// Names: one or a list.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct Words(pub Vec<String>);
@@ -32,11 +32,11 @@ pub(super) struct Words(pub Vec<String>);
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) enum Capacity {
-    /// The one the instance came with.
+    /// The capacity of the instance file.
     File,
     /// The load.
     Load,
-    /// This, bytes.
+    /// A number of bytes.
     Bytes(u64),
 }
 
@@ -53,28 +53,28 @@ fn expected<T>(value: &Value, what: &str) -> Result<T, String> {
 fn whole(value: &Value) -> Result<u64, String> {
     match value {
         Value::Integer(number) => {
-            u64::try_from(*number).map_err(|_| format!("{number} is not a whole number from 0 on"))
+            u64::try_from(*number).map_err(|_| format!("{number} is not a non-negative whole number"))
         }
-        _ => expected(value, "a whole number from 0 on"),
+        _ => expected(value, "a non-negative whole number"),
     }
 }
 
 fn seconds(value: &Value) -> Result<Duration, String> {
     match value {
         Value::Float(number) => Duration::try_from_secs_f64(*number)
-            .map_err(|_| format!("{number} is not a number of seconds from 0 on")),
+            .map_err(|_| format!("{number} is not a non-negative number of seconds")),
         Value::Integer(_) => whole(value).map(Duration::from_secs),
-        _ => expected(value, "a number of seconds from 0 on"),
+        _ => expected(value, "a non-negative number of seconds"),
     }
 }
 
 fn word(value: &Value) -> Result<String, String> {
     value
         .as_str()
-        .map_or_else(|| expected(value, "a word in quotes, or a list of them"), |text| Ok(text.to_owned()))
+        .map_or_else(|| expected(value, "a quoted string, or a list of them"), |text| Ok(text.to_owned()))
 }
 
-/// One value or a list of them.
+/// Reads one value or a list.
 fn several<T>(value: &Value, read: fn(&Value) -> Result<T, String>) -> Result<Vec<T>, String> {
     match value {
         Value::Array(list) if list.is_empty() => Err("the list is empty".to_owned()),
@@ -86,11 +86,11 @@ fn several<T>(value: &Value, read: fn(&Value) -> Result<T, String>) -> Result<Ve
 fn range(text: &str) -> Result<Vec<u64>, String> {
     let ends = text.split_once("..").map(|(from, to)| (from.trim().parse::<u64>(), to.trim().parse::<u64>()));
     let Some((Ok(from), Ok(to))) = ends else {
-        return Err(format!("'{text}' is no range such as \"0..10\""));
+        return Err(format!("'{text}' is not a range such as \"0..10\""));
     };
     match to.checked_sub(from) {
         None | Some(0) => Err(format!("the range '{text}' is empty")),
-        Some(long) if long > MOST => Err(format!("the range '{text}' holds more than {MOST} numbers")),
+        Some(long) if long > MOST => Err(format!("the range '{text}' contains more than {MOST} numbers")),
         Some(_) => Ok((from..to).collect()),
     }
 }
@@ -110,7 +110,9 @@ impl TryFrom<Value> for Numbers {
         match &value {
             Value::String(text) => range(text),
             Value::Integer(_) | Value::Array(_) => several(&value, whole),
-            _ => expected(&value, "a whole number from 0 on, a list of them, or a range such as \"0..10\""),
+            _ => {
+                expected(&value, "a non-negative whole number, a list of them, or a range such as \"0..10\"")
+            }
         }
         .map(Self)
     }

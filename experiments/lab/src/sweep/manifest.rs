@@ -1,4 +1,4 @@
-//! The manifest of a sweep, stored beside its rows: the sweep as it was resolved, its shard, build and machine.
+//! The manifest of a sweep, stored beside its rows: the resolved sweep, its shard, build and machine.
 
 use super::SweepError;
 use crate::machine::Machine;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// The name of the file in the folder of a sweep.
+/// The name of the manifest in the folder of a sweep.
 pub const MANIFEST: &str = "sweep.json";
 const FORMAT: &str = "plimsoll-sweep";
 const VERSION: u32 = 1;
@@ -17,14 +17,15 @@ const VERSION: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
-    /// Which part, from 1.
+    /// The number of the part, from 1.
     pub part: u64,
-    /// Of how many.
+    /// The number of parts.
     pub of: u64,
 }
 
 impl Shard {
-    /// Whether a run belongs to this part: every `of`-th run, so that parts take about equally long.
+    /// Whether a run belongs to this part. A part contains every `of`-th run, so parts take about equally
+    /// long.
     pub fn has(self, index: u64) -> bool {
         index % self.of == self.part - 1
     }
@@ -34,7 +35,7 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || format!("'{text}' is no shard such as 1/4");
+        let expected = || format!("'{text}' is not a shard such as 1/4");
         let (part, of) = text.split_once('/').ok_or_else(expected)?;
         let part: u64 = part.parse().map_err(|_| expected())?;
         let of = of.parse().map_err(|_| expected())?;
@@ -48,17 +49,17 @@ impl fmt::Display for Shard {
     }
 }
 
-/// An instance or graph.
+/// An instance or graph of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputRecord {
     /// Suite, path or family.
     pub suite: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its hash; empty where it could not be read.
+    /// The hash; empty where it could not be read.
     pub sha256: String,
-    /// The capacity that it came with, bytes, where a run is to decide it.
+    /// The original capacity, bytes, if a run decides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
 }
@@ -67,67 +68,67 @@ pub struct InputRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AlgorithmRecord {
-    /// Problem.
+    /// The name of its problem.
     pub problem: String,
-    /// Name.
+    /// The name.
     pub name: String,
-    /// What else defines its question.
+    /// Further terms of its question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
-    /// Threads.
+    /// Number of threads that a run may use.
     pub threads: usize,
-    /// What capacity it decides.
+    /// The capacity it decides.
     pub decide: Option<String>,
-    /// Time limits, seconds.
+    /// Time limits of its runs, seconds; `None` for none.
     pub time: Vec<Option<f64>>,
-    /// Node limits.
+    /// Node limits of its runs; `None` for none.
     pub nodes: Vec<Option<u64>>,
-    /// Seeds.
+    /// Seeds of its runs.
     pub seeds: Vec<u64>,
-    /// Repetitions.
+    /// Number of runs with equal parameters.
     pub repetitions: u64,
-    /// Command line of an external binary.
+    /// The command line of an external program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<String>,
-    /// What it says its version is.
+    /// The version that an external program reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
 
-/// A sweep as it was found: two files that resolve to the same are the same sweep.
+/// A sweep after resolving its file. Two files that resolve to equal values describe the same sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resolved {
-    /// What is run on.
+    /// The instances and graphs.
     pub inputs: Vec<InputRecord>,
-    /// What runs.
+    /// The algorithms with their parameters, in file order.
     pub algorithms: Vec<AlgorithmRecord>,
-    /// Columns kept beside the fixed ones; `None` for all.
+    /// Columns kept in addition to the fixed ones; `None` for all.
     pub metrics: Option<Vec<String>>,
-    /// Whether it is kept when what got better.
+    /// Whether improvements over time are recorded.
     #[serde(default)]
     pub trace: bool,
-    /// Whether layouts are kept.
+    /// Whether layouts are stored.
     #[serde(default)]
     pub layouts: bool,
-    /// Seconds beyond the time limit until a run counts as hung.
+    /// Seconds beyond the time limit before a run counts as hung.
     pub grace: f64,
-    /// Resident bytes of a run.
+    /// Limit on the resident memory of a run, bytes.
     pub memory: Option<u64>,
-    /// Number of runs.
+    /// Number of runs of the whole sweep.
     pub runs: u64,
     /// SHA-256 of the keys of all runs, in order.
     pub keys: String,
 }
 
 impl Resolved {
-    /// The same after having been written and read, so that numbers compare.
+    /// The same value after writing and reading, so that numbers compare equal.
     pub(super) fn normal(self) -> Self {
         let text = serde_json::to_string(&self).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or(self)
     }
 
-    /// The first thing in which another sweep differs, in words; `None` where it is the same.
+    /// A description of the first difference from another sweep; `None` where both are equal.
     pub fn difference(&self, now: &Self) -> Option<String> {
         if self == now {
             return None;
@@ -190,7 +191,7 @@ fn length(what: &str, then: usize, now: usize) -> Option<String> {
     (then != now).then(|| format!("{what}: {then} there, {now} here"))
 }
 
-/// Two values that differ, as JSON, cut where they are long.
+/// The difference of two values, as JSON, each cut to 80 characters.
 fn differs<T: PartialEq + Serialize>(what: &str, then: &T, now: &T) -> Option<String> {
     let shown = |value: &T| -> String {
         let text = serde_json::to_string(value).unwrap_or_default().replace("null", "none");
@@ -203,42 +204,42 @@ fn differs<T: PartialEq + Serialize>(what: &str, then: &T, now: &T) -> Option<St
     (then != now).then(|| format!("{what} is {} there, {} here", shown(then), shown(now)))
 }
 
-/// Build and machine that a sweep was begun with, and when.
+/// Build and machine at the start of a sweep, and the time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begun {
     /// Build and machine.
     #[serde(flatten)]
     pub machine: Machine,
-    /// UTC.
+    /// The time of the start, UTC.
     pub timestamp: String,
 }
 
-/// Everything that is stored.
+/// The stored description of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     format: String,
     version: u32,
-    /// Name of the file that described it.
+    /// The name of the sweep file.
     pub file: String,
-    /// Which part of the sweep this is; `None` for all of it.
+    /// The shard of the sweep; `None` for the whole sweep.
     pub shard: Option<Shard>,
-    /// The sweep.
+    /// The resolved sweep, also for a shard the whole one.
     pub sweep: Resolved,
-    /// Build and machine.
+    /// Build and machine at the start.
     pub begun: Begun,
 }
 
 impl Manifest {
-    /// A new one.
+    /// A new manifest.
     pub fn new(file: &str, shard: Option<Shard>, sweep: Resolved, begun: Begun) -> Self {
         Self { format: FORMAT.to_owned(), version: VERSION, file: file.to_owned(), shard, sweep, begun }
     }
 
-    /// Reads the record of a folder; `None` where there is none.
+    /// Reads the manifest of a folder; `None` where there is none.
     ///
     /// # Errors
-    /// [`SweepError`] where it cannot be read, or is none of this version.
+    /// [`SweepError`] where it cannot be read, or has another format or version.
     pub fn read(folder: &Path) -> Result<Option<Self>, SweepError> {
         let path = folder.join(MANIFEST);
         let text = match std::fs::read_to_string(&path) {
@@ -258,7 +259,7 @@ impl Manifest {
         Ok(Some(record))
     }
 
-    /// Writes it into a folder, as a whole or not at all.
+    /// Writes the manifest into a folder, atomically.
     ///
     /// # Errors
     /// [`SweepError::Io`].

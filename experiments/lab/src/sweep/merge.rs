@@ -13,41 +13,41 @@ use std::path::{Path, PathBuf};
 /// Most runs that a message names.
 const NAMED: usize = 10;
 
-/// What was joined.
+/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merge {
-    /// Runs of the sweep.
+    /// Number of runs of the sweep.
     pub runs: u64,
-    /// Rows written.
+    /// Number of rows written.
     pub rows: u64,
-    /// Rows that the checker refused.
+    /// Number of rows that the checker refused.
     pub refused: u64,
-    /// Algorithms with runs that failed, and why.
+    /// Algorithms with failed runs, and the errors.
     pub failures: Vec<Failures>,
-    /// What is missing, in words; `None` where nothing is.
+    /// A description of missing runs; `None` where there are none.
     pub missing: Option<String>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// Joins the rows of several folders, in the order of runs, into `out`, which then is a folder of the whole sweep.
-/// `partial` allows runs without rows, `force` an `out` that holds rows.
+/// Joins the rows of several folders, in the order of runs, into `out`, which then contains the whole sweep.
+/// `partial` allows runs without rows, `force` an `out` that already contains rows.
 ///
 /// # Errors
-/// [`SweepError::Merge`] naming folders of different sweeps, runs that are there twice, and runs that are missing.
+/// [`SweepError::Merge`] for folders of different sweeps, duplicate runs, and missing runs.
 pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Result<Merge, SweepError> {
     let refuse = |why: String| Err(SweepError::Merge(why));
     let mut notes = Vec::new();
     let mut records: Vec<(&PathBuf, Manifest)> = Vec::new();
     for folder in folders {
         let Some(record) = Manifest::read(folder)? else {
-            return refuse(format!("{} holds no sweep", folder.display()));
+            return refuse(format!("{} contains no sweep", folder.display()));
         };
         if let Some((first, other)) = records.first()
             && let Some(difference) = other.sweep.difference(&record.sweep)
         {
             return refuse(format!(
-                "{} and {} are of different sweeps: {difference}",
+                "{} and {} belong to different sweeps: {difference}",
                 first.display(),
                 folder.display()
             ));
@@ -59,15 +59,17 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
         folder.canonicalize().is_ok_and(|own| out.canonicalize().is_ok_and(|out| own == out))
     };
     if folders.iter().any(same_place) {
-        return refuse(format!("{} is one of the folders to join", out.display()));
+        return refuse(format!("the output folder {} is one of the input folders", out.display()));
     }
     let sweep = first.sweep.clone();
     let columns = Columns::of(sweep.metrics.as_deref(), sweep.trace, sweep.layouts);
-    let Some(columns) = columns else { return refuse("its metrics are unknown to this version".to_owned()) };
+    let Some(columns) = columns else {
+        return refuse("its metrics are not supported by this version".to_owned());
+    };
     let (rows, from) = gather(&records, sweep.runs, &mut notes)?;
     let missing = missing(&records, &from);
     if let Some(missing) = missing.as_ref().filter(|_| !partial) {
-        return refuse(format!("{missing} (--partial joins what is there)"));
+        return refuse(format!("{missing} (--partial allows this)"));
     }
     if missing.is_none() {
         let mut hasher = Sha256::new();
@@ -75,7 +77,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
             hasher.update(&row.key);
         }
         if hexadecimal(&hasher.finalize()) != sweep.keys {
-            return refuse("the keys of the rows are not those of the sweep".to_owned());
+            return refuse("the keys of the rows do not match the sweep".to_owned());
         }
     }
     let mut record = first.clone();
@@ -86,10 +88,10 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
     write(out, &record, &columns, Gathered { rows, layouts, missing, notes }, force)
 }
 
-/// What the folders hold together.
+/// The contents of all folders.
 struct Gathered {
     rows: Vec<Record>,
-    /// Where layouts are, and where they go from the folder of the whole sweep.
+    /// Paths of layouts, and their new paths relative to the output folder.
     layouts: Vec<(PathBuf, String)>,
     missing: Option<String>,
     notes: Vec<String>,
@@ -107,7 +109,7 @@ fn write(
     let _lock = lock(out)?;
     let path = out.join(ROWS);
     if path.exists() && !force {
-        let why = format!("{} holds rows; --force replaces them", out.display());
+        let why = format!("{} already contains rows; --force replaces them", out.display());
         return Err(SweepError::Merge(why));
     }
     if !layouts.is_empty() {
@@ -117,7 +119,7 @@ fn write(
             std::fs::copy(&from, out.join(to)).map_err(io(from))?;
         }
     }
-    // Bounds are compared once all rows are there.
+    // Bounds are compared once all rows are present.
     write_in_order(&path, columns, &mut rows, missing.is_none())?;
     record.write(out)?;
     let refused = rows.iter().filter(|row| row.status == "refused").count() as u64;
@@ -125,7 +127,7 @@ fn write(
     Ok(Merge { runs: record.sweep.runs, rows: rows.len() as u64, refused, failures, missing, notes })
 }
 
-/// All rows in the order of runs, and for every run the folder that has it, by position.
+/// All rows in the order of runs, and for every run the folder that contains it, by position.
 fn gather(
     records: &[(&PathBuf, Manifest)],
     runs: u64,
@@ -137,20 +139,21 @@ fn gather(
         let path = folder.join(ROWS);
         let file = if path.exists() { CsvFile::read(&path)? } else { CsvFile::default() };
         if file.torn > 0 {
-            notes.push(format!("{}: the last row was cut short and does not count", path.display()));
+            notes.push(format!("{}: the last row is truncated and was skipped", path.display()));
         }
         for row in file.records()? {
             let place = usize::try_from(row.run).ok().and_then(|run| from.get_mut(run));
             let is_own = !row.key.is_empty() && record.shard.is_none_or(|shard| shard.has(row.run));
             let Some(place) = place.filter(|_| is_own) else {
-                let why = format!("{}: run {} is not of this sweep or shard", path.display(), row.run);
+                let why =
+                    format!("{}: run {} does not belong to this sweep or shard", path.display(), row.run);
                 return Err(SweepError::Merge(why));
             };
             if let Some(other) = place.replace(at) {
                 let other = records[other].0.join(ROWS);
                 let (run, both) = (row.run, format!("{} and in {}", other.display(), path.display()));
                 let text = format!("{} {} by {}", row.suite, row.instance, row.algorithm);
-                return Err(SweepError::Merge(format!("run {run} ({text}) is there twice: in {both}")));
+                return Err(SweepError::Merge(format!("run {run} ({text}) is duplicated: in {both}")));
             }
             rows.push(row);
         }
@@ -159,7 +162,7 @@ fn gather(
     Ok((rows, from))
 }
 
-/// Which runs have no row, and which shards are not among the folders.
+/// A description of the runs without a row and the shards that are not among the folders.
 fn missing(records: &[(&PathBuf, Manifest)], from: &[Option<usize>]) -> Option<String> {
     let absent: Vec<u64> =
         from.iter().enumerate().filter(|(_, from)| from.is_none()).map(|(run, _)| run as u64).collect();
@@ -171,14 +174,14 @@ fn missing(records: &[(&PathBuf, Manifest)], from: &[Option<usize>]) -> Option<S
     let mut text = format!("{} of {} runs are missing: {}{more}", absent.len(), from.len(), named.join(", "));
     let shards: Vec<Shard> = records.iter().filter_map(|(_, record)| record.shard).collect();
     if let Some(of) = shards.first().map(|shard| shard.of).filter(|of| shards.iter().all(|s| s.of == *of)) {
-        // As many as anybody likes: a shard may hold no run.
+        // Reports at most [`NAMED`] shards.
         let given: BTreeSet<u64> = shards.iter().map(|shard| shard.part).collect();
         let gone = (1..=of).filter(|part| !given.contains(part)).take(NAMED + 1);
         let mut named: Vec<String> = gone.map(|part| format!("{part}/{of}")).collect();
         if !named.is_empty() {
             let more = if named.len() > NAMED { ", .." } else { "" };
             named.truncate(NAMED);
-            let _ = write!(text, "; not given: shard {}{more}", named.join(", "));
+            let _ = write!(text, "; missing shards: {}{more}", named.join(", "));
         }
         for (folder, record) in records {
             let lacks =

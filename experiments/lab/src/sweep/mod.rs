@@ -1,18 +1,18 @@
-//! Sweeps: many runs described by one file, each in a process of its own, one row per run.
+//! Sweeps: many runs described by one file, each in its own process, one row per run.
 //!
-//! | part | does |
+//! | part | purpose |
 //! |---|---|
-//! | [`Sweep`] | reads the file (TOML), finds instances and algorithms, lists the runs in order, each with a key |
-//! | [`run()`] | attempts the runs that have no row yet, several at a time, and appends a row as each ends |
-//! | [`worker`] | serves one run after the other in a process of its own |
-//! | [`Manifest`] | what is stored beside the rows; in what another sweep differs |
+//! | [`Sweep`] | reads the TOML file, resolves instances and algorithms, lists the runs in order |
+//! | [`run()`] | attempts the runs without a row, several at a time, and appends a row when one ends |
+//! | [`worker`] | serves runs sequentially in a separate process |
+//! | [`Manifest`] | the description stored beside the rows, and its difference from another sweep |
 //! | [`merge()`] | joins shards |
 //! | [`slurm`] | scripts for a cluster |
 //!
-//! Nothing that a run does can harm the others: it has a process for itself while it lasts, and that it crashed, hung or
-//! took too much memory is a row too. Rows are appended by one `write` each and written through to the disk at most once
-//! a second, so that a sweep that is killed loses no finished run, and one whose machine fails loses little. When the last
-//! run is in, rows are put in the order of runs, which replaces the file as a whole.
+//! Runs are isolated. Each has a process of its own while it lasts, and a crash, a hang or exhausted memory
+//! becomes a row. Every row is appended by one `write` and flushed to disk at most once a second. A killed
+//! sweep therefore loses no finished run, and a failing machine loses few. After the last run, the rows are
+//! sorted by run and the file is replaced atomically.
 
 mod file;
 mod inputs;
@@ -37,56 +37,56 @@ pub use tasks::Task;
 use crate::record::RecordError;
 use std::path::PathBuf;
 
-/// Why a sweep cannot go on.
+/// Errors of a sweep.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// A file or folder that cannot be read or written.
+    /// A file or folder cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the file system.
         source: std::io::Error,
     },
-    /// The file of a sweep says something that cannot be.
+    /// The sweep file is not valid.
     #[error("{}: line {line}: {message}", path.display())]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// What is wrong.
+        /// What is wrong, and what is allowed.
         message: String,
     },
-    /// The manifest of a folder is none.
+    /// The manifest of a folder is not valid.
     #[error("{}: {why}", path.display())]
     Manifest {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// What is wrong.
         why: String,
     },
-    /// The folder holds another sweep.
-    #[error("{} holds another sweep: {difference}", folder.display())]
+    /// The folder contains another sweep.
+    #[error("{} contains another sweep: {difference}", folder.display())]
     Other {
-        /// Which folder.
+        /// The folder of the other sweep.
         folder: PathBuf,
-        /// The first thing that differs.
+        /// The first difference between the two sweeps.
         difference: String,
     },
     /// Another process writes into the folder.
     #[error("{} is in use by another process", .0.display())]
     InUse(PathBuf),
-    /// Rows that cannot be read, or are not of this sweep.
+    /// Rows cannot be read, or do not belong to this sweep.
     #[error(transparent)]
     Rows(#[from] RecordError),
-    /// A process for runs does not start.
-    #[error("cannot start a process for runs: {0}")]
+    /// A worker process does not start.
+    #[error("cannot start a worker process: {0}")]
     Worker(String),
-    /// Folders that do not make one sweep.
+    /// The folders cannot be merged into one sweep.
     #[error("{0}")]
     Merge(String),
-    /// Slurm does not take a job.
+    /// Slurm rejects a job.
     #[error("sbatch: {0}")]
     Slurm(String),
 }

@@ -1,4 +1,4 @@
-//! Attempts runs, several at a time.
+//! Attempts the runs of a sweep, several at a time.
 
 use super::SweepError;
 use super::manifest::Shard;
@@ -23,50 +23,51 @@ use std::time::Instant;
 
 /// How a sweep is run.
 pub struct Start<'a> {
-    /// The folder of its rows; begun where it is not there, gone on with where it is.
+    /// The folder of its rows; created if it does not exist, resumed if it does.
     pub out: &'a Path,
-    /// The part of it to run.
+    /// The part of the sweep to run.
     pub shard: Option<Shard>,
-    /// Runs at a time.
+    /// Number of runs at a time.
     pub jobs: usize,
     /// The command that starts a worker.
     pub worker: &'a [OsString],
-    /// Is told of every row: the row, how many are there, how many there will be.
+    /// Called for every row, with the row, the number of rows so far, and the number of runs.
     pub progress: &'a (dyn Fn(&Record, u64, u64) + Sync),
 }
 
-/// How it went.
+/// The result of running a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Runs of the sweep, or of the shard.
+    /// Number of runs of the sweep, or of the shard.
     pub runs: u64,
-    /// Those that had rows before.
+    /// Number of runs that had rows before.
     pub kept: u64,
-    /// Bytes of a row that was cut short, cut away.
+    /// Length of a truncated row that was removed, bytes.
     pub torn: u64,
-    /// Rows by status.
+    /// Number of rows by status.
     pub statuses: BTreeMap<String, u64>,
-    /// Algorithms with runs that failed, and why.
+    /// Algorithms with failed runs, and the errors.
     pub failures: Vec<Failures>,
     /// Wall-clock seconds for the runs attempted now.
     pub seconds: f64,
-    /// Sum of the seconds of algorithms in them.
+    /// Sum of the seconds that algorithms took in them.
     pub busy: f64,
-    /// Runs without a row, as a [request to stop](plimsoll::interrupt) arrived before their end; the same call goes on.
+    /// Number of runs without a row because of a [request to stop](plimsoll::interrupt); the same call
+    /// resumes.
     pub open: u64,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Seconds per attempted run that no algorithm took: wall-clock times jobs, less the algorithms' own.
+    /// Overhead per attempted run, seconds: wall-clock time times jobs, less the time of the algorithms.
     pub fn overhead(&self, jobs: usize) -> Option<f64> {
         let made = self.runs - self.kept - self.open;
         (made > 0).then(|| (self.seconds * jobs as f64 - self.busy).max(0.0) / made as f64)
     }
 }
 
-/// What all jobs share.
+/// State shared by all jobs.
 struct Shared<'a> {
     sweep: &'a Sweep,
     start: &'a Start<'a>,
@@ -84,12 +85,12 @@ struct State {
     busy: f64,
 }
 
-/// Attempts all runs that have no row yet. Where this process is killed, the same call goes on. On a
-/// [request to stop](plimsoll::interrupt) the runs at work are ended without a row.
+/// Attempts all runs without a row. If this process is killed, the same call resumes. On a [request to
+/// stop](plimsoll::interrupt), active runs end without a row.
 ///
 /// # Errors
-/// [`SweepError`] where the folder is of another sweep, cannot be written, or no worker starts. What goes wrong in a run is
-/// a row.
+/// [`SweepError`] where the folder contains another sweep, cannot be written, or no worker starts. A failing
+/// run is not an error, but has a row.
 pub fn run(sweep: &Sweep, start: &Start<'_>) -> Result<Report, SweepError> {
     let machine = Machine::here();
     let Opened { store, has, torn, notes } = Store::open(start.out, sweep, start.shard, &machine)?;
@@ -129,7 +130,7 @@ pub fn run(sweep: &Sweep, start: &Start<'_>) -> Result<Report, SweepError> {
 }
 
 impl Shared<'_> {
-    /// Takes one run after the other.
+    /// Attempts pending runs until none is left.
     fn job(&self) -> Result<(), SweepError> {
         let mut worker = None;
         loop {
@@ -157,7 +158,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// What became of a run; nothing where a request to stop ended it.
+    /// The row of a run; `None` where a request to stop ended it.
     fn answer(&self, slot: &mut Option<Worker>, run: &Run) -> Result<Option<Record>, SweepError> {
         let asked = self.sweep.blank(run, &self.machine);
         let input = &self.sweep.inputs[run.input];
@@ -171,7 +172,8 @@ impl Shared<'_> {
         if let Some(peer) = self.sweep.peer(run.task) {
             return Ok(self.ask_peer(peer, run, asked));
         }
-        // A graph may have to be ordered before the question is there, which takes part of the time once more.
+        // A graph may have to be ordered before its question can be posed; each region may use the time limit
+        // once more.
         let stages = match subject {
             Subject::Graph(graph) => u32::try_from(graph.regions().len() + 1).unwrap_or(u32::MAX),
             Subject::Instance(_) => 1,
@@ -181,11 +183,11 @@ impl Shared<'_> {
         let mut again = true;
         loop {
             if !slot.as_mut().is_some_and(Worker::is_fit) {
-                // The old one is gone before the new one begins.
+                // The old worker ends before the new one starts.
                 *slot = None;
                 *slot = Some(Worker::start(self.start.worker)?);
             }
-            let Some(worker) = slot else { return Err(SweepError::Worker("none is there".to_owned())) };
+            let Some(worker) = slot else { return Err(SweepError::Worker("no worker".to_owned())) };
             let keep = self.sweep.keeps_layouts().then(|| self.start.out.to_owned());
             let job = Job { asked: asked.clone(), trace: self.sweep.traces(), keep };
             let question = Question { input: run.input, name: &input.name, subject, job, limit, memory };
@@ -196,7 +198,8 @@ impl Shared<'_> {
                     if interrupt::is_requested() {
                         return Ok(None);
                     }
-                    // One that somebody ended between two runs is not this run's fault.
+                    // A worker that was ended between two runs is not a failure of this run: it is retried
+                    // once.
                     if lost.asked || !std::mem::take(&mut again) {
                         return Ok(Some(lost.answer));
                     }
@@ -205,11 +208,11 @@ impl Shared<'_> {
         }
     }
 
-    /// Runs a binary of others, in a process group of its own; nothing where a request to stop ended it.
+    /// Runs an external program in its own process group; `None` where a request to stop ended it.
     fn ask_peer(&self, peer: &External, run: &Run, asked: Record) -> Option<Record> {
         let input = &self.sweep.inputs[run.input];
-        let (Some(instance), Some(capacity)) = (input.instance(), self.sweep.told(run)) else {
-            return Some(asked.without("failed", "an external needs an instance"));
+        let (Some(instance), Some(capacity)) = (input.instance(), self.sweep.passed_capacity(run)) else {
+            return Some(asked.without("failed", "an external requires an instance"));
         };
         let instance = instance.clone().with_capacity(self.sweep.capacity(run));
         let whose = Whose::Foreign(Offsets::floor(&instance).value);
@@ -218,7 +221,7 @@ impl Shared<'_> {
             external::answer(peer, &instance, capacity, whose, asked, self.sweep.traces())?;
         let (seconds, peak) = (record.seconds, record.peak_memory_bytes);
         if let Some(bytes) = peak.filter(|&peak| self.sweep.memory.is_some_and(|most| peak > most)) {
-            let why = format!("{bytes} bytes resident, above the limit");
+            let why = format!("{bytes} bytes resident exceed the limit");
             return Some(Record { seconds, peak_memory_bytes: peak, ..blank.without("out-of-memory", &why) });
         }
         Some(if self.sweep.keeps_layouts() {

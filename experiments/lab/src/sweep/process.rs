@@ -1,4 +1,4 @@
-//! A worker as seen by who asks it: started, asked, watched, ended.
+//! The client side of a worker process: starts it, sends runs, watches time and memory, ends it.
 
 use super::SweepError;
 use super::worker::{Job, Reply, Request};
@@ -14,19 +14,21 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Time for a worker to say who it is.
+/// Time limit for a worker to identify itself.
 const HELLO: Duration = Duration::from_secs(60);
-/// Time for a worker to read an instance.
+/// Time limit for a worker to read an instance.
 const READING: Duration = Duration::from_secs(600);
-/// Time for a worker whose output has ended to end itself.
+/// Time limit for a worker to exit after its output has ended.
 const ENDING: Duration = Duration::from_secs(2);
-/// Time to be ended as well by whoever ended a worker: a machine that goes down, a cluster that cancels a job.
+/// Delay after a worker was killed from outside. If a shutdown or a cancelled cluster job caused it, this
+/// process is killed too, before it writes a row.
 const FATE: Duration = Duration::from_millis(500);
-/// First and longest wait between two looks at memory.
+/// First and longest wait between two samples of memory.
 const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
-/// A worker that once held so many bytes is replaced, so that what it keeps does not count for later runs.
+/// A worker that has used this many bytes is replaced, so that memory it retains does not count for later
+/// runs.
 const STALE: u64 = 256 << 20;
-/// How much of standard error is kept, bytes from its end.
+/// Length of the end of standard error that is kept, bytes.
 const TAIL: u64 = 400;
 
 /// A running worker.
@@ -35,34 +37,34 @@ pub(super) struct Worker {
     stdin: Option<ChildStdin>,
     replies: Receiver<Reply>,
     errors: File,
-    /// Which input it keeps.
+    /// The input that it holds.
     holds: Option<usize>,
-    /// The most bytes it ever held.
+    /// The most memory it has used, bytes.
     most: u64,
 }
 
-/// What is asked of a worker.
+/// A run for a worker.
 pub(super) struct Question<'a> {
     pub input: usize,
     pub name: &'a str,
     pub subject: &'a Subject,
     pub job: Job,
-    /// When the run counts as hung.
+    /// Time after which the run counts as hung.
     pub limit: Option<Duration>,
-    /// Resident bytes of the run.
+    /// Limit on resident memory, bytes.
     pub memory: Option<u64>,
 }
 
-/// What became of a run whose worker did not survive it.
+/// The result of a run whose worker died.
 pub(super) struct Lost {
     pub answer: Record,
-    /// Whether the worker was asked at all, or was gone before.
+    /// Whether the run was sent, or the worker had died before.
     pub asked: bool,
 }
 
 /// Why there is no reply.
 enum End {
-    /// It ended before it was asked.
+    /// It had ended before the run was sent.
     Deaf,
     Gone,
     Late(Duration),
@@ -72,7 +74,7 @@ enum End {
 }
 
 impl Worker {
-    /// Starts one, and waits until it says that it is this very build.
+    /// Starts a worker, and waits until it has identified itself as the same build.
     pub fn start(command: &[OsString]) -> Result<Self, SweepError> {
         let wrong = |why: String| SweepError::Worker(why);
         let (first, others) = command.split_first().ok_or_else(|| wrong("no command".to_owned()))?;
@@ -81,7 +83,8 @@ impl Worker {
         let mut command = Command::new(first);
         command.args(others).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(errors.try_clone().map_err(said)?);
-        // Ctrl-C in a terminal reaches the sweep alone, which ends its workers and writes no row of what they were at.
+        // Ctrl-C in a terminal signals only the sweep, which ends its workers without writing rows for their
+        // runs.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(said)?;
@@ -96,11 +99,14 @@ impl Worker {
             Ok(Reply::Hello { version, commit }) => {
                 worker.kill();
                 let own = (here.version, here.commit);
-                Err(wrong(format!("it is version {version}, commit {commit}, not {}, {}", own.0, own.1)))
+                Err(wrong(format!(
+                    "the worker is version {version}, commit {commit}; expected {}, {}",
+                    own.0, own.1
+                )))
             }
             Ok(_) => {
                 worker.kill();
-                Err(wrong("it does not say who it is".to_owned()))
+                Err(wrong("the worker does not identify itself".to_owned()))
             }
             Err(end) => {
                 let (_, why) = worker.end(&end);
@@ -109,12 +115,12 @@ impl Worker {
         }
     }
 
-    /// Whether it can be asked: it is there, and has not grown.
+    /// Whether it can serve another run: it is alive and has not grown.
     pub fn is_fit(&mut self) -> bool {
         self.most < STALE && matches!(self.child.try_wait(), Ok(None)) && self.stdin.is_some()
     }
 
-    /// Asks for one run.
+    /// Sends one run and waits for its record.
     pub fn ask(&mut self, question: Question<'_>) -> Result<Record, Box<Lost>> {
         let (started, asked) = (Instant::now(), question.job.asked.clone());
         let mut peak = None;
@@ -147,7 +153,7 @@ impl Worker {
         match self.wait(question.limit, question.memory, peak)? {
             Reply::Answer(answer) if answer.key == key => {
                 *peak = (*peak).max(answer.peak_memory_bytes);
-                // Between two looks it may have been more.
+                // Memory may have been higher between two samples.
                 match question.memory.and_then(|most| peak.filter(|&peak| peak > most)) {
                     Some(bytes) => Err(End::Large(bytes)),
                     None => Ok(*answer),
@@ -163,7 +169,7 @@ impl Worker {
         self.stdin.as_mut().ok_or(End::Deaf)?.write_all(&line).map_err(|_| End::Deaf)
     }
 
-    /// Writes a request of any size, on a thread of its own, as a worker that has stopped would never take it.
+    /// Writes a request of any size on a separate thread, since a stopped worker would never read it.
     fn send_large(
         &mut self,
         request: &Request,
@@ -175,14 +181,14 @@ impl Worker {
         let writer = std::thread::spawn(move || stdin.write_all(&line).map(|()| stdin));
         let reply = self.wait(Some(READING), memory, peak);
         if reply.is_err() {
-            // Ends the writer as well.
+            // This ends the writer as well.
             let _ = self.child.kill();
         }
         self.stdin = writer.join().ok().and_then(Result::ok);
         reply
     }
 
-    /// The next reply; looks at memory while it waits.
+    /// Waits for the next reply, sampling memory meanwhile.
     fn wait(
         &mut self,
         limit: Option<Duration>,
@@ -215,16 +221,16 @@ impl Worker {
         }
     }
 
-    /// Ends it; says what became of the run, and why.
+    /// Ends the worker; returns status and error of the run.
     fn end(&mut self, end: &End) -> (&'static str, String) {
         match end {
             End::Late(limit) => {
                 self.kill();
-                ("killed", format!("killed after {} s: it kept no time limit", limit.as_secs_f64()))
+                ("killed", format!("killed after {} s: it exceeded its time limit", limit.as_secs_f64()))
             }
             End::Large(bytes) => {
                 self.kill();
-                ("out-of-memory", format!("{bytes} bytes resident, above the limit"))
+                ("out-of-memory", format!("{bytes} bytes resident exceed the limit"))
             }
             End::Interrupted => {
                 self.kill();
@@ -236,9 +242,9 @@ impl Worker {
                     std::thread::sleep(FATE);
                 }
                 let errors = self.tail();
-                // What the allocator says before it ends the process.
+                // The message of the allocator before it aborts the process.
                 let large = errors.contains("memory allocation of");
-                let mut why = status.map_or_else(|| "the process is gone".to_owned(), |s| s.to_string());
+                let mut why = status.map_or_else(|| "the process has ended".to_owned(), |s| s.to_string());
                 if !errors.is_empty() {
                     why = format!("{why}; stderr: {errors}");
                 }
@@ -247,7 +253,7 @@ impl Worker {
         }
     }
 
-    /// How it ended; ends it where it does not by itself.
+    /// The exit status of the worker, which is killed if it does not exit by itself.
     fn status(&mut self) -> Option<ExitStatus> {
         let started = Instant::now();
         drop(self.stdin.take());
@@ -262,7 +268,7 @@ impl Worker {
     }
 
     fn kill(&mut self) {
-        // Fails only where it is gone already.
+        // An error means that it has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -277,14 +283,14 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// An idle worker ends when its input does; one that does not is ended.
+    /// An idle worker exits when its input ends; otherwise it is killed.
     fn drop(&mut self) {
         let _ = self.status();
     }
 }
 
-/// True for signals that come from outside, most often to all processes of a job. Then a run is not to blame, and if this
-/// process is to end too, it must not have written a row by then.
+/// True for signals from outside, which usually reach all processes of a job. The run is then not at fault.
+/// If this process is about to be killed too, it must not write a row before.
 #[cfg(unix)]
 fn ended_by_hand(status: ExitStatus) -> bool {
     use rustix::process::Signal;
@@ -304,7 +310,7 @@ fn line(request: &Request) -> Result<Vec<u8>, End> {
     Ok(line)
 }
 
-/// Reads replies until the output ends. What is no reply, libraries of others print.
+/// Reads replies until the output ends. Lines that are not replies come from libraries and are ignored.
 fn listen(output: Option<ChildStdout>) -> Receiver<Reply> {
     let (hand, replies) = mpsc::channel();
     if let Some(output) = output {

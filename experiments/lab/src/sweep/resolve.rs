@@ -1,4 +1,4 @@
-//! From the file to the list of runs.
+//! Resolves a sweep file into a list of runs.
 
 use super::SweepError;
 use super::file::{RawSweep, Source};
@@ -17,21 +17,22 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// Seconds beyond the time limit until a run counts as hung, where the file says nothing.
+/// Default time beyond the time limit before a run counts as hung.
 const GRACE: Duration = Duration::from_secs(10);
-/// Most runs of one sweep: gigabytes.
+/// Most runs of one sweep, limited by memory.
 const MOST_RUNS: u64 = 10_000_000;
-/// Digits of a key.
+/// Number of hexadecimal digits of a key.
 const KEY: usize = 32;
 
-/// Where the entries of inputs and tasks are in the file, byte by byte.
+/// Byte positions of the entries of inputs and tasks in the file.
 struct Places {
     inputs: Vec<usize>,
     tasks: Vec<usize>,
 }
 
 impl Places {
-    /// The entry to blame for a run that is another again: the later of those that differ, else the algorithm's.
+    /// The entry to report for a duplicate run: the later of the entries that differ, otherwise that of the
+    /// algorithm.
     fn of(&self, run: &Run, first: &Run) -> usize {
         let (own, other) = (self.inputs[run.input], self.inputs[first.input]);
         if own == other { self.tasks[run.task].max(self.tasks[first.task]) } else { own.max(other) }
@@ -43,24 +44,24 @@ impl Places {
 pub struct Run {
     /// Its number in the sweep, from 0.
     pub index: u64,
-    /// What it runs on, a position in [`Sweep::inputs`].
+    /// Its input, a position in [`Sweep::inputs`].
     pub input: usize,
-    /// What runs, a position in [`Sweep::tasks`].
+    /// Its task, a position in [`Sweep::tasks`].
     pub task: usize,
-    /// Seed.
+    /// Seed of all randomness.
     pub seed: u64,
-    /// Which of several equal runs, from 1.
+    /// Number among equal runs, from 1.
     pub repetition: u64,
-    /// Time limit.
+    /// The time limit; `None` for none.
     pub time: Option<Duration>,
-    /// Node limit.
+    /// The node limit; `None` for none.
     pub nodes: Option<u64>,
-    /// What tells it from all others.
+    /// The key that distinguishes it from all other runs.
     pub key: String,
 }
 
 impl Run {
-    /// The runs of a task on one input, still without number and key.
+    /// The runs of a task on one input, without numbers and keys.
     fn of(owner: &Task, input: usize, task: usize) -> impl Iterator<Item = Self> {
         let limits = owner.times.iter().flat_map(|time| owner.nodes.iter().map(move |nodes| (*time, *nodes)));
         let seeded = limits.flat_map(|limits| owner.seeds.iter().map(move |seed| (limits, *seed)));
@@ -78,35 +79,35 @@ impl Run {
     }
 }
 
-/// A sweep with everything that it names found: what to run, in order.
+/// A resolved sweep: inputs, tasks, and all runs in order.
 #[derive(Debug)]
 pub struct Sweep {
-    /// Name of the file.
+    /// The name of the sweep file.
     pub file: String,
-    /// What is run on.
+    /// The instances and graphs.
     pub inputs: Vec<Input>,
-    /// What runs.
+    /// The algorithms with their parameters.
     pub tasks: Vec<Task>,
-    /// Binaries of others among it.
+    /// The external programs among the tasks.
     pub peers: Vec<External>,
-    /// All runs: by input, then task, time limit, node limit, seed, repetition.
+    /// All runs, ordered by input, task, time limit, node limit, seed, repetition.
     pub runs: Vec<Run>,
     /// The columns of its rows.
     pub columns: Columns,
-    /// Metrics as named, where not all are kept.
+    /// The metrics of the file, where it names some.
     metrics: Option<Vec<String>>,
-    /// Time beyond the limit until a run counts as hung.
+    /// Time beyond the time limit before a run counts as hung.
     pub grace: Duration,
-    /// Resident bytes of a run.
+    /// Limit on the resident memory of a run, bytes.
     pub memory: Option<u64>,
 }
 
 impl Sweep {
-    /// Reads a file and finds everything that it names. Reads or makes every instance.
+    /// Reads a file and resolves everything it names. Reads or generates every instance.
     ///
     /// # Errors
-    /// [`SweepError`], with file, line, key and value of what is wrong. An instance that cannot be read is no error
-    /// but has rows that say so.
+    /// [`SweepError`] with file, line, key and value. An instance that cannot be read is not an error: its
+    /// rows report it.
     pub fn read(path: &Path) -> Result<Self, SweepError> {
         let source = Source::open(path)?;
         let raw = source.parse()?;
@@ -132,12 +133,12 @@ impl Sweep {
             None => GRACE,
             Some((&[one], _)) => one,
             Some((_, span)) => {
-                let message = "limits.grace: expected one number of seconds, no list";
+                let message = "limits.grace: expected one number of seconds, not a list";
                 return Err(source.wrong(span.start, message));
             }
         };
         if let Some(memory) = raw.limits.memory.as_ref().filter(|memory| memory.get_ref().0 == 0) {
-            let message = "limits.memory is 0; leave it out for no limit";
+            let message = "limits.memory is 0; omit it for no limit";
             return Err(source.wrong(memory.span().start, message));
         }
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -151,7 +152,7 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// Refuses numbers of runs that no list can hold, before one is made.
+    /// Checks that the list of runs is not too large before creating it.
     fn not_too_many(&self, places: &Places) -> Result<(), (usize, String)> {
         let mut runs = 0u64;
         for (at, task) in self.tasks.iter().enumerate() {
@@ -170,7 +171,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// Lists the runs.
+    /// Creates the list of runs.
     fn enumerate(&mut self, places: &Places) -> Result<(), (usize, String)> {
         let mut runs: Vec<Run> = Vec::new();
         for input in 0..self.inputs.len() {
@@ -186,7 +187,7 @@ impl Sweep {
         for run in &runs {
             if let Some(first) = seen.insert(&run.key, run) {
                 let (index, other, text) = (run.index, first.index, self.describe(run));
-                let message = format!("run {index} is run {other} again: {text}; something is named twice");
+                let message = format!("run {index} duplicates run {other}: {text}");
                 return Err((places.of(run, first), message));
             }
         }
@@ -194,19 +195,19 @@ impl Sweep {
         Ok(())
     }
 
-    /// Whether an algorithm takes what there is to run on.
+    /// Whether an algorithm accepts an input of this kind.
     fn go_together(&self, input: usize, task: usize) -> bool {
         takes(self.tasks[task].problem, self.inputs[input].kind)
     }
 
-    /// Everything that is named takes part in a run.
+    /// Checks that every named input and algorithm takes part in a run.
     fn nothing_idle(&self, places: &Places) -> Result<(), (usize, String)> {
         let (inputs, tasks) = (0..self.inputs.len(), 0..self.tasks.len());
         if let Some(idle) =
             inputs.clone().find(|&input| !tasks.clone().any(|task| self.go_together(input, task)))
         {
             let Input { suite, name, kind, .. } = &self.inputs[idle];
-            let message = format!("{suite} '{name}': no algorithm takes this {kind}");
+            let message = format!("{suite} '{name}': no algorithm accepts this {kind}");
             return Err((places.inputs[idle], message));
         }
         if let Some(idle) =
@@ -220,7 +221,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// A hash of all that tells one run from another. The name of the instance counts beside its content.
+    /// A hash of everything that distinguishes one run from another, including the name of the instance.
     fn key(&self, run: &Run) -> String {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         let time = run.time.map_or_else(|| "-".to_owned(), |time| time.as_nanos().to_string());
@@ -244,7 +245,7 @@ impl Sweep {
             &nodes,
             &memory,
         ];
-        // What a file says beside the content that is hashed.
+        // Properties that are not part of the hashed content.
         parts.extend(capacity.as_deref());
         parts.extend(Some(task.terms.as_str()).filter(|terms| !terms.is_empty()));
         let line = self.peer(run.task).map(External::line);
@@ -260,30 +261,30 @@ impl Sweep {
         key
     }
 
-    /// Whether it is kept when what got better.
+    /// Whether improvements over time are recorded.
     pub(super) fn traces(&self) -> bool {
         self.columns.has("trace")
     }
 
-    /// Whether layouts are kept.
+    /// Whether layouts are stored.
     pub(super) fn keeps_layouts(&self) -> bool {
         self.columns.has("layout")
     }
 
-    /// The binary of others that a task runs.
+    /// The external program of a task.
     pub(super) fn peer(&self, task: usize) -> Option<&External> {
         self.tasks[task].peer.map(|peer| &self.peers[peer])
     }
 
-    /// The capacity that a binary of others is told: the one to decide, else the one of the file, else the load; an answer
-    /// above the last two counts as well.
-    pub(super) fn told(&self, run: &Run) -> Option<Bytes> {
+    /// The capacity passed to an external: the one to decide, otherwise that of the file, otherwise the load.
+    /// In the last two cases an answer above it counts as well.
+    pub(super) fn passed_capacity(&self, run: &Run) -> Option<Bytes> {
         let input = &self.inputs[run.input];
         let decides = self.tasks[run.task].decide.is_some();
         if decides { self.capacity(run) } else { input.capacity().or(input.load) }
     }
 
-    /// One run in words.
+    /// A description of one run.
     pub fn describe(&self, run: &Run) -> String {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         let mut text = format!("{} {} by {} ({})", input.suite, input.name, task.algorithm, task.problem);
@@ -310,7 +311,7 @@ impl Sweep {
         text
     }
 
-    /// The capacity that a run decides, where it is to decide and there is one.
+    /// The capacity that a run decides, if it decides one and the capacity is known.
     pub(super) fn capacity(&self, run: &Run) -> Option<Bytes> {
         let input = &self.inputs[run.input];
         match self.tasks[run.task].decide.as_ref()? {
@@ -320,7 +321,7 @@ impl Sweep {
         }
     }
 
-    /// The row of a run before anything is known of what became of it.
+    /// The row of a run before it is attempted.
     pub(super) fn blank(&self, run: &Run, machine: &Machine) -> Record {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         let peer = self.peer(run.task);
@@ -342,7 +343,8 @@ impl Sweep {
             kind: task.kind.clone(),
             threads: task.threads,
             decide: decided(task),
-            capacity: if peer.is_some() { self.told(run) } else { self.capacity(run) }.map(Bytes::get),
+            capacity: if peer.is_some() { self.passed_capacity(run) } else { self.capacity(run) }
+                .map(Bytes::get),
             time_limit: run.time.map(|time| time.as_secs_f64()),
             node_limit: run.nodes,
             seed: run.seed,
@@ -358,7 +360,7 @@ impl Sweep {
         }
     }
 
-    /// What is stored beside the rows, and compared with what is stored.
+    /// The resolved sweep as stored in the manifest and compared with it.
     pub fn resolved(&self) -> Resolved {
         let mut hasher = Sha256::new();
         for run in &self.runs {
@@ -426,6 +428,6 @@ fn columns(source: &Source, raw: &RawSweep) -> Result<Columns, SweepError> {
             .find(|name| !known.contains(&name.get_ref().as_str()))
             .map_or((0, ""), |bad| (bad.span().start, bad.get_ref()));
         let known = known.join(", ");
-        source.wrong(at, &format!("metrics: unknown '{bad}'; known are {known} (others are always kept)"))
+        source.wrong(at, &format!("metrics: unknown '{bad}'; known: {known} (other columns are always kept)"))
     })
 }

@@ -1,4 +1,4 @@
-//! A sweep on a cluster under Slurm: an array job, a shard per task, and a job that joins the shards after it.
+//! A sweep on a cluster under Slurm: an array job with a shard per task, and a job that joins the shards.
 
 use super::SweepError;
 use super::manifest::{Manifest, Resolved, Shard};
@@ -14,10 +14,10 @@ const SCRIPTS: &str = "slurm";
 /// The folder of shards.
 const SHARDS: &str = "shards";
 
-/// What the scripts say.
+/// The parameters of the scripts.
 #[derive(Clone, Debug)]
 pub struct Scripts<'a> {
-    /// The file of the sweep.
+    /// The path of the sweep file.
     pub file: &'a Path,
     /// The folder of the whole sweep.
     pub out: &'a Path,
@@ -25,32 +25,32 @@ pub struct Scripts<'a> {
     pub array: u64,
     /// Runs at a time in every shard.
     pub jobs: usize,
-    /// Options of `sbatch`, as typed; both jobs get them.
+    /// Options of `sbatch`, as typed; passed to both jobs.
     pub options: &'a str,
-    /// The command `plimsoll`.
+    /// The path of the command `plimsoll`.
     pub command: &'a Path,
-    /// Environment that runs need, such as the folder of corpora.
+    /// Environment variables of the runs, such as the folder of corpora.
     pub environment: &'a [(String, String)],
 }
 
-/// The scripts on disk.
+/// The paths of the written scripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The array job.
+    /// The script of the array job.
     pub array: PathBuf,
-    /// The job that joins the shards.
+    /// The script of the job that joins the shards.
     pub merge: PathBuf,
 }
 
 impl Scripts<'_> {
-    /// Writes both scripts, which need nothing but their absolute paths.
+    /// Writes both scripts, which depend only on absolute paths.
     ///
     /// # Errors
-    /// [`SweepError`] for options that no line of a script can hold or that are this command's own, and where files cannot be
-    /// written.
+    /// [`SweepError`] for options that span several lines or that this command sets itself, and where files
+    /// cannot be written.
     pub fn write(&self) -> Result<Written, SweepError> {
         if self.options.contains(['\n', '\r']) {
-            return Err(SweepError::Slurm("options must stand on one line".to_owned()));
+            return Err(SweepError::Slurm("options must be on one line".to_owned()));
         }
         if let Some(word) = self.options.split_whitespace().find(|word| is_own(word)) {
             return Err(SweepError::Slurm(format!("option '{word}' is set by this command")));
@@ -58,8 +58,7 @@ impl Scripts<'_> {
         let out = absolute(self.out)?;
         for path in [&out, &absolute(self.file)?, &self.command.to_owned()] {
             if path.to_str().is_none_or(|text| text.contains(['\n', '\r', '"'])) {
-                let why =
-                    "a script cannot name a path that is not UTF-8, or has a quote or a line break in it";
+                let why = "a script cannot contain a path that is not UTF-8 or has a quote or a line break";
                 return Err(SweepError::Slurm(format!("{}: {why}", path.display())));
             }
         }
@@ -79,7 +78,8 @@ impl Scripts<'_> {
         Ok(written)
     }
 
-    /// Refuses shards of another sweep, or of another number of tasks, that an earlier call left in the folder: every task would.
+    /// Checks that the folder contains no shards of another sweep, or of another number of tasks, from an
+    /// earlier call. Otherwise every task would fail.
     ///
     /// # Errors
     /// [`SweepError::Other`].
@@ -142,10 +142,11 @@ impl Scripts<'_> {
 }
 
 impl Written {
-    /// Hands both to `sbatch`: the second begins when all tasks of the first have ended, however. Numbers of the jobs.
+    /// Submits both jobs to `sbatch`; the second starts when all tasks of the first have ended, successfully
+    /// or not. Returns the job ids.
     ///
     /// # Errors
-    /// [`SweepError::Slurm`] with what `sbatch` says.
+    /// [`SweepError::Slurm`] with the message of `sbatch`.
     pub fn submit(&self) -> Result<(String, String), SweepError> {
         let array = sbatch(&[], &self.array)?;
         let merge = sbatch(&[format!("--dependency=afterany:{array}")], &self.merge)?;
@@ -153,7 +154,8 @@ impl Written {
     }
 }
 
-/// Whether an option of `sbatch` is one that this command sets: `-a3` is `--array=3`, and long ones may be cut short.
+/// Whether an option of `sbatch` is one that this command sets. `-a3` is `--array=3`, and long options may be
+/// abbreviated.
 fn is_own(word: &str) -> bool {
     let Some(long) = word.strip_prefix("--") else {
         return ["-a", "-d", "-o"].iter().any(|short| word.starts_with(short));
@@ -163,7 +165,7 @@ fn is_own(word: &str) -> bool {
         && ["array", "dependency", "output", "wrap", "parsable"].iter().any(|own| own.starts_with(name))
 }
 
-/// Whether there is an `sbatch` to hand jobs to.
+/// Whether `sbatch` is on the path.
 pub fn is_there() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("sbatch").is_file())
@@ -177,7 +179,7 @@ fn sbatch(options: &[String], script: &Path) -> Result<String, SweepError> {
     if !output.status.success() {
         let why = said(&output.stderr);
         let limit = if why.contains("job array") {
-            " (fewer tasks: --array below the cluster's MaxArraySize)"
+            " (use fewer tasks: --array below the MaxArraySize of the cluster)"
         } else {
             ""
         };
@@ -187,7 +189,7 @@ fn sbatch(options: &[String], script: &Path) -> Result<String, SweepError> {
     let number = said(&output.stdout);
     let number = number.split(';').next().unwrap_or_default();
     if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(wrong(format!("it answers '{number}', no number of a job")));
+        return Err(wrong(format!("unexpected answer '{number}'; expected a job id")));
     }
     Ok(number.to_owned())
 }
@@ -197,12 +199,13 @@ fn absolute(path: &Path) -> Result<PathBuf, SweepError> {
     whole.map_err(|source: io::Error| SweepError::Io { path: path.to_owned(), source })
 }
 
-/// A path as a word of the shell.
+/// A path quoted for the shell.
 fn word(path: &Path) -> String {
     quote(&path.to_string_lossy())
 }
 
-/// A file as a value behind `#SBATCH`, where quotes are double; only the name stands for numbers of job and task.
+/// A path as a value of `#SBATCH`, where quotes are double; only `name` may contain placeholders for job and
+/// task ids.
 fn directive(folder: &Path, name: &str) -> String {
     let text = format!("{}/{name}", folder.to_string_lossy().replace('%', "%%"));
     if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }

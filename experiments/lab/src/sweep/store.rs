@@ -1,4 +1,4 @@
-//! The folder of a sweep while it grows.
+//! The folder of a sweep while it runs.
 
 use super::SweepError;
 use super::manifest::{Begun, MANIFEST, Manifest, Shard};
@@ -11,42 +11,42 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Whoever holds the lock on this file writes into the folder.
+/// The process that holds the lock on this file may write into the folder.
 const LOCK: &str = "sweep.lock";
-/// Rows are written through to the disk when the last time is so long ago.
+/// Interval at which rows are flushed to disk.
 const SYNC: Duration = Duration::from_secs(1);
 
-/// An open folder.
+/// An open folder of a sweep.
 pub(super) struct Store {
     folder: PathBuf,
     columns: Columns,
     rows: File,
-    /// Length of the whole rows, bytes.
+    /// Length of the complete rows, bytes.
     length: u64,
-    /// A row could not be written: none may follow its remains.
+    /// Set when a row could not be written: no row may follow its remains.
     broken: bool,
     synced: Instant,
     _lock: File,
 }
 
-/// What a folder held when it was opened.
+/// The contents of a folder when it was opened.
 pub(super) struct Opened {
     pub store: Store,
     /// Which runs have rows.
     pub has: Vec<bool>,
-    /// Length of the piece of a row that was cut away, bytes.
+    /// Length of a truncated row that was removed, bytes.
     pub torn: u64,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// Takes the lock of a folder, which the system releases when the process ends.
+/// Locks a folder; the system releases the lock when the process ends.
 pub(super) fn lock(folder: &Path) -> Result<File, SweepError> {
     let path = folder.join(LOCK);
     let io = |source| SweepError::Io { path: path.clone(), source };
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(io)?;
     #[cfg(unix)]
-    // File systems without locks exist; nothing is promised there.
+    // On file systems without locks, concurrent writers are not detected.
     if rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)
         == Err(rustix::io::Errno::WOULDBLOCK)
     {
@@ -56,7 +56,7 @@ pub(super) fn lock(folder: &Path) -> Result<File, SweepError> {
 }
 
 impl Store {
-    /// Opens the folder of a sweep, or begins it. Cuts away what a killed process left of a row.
+    /// Opens the folder of a sweep, or creates it. Removes a truncated row that a killed process left.
     pub fn open(
         folder: &Path,
         sweep: &Sweep,
@@ -71,7 +71,7 @@ impl Store {
         if sweep.keeps_layouts() {
             let layouts = folder.join(LAYOUTS);
             if layouts.to_str().is_none() {
-                let why = "layouts: a folder whose name is not UTF-8 holds none".to_owned();
+                let why = "layouts cannot be stored in a folder whose name is not UTF-8".to_owned();
                 return Err(SweepError::Manifest { path: layouts, why });
             }
             let wrong = |source| SweepError::Io { path: layouts.clone(), source };
@@ -83,7 +83,7 @@ impl Store {
             let begun = &manifest.begun.machine;
             if (&begun.commit, &begun.dirty) != (&machine.commit, &machine.dirty) {
                 notes.push(format!(
-                    "{} was begun with commit {}; this is {}",
+                    "{} was started with commit {}; this is {}",
                     folder.display(),
                     begun.commit,
                     machine.commit
@@ -91,7 +91,7 @@ impl Store {
             }
         } else {
             if path.exists() {
-                let difference = format!("it has {ROWS}, but no {MANIFEST}");
+                let difference = format!("it contains {ROWS}, but no {MANIFEST}");
                 return Err(SweepError::Other { folder: folder.to_owned(), difference });
             }
             let begun = Begun { machine: machine.clone(), timestamp: timestamp() };
@@ -103,7 +103,9 @@ impl Store {
         let (is_new, is_older) = (file.columns.is_empty(), file.is_older_sweep());
         if !is_new && !is_older && !file.columns.iter().eq(sweep.columns.names()) {
             let found = file.columns.join(",");
-            return Err(file.wrong(1, format!("the columns are not those of this sweep: {found}")).into());
+            return Err(file
+                .wrong(1, format!("the columns differ from those of this sweep: {found}"))
+                .into());
         }
         let has = present(&file, sweep, shard)?;
         if file.torn > 0 {
@@ -122,8 +124,8 @@ impl Store {
         Ok(Opened { store, has, torn: file.torn, notes })
     }
 
-    /// Appends a row: one call of `write` with a complete line. After one that failed nothing is written any more, as it may
-    /// have left a piece of a line.
+    /// Appends a row with one call of `write`. After a failed call nothing more is written, since a partial
+    /// line may remain.
     pub fn append(&mut self, row: &Record) -> Result<(), SweepError> {
         if self.broken {
             return Ok(());
@@ -132,7 +134,7 @@ impl Store {
         let line = self.columns.line(row);
         if let Err(error) = self.rows.write_all(line.as_bytes()) {
             self.broken = true;
-            // What cannot be cut away now is cut away when the sweep goes on.
+            // What cannot be removed now is removed when the sweep is resumed.
             let _ = self.rows.set_len(self.length);
             return Err(wrong(error));
         }
@@ -144,7 +146,7 @@ impl Store {
         Ok(())
     }
 
-    /// Puts the rows of a sweep that is complete in order. Bounds and peaks of all runs are compared where it is whole.
+    /// Sorts the rows of a completed sweep. If it is whole, bounds and values of all runs are cross-checked.
     pub fn finish(self, whole: bool) -> Result<Vec<Record>, SweepError> {
         let path = self.folder.join(ROWS);
         self.rows.sync_data().map_err(|source| SweepError::Io { path: path.clone(), source })?;
@@ -153,7 +155,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// The rows so far.
+    /// Returns the rows so far.
     pub fn close(self) -> Result<Vec<Record>, SweepError> {
         let path = self.folder.join(ROWS);
         self.rows.sync_data().map_err(|source| SweepError::Io { path: path.clone(), source })?;
@@ -161,7 +163,7 @@ impl Store {
     }
 }
 
-/// Sorts rows by run and writes them as a whole, unless the file is the same already.
+/// Sorts rows by run and replaces the file, unless it is unchanged.
 pub(super) fn write_in_order(
     path: &Path,
     columns: &Columns,
@@ -185,7 +187,7 @@ pub(super) fn write_in_order(
     written.map_err(|source| SweepError::Io { path: path.to_owned(), source })
 }
 
-/// Refuses a folder that holds another sweep, or another part of it.
+/// Checks that a folder contains this sweep and this shard.
 fn same(folder: &Path, manifest: &Manifest, sweep: &Sweep, shard: Option<Shard>) -> Result<(), SweepError> {
     let name =
         |shard: Option<Shard>| shard.map_or_else(|| "all runs".to_owned(), |shard| format!("shard {shard}"));
@@ -200,7 +202,7 @@ fn same(folder: &Path, manifest: &Manifest, sweep: &Sweep, shard: Option<Shard>)
     }
 }
 
-/// Which runs have rows; refuses rows that are not of this sweep, or twice there.
+/// Which runs have rows; an error for rows of another sweep and duplicate rows.
 fn present(file: &CsvFile, sweep: &Sweep, shard: Option<Shard>) -> Result<Vec<bool>, SweepError> {
     let mut has = vec![false; sweep.runs.len()];
     for row in file.records()? {
@@ -209,13 +211,15 @@ fn present(file: &CsvFile, sweep: &Sweep, shard: Option<Shard>) -> Result<Vec<bo
         match own {
             Some(own) if own.key == row.key && shard.is_none_or(|shard| shard.has(row.run)) => {}
             _ => {
-                return Err(
-                    wrong(format!("run {} with key {} is not of this sweep", row.run, row.key)).into()
-                );
+                return Err(wrong(format!(
+                    "run {} with key {} does not belong to this sweep",
+                    row.run, row.key
+                ))
+                .into());
             }
         }
         if std::mem::replace(&mut has[row.run as usize], true) {
-            return Err(wrong(format!("run {} has a row already", row.run)).into());
+            return Err(wrong(format!("run {} already has a row", row.run)).into());
         }
     }
     Ok(has)

@@ -1,4 +1,4 @@
-//! What runs: the algorithms that a file names, ours and those of others.
+//! The tasks of a sweep: built-in algorithms and external programs with their parameters.
 
 use super::SweepError;
 use super::file::{RawAlgorithms, RawSweep, Source};
@@ -11,20 +11,20 @@ use plimsoll::{Registry, left_out, registry};
 use plimsoll_model::{Kind, Offsets, Problem, SharedObjects, SplitBuffers};
 use std::time::Duration;
 
-/// An algorithm with its parameters, and how often it runs on every input.
+/// An algorithm with its parameters, and the repetitions on every input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// Name of the problem.
+    /// The name of the problem.
     pub problem: &'static str,
-    /// Name of the algorithm.
+    /// The name of the algorithm.
     pub algorithm: String,
-    /// `heuristic`, `exact`, `external`.
+    /// The kind of the algorithm: `heuristic`, `exact` or `external`.
     pub kind: String,
-    /// Which of [`Sweep::peers`](super::Sweep::peers) it is; `None` for our own.
+    /// Its position in [`Sweep::peers`](super::Sweep::peers); `None` for built-in algorithms.
     pub peer: Option<usize>,
-    /// Threads it may use.
+    /// The number of threads it may use.
     pub threads: usize,
-    /// What else defines the question, in full.
+    /// Further terms of the question, in full.
     pub terms: String,
     pub(super) decide: Option<Capacity>,
     pub(super) times: Vec<Option<Duration>>,
@@ -34,20 +34,20 @@ pub struct Task {
 }
 
 impl Task {
-    /// How many runs it has on one input.
+    /// The number of its runs on one input.
     pub(super) fn count(&self) -> Option<u64> {
         let lists = [self.times.len(), self.nodes.len(), self.seeds.len()];
         lists.iter().try_fold(self.repetitions, |runs, &each| runs.checked_mul(each as u64))
     }
 }
 
-/// Problems in the order in which a name is looked for.
+/// Problems in the order in which an algorithm name is looked up.
 fn problems() -> impl Iterator<Item = &'static str> {
     let first = [Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME];
     first.into_iter().chain(PROBLEMS.iter().copied().filter(move |problem| !first.contains(problem)))
 }
 
-/// Every algorithm with every number of threads, in the order of the file, and where their entries are.
+/// All algorithms with all numbers of threads, in file order, and the positions of their entries.
 pub(super) fn tasks(
     source: &Source,
     raw: &RawSweep,
@@ -63,9 +63,9 @@ pub(super) fn tasks(
         let each = parameters(raw, own).map_err(&wrong)?;
         let found = if let Some(peer) = peer(&registry, own).map_err(&wrong)? {
             if peers.iter().any(|other| other.name() == peer.name()) {
-                return Err(wrong(format!("another external is called '{}'", peer.name())));
+                return Err(wrong(format!("another external is named '{}'", peer.name())));
             }
-            // Who does not ask for the seed runs once, and nobody knows our nodes.
+            // An external without `{seed}` runs once, and externals have no node limit.
             let once = if peer.is_seeded() { each.seeds.len() } else { 1 };
             let task = Task {
                 algorithm: peer.name().to_owned(),
@@ -99,7 +99,7 @@ pub(super) fn tasks(
     Ok(tasks)
 }
 
-/// What the tasks of an entry have in common; the entry's own before what the file says for all.
+/// The common parameters of the tasks of an entry; its own values override those of the file.
 fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
     let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
     if let Some(bad) = threads.iter().find(|&&threads| !(1..=1024).contains(&threads)) {
@@ -127,15 +127,15 @@ fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
     })
 }
 
-/// The binary of others that an entry names, asked for its version.
+/// The external program of an entry, with its version.
 fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, String> {
     let Some(line) = &own.external else {
         let idle = [("version", own.version.is_some()), ("elapsed", own.elapsed.is_some())];
         let idle = idle.into_iter().find_map(|(key, given)| given.then_some(key));
-        return idle.map_or(Ok(None), |key| Err(format!("{key} goes with external only")));
+        return idle.map_or(Ok(None), |key| Err(format!("{key} is allowed only with external")));
     };
     let [name] = own.names.0.as_slice() else {
-        return Err(format!("names: an external has one name, not {}", own.names.0.len()));
+        return Err(format!("names: an external must have one name, not {}", own.names.0.len()));
     };
     if let Some(problem) = own.problem.as_deref().filter(|&problem| problem != Offsets::NAME) {
         return Err(format!("problem is '{problem}'; externals are for offsets only"));
@@ -144,13 +144,13 @@ fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, St
         return Err("terms: externals are for offsets, which have none".to_owned());
     }
     if own.nodes.is_some() {
-        return Err("nodes: externals know no node limit".to_owned());
+        return Err("nodes: externals have no node limit".to_owned());
     }
     let known = problems().flat_map(|problem| entries(registry, problem));
     if ["all", "heuristics", "solvers"].contains(&name.as_str())
         || known.into_iter().any(|own| own.name == name)
     {
-        return Err(format!("external '{name}': the name is taken; choose another"));
+        return Err(format!("external '{name}': the name is already in use; choose another"));
     }
     let mut peers = [External::parse(&format!("{name}={line}"))?];
     if let Some(command) = &own.version {
@@ -164,13 +164,13 @@ fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, St
     Ok(Some(peer))
 }
 
-/// The algorithms that an entry names.
+/// The algorithms of an entry.
 fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String> {
     let problem = match own.problem.as_deref() {
         None => None,
         Some(text) => Some(
             posed::problem(text)
-                .ok_or_else(|| format!("unknown problem '{text}'; known are {}", PROBLEMS.join(", ")))?,
+                .ok_or_else(|| format!("unknown problem '{text}'; known: {}", PROBLEMS.join(", ")))?,
         ),
     };
     let mut all = Vec::new();
@@ -191,7 +191,7 @@ fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String
             problem.map_or_else(|| problems().find_map(named), named).into_iter().collect()
         };
         if found.is_empty() {
-            return Err(nobody(registry, name, problem));
+            return Err(unknown(registry, name, problem));
         }
         let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
         if let Some(other) = found.iter().find(|found| own.decide.is_some() && !decides(found.problem)) {
@@ -205,13 +205,13 @@ fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String
     Ok(all)
 }
 
-fn nobody(registry: &Registry, name: &str, problem: Option<&'static str>) -> String {
+fn unknown(registry: &Registry, name: &str, problem: Option<&'static str>) -> String {
     if let Some(reason) = left_out(name) {
         return reason.to_string();
     }
     let problem = problem.unwrap_or(Offsets::NAME);
     let known: Vec<&str> = entries(registry, problem).iter().map(|found| found.name).collect();
-    format!("unknown algorithm '{name}'; known for {problem} are {}", known.join(", "))
+    format!("unknown algorithm '{name}'; known for {problem}: {}", known.join(", "))
 }
 
 fn show(error: &TermError) -> String {

@@ -1,7 +1,8 @@
 //! A process that serves runs: requests on standard input, replies on standard output, one line of JSON each.
 //!
-//! It says who it is, then answers every request. An instance is sent once and kept until another comes. When its input
-//! ends, the process ends at once, in the middle of a run too: whoever asked is gone.
+//! It identifies itself first, then answers every request. An instance is sent once and kept until another is
+//! sent. When its input ends, the process exits at once, even in the middle of a run, because the sweep has
+//! ended.
 
 use crate::attempt::Named;
 use crate::machine::Machine;
@@ -16,20 +17,20 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
-/// What a worker is asked.
+/// A request to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// To read an instance or graph, and keep it.
+    /// Reads an instance or graph, and keeps it.
     Input {
         /// Whether it is a graph.
         graph: bool,
-        /// Its name.
+        /// The name of the instance or graph.
         name: String,
-        /// CSV or JSON.
+        /// The canonical form: CSV or JSON.
         text: String,
     },
-    /// To run on what it keeps.
+    /// Runs an algorithm on the input that it keeps.
     Run(Box<Job>),
 }
 
@@ -37,38 +38,38 @@ pub enum Request {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// What is asked: problem, algorithm, seed, threads, capacity to decide, limits.
+    /// The question: problem, algorithm, seed, threads, capacity to decide, limits.
     pub asked: Record,
-    /// Whether to record improvements.
+    /// Whether to record a trace of improvements.
     pub trace: bool,
-    /// The folder of the sweep, where layouts are kept.
+    /// The folder of the sweep, if layouts are stored.
     pub keep: Option<PathBuf>,
 }
 
-/// What a worker says.
+/// A reply of a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Reply {
-    /// First of all, which build it is.
+    /// The first reply, which identifies the build.
     Hello {
         /// Version of the command.
         version: String,
         /// Commit of the sources.
         commit: String,
     },
-    /// What was sent is read, or why not.
+    /// The input has been read, or could not be.
     Input {
-        /// Why not.
+        /// The error, if it could not be read.
         error: Option<String>,
     },
-    /// What became of a run.
+    /// The record of a run.
     Answer(Box<Record>),
 }
 
 /// Serves requests until the input ends.
 ///
 /// # Errors
-/// What the output reports.
+/// Returns the errors of the output.
 pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::Result<()> {
     let (hand, requests) = mpsc::channel();
     std::thread::spawn(move || {
@@ -78,11 +79,11 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
                 return;
             }
         }
-        // Nobody waits for an answer any more, even if one is being sought.
+        // The sweep has ended, so a running answer is no longer needed.
         std::process::exit(0);
     });
     let machine = Machine::here();
-    say(&mut output, &Reply::Hello { version: machine.version, commit: machine.commit })?;
+    send(&mut output, &Reply::Hello { version: machine.version, commit: machine.commit })?;
     let registry = registry();
     let mut held = None;
     while let Ok(line) = requests.recv() {
@@ -95,17 +96,17 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
                 Err(error) => Reply::Input { error: Some(error) },
             },
             Ok(Request::Run(job)) => Reply::Answer(Box::new(answer(&registry, &mut held, *job))),
-            Err(error) => {
-                Reply::Answer(Box::new(Record::default().without("failed", &format!("no request: {error}"))))
-            }
+            Err(error) => Reply::Answer(Box::new(
+                Record::default().without("failed", &format!("invalid request: {error}")),
+            )),
         };
-        say(&mut output, &reply)?;
+        send(&mut output, &reply)?;
     }
     Ok(())
 }
 
-/// A line of its own, even if a library has printed a piece of one.
-fn say(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
+/// Writes a reply on its own line, even if a library has printed an incomplete line.
+fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
     let mut line = vec![b'\n'];
     serde_json::to_writer(&mut line, reply)?;
     line.push(b'\n');
@@ -123,7 +124,7 @@ fn read(graph: bool, name: String, text: &str) -> Result<Subject, String> {
 }
 
 fn answer(registry: &Registry, held: &mut Option<Subject>, job: Job) -> Record {
-    let Some(mut subject) = held.take() else { return job.asked.without("failed", "nothing to run on") };
+    let Some(mut subject) = held.take() else { return job.asked.without("failed", "no input was sent") };
     if let Subject::Instance(instance) = subject {
         let capacity = job.asked.capacity.map(Bytes::new);
         let same = instance.capacity() == capacity;

@@ -1,4 +1,5 @@
-//! Fusion coverage: sections 2.1.2 and 4.3 of the paper, on networks generated from their published architectures.
+//! Fusion coverage (sections 2.1.2 and 4.3 of the fusion paper) on networks generated from their published
+//! architectures.
 
 use super::Subgraphs;
 use crate::{Context, Params, ReproduceError, Reproduction, generated, named};
@@ -9,20 +10,20 @@ use plimsoll_model::fusion::{Patterns, UnitRule, Units};
 use plimsoll_model::graph::Graph;
 use std::collections::BTreeMap;
 
-/// What a fusion amounts to.
+/// Counts of a fusion.
 struct Counted {
     totals: FusionTotals,
-    /// Operators in groups of several.
+    /// Number of operators in groups of several operators.
     grouped: usize,
-    /// Groups of several.
+    /// Number of groups of several operators.
     several: usize,
-    /// Groups by pattern.
+    /// Number of groups by pattern.
     patterns: BTreeMap<String, usize>,
-    /// Runs of operators on one unit, in the order of the file.
+    /// Number of runs of operators on one unit, in file order.
     runs: usize,
 }
 
-/// Patterns, units and which of them a group may span.
+/// Patterns, units, and the rule for units within a group.
 #[derive(Clone, Copy)]
 struct Setting {
     patterns: &'static str,
@@ -30,13 +31,13 @@ struct Setting {
     rule: UnitRule,
 }
 
-/// Patterns of the paper, all units as one.
+/// The patterns of the paper, with groups across all units.
 const IDEAL: Setting = Setting { patterns: "s3", units: "dla-gpu-cpu", rule: UnitRule::Any };
-/// With additions and concatenations.
+/// The same with additions and concatenations.
 const JOINED: Setting = Setting { patterns: "s3-joined", ..IDEAL };
-/// Patterns of the paper within NVDLA.
+/// The patterns of the paper within NVDLA.
 const NVDLA: Setting = Setting { units: "nvdla", rule: UnitRule::Same, ..IDEAL };
-/// The group the paper counts in `YOLOv5s`.
+/// The group that the paper counts in `YOLOv5s`.
 const TRIPLE: &str = "conv-sigmoid-mul";
 
 fn count(
@@ -70,7 +71,7 @@ fn count(
 }
 
 impl Counted {
-    /// Groups of a pattern.
+    /// Number of groups of a pattern.
     fn of(&self, pattern: &str) -> usize {
         self.patterns.get(pattern).copied().unwrap_or(0)
     }
@@ -90,7 +91,7 @@ fn of_kind(graph: &Graph, kind: &str) -> usize {
     graph.operators().iter().filter(|operator| operator.kind == kind).count()
 }
 
-/// The convolutions of VGG-16.
+/// Computes the facts on VGG-16.
 pub(super) fn vgg(
     context: &Context<'_>,
     params: &Params,
@@ -103,7 +104,7 @@ pub(super) fn vgg(
     Ok(())
 }
 
-/// `YOLOv5s` with the patterns of the paper, with what it joins to them, and within NVDLA.
+/// Computes the facts on `YOLOv5s`: with the patterns of the paper, with joined patterns, and within NVDLA.
 pub(super) fn yolo(
     context: &Context<'_>,
     params: &Params,
@@ -116,7 +117,7 @@ pub(super) fn yolo(
     let release = generated("yolov5s", &Params::from([("release".to_owned(), 5)]), 0)?;
     let former = count(context, &release, IDEAL, "exact")?;
     let greedy = count(context, &graph, JOINED, "greedy")?;
-    // Operators in groups of the joined patterns: what the printed shares are of.
+    // Operators in groups of the joined patterns: the base of the printed shares.
     let (all, triples) = (joined.grouped, ideal.of(TRIPLE));
     let [add, concat] = ["add", "concat"].map(|kind| joined.of(&format!("{TRIPLE}-{kind}")));
     found.fact(
@@ -131,7 +132,8 @@ pub(super) fn yolo(
     Ok(())
 }
 
-/// Subgraphs as the experiments count them, against themselves and beside operators and groups of the published networks.
+/// Compares the printed subgraph counts with each other and with operators and groups of the published
+/// networks.
 pub(super) fn subgraphs(
     context: &Context<'_>,
     all: &[Subgraphs],
@@ -161,7 +163,7 @@ pub(super) fn subgraphs(
     found.bars("subgraphs", &().into(), panels)
 }
 
-/// The longest match first, against the most there can be.
+/// Compares greedy (longest match first) with the optimum.
 pub(super) fn greedy(
     context: &Context<'_>,
     vgg: &Params,
@@ -203,9 +205,9 @@ mod tests {
         assert_eq!((plain.grouped, plain.several, plain.totals.merged()), (188, 57, 131));
         assert_eq!(counted(&[], IDEAL).totals.merged(), 114);
         assert_eq!(counted(&[], NVDLA).totals.coverage.optimised, 0);
-        // Normalisation between convolution and sigmoid: the patterns of the paper do not match.
+        // Normalisation between convolution and sigmoid prevents matches of the patterns of the paper.
         assert_eq!(counted(&[("norm", 1)], JOINED).several, 0);
-        // One operator for SiLU: pairs instead of triples.
+        // With one operator for SiLU, groups are pairs instead of triples.
         assert_eq!(counted(&[("split", 0)], IDEAL).totals.merged(), 57);
     }
 }

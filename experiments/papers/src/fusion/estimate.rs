@@ -1,4 +1,4 @@
-//! What the described platform would take by the model of tiers, beside what was printed of it.
+//! Estimates of the described platform by the model of tiers, beside the printed times.
 
 use super::Measured;
 use crate::{Context, Params, ReproduceError, Reproduction, generated, named};
@@ -11,7 +11,7 @@ use plimsoll_model::graph::{Boundary, LivenessOptions};
 use plimsoll_model::tiers::{Addresses, TierMachine, on_and_off_chip};
 use plimsoll_model::timelines::Time;
 
-/// Columns of table 1 as settings: whether groups span units, and which algorithm places.
+/// The columns of table 1: the rule for units, and the placement algorithm.
 const MEASURES: [(&str, UnitRule, &str); 4] = [
     ("baseline", UnitRule::Same, "off-chip"),
     ("algorithm", UnitRule::Any, "off-chip"),
@@ -23,7 +23,7 @@ const MEASURES: [(&str, UnitRule, &str); 4] = [
 struct Estimate {
     seconds: f64,
     groups: usize,
-    /// Bytes moved to and from off-chip memory, percent of all that are moved.
+    /// Bytes moved to and from off-chip memory, percent of all moved bytes.
     share: f64,
 }
 

@@ -1,9 +1,9 @@
-//! What the paper on fusion prints.
+//! The printed numbers of the fusion paper.
 
 use crate::{Params, sheet};
 use serde::{Deserialize, Serialize};
 
-/// What tables 1 to 3 print of one network.
+/// The numbers of tables 1 to 3 for one network.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/fusion.toml explains every value")]
 pub struct Measured {
@@ -16,7 +16,7 @@ pub struct Measured {
     pub fast: (f64, f64),
 }
 
-/// Subgraphs before and after, as the experiments count them.
+/// Subgraph counts before and after fusion.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/fusion.toml explains every value")]
 pub struct Subgraphs {
@@ -27,7 +27,7 @@ pub struct Subgraphs {
     pub coverage: f64,
 }
 
-/// What the paper prints, and the networks it prints it of.
+/// The printed numbers, and the networks they refer to.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/fusion.toml explains every value")]
 pub struct Inputs {

@@ -1,4 +1,4 @@
-//! Operator fusion across processing units: what it covers, and what the printed numbers amount to.
+//! Operator fusion across processing units (fusion paper): coverage, and consistency of the printed numbers.
 
 mod coverage;
 mod estimate;
@@ -9,10 +9,10 @@ use crate::{Context, ReproduceError, Reproduction};
 
 pub use inputs::{Inputs, Measured, Subgraphs};
 
-/// Computes everything again from these inputs.
+/// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`]: a network cannot be generated, or a run failed.
+/// [`ReproduceError`] where a network cannot be generated or a run fails.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("fusion");
     coverage::vgg(context, &inputs.vgg16, &mut found)?;

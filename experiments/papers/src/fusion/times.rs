@@ -1,13 +1,13 @@
-//! Tables 1 to 3 of the paper: what they print, checked against itself.
+//! Tables 1 to 3 of the fusion paper, checked for consistency.
 
 use super::{Inputs, Measured};
 use crate::{Amount, Reproduction};
 use minijinja::{Value, context};
 
-/// Printed seconds are rounded to so much at most.
+/// Rounding error of printed seconds.
 const HALF: f64 = 0.000_5;
 
-/// What table 2 prints: gains in percent and speed-ups.
+/// The rows of table 2: gains in percent and speed-ups.
 const PERFORMANCE: [(&str, &str); 4] = [
     ("gain of the total", "%"),
     ("gain of inference", "%"),
@@ -15,18 +15,18 @@ const PERFORMANCE: [(&str, &str); 4] = [
     ("speed-up of inference", "times"),
 ];
 
-/// How much less the second is, in percent of the first.
+/// The reduction from the first to the second value, percent.
 fn gain(from: f64, to: f64) -> f64 {
     (1.0 - to / from) * 100.0
 }
 
-/// Of a part that runs `factor` times as fast, the share that explains a speed-up (Amdahl), in percent.
+/// By Amdahl's law, the share in percent that must run `factor` times as fast to explain a speed-up.
 fn quickened(speedup: f64, factor: f64) -> f64 {
     (1.0 - 1.0 / speedup) / (1.0 - 1.0 / factor) * 100.0
 }
 
 impl Measured {
-    /// Table 2 from table 1, both measures together.
+    /// Table 2 computed from table 1, both measures together.
     fn computed(&self) -> [f64; 4] {
         let (inference, total) = (self.inference, self.total);
         [
@@ -51,7 +51,7 @@ impl Measured {
         [0, 1, 2, 3].map(|at| self.total[at] - self.inference[at])
     }
 
-    /// Table 2 beside what follows from table 1.
+    /// Table 2 beside the values that follow from table 1.
     fn performance(&self) -> Vec<Value> {
         let ([low, high], computed) = (self.range(), self.computed());
         let row = |(at, (what, unit)): (usize, (&str, &str))| {
@@ -80,8 +80,8 @@ impl Measured {
     }
 }
 
-/// What is expected of a printed number beside the one that follows from table 1, where rounding may have moved it from
-/// `low` to `high`, and why.
+/// The expectation for a printed number beside the one computed from table 1, and the reason. Rounding may
+/// have moved the computed one to anywhere between `low` and `high`.
 fn rounded(printed: f64, computed: f64, (low, high): (f64, f64)) -> (&'static str, String) {
     let range = format!("{low:.2} to {high:.2}");
     if Amount::Decimal(printed, 2).agrees(&Amount::Decimal(computed, 2)) {
@@ -89,12 +89,12 @@ fn rounded(printed: f64, computed: f64, (low, high): (f64, f64)) -> (&'static st
     } else if (low - 0.005..=high + 0.005).contains(&printed) {
         ("differs", format!(", whose seconds are rounded: {range} are possible"))
     } else {
-        // Neither the number nor a rounding of it.
+        // Neither equal nor explained by rounding.
         ("same", format!(": {range} are possible"))
     }
 }
 
-/// What follows from table 1.
+/// Defines the facts that follow from table 1.
 pub(super) fn tables(inputs: &Inputs, found: &mut Reproduction) {
     let factor = inputs.clocks.1 / inputs.clocks.0;
     found.fact("factor", factor);
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_computed_follows_what_is_printed() {
+    fn computed_numbers_follow_the_printed_ones() {
         let [nano, large]: [Measured; 2] = Inputs::default().seconds.try_into().unwrap();
         let shown = |one: &Measured| one.computed().map(|number| format!("{number:.2}"));
         assert_eq!(shown(&large), ["59.22", "71.10", "2.45", "3.46"]);
@@ -116,9 +116,9 @@ mod tests {
         assert_eq!(shown(&other)[3], "2.00");
         let (range, own) = (nano.range(), nano.computed());
         assert!((0..4).all(|at| range[0][at] < own[at] && own[at] < range[1][at]));
-        let told = [59.18, 59.22, 59.40].map(|printed| rounded(printed, own[0], (range[0][0], range[1][0])));
-        assert_eq!(told.each_ref().map(|(expect, _)| *expect), ["same", "differs", "same"]);
-        assert!(told[0].1.is_empty() && told[2].1.ends_with("are possible"));
+        let found = [59.18, 59.22, 59.40].map(|printed| rounded(printed, own[0], (range[0][0], range[1][0])));
+        assert_eq!(found.each_ref().map(|(expect, _)| *expect), ["same", "differs", "same"]);
+        assert!(found[0].1.is_empty() && found[2].1.ends_with("are possible"));
         assert!((other.outside()[3] + 0.053).abs() < 1e-9);
         assert!((quickened(5.0, 5.0) - 100.0).abs() < 1e-9 && quickened(1.0, 5.0).abs() < 1e-9);
     }

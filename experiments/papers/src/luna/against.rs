@@ -1,4 +1,4 @@
-//! Merging against the optimum: the graphs it is tried on, and what is counted.
+//! Comparison of merging with the optimum: the graphs, and the counts.
 
 use super::inputs::{Family, Inputs};
 use super::measured::{Measured, measure};
@@ -13,23 +13,23 @@ use plimsoll_datasets::control_cases::CONTROL_CASES;
 use plimsoll_model::graph::Boundary;
 use std::time::Duration;
 
-/// A graph, and the family it is counted with.
+/// A graph with the family it is counted in.
 #[derive(Debug)]
 pub(super) struct Sample {
-    /// Its family.
+    /// The name of the family.
     pub family: String,
-    /// The parameters it was made with.
+    /// The parameters it was generated with.
     pub params: Params,
-    /// How it was planned.
+    /// The plans of all schemes.
     pub measured: Measured,
 }
 
-/// Nodes per run on a generated graph: with them alone answers repeat; the time limit is a safeguard.
+/// Node limit per run on a generated graph, which makes answers reproducible; the time limit is a safeguard.
 const NODES: u64 = 500_000;
 const TIME: Duration = Duration::from_secs(2);
 
-/// Plans all of them: real models with branches, graphs made of two of them, cases from the field, generated graphs with at
-/// most as many seeds per set of parameters as the context allows.
+/// Plans all graphs: real models with branches, graphs that join two of them, control-flow cases, and
+/// generated graphs. The context limits the seeds per set of parameters.
 pub(super) fn sample(
     inputs: &Inputs,
     context: &Context<'_>,
@@ -41,17 +41,17 @@ pub(super) fn sample(
         samples.push(Sample { family: family.to_owned(), params: params.clone(), measured });
     };
     for (stand_in, measured) in stand_ins.iter().zip(measured) {
-        // Those generated for the tables are among the families below.
+        // Stand-ins generated for the tables belong to the families below.
         if measured.comparison.regions > 1 && stand_in.differs != "generated" {
             let joined = stand_in.paper == "FusionDetect";
-            add(if joined { "two models joined" } else { "models" }, &Params::new(), measured);
+            add(if joined { "joined models" } else { "models" }, &Params::new(), measured);
         }
     }
     for case in CONTROL_CASES {
         let graph = (case.build)();
         let measured = measure(context, &graph, Boundary::Arena, context.limits)?;
         check(case.name, &measured.comparison, (case.optimum, case.merged))?;
-        add("field cases", &Params::new(), measured);
+        add("control-flow cases", &Params::new(), measured);
     }
     let time = context.limits.time.map_or(TIME, |time| time.min(TIME));
     let limits = Limits { time: Some(time), nodes: Some(NODES), ..context.limits };
@@ -69,8 +69,9 @@ pub(super) fn sample(
     }
 }
 
-/// A layout by blocks is one of branches in turn too: what is alive at any point of an operator lies beside its block, and
-/// its regions are apart in time. (Not so where loops hold their state only while it is needed, which is not done here.)
+/// Checks a theorem: every layout by blocks is also a layout of sequential branches. Everything live at a
+/// point of an operator lies beside its block, and its regions are disjoint in time. (This fails where loops
+/// hold their state only while it is needed, which is not done here.)
 fn contradiction(comparison: &Comparison) -> Option<Broken> {
     let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
     let low = "sequential-branches".to_owned();
@@ -80,7 +81,7 @@ fn contradiction(comparison: &Comparison) -> Option<Broken> {
 
 type Known = Option<plimsoll_model::Bytes>;
 
-/// The optima on record were worked out by hand; those computed must meet them.
+/// Checks computed optima against the recorded ones, which were derived by hand.
 fn check(
     name: &str,
     comparison: &Comparison,
@@ -96,43 +97,43 @@ fn check(
         let Some(recorded) = recorded.map(plimsoll_model::Bytes::get) else { continue };
         if computed != Some(recorded) {
             let computed = computed.map_or_else(|| "unproved".to_owned(), |bytes| bytes.to_string());
-            let told = format!("{name}: {what} is {computed} bytes, on record are {recorded}");
-            return Err(ReproduceError::Defect(told));
+            let message = format!("{name}: {what} is {computed} bytes; recorded: {recorded}");
+            return Err(ReproduceError::Defect(message));
         }
     }
     Ok(())
 }
 
-/// Who takes less, where that is proved.
+/// Which scheme needs less, as far as it is proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duel {
-    /// Merging takes more than branches in turn.
+    /// Merging needs more than sequential branches.
     Loses,
-    /// It takes less.
+    /// Merging needs less.
     Wins,
-    /// Both take the same.
+    /// Both need the same.
     Same,
-    /// The limit came before the proof.
+    /// Undecided within the limits.
     Open,
 }
 
 impl Sample {
-    /// The best of a scheme, bytes.
+    /// The best arena of a scheme, bytes.
     pub fn best(&self, scheme: Scheme) -> u64 {
         self.measured.comparison.best(scheme).map_or(0, |line| line.arena)
     }
 
-    /// The best of merging by one of the paper's strategies, bytes.
+    /// The best arena of merging by one of the strategies of the paper, bytes.
     pub fn fast(&self) -> u64 {
         self.measured.comparison.fast(Scheme::Nested).map_or(0, |line| line.arena)
     }
 
-    /// The optimum, where it is proved and not zero, bytes.
+    /// The optimum, if it is proved and positive, bytes.
     pub fn optimum(&self) -> Option<u64> {
         self.measured.comparison.optimum().filter(|&bytes| bytes > 0)
     }
 
-    /// Merging against branches in turn, both planned exactly.
+    /// Compares merging with sequential branches, both planned exactly.
     pub fn duel(&self) -> Duel {
         let of = |scheme| (self.best(scheme), self.measured.comparison.bound(scheme));
         let ((merged, merged_bound), (turn, turn_bound)) = (of(Scheme::Nested), of(Scheme::Sequential));
@@ -147,7 +148,7 @@ impl Sample {
         }
     }
 
-    /// The same with the same strategy: what a user of the paper's method sees.
+    /// Compares both with the same strategy, as a user of the paper would.
     pub fn duel_of(&self, strategy: &str) -> Duel {
         let of = |scheme| self.measured.comparison.arena(scheme, strategy).unwrap_or(0);
         match of(Scheme::Nested).cmp(&of(Scheme::Sequential)) {
@@ -157,7 +158,8 @@ impl Sample {
         }
     }
 
-    /// What the best merged plan takes above the optimum, bytes: what blocks make it hold, and what is lost in packing them.
+    /// The excess of the best merged plan over the optimum, bytes: the part that blocks hold, and the part
+    /// lost in packing.
     pub fn loss(&self) -> Option<(u64, u64)> {
         let optimum = self.optimum()?;
         let floor = self.measured.held.get().max(optimum);
@@ -165,26 +167,27 @@ impl Sample {
     }
 }
 
-/// What is counted of a family.
+/// The counts of a family.
 #[derive(Clone, Debug, Default)]
 struct Count {
     pub graphs: usize,
-    /// Graphs whose optimum is proved, and not zero.
+    /// Number of graphs with a proved positive optimum.
     pub proved: usize,
-    /// Percent over the optimum, one per graph with a proved one: merging by the best strategy, merging exactly, branches in
-    /// turn exactly.
+    /// Percent over the optimum, one entry per graph with a proved one: merging by the best strategy, merging
+    /// exactly, sequential branches exactly.
     pub over: [Vec<f64>; 3],
-    /// Graphs on which naive, conflict, turn, merging by the best strategy, merging exactly meet the optimum.
+    /// Number of graphs on which naive, conflicting, sequential, merging by the best strategy, merging
+    /// exactly meet the optimum.
     pub met: [usize; 5],
-    /// Merging against branches in turn, exactly: loses, wins, the same, open.
+    /// Merging against sequential branches, both exact: loses, wins, same, open.
     pub duels: [usize; 4],
     /// The same per strategy; none is open.
     pub fast: [[usize; 4]; 3],
-    /// Bytes above the optimum that blocks hold, and that packing loses; bytes of the optima.
+    /// Bytes above the optimum that blocks hold, and that packing loses.
     pub loss: [u64; 2],
-    /// Graphs on which merging takes more than the optimum.
+    /// Number of graphs on which merging exceeds the optimum.
     pub above: usize,
-    /// Of these: graphs on which packing loses anything.
+    /// Number of these graphs on which packing loses bytes.
     pub packing: usize,
 }
 
@@ -237,7 +240,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// How far merging is from the optimum, and when it loses.
+/// Defines the facts on the gap between merging and the optimum.
 pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) {
     let mut families: Vec<&str> = Vec::new();
     for sample in samples {
@@ -253,23 +256,23 @@ pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) {
     let hardest = samples.iter().filter_map(|sample| Some((sample, sample.optimum()?)));
     let over = |(sample, least): &(&Sample, u64)| sample.best(Scheme::Nested) as f64 / *least as f64;
     let hardest = hardest.max_by(|a, b| over(a).total_cmp(&over(b)));
-    let tells = |sample: &&Sample| {
+    let predicts = |sample: &&Sample| {
         let held = sample.measured.held.get() > sample.measured.comparison.load;
         sample.optimum().is_some()
             && held == sample.loss().is_some_and(|(holding, packing)| holding + packing > 0)
     };
     let answer = context! {
         hardest => hardest.map(|(sample, _)| &sample.measured.comparison.graph),
-        told => samples.iter().filter(tells).count(), loops => of("loops"),
+        predicted => samples.iter().filter(predicts).count(), loops => of("loops"),
     };
     found.fact("answer", answer);
     let lines: Vec<Comparison> = samples.iter().map(|one| one.measured.comparison.clone()).collect();
-    found.file("comparison.csv", "every graph by every scheme and solver: arena, bound, seconds", |file| {
+    found.file("comparison.csv", "every graph with every scheme and solver: arena, bound, seconds", |file| {
         plimsoll_lab::report::branches::write_lines(&lines, file)
     });
 }
 
-/// The claim that branches of different sizes gain nothing: mean gains by their ratio.
+/// Mean gains by the size ratio of branches, for the claim that branches of different sizes gain nothing.
 fn ratios(samples: &[Sample]) -> Vec<Value> {
     let ratio = |sample: &Sample| sample.params.get("ratio").copied();
     let mut values: Vec<u64> = samples.iter().filter_map(ratio).collect();
@@ -301,7 +304,7 @@ mod tests {
     use plimsoll::branches::Line;
     use plimsoll_model::Bytes;
 
-    /// Arenas and bounds of naive, conflict, turn, nested, exclusive.
+    /// Arenas and bounds of naive, conflicting, sequential, nested, exclusive.
     fn sample(arenas: [(u64, u64); 5], held: u64) -> Sample {
         let names = ["naive", "flat-conflict", "sequential-branches", "nested", "exclusive"];
         let line = |(scheme, (arena, lower_bound))| Line {
@@ -337,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn no_block_beats_branches_in_turn() {
+    fn no_block_beats_sequential_branches() {
         let check = |turn, merged| {
             contradiction(&sample([(90, 90), (80, 80), turn, merged, (5, 5)], 5).measured.comparison)
         };

@@ -1,4 +1,4 @@
-//! Figures 1, 2, 5 and 6 again.
+//! Figures 1, 2, 5 and 6 of the LUNA paper.
 
 use super::measured::{Measured, branches, in_order};
 use super::memory::{BEFORE, arena};
@@ -15,7 +15,7 @@ use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph};
 use plimsoll_model::{Offsets, Problem};
 
-/// The graph of figures 1 and 2, inputs and outputs in the arena, and its maps.
+/// The graph of figures 1 and 2, with inputs and outputs in the arena, and its maps.
 const SMALL: &str = "two-branches-in-a-row";
 const SMALL_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("1b", Scheme::Flat, "sequential", "before merging"),
@@ -23,16 +23,16 @@ const SMALL_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("1d", Scheme::Flat, "short-first", "before merging"),
     ("2", Scheme::Nested, "large-first", "branches merged into blocks"),
 ];
-/// The graph of figure 6, with a trunk, so that something lies outside of the branches; and its maps.
+/// The graph of figure 6, with a trunk so that some buffers are outside of the branches, and its maps.
 const LARGE: &str = "fusion-trunk";
 const LARGE_MAPS: [(&str, Scheme, &str, &str); 4] = [
-    ("6a-conflict", Scheme::Flat, "large-first", "before, branches conflict"),
-    ("6a-in-turn", Scheme::Sequential, "large-first", "before, branches in turn"),
+    ("6a-conflict", Scheme::Flat, "large-first", "before, conflicting branches"),
+    ("6a-in-turn", Scheme::Sequential, "large-first", "before, sequential branches"),
     ("6b-merged", Scheme::Nested, "large-first", "after, branches merged into a block"),
     ("6c-optimum", Scheme::Exclusive, "exact", "no blocks, the optimum"),
 ];
 
-/// Draws all of them.
+/// Draws all figures.
 pub(super) fn draw(
     context: &Context<'_>,
     tables: &[Printed],
@@ -48,7 +48,7 @@ pub(super) fn draw(
     large.map_or(Ok(()), |large| maps(context, (&large.graph, Boundary::Outside), LARGE_MAPS, found))
 }
 
-/// Maps of a graph: number, scheme, solver, and what is seen.
+/// Draws the maps of a graph: number, scheme, solver, description.
 fn maps(
     context: &Context<'_>,
     (graph, boundary): (&Graph, Boundary),
@@ -77,7 +77,7 @@ fn maps(
     Ok(())
 }
 
-/// Figure 5: peaks before and after, printed and of stand-ins.
+/// Draws figure 5: peaks before and after merging, printed and of stand-ins.
 fn bars(
     tables: &[Printed],
     stand_ins: &[StandIn],

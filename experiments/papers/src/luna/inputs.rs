@@ -1,11 +1,11 @@
-//! What the paper prints, and what is tried beside it.
+//! The printed numbers of the LUNA paper, and the graphs used in its recomputation.
 
 use super::printed::Printed;
 use super::times::PrintedTimes;
 use crate::{Params, sheet};
 use serde::{Deserialize, Serialize};
 
-/// A file of the corpora in the place of a model of the paper.
+/// A corpus file that stands in for a model of the paper.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Model {
@@ -15,7 +15,7 @@ pub struct Model {
     pub differs: String,
 }
 
-/// A way to join two models as the branches of one operator.
+/// Options of joining two models as branches of one operator.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Joined {
@@ -25,7 +25,7 @@ pub struct Joined {
     pub differs: String,
 }
 
-/// A generated graph in the place of a model of the paper.
+/// A generated graph that stands in for a model of the paper.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Generated {
@@ -43,7 +43,7 @@ pub struct Family {
     pub sets: Vec<Params>,
 }
 
-/// What the paper prints, and what is tried beside it.
+/// The printed numbers, and the graphs used in the recomputation.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Inputs {

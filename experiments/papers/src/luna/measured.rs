@@ -9,11 +9,11 @@ use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
 use plimsoll_model::program::ProgramOptions;
 
-/// A graph planned by every scheme.
+/// The plans of a graph by every scheme.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub comparison: Comparison,
-    /// What blocks make a plan hold at a time, however well they are packed.
+    /// The bytes that blocks hold simultaneously: a lower bound for any packing of them.
     pub held: Bytes,
 }
 
@@ -23,7 +23,7 @@ pub(super) fn options(boundary: Boundary) -> ProgramOptions {
     ProgramOptions { liveness, ..ProgramOptions::default() }
 }
 
-/// The program of a graph, operators in the order of the file.
+/// The program of a graph, with operators in file order.
 pub(super) fn in_order<'g>(
     context: &Context<'_>,
     graph: &'g Graph,
@@ -35,7 +35,7 @@ pub(super) fn in_order<'g>(
     ordered_program(graph, &run, options).map_err(|error| branches(graph, &error))
 }
 
-/// Plans a graph by every scheme; a broken chain is an error.
+/// Plans a graph by every scheme; an inconsistency between schemes is an error.
 pub(super) fn measure(
     context: &Context<'_>,
     graph: &Graph,

@@ -1,4 +1,4 @@
-//! Tables 1 and 2 again, with the stand-ins beside each printed row.
+//! Tables 1 and 2 of the LUNA paper, with stand-ins beside each printed row.
 
 use super::inputs::Inputs;
 use super::measured::Measured;
@@ -8,9 +8,9 @@ use crate::Reproduction;
 use minijinja::{Value, context};
 use plimsoll::branches::{Comparison, Scheme};
 
-/// The two ways to read "before": what the schemes are called in the tables.
+/// The two readings of "before", with their names in the tables.
 pub(super) const BEFORE: [(Scheme, &str); 2] =
-    [(Scheme::Sequential, "branches in turn"), (Scheme::Flat, "branches conflict")];
+    [(Scheme::Sequential, "sequential branches"), (Scheme::Flat, "conflicting branches")];
 
 /// The arena of a strategy under a scheme, bytes.
 pub(super) fn arena(one: &Comparison, scheme: Scheme, strategy: &str) -> u64 {
@@ -22,7 +22,7 @@ pub(super) fn best(one: &Comparison, scheme: Scheme) -> u64 {
     one.best(scheme).map_or(0, |line| line.arena)
 }
 
-/// The best of a scheme: a number where proved, else from where to where it lies.
+/// The optimum of a scheme where it is proved, otherwise its bounds.
 fn exact(one: &Comparison, scheme: Scheme) -> String {
     let Some(best) = one.best(scheme) else { return "-".to_owned() };
     let bound = one.bound(scheme);
@@ -33,7 +33,7 @@ fn by_strategy(one: &Comparison, scheme: Scheme) -> [u64; 3] {
     STRATEGIES.map(|strategy| arena(one, scheme, strategy))
 }
 
-/// Tables 1 and 2 against themselves and beside the stand-ins, and the best gain.
+/// Defines the facts on tables 1 and 2: their consistency, the stand-ins, and the best gain.
 pub(super) fn tables(
     inputs: &Inputs,
     stand_ins: &[StandIn],
@@ -86,10 +86,10 @@ fn cells(one: &StandIn, of: &Comparison) -> Value {
     }
 }
 
-/// Printed peaks, each beside that of every stand-in; or why there is none.
+/// Printed peaks, each beside those of the stand-ins, or the reason why there is none.
 fn peaks(what: &str, printed: u64, ours: Vec<(String, u64)>) -> Vec<Value> {
     if ours.is_empty() {
-        let reason = "the paper's model is not public, and nothing stands in for it here";
+        let reason = "the model of the paper is not public and has no stand-in";
         return vec![context! { what, printed, ours => (), reason }];
     }
     ours.into_iter().map(|(reason, ours)| context! { what, printed, ours, reason }).collect()

@@ -1,5 +1,5 @@
-//! Memory of control-flow graphs: reuse by three strategies, branches merged into blocks, transfers overlapped with
-//! computation.
+//! Memory of control-flow graphs (LUNA paper): reuse by three strategies, branches merged into blocks,
+//! transfers overlapped with computation.
 
 mod against;
 mod figures;
@@ -21,10 +21,10 @@ use plimsoll_model::timelines::Machine;
 pub use printed::Printed;
 pub use times::PrintedTimes;
 
-/// Computes everything again from these inputs.
+/// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`]: a model cannot be read, a run failed, or plans contradict each other.
+/// [`ReproduceError`] where a model cannot be read, a run fails, or plans contradict each other.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("luna");
     found.fact("inputs", inputs);
@@ -40,7 +40,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// Table 3: ping-pong on a machine, and start-ups.
+/// Table 3: ping-pong on a machine, and its dependence on setup latency.
 fn overlap(
     context: &Context<'_>,
     stand_ins: &[StandIn],

@@ -1,4 +1,4 @@
-//! Public models that stand in for those of the paper, and graphs made of two of them.
+//! Public models that stand in for those of the LUNA paper, and graphs that join two of them.
 
 use super::inputs::{Generated, Inputs, Joined, Model};
 use crate::{Context, Params, ReproduceError, Reproduction, generated, import};
@@ -6,32 +6,33 @@ use plimsoll_datasets::ImportOptions;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::{self, Choice, Graph};
 
-/// A graph in the place of a model of the paper.
+/// A graph that stands in for a model of the paper.
 #[derive(Debug)]
 pub(super) struct StandIn {
     /// The model of the paper.
     pub paper: String,
-    /// What is planned instead.
+    /// The graph that is planned instead.
     pub graph: Graph,
     /// How it differs.
     pub differs: String,
 }
 
-/// The part of the joined model that has a row of its own in table 3, and what stands in for it.
+/// The part of the joined model with its own row in table 3, and its stand-in.
 const BODY: (&str, &str) = ("BodyDetect", "vww_96_int8");
-/// What the joined model stands in for, and the files joined.
+/// The joined model, and the files that are joined for it.
 const JOINED: (&str, [&str; 2]) = ("FusionDetect", ["person_detect", "vww_96_int8"]);
-/// Layers that two networks have in common in the graphs with a trunk: both make 18 432 bytes there, the peak lies behind.
+/// Number of common layers in graphs with a trunk: the output of both networks has 18 432 bytes there, and
+/// the peak comes later.
 const SHARED_LAYERS: usize = 2;
 
 impl StandIn {
-    /// True where it is in the place of that model of the paper.
+    /// True where it stands in for that model of the paper.
     pub fn serves(&self, model: &str) -> bool {
         self.paper == model || (model, self.graph.name()) == BODY
     }
 }
 
-/// Every stand-in there is; what is missing is recorded.
+/// All available stand-ins; missing ones are recorded as skipped.
 pub(super) fn stand_ins(
     inputs: &Inputs,
     context: &Context<'_>,
@@ -58,14 +59,15 @@ pub(super) fn stand_ins(
         stand_ins.extend(fused);
     }
     if stand_ins.is_empty() {
-        found.fact("substitute", "the corpora hold none of the models: generated graphs stand in");
+        found.fact("substitute", "the corpora contain none of the models: generated graphs stand in");
         return generated_stand_ins(inputs);
     }
     found.fact("substitute", ());
     Ok(stand_ins)
 }
 
-/// What the free dimensions of Silero's models stand for: one sequence, 512 samples and their context, at 16 kHz.
+/// Bindings of the free dimensions of Silero models: one sequence of 512 samples and their context, at 16
+/// kHz.
 fn free_dimensions(file: &str) -> ImportOptions {
     let mut options = ImportOptions::default();
     if file.starts_with("silero") {
@@ -89,7 +91,7 @@ fn generated_stand_ins(inputs: &Inputs) -> Result<Vec<StandIn>, ReproduceError> 
     Ok(stand_ins)
 }
 
-/// Two networks as the branches of one `If`: whole, and behind the first layers of the first one.
+/// Two networks as the branches of one `If`: as a whole, and after the first layers of the first one.
 fn fusion(
     inputs: &Inputs,
     face: &Graph,
@@ -115,7 +117,7 @@ fn fusion(
     inputs.joined.iter().map(make).collect()
 }
 
-/// What the body's operator number `layers` makes, in the order of the file.
+/// The outputs of operator number `layers` of the body, in file order.
 fn behind(graph: &Graph, layers: usize) -> Vec<TensorId> {
     let order = graph.file_order(Graph::BODY);
     let last = order.get(layers.saturating_sub(1)).or(order.last());

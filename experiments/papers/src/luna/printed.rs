@@ -1,4 +1,4 @@
-//! Tables 1 and 2 of the paper, and what follows from them by arithmetic alone.
+//! Tables 1 and 2 of the LUNA paper, and their consistency.
 
 use minijinja::{Value, context};
 use plimsoll_model::gcd;
@@ -17,7 +17,7 @@ pub struct Printed {
     pub after: Option<[u64; 3]>,
 }
 
-/// How much less `after` is than `before`, percent; negative where it is more.
+/// The reduction from `before` to `after`, percent; negative for an increase.
 pub(super) fn gain(before: u64, after: u64) -> f64 {
     (1.0 - after as f64 / before.max(1) as f64) * 100.0
 }
@@ -26,12 +26,12 @@ fn common(numbers: &[u64]) -> u64 {
     numbers.iter().copied().fold(0, gcd)
 }
 
-/// The peak without which the others have a common divisor many times as large, and that divisor.
+/// A peak without which the others have a much larger common divisor, and that divisor.
 fn outlier(peaks: &[u64]) -> Option<(u64, u64)> {
     let all = common(peaks).max(1);
     let without = |&odd: &u64| {
         let others: Vec<u64> = peaks.iter().copied().filter(|&peak| peak != odd).collect();
-        // A single number divides itself.
+        // A single value is trivially its own divisor.
         let several = others.iter().any(|&one| one != others[0]);
         several.then(|| (odd, common(&others))).filter(|&(_, divisor)| divisor >= 64 * all)
     };
@@ -45,7 +45,7 @@ fn digits(number: u64) -> Vec<char> {
 }
 
 impl Printed {
-    /// Both columns of a strategy, per strategy; none without branches.
+    /// Both columns of each strategy; empty without branches.
     fn pairs(&self) -> Vec<(u64, u64)> {
         self.after.iter().flat_map(|after| self.before.into_iter().zip(*after)).collect()
     }
@@ -55,7 +55,7 @@ impl Printed {
         self.pairs().into_iter().map(|(before, after)| gain(before, after)).collect()
     }
 
-    /// All peaks printed for it.
+    /// All printed peaks of the model.
     fn peaks(&self) -> Vec<u64> {
         self.before.iter().chain(self.after.iter().flatten()).copied().collect()
     }
@@ -64,7 +64,7 @@ impl Printed {
         self.pairs().into_iter().map(|(before, after)| before.saturating_sub(after)).collect()
     }
 
-    /// What the arithmetic of its row tells.
+    /// The facts that follow from its row.
     pub fn facts(&self) -> Value {
         let none = || vec![None; STRATEGIES.len()];
         let gains: Vec<Option<f64>> = self.gains().into_iter().map(Some).collect();
@@ -80,10 +80,10 @@ impl Printed {
         }
     }
 
-    /// A number that does not fit, and the one with the same digits that would.
+    /// A peak that does not fit, and the number with the same digits that would.
     fn slip(&self) -> Option<Value> {
         let (odd, divisor) = outlier(&self.peaks())?;
-        // The saving the other strategies have in common tells what would have been expected.
+        // The common saving of the other strategies implies the expected value.
         let mut others = self.savings();
         others.sort_unstable();
         let usual = others.get(others.len() / 2).copied().unwrap_or(0);
@@ -96,7 +96,7 @@ impl Printed {
         Some(context! { odd, divisor, slip })
     }
 
-    /// The same saving by every strategy.
+    /// The saving, if it is the same for every strategy.
     fn constant(&self) -> Option<Value> {
         let savings = self.savings();
         let saving = *savings.first().filter(|&&first| first > 0)?;
@@ -106,7 +106,7 @@ impl Printed {
         savings.iter().all(|&one| one == saving).then_some(value)
     }
 
-    /// Without branches: a first peak that the others exceed by a few bytes.
+    /// For a model without branches: a first peak that the others exceed by a few bytes.
     fn odd(&self) -> Option<Value> {
         let [large, short, sequential] = self.before;
         let [short_by, large_by] = [short, large].map(|peak| 1u64 << peak.trailing_zeros());
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_that_does_not_fit_is_found() {
+    fn the_inconsistent_number_is_found() {
         let tables = Inputs::default().tables;
         assert_eq!(outlier(&tables[4].peaks()), Some((98_340, 512)));
         assert!((0..4).all(|at| outlier(&tables[at].peaks()).is_none()));

@@ -1,12 +1,15 @@
-//! When ping-pong loses: its start-ups against copies by the processor, which need none.
+//! When ping-pong loses: its setup latencies against copies by the processor, which have none.
 //!
-//! n equal operators compute for c each, on weights that DMA carries in s + b and the processor copies in p. Copying takes n (c + p),
-//! ping-pong with l = s + b takes l + (n - 1) max(c, l) + c. It is longer
-//! - from l > n p on, where n p <= c: the first fetch alone outweighs all copies;
-//! - else from l > p + c (n - 1) / n on: the copy, and the share of computing behind which it could have been hidden.
+//! Let n equal operators compute for c each, on weights that DMA transfers in s + b and the processor copies
+//! in p. Copying takes n (c + p); ping-pong with l = s + b takes l + (n - 1) max(c, l) + c. Ping-pong takes
+//! longer
+//! - from l > n p on, where n p <= c: the first transfer alone outweighs all copies;
+//! - otherwise from l > p + c (n - 1) / n on: the copy, plus the share of computing behind which it could
+//!   have been hidden.
 //!
-//! Where both carry at one rate, b = p, that is s > (n - 1) / n min(c, n p). Of whole graphs, the time of ping-pong never falls as start-up
-//! grows (a sum of maxima), so that halving finds the first start-up at which it loses, to a picosecond.
+//! At equal rates (b = p) this is s > (n - 1) / n min(c, n p). For whole graphs, the time of ping-pong is a
+//! sum of maxima and never falls as the setup latency grows. Bisection therefore finds the first setup
+//! latency at which it loses, to a picosecond.
 
 use super::timed::{Measured, PING_PONG, SYNCHRONOUS, Timed, Times, gain, micros, refused};
 use crate::{ReproduceError, Reproduction};
@@ -15,21 +18,21 @@ use plimsoll_lab::report::chart::{Axis, Chart, Series};
 use plimsoll_model::timelines::{Machine, Time};
 use std::fmt::Write as _;
 
-/// Rates of copies tried, as fractions of the rate of DMA, and what they are called.
+/// Rates of copies as fractions of the rate of DMA, with their names.
 const RATES: [(u64, u64, &str); 3] = [(1, 2, "half the rate"), (1, 1, "the rate"), (2, 1, "twice the rate")];
-/// Which of them is drawn.
+/// The index of the rate in the figure.
 const DRAWN: usize = 1;
-/// Points of a line in the figure.
+/// Number of points of a line in the figure.
 const POINTS: i32 = 240;
-/// The figure spans start-ups from the machine's over this to the machine's times this.
+/// The figure spans setup latencies from that of the machine divided by this to that multiplied by this.
 const SPAN: f64 = 100.0;
-/// The least gain in the figure, percent; all of them are in the rows.
+/// The least gain shown in the figure, percent; the CSV file contains all.
 const LEAST_GAIN: f64 = -60.0;
-/// The middle of the figure where the machine has no start-up.
+/// The middle of the figure where the machine has no setup latency.
 const MIDDLE: Time = Time::new(1_000_000);
 
-/// From which start-up on n equal operators take longer with ping-pong than with copies: computing `compute`, `bare` to
-/// transfer without start-up, `copy` to copy, picoseconds each. `operators` is at least one.
+/// The setup latency from which ping-pong loses for n equal operators: `compute` for computing, `bare` for a
+/// transfer without setup latency, `copy` for a copy, picoseconds each. `operators` is at least one.
 fn uniform(operators: u64, compute: u64, bare: u64, copy: u64) -> u64 {
     let n = u128::from(operators);
     let [c, p] = [compute, copy].map(u128::from);
@@ -37,7 +40,8 @@ fn uniform(operators: u64, compute: u64, bare: u64, copy: u64) -> u64 {
     u64::try_from((most + 1).saturating_sub(u128::from(bare))).unwrap_or(u64::MAX)
 }
 
-/// The least start-up from which on `loses` says yes; none where it does not at `most`. `loses` never turns back to no.
+/// The least setup latency for which `loses` is true, for a monotone `loses`; `None` where it is false at
+/// `most`.
 fn least<E>(most: u64, mut loses: impl FnMut(u64) -> Result<bool, E>) -> Result<Option<u64>, E> {
     if !loses(most)? {
         return Ok(None);
@@ -54,12 +58,12 @@ fn least<E>(most: u64, mut loses: impl FnMut(u64) -> Result<bool, E>) -> Result<
     Ok(Some(high))
 }
 
-/// One graph against copies at one rate.
+/// One graph compared with copies at one rate.
 #[derive(Debug)]
 struct Against {
-    /// Without overlap, weights copied by the processor.
+    /// The makespan without overlap, with weights copied by the processor.
     copied: Time,
-    /// From which start-up on ping-pong takes longer; none where it never does.
+    /// The setup latency from which ping-pong takes longer; `None` where it never does.
     from: Option<Time>,
 }
 
@@ -68,10 +72,11 @@ impl Against {
         let bandwidth = u128::from(times.machine.bandwidth) * u128::from(rate.0) / u128::from(rate.1);
         let copy = u64::try_from(bandwidth).unwrap_or(u64::MAX).max(1);
         let machine = Machine { copy: Some(copy), ..times.machine.clone() };
-        // What fits one way fits the other.
+        // A schedule that fits with DMA fits with copies.
         let what = format!("{SYNCHRONOUS} with copies on {}", timed.graph().name());
         let copied = timed.makespan(&machine, SYNCHRONOUS)?.map_err(|reason| refused(&what, &reason))?;
-        // One transfer as long as all of it is enough, where there is one; all of them must stay within the range.
+        // A setup latency longer than the whole copied run suffices if there is a transfer; their sum must
+        // not overflow.
         let most = (copied.get() + 1).min(Time::LONGEST.get() / 4 / (times.steps as u64).max(1));
         let from = least(most, |startup| {
             let machine = Machine { startup: Time::new(startup), ..machine.clone() };
@@ -81,7 +86,7 @@ impl Against {
     }
 }
 
-/// The table, the figure and the rows.
+/// Defines the table, the figure and the CSV rows.
 pub(super) fn startup(
     measured: &Measured<'_>,
     machine: &Machine,
@@ -108,7 +113,7 @@ pub(super) fn startup(
 
 type One<'m, 'a> = (&'m Timed<'a>, &'m Times, [Against; 3]);
 
-/// One graph's line of the table.
+/// The table row of a graph.
 fn row((timed, times, against): &One<'_, '_>) -> Value {
     let from = |against: &Against| match against.from {
         None => "never".to_owned(),
@@ -128,7 +133,7 @@ fn row((timed, times, against): &One<'_, '_>) -> Value {
     }
 }
 
-/// Gain over start-up: lines, and the same as rows.
+/// Gain by setup latency: lines, and the same as CSV.
 fn lines(all: &[One<'_, '_>], middle: Time) -> Result<(Vec<Series>, String), ReproduceError> {
     let startups = (0..=POINTS).map(|nth| {
         let power = f64::from(nth) / f64::from(POINTS) * 2.0 - 1.0;
@@ -157,19 +162,19 @@ fn lines(all: &[One<'_, '_>], middle: Time) -> Result<(Vec<Series>, String), Rep
     Ok((series, rows))
 }
 
-/// Draws them.
+/// Draws the figure.
 fn figure(all: &[One<'_, '_>], machine: &Machine, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let middle = if machine.startup == Time::ZERO { MIDDLE } else { machine.startup };
     let (mut series, rows) = lines(all, middle)?;
     for one in &mut series {
-        // Gains fall as start-up grows: a line ends where it leaves the picture.
+        // Gains fall as the setup latency grows: a line ends at the lower edge.
         one.points.retain(|&(_, gain)| gain >= LEAST_GAIN);
     }
     let chart = Chart {
         title: String::new(),
         caption: String::new(),
         x: Axis {
-            label: "start-up of a transfer, microseconds",
+            label: "setup latency of a transfer, microseconds",
             low: middle.seconds() * 1e6 / SPAN,
             high: middle.seconds() * 1e6 * SPAN,
             logarithmic: true,
@@ -177,7 +182,7 @@ fn figure(all: &[One<'_, '_>], machine: &Machine, found: &mut Reproduction) -> R
         y: Axis { label: "gain, percent", low: LEAST_GAIN, high: 60.0, logarithmic: false },
         series,
     };
-    found.file("table-3-startup.csv", "gain of ping-pong by start-up, per stand-in", |file| {
+    found.file("table-3-startup.csv", "gain of ping-pong by setup latency, per stand-in", |file| {
         file.write_all(rows.as_bytes())
     });
     let it = context! { machine => &machine.name, middle => middle.to_string(), least => LEAST_GAIN };
@@ -195,7 +200,8 @@ mod tests {
     use plimsoll_model::timelines::{Dma, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
 
-    /// A byte is transferred in a picosecond, and copied in `slow` of them.
+    /// Makespans of both schedules. A byte is transferred in one picosecond, and copied in `slow`
+    /// picoseconds.
     fn makespans(chain: &[(u64, u64)], startup: u64, slow: u64) -> (u64, u64) {
         let operators = chain.iter().map(|&(compute, weights)| TimedOperator {
             name: "o".to_owned(),
@@ -220,8 +226,8 @@ mod tests {
     }
 
     #[test]
-    fn equal_operators_lose_where_the_closed_form_says() {
-        // Computing c, weights b, copies p = b slow, n operators; from the formulas by hand.
+    fn equal_operators_lose_where_the_closed_form_predicts() {
+        // Computing c, weights b, copies p = b slow, n operators; expected values derived by hand.
         let cases = [
             // Equal computing and transfer: l > 10 + 10 * 3/4 = 17.5, so 18 - 10.
             ((4, 10, 10, 1), 8),
@@ -231,7 +237,7 @@ mod tests {
             ((4, 2, 100, 1), 2),
             // Copies at half the rate: l > 20 + 7.5, so 28 - 10.
             ((4, 10, 10, 2), 18),
-            // One operator hides nothing: at any start-up.
+            // One operator hides nothing: loses at any setup latency.
             ((1, 10, 10, 1), 1),
         ];
         for ((n, c, b, slow), expected) in cases {
@@ -239,7 +245,7 @@ mod tests {
             assert_eq!(uniform(n, c, b, b * slow), expected);
             assert_eq!(searched(&chain, slow), expected, "{n} of {c}, {b}");
         }
-        // Start-up alone decides: nothing to carry to speak of.
+        // Setup latency alone decides: transfers are negligible.
         assert_eq!(makespans(&[(2, 1); 5], 100, 1), (15, 507));
         for n in 1..7 {
             for (c, b) in [(0, 3), (5, 1), (1, 5), (9, 9), (40, 3)] {
@@ -252,12 +258,12 @@ mod tests {
                 }
             }
         }
-        // A copy faster than the transfer itself: it loses without any start-up.
+        // A copy faster than the transfer itself: ping-pong loses without any setup latency.
         assert_eq!(uniform(3, 1, 100, 10), 0);
     }
 
     #[test]
-    fn halving_finds_the_first_yes() {
+    fn bisection_finds_the_first_true_value() {
         for first in 0..40 {
             assert_eq!(least(39, |at| Ok::<_, ()>(at >= first)), Ok((first < 40).then_some(first)));
         }
@@ -265,7 +271,7 @@ mod tests {
         assert_eq!(least(39, |at| if at == 19 { Err(at) } else { Ok(at > 19) }), Err(19));
     }
 
-    /// Table 3 as rows, and what does not fit.
+    /// Table 3 as CSV, with notes on graphs that do not fit.
     fn text(machine: &Machine) -> String {
         let registry = plimsoll::registry();
         let limits = Limits { nodes: Some(1000), ..Limits::default() };
@@ -282,7 +288,7 @@ mod tests {
             let Ok(times) = times else { continue };
             // A picosecond less, and it does not lose.
             let against = Against::new(timed, times, (1, 1)).unwrap();
-            // Without weights it never does.
+            // Without weights it never loses.
             let Some(from) = against.from else { continue };
             for (startup, loses) in [(from, true), (from.saturating_sub(Time::new(1)), false)] {
                 let machine = Machine { startup, ..times.machine.clone() };

@@ -1,4 +1,4 @@
-//! Table 3 with public models: the stand-ins of tables 1 and 2 on a machine.
+//! Table 3 of the LUNA paper with public models: the stand-ins of tables 1 and 2 on a machine.
 
 use super::measured::{graphs, options};
 use super::models::StandIn;
@@ -13,14 +13,14 @@ use plimsoll_model::graph::{Boundary, Graph};
 use plimsoll_model::timelines::{Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines};
 use plimsoll_model::{Bytes, Entry, Setup};
 
-/// Below this many bytes, slices are made no smaller.
+/// The smallest slice that is tried, bytes.
 const LEAST_SLICE: u64 = 256;
 
 /// The two columns of table 3.
 pub(super) const SYNCHRONOUS: &str = "synchronous";
 pub(super) const PING_PONG: &str = "ping-pong";
 
-/// A graph with its orders: what times are computed from, on any machine.
+/// A graph with its orders, from which times are computed for any machine.
 #[derive(Debug)]
 pub(super) struct Timed<'a> {
     pub stand_in: &'a StandIn,
@@ -28,24 +28,24 @@ pub(super) struct Timed<'a> {
     schedules: [&'static Entry<Timelines>; 2],
 }
 
-/// What a graph takes on a machine.
+/// The times of a graph on a machine.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
     /// The machine, with slices small enough for two buffers.
     pub machine: Machine,
-    /// Steps of all segments: operators and slices.
+    /// Number of operators and slices in all segments.
     pub steps: usize,
-    /// Those of the longest run without overlap.
+    /// Number of operators and slices on the longest run without overlap.
     pub run: u64,
-    /// Segments.
+    /// Number of segments.
     pub segments: usize,
-    /// Transfers on that run: how often a start-up is paid.
+    /// Number of transfers on that run, each of which pays the setup latency.
     pub transfers: u64,
-    /// Time that run computes.
+    /// Time that this run computes.
     pub computing: Time,
-    /// Without overlap, by DMA.
+    /// The makespan without overlap, with DMA.
     pub synchronous: Time,
-    /// With ping-pong.
+    /// The makespan with ping-pong.
     pub overlapped: Time,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Timed<'a> {
         Ok(Self { stand_in, regions, schedules })
     }
 
-    /// Its graph.
+    /// The graph of the stand-in.
     pub fn graph(&self) -> &Graph {
         &self.stand_in.graph
     }
@@ -71,7 +71,7 @@ impl<'a> Timed<'a> {
             .map_err(ReproduceError::on(self.graph().name()))
     }
 
-    /// Its program by one of the two schedules, or why there is none.
+    /// The schedule of a program by one of the two algorithms, or the reason why there is none.
     fn by(
         &self,
         program: &OverlapProgram,
@@ -88,7 +88,7 @@ impl<'a> Timed<'a> {
         }
     }
 
-    /// The end of the longest run on a machine, or why there is none.
+    /// The makespan of the longest run on a machine, or the reason why there is none.
     pub fn makespan(
         &self,
         machine: &Machine,
@@ -97,7 +97,8 @@ impl<'a> Timed<'a> {
         Ok(self.by(&self.program(machine)?, name)?.map(|scheduled| scheduled.makespan))
     }
 
-    /// Both times on a machine; where ping-pong's buffers do not fit, in smaller slices. Else why not.
+    /// Both times on a machine, with smaller slices where the buffers of ping-pong do not fit; or the reason
+    /// why there are none.
     pub fn times(&self, machine: &Machine) -> Result<Result<Times, String>, ReproduceError> {
         let mut machine = Machine { copy: None, ..machine.clone() };
         let mut reason = None;
@@ -121,13 +122,13 @@ impl<'a> Timed<'a> {
                         machine,
                     }));
                 }
-                (Err(told), _) | (_, Err(told)) => {
-                    let told = reason.get_or_insert(told);
+                (Err(why), _) | (_, Err(why)) => {
+                    let why = reason.get_or_insert(why);
                     let largest =
                         problems().flat_map(TimelineProblem::operators).map(|one| one.weights.get());
                     let half = largest.max().unwrap_or(0).div_ceil(2);
                     if half < LEAST_SLICE {
-                        return Ok(Err(told.clone()));
+                        return Ok(Err(why.clone()));
                     }
                     machine.slice = Some(Bytes::new(half));
                 }
@@ -137,7 +138,7 @@ impl<'a> Timed<'a> {
 }
 
 impl Times {
-    /// Time of all fetches.
+    /// Total time of all transfers.
     pub fn fetching(&self) -> Time {
         self.synchronous.saturating_sub(self.computing)
     }
@@ -147,30 +148,30 @@ impl Times {
         gain(self.synchronous, self.overlapped)
     }
 
-    /// Computing in the time without overlap, percent.
+    /// The share of computing in the time without overlap, percent.
     pub fn share(&self) -> f64 {
         100.0 * self.computing.get() as f64 / self.synchronous.get().max(1) as f64
     }
 }
 
-/// How much less `after` is than `before`, percent; negative where it is more.
+/// The reduction from `before` to `after`, percent; negative for an increase.
 pub(super) fn gain(before: Time, after: Time) -> f64 {
     printed::gain(before.get(), after.get())
 }
 
-/// Microseconds, rounded.
+/// A time in microseconds, rounded.
 pub(super) fn micros(time: Time) -> u64 {
     (time.get() + 500_000) / 1_000_000
 }
 
 pub(super) fn refused(what: &str, reason: &str) -> ReproduceError {
-    ReproduceError::Defect(format!("{what}: the checker refused its order: {reason}"))
+    ReproduceError::Defect(format!("{what}: the checker rejected the order: {reason}"))
 }
 
-/// Every stand-in with its times or why it has none.
+/// Every stand-in with its times, or the reason why it has none.
 pub(super) type Measured<'a> = Vec<(Timed<'a>, Result<Times, String>)>;
 
-/// Stand-ins of the models of table 3 on a machine.
+/// Measures the stand-ins of the models of table 3 on a machine.
 pub(super) fn measure<'a>(
     context: &Context<'_>,
     stand_ins: &'a [StandIn],
@@ -200,7 +201,7 @@ impl Times {
     }
 }
 
-/// Table 3 with stand-ins beside each row.
+/// Defines table 3 with stand-ins beside each row.
 pub(super) fn table(
     measured: &Measured<'_>,
     rows: &[PrintedTimes],
@@ -221,7 +222,7 @@ pub(super) fn table(
             }
         };
         table.push(context! { stand_ins => mine.iter().map(cells).collect::<Vec<_>>(), ..row.facts() });
-        let none = "the paper's model is not public, and nothing stands in for it here".to_owned();
+        let none = "the model of the paper is not public and has no stand-in".to_owned();
         let reasons = mine.iter().map(|(timed, times)| (reason(timed, times, machine), times.as_ref().ok()));
         let reasons = reasons.chain(mine.is_empty().then_some((none, None)));
         timed_rows.extend(reasons.enumerate().map(|(at, (reason, times))| {
@@ -245,11 +246,11 @@ pub(super) fn table(
     );
 }
 
-/// Why a stand-in's times are not those printed, or why it has none.
+/// Why the times of a stand-in differ from the printed ones, or why it has none.
 fn reason(timed: &Timed<'_>, times: &Result<Times, String>, machine: &Machine) -> String {
     let (name, differs) = (timed.graph().name(), &timed.stand_in.differs);
     match times {
-        Ok(_) => format!("another model, {name}: {differs}; machine {}, of round numbers", machine.name),
-        Err(why) => format!("{name} does not fit on chip: {why}"),
+        Ok(_) => format!("another model, {name}: {differs}; machine {} with round numbers", machine.name),
+        Err(why) => format!("{name} does not fit into on-chip memory: {why}"),
     }
 }

@@ -1,16 +1,17 @@
-//! Table 3 of the paper: its arithmetic, and what both of its times say about computing and fetching.
+//! Table 3 of the LUNA paper: its consistency, and the bounds on computing and fetching that its two times
+//! imply.
 //!
-//! Let operator i of n compute for c(i) and have its weights fetched in l(i), start-up included; C and T are the sums. Without
-//! overlap that takes S = C + T. With ping-pong, weights of operator i are fetched while i - 1 computes:
-//! P = l(0) + sum of max(c(i - 1), l(i)) + c(n - 1). As max(a, b) = a + b - min(a, b), what is saved is
-//! D = S - P = sum of min(c(i - 1), l(i)) over i from 1 on.
+//! Let operator i of n compute for c(i) and have its weights fetched in l(i), including setup latency; C and
+//! T are the sums. Without overlap the run takes S = C + T. With ping-pong, the weights of operator i are
+//! fetched while i - 1 computes: P = l(0) + sum of max(c(i - 1), l(i)) + c(n - 1). Since max(a, b) = a + b -
+//! min(a, b), the saved time is D = S - P = sum of min(c(i - 1), l(i)) over i from 1 on.
 //!
-//! - **Any distribution**: D is at most C and at most T, so that both lie from S - P to P; in shares of S, from the
-//!   gain to one less the gain, and no gain exceeds a half. Nothing more follows: two operators with c = (C, 0) and l = (T - D, D) take
-//!   both times, for every such C.
-//! - **Uniform**, n equal operators: D = min(C, T) (n - 1) / n, so that the smaller of both is D n / (n - 1), which must not
-//!   exceed S / 2: n (S - 2 D) >= S.
-//! - **Regions** over whose borders nothing overlaps leave out terms of the sum; the first result stays.
+//! - **Any distribution**: D is at most C and at most T, so both lie between S - P and P. As shares of S they
+//!   lie between the gain and one minus the gain, and no gain exceeds one half. Nothing more follows: for
+//!   every such C, two operators with c = (C, 0) and l = (T - D, D) have both times.
+//! - **Uniform**, n equal operators: D = min(C, T) (n - 1) / n, so the smaller of C and T is D n / (n - 1),
+//!   which must not exceed S / 2: n (S - 2 D) >= S.
+//! - **Regions** without overlap across borders remove terms of the sum; the first result still holds.
 
 use crate::Reproduction;
 use minijinja::{Value, context};
@@ -30,25 +31,27 @@ pub struct PrintedTimes {
 const JOINED: (&str, [&str; 2]) = ("FusionDetect", ["BodyDetect", "FaceDetect"]);
 
 impl PrintedTimes {
-    /// The gain that follows from both times, hundredths of a percent, rounded; below zero where ping-pong takes longer.
+    /// The gain that follows from both times, in hundredths of a percent, rounded; negative where ping-pong
+    /// takes longer.
     pub fn computed(&self) -> i64 {
         let saved = i128::from(self.synchronous) - i128::from(self.overlapped);
         let whole = i128::from(self.synchronous.max(1));
         (saved * 20_000 + whole).div_euclid(2 * whole) as i64
     }
 
-    /// From where to where computing may lie, and fetching likewise, microseconds; none where no chain takes both times.
+    /// The bounds on computing, which are also those on fetching, microseconds; `None` where no chain has
+    /// both times.
     pub fn split(&self) -> Option<(u64, u64)> {
         let saved = self.synchronous.checked_sub(self.overlapped)?;
         (saved <= self.overlapped).then_some((saved, self.overlapped))
     }
 
-    /// The smaller of computing and fetching in a chain of so many equal operators, microseconds; none where no such
-    /// chain takes both times.
+    /// The smaller of computing and fetching in a chain of `operators` equal operators, microseconds; `None`
+    /// where no such chain has both times.
     pub fn uniform(&self, operators: u64) -> Option<f64> {
         let (saved, _) = self.split()?;
         if saved == 0 {
-            // Either of both is nothing, or there is one operator.
+            // Computing or fetching is zero, or there is one operator.
             return Some(0.0);
         }
         let gaps = operators.checked_sub(1).filter(|&gaps| gaps > 0)?;
@@ -57,23 +60,23 @@ impl PrintedTimes {
         fits.then(|| saved as f64 * operators as f64 / gaps as f64)
     }
 
-    /// The fewest equal operators that can take both times.
+    /// The fewest equal operators that can have both times.
     pub fn fewest(&self) -> Option<u64> {
         let (saved, _) = self.split()?;
         if saved == 0 {
             return Some(1);
         }
-        // A gain of a half needs infinitely many.
+        // A gain of one half requires infinitely many operators.
         let rest = self.synchronous - 2 * saved;
         (rest > 0).then(|| self.synchronous.div_ceil(rest).max(2))
     }
 }
 
-/// Chains of so many operators are shown.
+/// Lengths of the chains shown.
 const CHAINS: [u64; 2] = [10, 100];
 
 impl PrintedTimes {
-    /// What its times tell.
+    /// The facts that follow from its times.
     pub fn facts(&self) -> Value {
         let chain = |operators| self.uniform(operators).map(|micros| micros.round() as u64);
         let fewest = self.fewest();
@@ -85,7 +88,7 @@ impl PrintedTimes {
     }
 }
 
-/// Checks the printed table against itself.
+/// Checks the printed table for consistency.
 pub(super) fn arithmetic(rows: &[PrintedTimes], claimed: u64, found: &mut Reproduction) {
     let best = rows.iter().max_by_key(|row| row.computed()).map(|best| {
         let agrees = best.computed() >= 0 && (best.computed() + 50) / 100 == claimed as i64;
@@ -96,7 +99,7 @@ pub(super) fn arithmetic(rows: &[PrintedTimes], claimed: u64, found: &mut Reprod
     found.fact("parts", joined(rows));
 }
 
-/// Times that stand in two rows.
+/// Times that occur in two rows.
 fn repeated(rows: &[PrintedTimes]) -> Vec<Value> {
     let times = |row: &PrintedTimes| [("synchronous", row.synchronous), ("ping-pong", row.overlapped)];
     let mut repeated = Vec::new();
@@ -114,7 +117,7 @@ fn repeated(rows: &[PrintedTimes]) -> Vec<Value> {
     repeated
 }
 
-/// The model that joins two others.
+/// The facts on the model that joins two others.
 fn joined(rows: &[PrintedTimes]) -> Option<Value> {
     let named = |name: &str| rows.iter().find(|row| row.model == name);
     let (whole, [one, other]) = (named(JOINED.0)?, JOINED.1.map(named));
@@ -136,7 +139,7 @@ mod tests {
     use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
 
-    /// Times of a chain of operators (computing, fetching) by both schedules; a byte takes a picosecond.
+    /// Times of a chain of operators (computing, fetching) by both schedules; a byte takes one picosecond.
     fn times(chain: &[(u64, u64)]) -> (u64, u64) {
         let operators = chain.iter().map(|&(compute, weights)| TimedOperator {
             name: "o".to_owned(),
@@ -160,13 +163,13 @@ mod tests {
         Inputs::default().times
     }
 
-    /// The same numbers on any machine.
+    /// A deterministic pseudorandom number below `limit`.
     fn draw(state: &mut u64, limit: u64) -> u64 {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (*state >> 33) % limit
     }
 
-    /// The numbers of a value, by name.
+    /// The members of a value, by name.
     fn numbers(value: &Value, names: [&str; 3]) -> [String; 3] {
         names.map(|name| value.get_attr(name).unwrap().to_string())
     }
@@ -190,7 +193,7 @@ mod tests {
         rows[4].overlapped = 1_000_000;
         assert_eq!((rows[0].computed(), rows[2].computed()), (2897, 68));
         assert!(repeated(&rows).is_empty());
-        // More than a half is saved: no chain does that.
+        // More than one half is saved: impossible for any chain.
         assert_eq!((rows[4].split(), rows[4].fewest(), rows[4].uniform(10)), (None, None, None));
     }
 
@@ -207,7 +210,7 @@ mod tests {
                 chain.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
             let row = of(times(&chain));
             assert_eq!(row.synchronous, computing + fetching);
-            let (least, high) = row.split().expect("a chain took both times");
+            let (least, high) = row.split().expect("the times come from a chain");
             for part in [computing, fetching] {
                 assert!((least..=high).contains(&part), "{chain:?}");
                 touched[0] |= least > 0 && part == least;
@@ -239,7 +242,7 @@ mod tests {
                 assert!(row.fewest().unwrap() <= operators);
             }
         }
-        // 3 save at most a third: two cannot save 28.97 %, three can.
+        // Two equal operators save at most 25 %, three at most 33.33 %: a gain of 28.97 % requires three.
         let rows = printed();
         let fewest: Vec<Option<u64>> = rows.iter().map(PrintedTimes::fewest).collect();
         assert_eq!(fewest, [Some(3), Some(2), Some(2), Some(2), Some(2)]);

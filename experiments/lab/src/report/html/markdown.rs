@@ -1,10 +1,12 @@
-//! Markdown of records as HTML: headings below those of the page, tables that can be sorted, nothing that runs or loads.
+//! Markdown of records as HTML: headings below those of the page, sortable tables, no scripts and no external
+//! resources.
 
 use super::table::sortable;
 use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 
-/// HTML of a text. Headings begin at the fourth level. Tables are called `name`, and cells of more than `long` letters are
-/// folded. HTML in the text is escaped; of links and pictures the text is left.
+/// Converts a Markdown text to HTML. Headings start at level four. Tables are labelled `name`; cells of more
+/// than `long` characters are folded. HTML in the text is escaped. Links and pictures are reduced to their
+/// text.
 pub fn html(text: &str, name: &str, long: usize) -> String {
     let mut out = String::new();
     let mut pending = Vec::new();
@@ -39,7 +41,7 @@ pub fn html(text: &str, name: &str, long: usize) -> String {
     out
 }
 
-/// Three levels further down.
+/// The heading level three levels further down.
 fn below(level: HeadingLevel) -> HeadingLevel {
     match level {
         HeadingLevel::H1 => HeadingLevel::H4,
@@ -48,7 +50,7 @@ fn below(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
-/// The cells of a table as plain text, the header first.
+/// The cells of a table as plain text, header first.
 struct Rows {
     alignments: Vec<Alignment>,
     rows: Vec<Vec<String>>,

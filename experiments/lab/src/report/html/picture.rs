@@ -1,8 +1,8 @@
-//! Pictures from elsewhere, made fit to stand on the page.
+//! Sanitises SVG files before they are embedded into the page.
 //!
-//! What is written into a page runs there, so that of an SVG file only shapes, texts and their looks go in: elements and
-//! attributes from a list. A file with anything else (scripts, links, styles, pictures inside) is left out as a whole,
-//! and named. Identifiers are dropped: no two on a page may be the same.
+//! Scripts in embedded content would run, so only listed elements and attributes are kept. A file with
+//! anything else (scripts, links, styles, embedded pictures) is rejected as a whole and named on the page.
+//! Identifiers are dropped, since two on one page could be equal.
 
 use std::fmt::Write as _;
 
@@ -46,18 +46,18 @@ const ATTRIBUTES: [&str; 36] = [
     "pointer-events",
     "dominant-baseline",
 ];
-/// Attributes that are dropped: they say nothing here.
+/// Attributes that are dropped because they have no effect in an embedded picture.
 const DROPPED: [&str; 7] = ["xmlns", "version", "id", "class", "role", "aria-label", "xml:space"];
 
-/// The picture as it may stand on a page, under this name.
+/// Returns the picture in the form in which the page embeds it, labelled `name`.
 ///
 /// # Errors
-/// What it holds that a page must not.
+/// Returns a description of the first construct that is not allowed.
 pub fn fit(svg: &str, name: &str) -> Result<String, String> {
     let mut out = String::with_capacity(svg.len());
     let mut rest = svg.trim_start_matches('\u{feff}').trim();
     if let Some(after) = rest.strip_prefix("<?xml") {
-        rest = after.split_once("?>").ok_or("an end is missing")?.1.trim_start();
+        rest = after.split_once("?>").ok_or("the XML declaration has no end")?.1.trim_start();
     }
     let mut open: Vec<&str> = Vec::new();
     while !rest.is_empty() {
@@ -65,14 +65,14 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
             let (text, after) = rest.split_at(rest.find('<').unwrap_or(rest.len()));
             let is_blank = text.trim().is_empty();
             if open.is_empty() && !is_blank {
-                return Err("text outside of it".to_owned());
+                return Err("text outside the svg element".to_owned());
             }
             out.push_str(if is_blank { "" } else { text });
             rest = after;
             continue;
         };
         if let Some(after) = after.strip_prefix("!--") {
-            rest = after.split_once("-->").ok_or("a comment without an end")?.1;
+            rest = after.split_once("-->").ok_or("a comment has no end")?.1;
             continue;
         }
         let (tag, after) = split_tag(after)?;
@@ -80,7 +80,7 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
         if let Some(closed) = tag.strip_prefix('/') {
             let expected = open.pop();
             if expected != Some(closed.trim()) {
-                return Err(format!("'</{closed}>' where none is open"));
+                return Err(format!("'</{closed}>' closes an element that is not open"));
             }
             let _ = write!(out, "</{}>", closed.trim());
             continue;
@@ -89,7 +89,7 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
         let tag = tag.strip_suffix('/').unwrap_or(tag);
         let (element, attributes) = tag.split_at(tag.find(char::is_whitespace).unwrap_or(tag.len()));
         if !ELEMENTS.contains(&element) || (element == "svg") != open.is_empty() {
-            return Err(format!("an element '{element}'"));
+            return Err(format!("the element '{element}' is not allowed"));
         }
         let _ = write!(out, "<{element}");
         if element == "svg" {
@@ -102,12 +102,12 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
         }
     }
     if out.is_empty() || !open.is_empty() {
-        return Err("no end".to_owned());
+        return Err("an element is not closed".to_owned());
     }
     Ok(out)
 }
 
-/// What stands between the brackets of a tag, and what follows; `>` may stand in quotes.
+/// Splits a text into the inside of a tag and the rest. A quoted `>` does not end the tag.
 fn split_tag(text: &str) -> Result<(&str, &str), String> {
     let mut quote = None;
     for (at, c) in text.char_indices() {
@@ -119,27 +119,28 @@ fn split_tag(text: &str) -> Result<(&str, &str), String> {
             _ => {}
         }
     }
-    Err("a tag without an end".to_owned())
+    Err("a tag has no end".to_owned())
 }
 
 fn push_attributes(out: &mut String, element: &str, attributes: &str) -> Result<(), String> {
     let mut rest = attributes.trim();
     while !rest.is_empty() {
-        let (name, after) = rest.split_once('=').ok_or("an attribute without a value")?;
+        let (name, after) = rest.split_once('=').ok_or("an attribute has no value")?;
         let (name, after) = (name.trim(), after.trim_start());
-        let quote = after.chars().next().filter(|c| "\"'".contains(*c)).ok_or("a value without quotes")?;
-        let (value, after) = after[1..].split_once(quote).ok_or("a value without an end")?;
+        let quote =
+            after.chars().next().filter(|c| "\"'".contains(*c)).ok_or("an attribute value has no quotes")?;
+        let (value, after) = after[1..].split_once(quote).ok_or("an attribute value has no closing quote")?;
         rest = after.trim_start();
-        // The page gives a picture its size.
+        // The page sets the size of a picture.
         let sized = element == "svg" && ["width", "height"].contains(&name);
         if DROPPED.contains(&name) || sized {
             continue;
         }
         if !ATTRIBUTES.contains(&name) {
-            return Err(format!("an attribute '{name}'"));
+            return Err(format!("the attribute '{name}' is not allowed"));
         }
         if value.contains(['<', '"']) || value.contains("url") {
-            return Err(format!("a value of '{name}'"));
+            return Err(format!("the value of the attribute '{name}' is not allowed"));
         }
         let _ = write!(out, " {name}=\"{value}\"");
     }
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_go_in_and_identifiers_do_not() {
+    fn shapes_are_kept_and_identifiers_are_dropped() {
         let svg = "<?xml version=\"1.0\"?>\n<!-- > --><svg xmlns=\"x\" viewBox=\"0 0 9 9\" width=\"9\" id='a'>\n<g fill='red'><title>a &lt; b</title>\n<rect x=\"1\" y=\"2\"/></g></svg>\n";
         assert_eq!(
             fit(svg, "<n>").unwrap(),
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_run_or_load_stays_out() {
+    fn active_and_external_content_is_rejected() {
         for bad in [
             "<svg><script>alert(1)</script></svg>",
             "<svg onload=\"x\"></svg>",

@@ -1,23 +1,23 @@
-//! Tables that a reader can sort and filter.
+//! Sortable and filterable HTML tables.
 
 use crate::analysis::Sheet;
 use crate::report::scene::escape;
 use crate::report::table::{Align, Table};
 use std::fmt::Write as _;
 
-/// Longest text of a cell that is not folded, letters.
+/// Longest text of a cell that is not folded, characters.
 pub const LONG: usize = 60;
-/// How many letters of a longer one are seen.
+/// Visible characters of a folded text.
 const SEEN: usize = 48;
 
-/// A table as it is.
+/// A [`Table`] as HTML.
 pub fn table(table: &Table, name: &str) -> String {
     let columns: Vec<(&str, bool)> =
         table.columns().iter().map(|(column, align)| (column.as_str(), *align == Align::Right)).collect();
     sortable(name, &columns, LONG, table.rows().iter().map(Vec::as_slice))
 }
 
-/// A CSV file as it stands: columns of numbers to the right.
+/// A CSV file as HTML; numeric columns are aligned right.
 pub fn sheet(sheet: &Sheet, name: &str) -> String {
     let columns: Vec<(&str, bool)> = sheet
         .columns
@@ -28,8 +28,9 @@ pub fn sheet(sheet: &Sheet, name: &str) -> String {
     sortable(name, &columns, LONG, sheet.lines.iter().map(|(_, cells)| cells.as_slice()))
 }
 
-/// A table with a header; columns with whether they are numbers, cells of more than `long` letters folded. Ends of cells and rows may be left out in HTML, and are,
-/// for they are a good part of a long table.
+/// A table with a header. Each column states whether it is numeric; cells of more than `long` characters are
+/// folded. Closing tags of cells and rows are optional in HTML and omitted, since they are a large part of a
+/// long table.
 pub fn sortable<'a>(
     name: &str,
     columns: &[(&str, bool)],
@@ -57,7 +58,7 @@ pub fn sortable<'a>(
     text
 }
 
-/// A text, folded where it is long.
+/// A text as HTML, folded where it is long.
 fn folded(text: &str, long: usize) -> String {
     if text.chars().count() <= long {
         return escape(text);

@@ -1,4 +1,4 @@
-//! What another process left behind, through the checker and into its record.
+//! Checks the answer of another process and completes its record.
 
 use super::{External, ExternalAttempt, Said, Task};
 use crate::record::{Record, of_process};
@@ -6,20 +6,21 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::run::audit;
 use plimsoll_model::{Bytes, Instance, Layout, LowerBound, Offsets, Outcome, Stats, Stop, Witness};
 
-/// Whose process it was.
+/// The origin of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// One of our own algorithms: its bound went through the audit of the process that printed it.
+    /// A built-in algorithm: the process that printed the bound has audited it.
     Own,
-    /// Somebody else's: what it says is kept, and proves nothing. The bound is the best that our own runs proved.
+    /// An external program: its reports are recorded but prove nothing. The bound is the best that built-in
+    /// algorithms proved.
     Foreign(Bytes),
 }
 
-/// Why a run may say it ended.
+/// Termination reasons that a process may report.
 const STOPS: [&str; 5] = ["completed", "target", "time-limit", "node-limit", "interrupted"];
 
-/// Runs a process as a record asks for it and puts its answer through the checker; `capacity` is the one it is given. Returns
-/// the record with what became of it, traced on request, and the layout where it is valid. `None` where a request to stop
+/// Runs a process with the parameters of a record, gives it `capacity`, and checks its answer. Returns the
+/// completed record, traced on request, and the layout where it is valid. `None` where a request to stop
 /// ended the process.
 pub fn answer(
     peer: &External,
@@ -34,17 +35,17 @@ pub fn answer(
     if attempt.interrupted {
         return None;
     }
-    let course = attempt.course();
+    let reported = attempt.course();
     let mut record = asked;
-    let layout = judge(&mut record, instance, whose, attempt);
+    let layout = check(&mut record, instance, whose, attempt);
     if traced {
-        record.trace = of_process(&record, &course);
+        record.trace = of_process(&record, &reported);
     }
     Some((record, layout))
 }
 
-/// Puts an answer through the checker and into its record; returns the layout where it is valid.
-fn judge(record: &mut Record, instance: &Instance, whose: Whose, attempt: ExternalAttempt) -> Option<Layout> {
+/// Checks an answer and completes its record; returns the layout where it is valid.
+fn check(record: &mut Record, instance: &Instance, whose: Whose, attempt: ExternalAttempt) -> Option<Layout> {
     let said = Said::last(&attempt.said);
     let stop = if attempt.timed_out { Stop::TimeLimit } else { Stop::Completed };
     record.seconds = Some(attempt.seconds);
@@ -88,14 +89,14 @@ fn judge(record: &mut Record, instance: &Instance, whose: Whose, attempt: Extern
         None if whose == Whose::Own => record.own_seconds = said.seconds,
         None => {}
     }
-    // Our own exit codes say what the row says already.
+    // The exit codes of built-in processes repeat what the row contains.
     let spoken = whose == Whose::Own && record.status == "done" && !attempt.timed_out;
     errors.extend(attempt.remark.filter(|_| !spoken));
     record.error = errors.join("; ");
     valid
 }
 
-/// Nothing to check: a failure, unless time ran out or it said why there is nothing.
+/// A run without a layout has failed, unless the time limit ended it or it reported a claim.
 fn without_layout(record: &mut Record, whose: Whose, said: &Said, timed_out: bool) {
     match (&said.claim, whose) {
         (Some(claim), Whose::Own) if matches!(claim.as_str(), "infeasible" | "unknown") => {
@@ -125,10 +126,10 @@ fn with_layout(
         Whose::Foreign(bound) => bound,
     };
     let proved = if value < bound {
-        errors.push(format!("its peak {value} is below the proven bound {bound}"));
+        errors.push(format!("the peak {value} is below the proven bound {bound}"));
         LowerBound::trivial()
     } else {
-        // Proved before, by whomever; here it only says what the peak proves.
+        // The bound was proved elsewhere; here it only serves to derive the claim.
         LowerBound::new(bound, Witness::Search { solver: "bench".to_owned() })
     };
     let best = Some((layout, value));
