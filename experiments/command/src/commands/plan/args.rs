@@ -64,7 +64,7 @@ pub struct PlanArgs {
     /// Draw the layout as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,
-    /// Write the offset problem with the conflicts of --branches as a CSV instance
+    /// Write the offset problem of --branches (of `exclusive` for nested and naive) as a CSV instance
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub instance: Option<PathBuf>,
     /// Write the order of every region as CSV: region, step, operator, kind, live bytes
