@@ -175,8 +175,8 @@ fn run(command: Command) -> Result<u8, Failure> {
     result
 }
 
-/// Installs handlers for Ctrl-C and SIGTERM: commands that search end with their best answer so far, all others
-/// leave no partial files.
+/// Installs handlers for Ctrl-C and SIGTERM: commands that search end with their best answer so far, all
+/// others leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
     match command {
         // These end with their parent.

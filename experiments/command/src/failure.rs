@@ -30,8 +30,8 @@ pub fn code(claim: Claim) -> u8 {
 }
 
 /// Returns the exit code of many runs, by the first rule that applies: [`INTERNAL`] if all runs of a built-in
-/// algorithm failed, [`REFUTED`] if the checker rejected an answer, [`NOTHING_FOUND`] if all runs of an external
-/// program failed.
+/// algorithm failed, [`REFUTED`] if the checker rejected an answer, [`NOTHING_FOUND`] if all runs of an
+/// external program failed.
 pub fn code_of_runs(failures: &[Failures], refused: bool) -> u8 {
     let broken = |one: &Failures| one.failed == one.runs && !one.is_external();
     let wrong = |one: &Failures| one.refused == one.runs;

@@ -14,9 +14,9 @@ use std::path::Path;
 
 /// A JSON object and its text.
 ///
-/// The name of a member determines its format: `_ps` is a time, `_percent` has two digits. A `claim` is marked if
-/// its `arithmetic` is floating point, and a `region` is followed by its `name`. `chance` has three digits and
-/// `wasted` none. A list is shown as its length.
+/// The name of a member determines its format: `_ps` is a time, `_percent` has two digits. A `claim` is
+/// marked if its `arithmetic` is floating point, and a `region` is followed by its `name`. `chance` has three
+/// digits and `wasted` none. A list is shown as its length.
 #[derive(Debug)]
 pub struct Report {
     object: Value,
@@ -49,8 +49,8 @@ impl Report {
         let _ = writeln!(self.text, "{name:<12} {text}");
     }
 
-    /// Adds a line with placeholders for members: `{peak} live bytes`. Text from input files must be a member, as it
-    /// may contain braces.
+    /// Adds a line with placeholders for members: `{peak} live bytes`. Text from input files must be a
+    /// member, as it may contain braces.
     pub fn show(&mut self, name: &str, text: &str) {
         let parts = text.split('{').map(|part| match part.split_once('}') {
             Some((key, rest)) => self.cell(&self.object, key) + rest,
@@ -96,8 +96,8 @@ impl Report {
         self.text.push_str(text);
     }
 
-    /// Adds a table after a blank line. `columns` lists members of the rows, or else of the report. A heading that
-    /// differs from the member comes before it: `bound = lower_bound, claim`.
+    /// Adds a table after a blank line. `columns` lists members of the rows, or else of the report. A heading
+    /// that differs from the member comes before it: `bound = lower_bound, claim`.
     pub fn table(&mut self, rows: &[Value], columns: &str) {
         let columns: Vec<(&str, &str)> =
             columns.split(", ").map(|column| column.split_once(" = ").unwrap_or((column, column))).collect();

@@ -1,7 +1,7 @@
 //! SIGINT (Ctrl-C) and SIGTERM.
 //!
-//! The first signal sets the [flag](plimsoll::model::interrupt) that every run checks. The second ends the process
-//! immediately with exit code 128 plus the signal's number.
+//! The first signal sets the [flag](plimsoll::model::interrupt) that every run checks. The second ends the
+//! process immediately with exit code 128 plus the signal's number.
 
 use plimsoll::model::interrupt;
 use std::io;
@@ -15,12 +15,13 @@ pub enum First {
     Ends,
 }
 
-/// Signals this soon after the first count as the same: `timeout` and shells signal a process and then its group.
+/// Signals this soon after the first count as the same: `timeout` and shells signal a process and then its
+/// group.
 #[cfg(unix)]
 const SAME: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Starts a thread that handles SIGINT and SIGTERM. Before it ends the process, it removes the temporary files of
-/// unfinished writes.
+/// Starts a thread that handles SIGINT and SIGTERM. Before it ends the process, it removes the temporary
+/// files of unfinished writes.
 ///
 /// # Errors
 /// Fails if the system cannot install a handler or start a thread.

@@ -13,8 +13,8 @@ const TIME_LIMIT_EACH: Duration = Duration::from_secs(10);
 /// Limits, threads and seed.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct EffortArgs {
-    /// Stop after this many seconds, or `none` for no limit [default: 60; with --compare, 10 per algorithm; with
-    /// --node-limit, none]
+    /// Stop after this many seconds, or `none` for no limit [default: 60; with --compare, 10 per algorithm;
+    /// with --node-limit, none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none, allow_negative_numbers = true)]
     pub time_limit: Option<Duration>,
     /// Stop each search after this many nodes; without --time-limit, results are reproducible
@@ -34,8 +34,8 @@ impl EffortArgs {
         Setup { seed: self.seed, threads: self.threads, ..Setup::default() }
     }
 
-    /// Returns the limits of a command and starts their clock; all its runs share the time limit. The default sets
-    /// a deadline only, so that algorithms do not adapt to it.
+    /// Returns the limits of a command and starts their clock; all its runs share the time limit. The default
+    /// sets a deadline only, so that algorithms do not adapt to it.
     pub fn limits(self) -> Limits {
         let time = self.time_limit.filter(|time| *time < NO_LIMIT);
         let limits = Limits { time, nodes: self.node_limit, ..Limits::default() };
@@ -53,8 +53,8 @@ impl EffortArgs {
         Limits { time, nodes: self.node_limit, ..Limits::default() }
     }
 
-    /// Returns the limits of each compared algorithm with the clock started. The default sets a deadline only, as in
-    /// [`EffortArgs::limits`].
+    /// Returns the limits of each compared algorithm with the clock started. The default sets a deadline
+    /// only, as in [`EffortArgs::limits`].
     pub fn limits_each_from_now(self) -> Limits {
         let limits = self.limits_each().from_now();
         if self.is_default() { Limits { time: None, ..limits } } else { limits }

@@ -26,8 +26,8 @@ pub struct OpenArgs {
     /// Replace the shape of an input, as in `x=1x3x224x224`; may be repeated
     #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
     pub input_shape: Vec<(String, Vec<u64>)>,
-    /// Set the value of an input that determines shapes: integers in row-major order, as in `size=1,3,224,224`; may
-    /// be repeated
+    /// Set the value of an input that determines shapes: integers in row-major order, as in
+    /// `size=1,3,224,224`; may be repeated
     #[arg(long, value_name = "NAME=I,J,..", value_parser = value)]
     pub value: Vec<(String, Vec<i64>)>,
     /// Set the shape of a tensor that cannot be inferred; may be repeated

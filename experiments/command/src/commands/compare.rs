@@ -1,4 +1,5 @@
-//! `--compare`: runs every algorithm of a problem on one question and compares them with the best proven bound.
+//! `--compare`: runs every algorithm of a problem on one question and compares them with the best proven
+//! bound.
 
 use crate::args::EffortArgs;
 use crate::failure::{Failure, NOTHING_FOUND, code};
@@ -25,8 +26,8 @@ pub fn about(graph: &Graph) -> Record {
     }
 }
 
-/// Runs every algorithm on a question, each within the limits that `limits` starts, and settles bounds and gaps.
-/// Algorithms that do not support the question have no record. `about` contains the common columns.
+/// Runs every algorithm on a question, each within the limits that `limits` starts, and settles bounds and
+/// gaps. Algorithms that do not support the question have no record. `about` contains the common columns.
 pub fn compare<P: Posed>(
     registry: &Registry,
     question: &P::Question<'_>,

@@ -1,4 +1,5 @@
-//! `plimsoll convert`: converts between CSV and the structured schema of dsa-solver, and layouts to allocations.
+//! `plimsoll convert`: converts between CSV and the structured schema of dsa-solver, and layouts to
+//! allocations.
 
 use crate::args::{EndpointsArg, note_columns};
 use crate::failure::{ANSWERED, Failure, REFUTED};
@@ -16,12 +17,12 @@ pub struct ConvertArgs {
     /// One JSON document, or CSV instances that become the pools of one document
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Write to this file or folder. From JSON: a folder for one instance per pool, created if missing, or a .csv file
-    /// for a single pool. From CSV, or with --layout: a .json file
+    /// Write to this file or folder. From JSON: a folder for one instance per pool, created if missing, or a
+    /// .csv file for a single pool. From CSV, or with --layout: a .json file
     #[arg(long, short, value_name = "DIR|FILE")]
     output: PathBuf,
-    /// Write this layout of a pool's instance (CSV of `solve --output`) as allocations of the document; once per pool.
-    /// POOL is a name or an id, and is optional if only one pool has the buffers of the layout
+    /// Write this layout of a pool's instance (CSV of `solve --output`) as allocations of the document; once
+    /// per pool. POOL is a name or an id, and is optional if only one pool has the buffers of the layout
     #[arg(long, value_name = "[POOL=]FILE")]
     layout: Vec<String>,
     /// Meaning of lifespan ends in the CSV [default: by column name: `upper` is half-open, `end` inclusive]

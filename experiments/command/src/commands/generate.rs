@@ -41,8 +41,8 @@ enum Making {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Facts {
-    /// All but the number of buffers are in bytes. The family may determine the optimal peak, a lower bound above the
-    /// load, an upper bound and the capacity.
+    /// All but the number of buffers are in bytes. The family may determine the optimal peak, a lower bound
+    /// above the load, an upper bound and the capacity.
     Instance {
         buffers: usize,
         load: u64,
@@ -51,7 +51,8 @@ enum Facts {
         at_most: Option<u64>,
         capacity: Option<u64>,
     },
-    /// Bytes of all activations and of all weights, and the size of the smallest arena in bytes, if it is known.
+    /// Bytes of all activations and of all weights, and the size of the smallest arena in bytes, if it is
+    /// known.
     Graph { operators: usize, tensors: usize, activations: u64, weights: u64, optimum: Option<u64> },
 }
 
@@ -100,8 +101,8 @@ pub struct GenerateArgs {
     /// Write this many files with consecutive seeds, and a manifest, into the folder of --out
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     count: Option<u64>,
-    /// Write to this file (.csv for instances, .json for graphs), or with a manifest into this folder, created if
-    /// missing [default: FAMILY-..-SEED.csv or .json]
+    /// Write to this file (.csv for instances, .json for graphs), or with a manifest into this folder,
+    /// created if missing [default: FAMILY-..-SEED.csv or .json]
     #[arg(long, short, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
 }
@@ -147,8 +148,8 @@ fn many(args: &GenerateArgs, maker: &Maker, folder: &Path, count: u64) -> Result
         return Err(Failure::input(format!("--count: '{}' is a single graph without seeds", case.name)));
     }
     let last = args.seed.checked_add(count - 1);
-    let last = last
-        .ok_or_else(|| Failure::input(format!("--count: {count} seeds from {} exceed 2^64", args.seed)))?;
+    let last =
+        last.ok_or_else(|| Failure::input(format!("--count: {count} seeds from {} exceed 2^64", args.seed)))?;
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::input(format!("cannot create the folder {}: {error}", folder.display())))?;
     output::check_target(&folder.join(MANIFEST), &[])?;
@@ -247,8 +248,7 @@ impl Maker {
         if args.buffers.is_some() {
             let known: Vec<&str> = family.params.iter().map(|param| param.name).collect();
             let known = known.join(", ");
-            let message =
-                format!("--buffers: '{}' is a family of graphs with --param {known}", family.name);
+            let message = format!("--buffers: '{}' is a family of graphs with --param {known}", family.name);
             return Err(Failure::input(message));
         }
         Ok(Self::Graphs(family, params))

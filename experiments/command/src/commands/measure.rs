@@ -102,8 +102,8 @@ pub struct RunArgs {
     /// Also run this many random chains
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
     chains: u64,
-    /// Machine of `measure calibrate` with the same --bandwidth and --startup, or any other machine [default: calibrate
-    /// first]
+    /// Machine of `measure calibrate` with the same --bandwidth and --startup, or any other machine [default:
+    /// calibrate first]
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["slice", "capacity", "seed"])]
     machine: Option<String>,
     #[command(flatten)]
@@ -116,8 +116,8 @@ pub struct RunArgs {
     /// Number of weight buffers of k-buffers
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     buffers: u32,
-    /// Set the on-chip memory to the peak activations of each graph plus this many bytes [default: the capacity of the
-    /// machine]
+    /// Set the on-chip memory to the peak activations of each graph plus this many bytes [default: the
+    /// capacity of the machine]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     room: Option<u64>,
     /// Replace the first dimension of every model input
@@ -215,7 +215,8 @@ fn calibrated(args: &RunArgs, cold: &Cold) -> Result<Calibration, Failure> {
     })
 }
 
-/// Rejects a machine that was measured with another link; returns a note if the origin of a machine is unknown.
+/// Rejects a machine that was measured with another link; returns a note if the origin of a machine is
+/// unknown.
 fn same_link(machine: &Machine, link: Link) -> Result<Option<String>, Failure> {
     let here = about(link);
     if machine.about == here {

@@ -31,8 +31,8 @@ pub struct ReportArgs {
     /// Write the report into this folder; it must be missing, empty or an earlier report, which is replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Count a run that minimises as solved if its gap to the best bound is at most P percent [default: only if it
-    /// proved its answer]
+    /// Count a run that minimises as solved if its gap to the best bound is at most P percent [default: only
+    /// if it proved its answer]
     #[arg(long, value_name = "P", value_parser = percent)]
     target_gap: Option<f64>,
     /// Shift of geometric means of times, in seconds
@@ -143,7 +143,8 @@ struct Folder<'a> {
 }
 
 impl<'a> Folder<'a> {
-    /// Checks, before any work, that the folder is missing, empty or an earlier report, and contains no input.
+    /// Checks, before any work, that the folder is missing, empty or an earlier report, and contains no
+    /// input.
     fn open(path: &'a Path, inputs: &[PathBuf]) -> Result<Self, Failure> {
         let refuse = |why: &str| Err(Failure::input(format!("cannot write {}: {why}", path.display())));
         let above = match path.parent() {

@@ -24,8 +24,8 @@ pub struct ReproduceArgs {
     /// Paper by name or source (see `plimsoll list`), or `all`
     #[arg(value_name = "PAPER")]
     paper: String,
-    /// Write summary.md, rows.csv, and a folder per paper with report, rows and figures into this folder, created if
-    /// missing
+    /// Write summary.md, rows.csv, and a folder per paper with report, rows and figures into this folder,
+    /// created if missing
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Maximum number of seeds per parameter set of generated graphs (luna)
@@ -158,8 +158,11 @@ fn summary(done: &[(&Paper, Reproduction)]) -> String {
         let rows: Vec<Row> =
             found.rows.iter().filter(|row| telling.contains(&row.verdict())).cloned().collect();
         if !rows.is_empty() {
-            let _ =
-                writeln!(text, "\nRows that differ from print or are missing:\n\n{}", table(&rows).markdown());
+            let _ = writeln!(
+                text,
+                "\nRows that differ from print or are missing:\n\n{}",
+                table(&rows).markdown()
+            );
         }
         for one in found.files.iter().filter(|one| one.is_figure()) {
             let _ = writeln!(text, "![{}]({}/{})\n*{}*\n", one.about, paper.name, one.name, one.about);

@@ -25,11 +25,12 @@ use std::time::Duration;
 pub struct SolveArgs {
     /// Instance, a CSV file
     instance: PathBuf,
-    /// Algorithm that solves the instance (see `plimsoll list`) [default: exact, or else the first exact algorithm of
-    /// the problem, or its first]
+    /// Algorithm that solves the instance (see `plimsoll list`) [default: exact, or else the first exact
+    /// algorithm of the problem, or its first]
     #[arg(long, value_name = "NAME")]
     solver: Option<String>,
-    /// Problem to solve: offsets, shared-objects or split-buffers [default: the first of these with the solver]
+    /// Problem to solve: offsets, shared-objects or split-buffers [default: the first of these with the
+    /// solver]
     #[arg(long, value_name = "PROBLEM", value_parser = of_instances)]
     problem: Option<&'static str>,
     #[command(flatten)]

@@ -31,7 +31,8 @@ pub struct SweepArgs {
     /// Sweep, a TOML file: instances, algorithms, limits, seeds, repetitions, metrics
     #[arg(value_name = "FILE.toml")]
     file: PathBuf,
-    /// Write rows.csv and sweep.json into this folder; if it contains rows of this sweep, only missing runs start
+    /// Write rows.csv and sweep.json into this folder; if it contains rows of this sweep, only missing runs
+    /// start
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
     /// Number of concurrent runs, each in a separate process
@@ -43,7 +44,8 @@ pub struct SweepArgs {
     /// List the runs without starting them
     #[arg(long, conflicts_with = "slurm")]
     dry_run: bool,
-    /// Write Slurm scripts for an array job of shards and a job that joins them, and submit them if `sbatch` is available
+    /// Write Slurm scripts for an array job of shards and a job that joins them, and submit them if `sbatch`
+    /// is available
     #[arg(long, conflicts_with = "shard")]
     slurm: bool,
     /// Options for `sbatch`, on one line
@@ -112,7 +114,8 @@ pub fn worker() -> Result<u8, Failure> {
 }
 
 fn own_binary() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| Failure::internal(format!("cannot find this executable: {error}")))
+    std::env::current_exe()
+        .map_err(|error| Failure::internal(format!("cannot find this executable: {error}")))
 }
 
 fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failure> {

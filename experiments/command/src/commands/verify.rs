@@ -48,8 +48,8 @@ struct Checked {
 pub struct VerifyArgs {
     /// Instance, a CSV file
     instance: PathBuf,
-    /// Answer, a CSV file: `id` and `offset`, or as written by `solve` or `spill`; optional for a certificate without a
-    /// layout
+    /// Answer, a CSV file: `id` and `offset`, or as written by `solve` or `spill`; optional for a certificate
+    /// without a layout
     #[arg(required_unless_present = "certificate")]
     layout: Option<PathBuf>,
     /// Check this certificate of `solve --certificate`
@@ -137,18 +137,16 @@ fn judge(certificate: &Certificate, instance: &Instance, answer: Option<&Checked
     let peak = answer.map(|checked| checked.peak);
     match certificate.verify(instance, peak) {
         Ok(()) => (Standing::Confirmed, format!("{what} by {}", reason(bound, instance))),
-        Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => {
-            doubt(bound, instance).map_or_else(
-                || {
-                    let floating = bound.witness.solver().map_or(Arithmetic::Exact, Arithmetic::by).remark();
-                    let message = format!(
-                        "{what} rests on a completed search by {solver}{floating}, which only a rerun can confirm"
-                    );
-                    (Standing::RestsOnSearch, message)
-                },
-                |why| (Standing::Refused, why),
-            )
-        }
+        Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => doubt(bound, instance).map_or_else(
+            || {
+                let floating = bound.witness.solver().map_or(Arithmetic::Exact, Arithmetic::by).remark();
+                let message = format!(
+                    "{what} rests on a completed search by {solver}{floating}, which only a rerun can confirm"
+                );
+                (Standing::RestsOnSearch, message)
+            },
+            |why| (Standing::Refused, why),
+        ),
         Err(error) => (Standing::Refused, error.to_string()),
     }
 }
@@ -158,8 +156,8 @@ fn reason(bound: &CertifiedBound, instance: &Instance) -> String {
     resolved.map_or_else(|error| error.to_string(), |bound| bound.witness.in_words(instance))
 }
 
-/// Returns evidence against a bound that rests on a search: a solver that cannot prove it, or a layout of the searched
-/// buffers with a peak below the bound.
+/// Returns evidence against a bound that rests on a search: a solver that cannot prove it, or a layout of the
+/// searched buffers with a peak below the bound.
 fn doubt(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
     let (solver, searched) = match &bound.witness {
         Witness::Search { solver } => (solver, instance.clone()),
@@ -229,7 +227,8 @@ fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Sta
         "problem": problem,
         // Null without an answer.
         "valid": checked.map(|_| violations.is_empty()),
-        // The highest address in use; for shared objects the sum of their sizes, for a spill the on-chip peak.
+        // The highest address in use; for shared objects the sum of their sizes, for a spill the on-chip
+        // peak.
         "peak": checked.map(|checked| checked.peak),
         // Bytes moved by spilled buffers.
         "traffic": traffic,

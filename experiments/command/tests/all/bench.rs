@@ -164,7 +164,8 @@ fn own_algorithms_run_as_processes_and_are_compared() {
     }
     let claims = |instance: &str, algorithm: &str| row(&rows, instance, algorithm)["claim"].clone();
     assert_eq!([claims("tiny", "exact"), claims("less", "exact")], ["optimal", "infeasible"]);
-    // The load alone shows infeasibility to everybody; without a layout within the capacity nothing is claimed.
+    // The load alone shows infeasibility to everybody; without a layout within the capacity nothing is
+    // claimed.
     assert_eq!(claims("tiny", "naive"), "unknown");
     assert_eq!(row(&rows, "tiny", "exact")["kind"], "exact");
     let seeds: Vec<&str> = rows.iter().map(|row| row["seed"].as_str()).take(2).collect();

@@ -1,4 +1,5 @@
-//! Corpora are fetched from a small server of this test: what is right, what is wrong, torn, missing, or silent.
+//! Corpora are fetched from a small server of this test: what is right, what is wrong, torn, missing, or
+//! silent.
 
 use crate::common::{Run, Scratch, command};
 use plimsoll::datasets::{MANIFEST, Origin, minimalloc_five};

@@ -1,4 +1,5 @@
-//! Files that the command writes: whole or not at all, in place where they are streams, never in the way of others.
+//! Files that the command writes: whole or not at all, in place where they are streams, never in the way of
+//! others.
 use crate::common::{Run, Scratch, TINY, command};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

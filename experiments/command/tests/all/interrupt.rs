@@ -1,4 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGKILL: answers, rows and files that are there are kept, and nothing that was started lives on.
+//! Ctrl-C, SIGTERM and SIGKILL: answers, rows and files that are there are kept, and nothing that was started
+//! lives on.
 use crate::common::{Moments, Run, Scratch, command};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;

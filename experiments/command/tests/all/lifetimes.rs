@@ -1,5 +1,6 @@
-//! When tensors are held, by every command that reads graphs: inputs that nothing reads, states that nothing touches,
-//! tensors of zero bytes, graphs without operators or intermediates; joint plans of graphs with regions.
+//! When tensors are held, by every command that reads graphs: inputs that nothing reads, states that nothing
+//! touches, tensors of zero bytes, graphs without operators or intermediates; joint plans of graphs with
+//! regions.
 
 use crate::common::Scratch;
 use plimsoll::datasets::graphs::GraphFamily;

@@ -152,14 +152,15 @@ fn hard_files(scratch: &Scratch) -> (Vec<String>, Vec<String>) {
     (instances, graphs)
 }
 
-/// Limits that are tried: those of `PLIMSOLL_TIME_LIMITS`, seconds with commas between them, or else 0.1 s alone. All of
-/// 0.1, 1 and 10 s take hours.
+/// Limits that are tried: those of `PLIMSOLL_TIME_LIMITS`, seconds with commas between them, or else 0.1 s
+/// alone. All of 0.1, 1 and 10 s take hours.
 fn limits() -> Vec<f64> {
     let text = std::env::var("PLIMSOLL_TIME_LIMITS").unwrap_or_else(|_| "0.1".to_owned());
     text.split(',').map(|limit| limit.parse().unwrap()).collect()
 }
 
-/// Reports every command that overruns its limit three times in a row, as a busy machine may delay any process once.
+/// Reports every command that overruns its limit three times in a row, as a busy machine may delay any
+/// process once.
 #[test]
 #[ignore = "runs every algorithm on every file for minutes; asserts seconds"]
 fn every_command_keeps_its_limit_on_every_file() {

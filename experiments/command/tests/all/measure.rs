@@ -9,8 +9,8 @@ fn words<'a>(first: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
     [first, rest].concat()
 }
 
-/// A run that calibrates. On a machine that is busy with something else the times may determine no rates; then that is the
-/// outcome, and nothing is written.
+/// A run that calibrates. On a machine that is busy with something else the times may determine no rates;
+/// then that is the outcome, and nothing is written.
 fn calibrating(scratch: &Scratch, words: &[&str], written: &str) -> Option<Run> {
     let run = scratch.plimsoll(words);
     if run.code == 0 {

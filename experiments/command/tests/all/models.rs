@@ -25,7 +25,8 @@ fn models(extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What the free dimensions of Silero's voice activity models stand for: one sequence, 512 samples and their context.
+/// What the free dimensions of Silero's voice activity models stand for: one sequence, 512 samples and their
+/// context.
 fn import(path: &Path) -> Import {
     let mut options = ImportOptions::default();
     if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("silero")) {
@@ -103,8 +104,8 @@ fn models_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Plans are executed: every read finds what was written, in branches and loops too. Free dimensions are 1; what cannot be
-/// imported or run so is counted and passed over.
+/// Plans are executed: every read finds what was written, in branches and loops too. Free dimensions are 1;
+/// what cannot be imported or run so is counted and passed over.
 #[test]
 #[ignore = "as long as there are models in PLIMSOLL_MODELS"]
 fn plans_of_all_models_are_replayed() {

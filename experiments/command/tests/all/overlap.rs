@@ -3,11 +3,13 @@
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// A machine where a byte takes a microsecond and a multiplication too: times are those of the graph's numbers.
+/// A machine where a byte takes a microsecond and a multiplication too: times are those of the graph's
+/// numbers.
 const MACHINE: &str = "name = \"unit\"\n[memory]\ncapacity = 1000\n[dma]\nbandwidth = 1e6\n\
     [compute]\nmacs_per_second = 1e6\nbytes_per_second = 1e6\n";
 
-/// Three convolutions of 10 microseconds with 10 bytes of weights each; a branch of 20 or 50 between the last two.
+/// Three convolutions of 10 microseconds with 10 bytes of weights each; a branch of 20 or 50 between the last
+/// two.
 fn graph(branch: bool) -> String {
     let choose = r#"{ "name": "choose", "kind": "If", "inputs": ["b"], "outputs": ["c"], "regions": [
         { "name": "then", "outputs": ["p"], "operators": [
@@ -34,7 +36,8 @@ fn graph(branch: bool) -> String {
     )
 }
 
-/// A test of 10 microseconds before every trip, and one more; 10 bytes of weights and 10 microseconds on every trip.
+/// A test of 10 microseconds before every trip, and one more; 10 bytes of weights and 10 microseconds on
+/// every trip.
 const LOOP: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
     { "name": "go", "bytes": 4, "role": "input" }, { "name": "y", "bytes": 4, "role": "output" },
     { "name": "w", "bytes": 10, "role": "weight" }, { "name": "a", "bytes": 4 }, { "name": "b", "bytes": 4 },
@@ -210,7 +213,8 @@ fn weights_are_fetched_before_the_branch_is_known() {
         scratch.plimsoll(&[&words[..], more].concat())
     };
     let guessed = |more: &[&str]| json(&run(more).exits(0).stdout)["speculation"].clone();
-    // While `two` computes, the channel is free: 10 microseconds of either region, the longer or the likelier one.
+    // While `two` computes, the channel is free: 10 microseconds of either region, the longer or the likelier
+    // one.
     let best = guessed(&["--speculate", "best", "--chance", "else=0.6"]);
     assert_eq!(
         (&best["longest_ps"], &best["longest_before_ps"]),

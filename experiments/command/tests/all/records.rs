@@ -1,8 +1,9 @@
 //! The records in `results/`: what does not depend on clocks is what the code gives today.
 //!
-//! Where a test here fails, algorithms give other answers than on record: either that was not meant, or the record has to be
-//! made again (`make results`, or `scripts/results.sh WORD`). Records of real instances and models are looked at where
-//! `PLIMSOLL_CORPORA` is set. A sample is made again; `--include-ignored` makes all that is quick.
+//! Where a test here fails, algorithms give other answers than on record: either that was not meant, or the
+//! record has to be made again (`make results`, or `scripts/results.sh WORD`). Records of real instances and
+//! models are looked at where `PLIMSOLL_CORPORA` is set. A sample is made again; `--include-ignored` makes
+//! all that is quick.
 
 use crate::common::Scratch;
 use plimsoll_lab::recheck::{Effort, Verdict, read_rows, recheck};
@@ -140,7 +141,8 @@ fn read(path: &Path) -> Vec<Record> {
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// Where the graphs and instances of a record lie, by their names: generated ones in a scratch folder, real ones in the corpora.
+/// Where the graphs and instances of a record lie, by their names: generated ones in a scratch folder, real
+/// ones in the corpora.
 fn files(record: &OfGraphs, scratch: &Scratch) -> BTreeMap<String, PathBuf> {
     let families = root().join("datasets/data").join(record.families);
     for line in std::fs::read_to_string(families).unwrap().lines() {

@@ -13,7 +13,8 @@ const HEADER: &str = "schema_version,suite,instance,sha256,load,capacity,problem
 
 const PLAIN: Options = Options { target_gap: None, shift: 0.0 };
 
-/// `fast` is a heuristic with three seeds on `a`, `exact` proves `a`, stops at the limit on `b`, fails on `c`.
+/// `fast` is a heuristic with three seeds on `a`, `exact` proves `a`, stops at the limit on `b`, fails on
+/// `c`.
 fn example() -> String {
     let rows = [
         "3,s,a,ha,90,,offsets,fast,heuristic,0,1,1,10,false,done,feasible,110,90,valid,1,cpu,2,",

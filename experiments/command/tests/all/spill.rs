@@ -80,7 +80,8 @@ fn a_graph_moves_what_its_operators_write_and_read() {
     scratch.write("net.json", GRAPH);
     let words = ["spill", "net.json", "--capacity", "130", "--json"];
     let report = json(&scratch.plimsoll(&words).exits(0).stdout);
-    // a, which is b too, is written once, read as b and read as a: 300; x is read, c and d are written and read.
+    // a, which is b too, is written once, read as b and read as a: 300; x is read, c and d are written and
+    // read.
     assert_eq!((report["traffic"].as_u64(), report["lower_bound"].as_u64()), (Some(280), Some(280)));
     assert_eq!(names(&report["spilled"]), ["x", "c", "d"]);
     let places = ["spill", "net.json", "--capacity", "130", "--output", "places.csv"];

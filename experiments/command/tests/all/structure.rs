@@ -3,7 +3,8 @@
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// Two branches of unequal length, and a skip around both: `x` is read last by the operator that joins everything.
+/// Two branches of unequal length, and a skip around both: `x` is read last by the operator that joins
+/// everything.
 const SKIP: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "skip",
     "tensors": [ { "name": "in", "bytes": 10, "role": "input" }, { "name": "out \"quoted\", y", "bytes": 10, "role": "output" },
                  { "name": "x", "bytes": 100 }, { "name": "a", "bytes": 60 }, { "name": "b", "bytes": 70 },

@@ -1,5 +1,5 @@
-//! Sweeps at their edges: what users name oddly, numbers beyond reason, disks that are full, processes ended in the wrong
-//! order.
+//! Sweeps at their edges: what users name oddly, numbers beyond reason, disks that are full, processes ended
+//! in the wrong order.
 
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::record::{Record, read};
@@ -289,7 +289,8 @@ fn a_short_run_above_its_memory_is_a_row_too() {
     assert!(rows(&scratch, "o").iter().all(|row| row.status == "out-of-memory"));
 }
 
-/// A peer that lays everything end to end, one line of shell per buffer; it says its times, and claims what it is told to.
+/// A peer that lays everything end to end, one line of shell per buffer; it says its times, and claims what
+/// it is told to.
 #[cfg(unix)]
 const STACK: &str = r#"awk -F, -v out="$2" 'NR == 1 { print "id,offset" > out; next } { print $1 "," at > out; at += $4 } BEGIN { at = 0 }' "$1"; echo "took 0.25 s"; echo "{\"claim\": \"$4\", \"lower_bound\": 12}""#;
 

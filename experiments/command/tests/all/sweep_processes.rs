@@ -64,7 +64,8 @@ fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
     }
 }
 
-/// Kills a sweep so many times, and lets it finish: its rows are the wanted ones. True where some kill left a part of them.
+/// Kills a sweep so many times, and lets it finish: its rows are the wanted ones. True where some kill left a
+/// part of them.
 fn cut_by_kills(scratch: &Scratch, wanted: &[Cells], kills: u32, moments: &mut Moments) -> bool {
     let runs = wanted.len();
     let there = || {
@@ -147,8 +148,8 @@ fn a_run_above_its_memory_is_a_row() {
     assert!(row.error.contains("bytes resident") && row.peak_memory_bytes > Some(1_000_000));
 }
 
-/// A sweep of three runs by a worker that is a shell script, which has all the time that a busy machine takes: it says who
-/// it is, then does as told.
+/// A sweep of three runs by a worker that is a shell script, which has all the time that a busy machine
+/// takes: it says who it is, then does as told.
 fn with_worker(script: &str) -> (Result<plimsoll_lab::sweep::Report, SweepError>, Vec<Record>) {
     with_worker_within("time = 300\n", script)
 }

@@ -117,7 +117,8 @@ fn solved<P: Plan>(entry: &Entry<P>, instance: &Instance) -> Outcome<P> {
     attempt.result.unwrap_or_else(|error| panic!("{} {} on {instance:?}: {error}", P::NAME, entry.name))
 }
 
-/// Runs everything on the instance, with and without what takes no byte: the values are the same, every map is whole.
+/// Runs everything on the instance, with and without what takes no byte: the values are the same, every map
+/// is whole.
 fn everywhere<P: Plan>(registry: &Registry, instance: &Instance) {
     let part = sized(instance);
     for entry in P::entries(registry).iter().chain(P::variants(registry)) {

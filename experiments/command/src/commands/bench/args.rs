@@ -6,26 +6,27 @@ use std::time::Duration;
 
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// Suites by name (see `plimsoll list`), or files, folders or patterns of instances, graphs and models [default:
-    /// embedded and graphs; with `PLIMSOLL_CORPORA` set, also minimalloc and idealloc]
+    /// Suites by name (see `plimsoll list`), or files, folders or patterns of instances, graphs and models
+    /// [default: embedded and graphs; with `PLIMSOLL_CORPORA` set, also minimalloc and idealloc]
     #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
-    /// Run only instances and graphs whose name matches one of these patterns; `*` matches any text, `?` one character
+    /// Run only instances and graphs whose name matches one of these patterns; `*` matches any text, `?` one
+    /// character
     #[arg(long, value_name = "P,Q,..", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Algorithms by name (see `plimsoll list`), or the groups `heuristics`, `solvers`, `all` [default: every
     /// heuristic and the default exact method of each problem]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
-    /// Problems by name (see `plimsoll list`) [default: all problems of the instances and graphs, but spilling for
-    /// graphs only; with --processes, offsets]
+    /// Problems by name (see `plimsoll list`) [default: all problems of the instances and graphs, but
+    /// spilling for graphs only; with --processes, offsets]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
-    /// Parameters of problems on graphs and of spilling: KEY=VALUE terms separated by blanks. Keys are `machine`,
-    /// `order`, `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`, `no-states` and `align`
-    /// with the values of the commands' options, `fusion` (none, ordinary, cross-unit), and `capacity` of spilling in
-    /// bytes or percent of the load; may be repeated, one question each [default: machine=generic, capacity=75%, and
-    /// the defaults of the commands]
+    /// Parameters of problems on graphs and of spilling: KEY=VALUE terms separated by blanks. Keys are
+    /// `machine`, `order`, `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`,
+    /// `no-states` and `align` with the values of the commands' options, `fusion` (none, ordinary,
+    /// cross-unit), and `capacity` of spilling in bytes or percent of the load; may be repeated, one question
+    /// each [default: machine=generic, capacity=75%, and the defaults of the commands]
     #[arg(long, value_name = "'KEY=VALUE ..'")]
     pub terms: Vec<String>,
     /// Stop each run after this many seconds
@@ -46,8 +47,8 @@ pub struct BenchArgs {
     /// Threads per algorithm
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: usize,
-    /// Stop at the first layout within a capacity instead of minimising: `load`, a number of bytes, or `file` for the
-    /// number in the file name; without a value, `file`
+    /// Stop at the first layout within a capacity instead of minimising: `load`, a number of bytes, or `file`
+    /// for the number in the file name; without a value, `file`
     #[arg(
         long,
         value_name = "file|load|BYTES",
@@ -85,16 +86,16 @@ pub struct BenchArgs {
     /// Record improvements of solutions and bounds over time (trace.csv), and draw the gap over time
     #[arg(long, requires = "out")]
     pub trace: bool,
-    /// Run an external program: NAME='cmd {input} {output} {capacity}', optionally with `{seed}`, `{threads}` and
-    /// `{time_limit}`; may be repeated
+    /// Run an external program: NAME='cmd {input} {output} {capacity}', optionally with `{seed}`, `{threads}`
+    /// and `{time_limit}`; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external: Vec<String>,
     /// Record the first output line of this command as the version of an external program; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
-    /// Read an external program's own time in seconds from its output: a regular expression with one group, in which
-    /// `^` and `$` match at line ends. The last match on standard error counts, or else on standard output; may be
-    /// repeated
+    /// Read an external program's own time in seconds from its output: a regular expression with one group,
+    /// in which `^` and `$` match at line ends. The last match on standard error counts, or else on standard
+    /// output; may be repeated
     #[arg(long, value_name = "NAME=REGEX")]
     pub external_elapsed: Vec<String>,
 }

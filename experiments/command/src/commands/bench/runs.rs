@@ -1,5 +1,5 @@
-//! The runs on one instance or graph: first built-in algorithms, in this process or in separate ones, then external
-//! programs.
+//! The runs on one instance or graph: first built-in algorithms, in this process or in separate ones, then
+//! external programs.
 
 use super::args::{BenchArgs, Decide};
 use super::store::Store;
@@ -156,8 +156,8 @@ impl<P: Posed> Lane for Chosen<P> {
 }
 
 impl<P: Posed> Chosen<P> {
-    /// Performs all runs of one question: built-in algorithms, then those of `more`. Then settles bounds and gaps and
-    /// draws the map.
+    /// Performs all runs of one question: built-in algorithms, then those of `more`. Then settles bounds and
+    /// gaps and draws the map.
     fn run_under(
         &self,
         terms: &Terms,
@@ -420,8 +420,8 @@ impl<'a> Bench<'a> {
         External::new(entry.name, words)
     }
 
-    /// Runs a process once with the capacity to decide. When minimising, a peer gets the capacity of the file, or else
-    /// the load, and an answer above it is valid too.
+    /// Runs a process once with the capacity to decide. When minimising, a peer gets the capacity of the
+    /// file, or else the load, and an answer above it is valid too.
     fn process(&self, field: &mut Field<Offsets>, peer: &External, whose: Whose, asked: Record) {
         let instance: &Instance = field.question;
         let own = if asked.decides() { instance.capacity() } else { field.ground.file_capacity };
@@ -444,8 +444,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Runs the processes: built-in algorithms with `--processes`, then external programs, whose answers are compared with
-/// the best bound proved so far.
+/// Runs the processes: built-in algorithms with `--processes`, then external programs, whose answers are
+/// compared with the best bound proved so far.
 fn processes(bench: &Bench, own: &[&'static Entry<Offsets>], field: &mut Field<Offsets>) {
     if bench.args.processes {
         for entry in own {
@@ -474,8 +474,8 @@ fn about_terms(args: &BenchArgs, error: impl Display) -> Failure {
     Failure::input(format!("--terms: {error}{hint}"))
 }
 
-/// Returns the requested problems. The default is all of them, with `--decide` only those with a capacity, and with
-/// `--processes` only offsets, as processes write layouts.
+/// Returns the requested problems. The default is all of them, with `--decide` only those with a capacity,
+/// and with `--processes` only offsets, as processes write layouts.
 fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
     let is_asked = |problem: &&str| match args.problems.as_slice() {
@@ -500,7 +500,9 @@ fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure>
     let mut taken: BTreeSet<&str> = known.iter().copied().collect();
     if let Some(twice) = peers.iter().find(|peer| !taken.insert(peer.name())) {
         let name = twice.name();
-        return Err(Failure::input(format!("--external '{name}': this name is already taken; choose another")));
+        return Err(Failure::input(format!(
+            "--external '{name}': this name is already taken; choose another"
+        )));
     }
     for text in &args.external_version {
         External::ask_version(&mut peers, text).map_err(Failure::input)?;

@@ -34,7 +34,8 @@ fn cells(own: &Tally) -> [String; 5] {
     ]
 }
 
-/// Returns the summary: what was compared, and a table of the best algorithms per problem. Empty without runs.
+/// Returns the summary: what was compared, and a table of the best algorithms per problem. Empty without
+/// runs.
 pub fn screen(rows: &[Record], limit: Duration) -> String {
     let ran: Vec<&Record> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
     let problems = problems(rows);

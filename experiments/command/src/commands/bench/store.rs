@@ -34,8 +34,8 @@ const MAPS: &str = "maps";
 const CHARTS: &str = "charts";
 
 impl Store {
-    /// Creates the folder. Rejects one that is not empty, unless forced; then removes the maps, charts and trace of the
-    /// earlier record.
+    /// Creates the folder. Rejects one that is not empty, unless forced; then removes the maps, charts and
+    /// trace of the earlier record.
     pub fn open(folder: &Path, force: bool, trace: bool) -> Result<Self, Failure> {
         let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
         if folder.exists() {

@@ -13,11 +13,11 @@ pub struct DatasetsArgs {
 pub enum DatasetsCommand {
     /// List the external corpora with source, version, licence and number of files
     List(DatasetsListArgs),
-    /// Compare the files in `PLIMSOLL_CORPORA` with the list, or generated folders with their manifest; exit with 1 if
-    /// any differs
+    /// Compare the files in `PLIMSOLL_CORPORA` with the list, or generated folders with their manifest; exit
+    /// with 1 if any differs
     Verify(DatasetsVerifyArgs),
-    /// Download missing or changed files with curl (packages: pip) and check their SHA-256; exit with 1 if a checksum
-    /// differs, with 3 if a download fails
+    /// Download missing or changed files with curl (packages: pip) and check their SHA-256; exit with 1 if a
+    /// checksum differs, with 3 if a download fails
     Fetch(DatasetsFetchArgs),
 }
 
@@ -49,7 +49,8 @@ pub struct DatasetsFetchArgs {
     /// Write into this folder of corpora, created if missing [default: `PLIMSOLL_CORPORA`]
     #[arg(long, value_name = "DIR")]
     pub to: Option<PathBuf>,
-    /// Download from this server instead of the upstream ones, as URL/REPOSITORY/COMMIT/PATH or URL/PACKAGE/VERSION/PATH
+    /// Download from this server instead of the upstream ones, as URL/REPOSITORY/COMMIT/PATH or
+    /// URL/PACKAGE/VERSION/PATH
     #[arg(long, value_name = "URL", value_parser = web_address)]
     pub mirror: Option<String>,
     /// Print the address of every file without downloading

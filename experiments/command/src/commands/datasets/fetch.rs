@@ -1,7 +1,8 @@
 //! `plimsoll datasets fetch`: downloads missing and changed files.
 //!
-//! A download grows as `FILE.part`, so that the next run can resume it. The file is renamed only when its SHA-256 is the
-//! listed one. Processes that fetch into the same folder take turns by a lock, so each file is downloaded once.
+//! A download grows as `FILE.part`, so that the next run can resume it. The file is renamed only when its
+//! SHA-256 is the listed one. Processes that fetch into the same folder take turns by a lock, so each file is
+//! downloaded once.
 
 use super::args::DatasetsFetchArgs;
 use super::client::{self, RAW, Why};
@@ -21,9 +22,10 @@ pub(super) fn main(args: &DatasetsFetchArgs) -> Result<u8, Failure> {
     if args.dry_run {
         return dry(args, &wanted);
     }
-    let root = args.to.clone().or_else(corpora).ok_or_else(|| {
-        Failure::input(format!("set the folder of the corpora with --to DIR or {CORPORA}"))
-    })?;
+    let root =
+        args.to.clone().or_else(corpora).ok_or_else(|| {
+            Failure::input(format!("set the folder of the corpora with --to DIR or {CORPORA}"))
+        })?;
     let mut fetcher = Fetcher::new(root, args);
     for &(corpus, file) in &wanted {
         fetcher.get(corpus, file)?;

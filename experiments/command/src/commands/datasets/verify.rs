@@ -1,4 +1,5 @@
-//! `plimsoll datasets verify`: compares files with the list of external corpora, or with the manifest in their folder.
+//! `plimsoll datasets verify`: compares files with the list of external corpora, or with the manifest in
+//! their folder.
 
 use super::args::DatasetsVerifyArgs;
 use crate::commands::generate::{self, MANIFEST as GENERATED};
@@ -73,8 +74,8 @@ pub(super) fn main(args: &DatasetsVerifyArgs) -> Result<u8, Failure> {
 
 /// Returns the folder of all corpora.
 fn root() -> Result<PathBuf, Failure> {
-    let root = corpora()
-        .ok_or_else(|| Failure::input(format!("set {CORPORA} to the folder of the corpora")))?;
+    let root =
+        corpora().ok_or_else(|| Failure::input(format!("set {CORPORA} to the folder of the corpora")))?;
     if root.is_dir() {
         Ok(root)
     } else {

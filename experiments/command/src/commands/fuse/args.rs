@@ -10,8 +10,8 @@ pub struct FuseArgs {
     /// Patterns of operators to fuse: a file, or `default`, `s3`, `s3-joined`, `chains`
     #[arg(long, value_name = "FILE|NAME", default_value = "default")]
     pub patterns: String,
-    /// Processing units and the operator kinds they run: a TOML file, `one`, `nvdla`, `dla-gpu-cpu`, or `graph` for
-    /// the units named in the graph
+    /// Processing units and the operator kinds they run: a TOML file, `one`, `nvdla`, `dla-gpu-cpu`, or
+    /// `graph` for the units named in the graph
     #[arg(long, value_name = "FILE.toml|NAME", default_value = "graph")]
     pub units: String,
     /// Allow groups that span several units

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 pub struct OverlapArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Machine: luna, ethos-u, generic, or a TOML file with [memory], [dma] and [compute] (not a machine of `tiers`)
+    /// Machine: luna, ethos-u, generic, or a TOML file with [memory], [dma] and [compute] (not a machine of
+    /// `tiers`)
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub machine: String,
     /// Algorithm that schedules the transfers, or `all` (see `plimsoll list`)
@@ -21,7 +22,8 @@ pub struct OverlapArgs {
     /// Size of the on-chip memory, in bytes [default: that of the machine]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub capacity: Option<u64>,
-    /// Split operators with more bytes of weights than this into slices; 0 for no limit [default: that of the machine]
+    /// Split operators with more bytes of weights than this into slices; 0 for no limit [default: that of the
+    /// machine]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub slice: Option<u64>,
     /// Measured times as CSV: operator,seconds
@@ -36,23 +38,23 @@ pub struct OverlapArgs {
     /// Algorithm that places activations with --activations placed (see `plimsoll list`) [default: exact]
     #[arg(long, value_name = "NAME", conflicts_with = "free_order")]
     pub solver: Option<String>,
-    /// Algorithm that orders the operators (see `plimsoll list`); with --front, a comma-separated list [default:
-    /// as-in-file; with --front, as-in-file,greedy,exact]
+    /// Algorithm that orders the operators (see `plimsoll list`); with --front, a comma-separated list
+    /// [default: as-in-file; with --front, as-in-file,greedy,exact]
     #[arg(long, value_name = "NAME")]
     pub order: Option<String>,
-    /// Keep weights of at most this many bytes on chip, chosen by the time they save per byte; they are fetched before
-    /// the run unless the machine keeps weights between runs
+    /// Keep weights of at most this many bytes on chip, chosen by the time they save per byte; they are
+    /// fetched before the run unless the machine keeps weights between runs
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "front")]
     pub resident: Option<u64>,
     /// Fetch the first weights of one region of each branch speculatively, with the fastest schedule
     #[arg(long, value_name = "WHICH", conflicts_with = "front")]
     pub speculate: Option<GuessArg>,
-    /// Probability of a region, given by name or number; the other regions of its branch share the rest equally; may be
-    /// repeated
+    /// Probability of a region, given by name or number; the other regions of its branch share the rest
+    /// equally; may be repeated
     #[arg(long, value_name = "REGION=P", requires = "speculate")]
     pub chance: Vec<String>,
-    /// Search for the Pareto front of on-chip memory and makespan, over orders, schedules, buffers and resident weights;
-    /// --trace, --gantt and --instructions show the fastest point
+    /// Search for the Pareto front of on-chip memory and makespan, over orders, schedules, buffers and
+    /// resident weights; --trace, --gantt and --instructions show the fastest point
     #[arg(long)]
     pub front: bool,
     /// Draw the front as SVG

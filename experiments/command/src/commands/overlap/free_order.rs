@@ -1,4 +1,5 @@
-//! `plimsoll overlap --free-order`: the least makespan over all operator orders, compared with that of the file order.
+//! `plimsoll overlap --free-order`: the least makespan over all operator orders, compared with that of the
+//! file order.
 
 use super::args::{ActivationsArg, OverlapArgs};
 use super::programs::{limits_of_schedules, unused_times};

@@ -168,7 +168,12 @@ fn chart(build: &Programs<'_>, found: &Front) -> Chart {
             found.points.len(),
             found.tried
         ),
-        x: Axis { label: "on-chip memory, bytes", low, high: high.max(low * 1.01), logarithmic: high > 4.0 * low },
+        x: Axis {
+            label: "on-chip memory, bytes",
+            low,
+            high: high.max(low * 1.01),
+            logarithmic: high > 4.0 * low,
+        },
         y: Axis { label, low: 0.0, high: slowest * scale * 1.06, logarithmic: false },
         series,
     }

@@ -53,7 +53,8 @@ impl Programs<'_> {
         }
     }
 
-    /// Returns the program with resident weights of at most `--resident` bytes, chosen by their effect on `prefetch`.
+    /// Returns the program with resident weights of at most `--resident` bytes, chosen by their effect on
+    /// `prefetch`.
     pub fn resident(&self, program: OverlapProgram) -> Result<OverlapProgram, Failure> {
         let Some(bytes) = self.args.resident else { return Ok(program) };
         let machine = self.machine;
@@ -95,8 +96,8 @@ pub fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
     Ok(machine)
 }
 
-/// Rejects `--times` of unknown operators. Unknown operators in the file of the machine are noted only, as that file may
-/// serve several graphs.
+/// Rejects `--times` of unknown operators. Unknown operators in the file of the machine are noted only, as
+/// that file may serve several graphs.
 pub fn unused_times(args: &OverlapArgs, machine: &Machine, graph: &Graph) -> Result<Option<String>, Failure> {
     let names = machine.unused_times(graph);
     let Some(first) = names.first() else { return Ok(None) };

@@ -129,7 +129,8 @@ fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
     report.show("memory", &format!("{memory}{once}"));
     let [mut fetched, mut before] = [""; 2];
     if residency.preload > Time::ZERO {
-        (fetched, before) = (", preloaded in {preload_ps}", "{preload_ps} to preload resident weights, then ");
+        (fetched, before) =
+            (", preloaded in {preload_ps}", "{preload_ps} to preload resident weights, then ");
     }
     if !residency.blocks.is_empty() {
         let resident = "{resident_blocks} blocks of weights, {resident} bytes";

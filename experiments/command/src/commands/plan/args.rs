@@ -19,8 +19,8 @@ pub struct PlanArgs {
     /// Algorithm that places the tensors (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub solver: String,
-    /// Order and place together, minimising the arena over all orders. Regions inside operators are planned separately,
-    /// innermost first, then the whole program in these orders
+    /// Order and place together, minimising the arena over all orders. Regions inside operators are planned
+    /// separately, innermost first, then the whole program in these orders
     #[arg(
         long,
         value_name = "NAME",
@@ -33,12 +33,13 @@ pub struct PlanArgs {
     /// What may share memory across branches and loops (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exclusive", conflicts_with = "joint")]
     pub branches: String,
-    /// Compare all values of --branches, each with the three strategies of the LUNA paper and with --solver; --output
-    /// writes the rows
+    /// Compare all values of --branches, each with the three strategies of the LUNA paper and with --solver;
+    /// --output writes the rows
     #[arg(long, conflicts_with_all = ["joint", "branches", "instance", "orders", "tensors", "plot"])]
     pub compare: bool,
-    /// Derive conflicts from the structure of the graph, separately for each region: schedule, streams=K, reachable or
-    /// mutex (see `plimsoll list`), or `compare` for a comparison of all of them, with rows in --output
+    /// Derive conflicts from the structure of the graph, separately for each region: schedule, streams=K,
+    /// reachable or mutex (see `plimsoll list`), or `compare` for a comparison of all of them, with rows in
+    /// --output
     #[arg(long, value_name = "RELATION", conflicts_with_all = ["joint", "branches", "compare", "tensors", "handover", "carries", "runs"])]
     pub conflicts: Option<ConflictsArg>,
     /// Problem to solve with --conflicts: offsets, split-buffers or shared-objects [default: offsets]
@@ -55,10 +56,12 @@ pub struct PlanArgs {
     pub liveness: LivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the layout of all regions (with --conflicts, of the body) as CSV; `verify` checks it against --instance
+    /// Write the layout of all regions (with --conflicts, of the body) as CSV; `verify` checks it against
+    /// --instance
     #[arg(long, short, value_name = "LAYOUT.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
-    /// Write the place of every tensor of every region as CSV: region, tensor, bytes, offset, lower, upper, shares
+    /// Write the place of every tensor of every region as CSV: region, tensor, bytes, offset, lower, upper,
+    /// shares
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub tensors: Option<PathBuf>,
     /// Draw the layout as SVG
@@ -104,8 +107,8 @@ pub struct ControlArgs {
     /// How long the state of a loop is live
     #[arg(long, value_name = "HOW", default_value = "resident")]
     pub carries: CarriesArg,
-    /// Number of program runs that check the layout: all combinations of branches and trips, or else this many of them
-    /// and as many random ones
+    /// Number of program runs that check the layout: all combinations of branches and trips, or else this
+    /// many of them and as many random ones
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub runs: u64,
 }

@@ -20,9 +20,9 @@ use plimsoll_lab::report::svg;
 use serde_json::{Value, json};
 use std::io;
 
-/// Orders the regions, plans the program and prints the report. With `joint`, each region is ordered for its smallest
-/// arena, innermost first, with one block for the regions of an operator. The whole program is then planned in these
-/// orders.
+/// Orders the regions, plans the program and prints the report. With `joint`, each region is ordered for its
+/// smallest arena, innermost first, with one block for the regions of an operator. The whole program is then
+/// planned in these orders.
 pub fn plan(
     args: &PlanArgs,
     import: &Import,
@@ -86,8 +86,8 @@ fn store(
     Ok(())
 }
 
-/// Writes one row per tensor in the arena and per scratch buffer, with its offset and lifespan, then one per tensor of
-/// zero bytes.
+/// Writes one row per tensor in the arena and per scratch buffer, with its offset and lifespan, then one per
+/// tensor of zero bytes.
 fn write_places(program: &Program<'_>, found: &ProgramPlan, file: &mut dyn io::Write) -> io::Result<()> {
     let graph = program.graph();
     let mut writer = csv::Writer::from_writer(file);
@@ -180,10 +180,7 @@ fn report(
     let checked = "every read returned the value written";
     report.line("checked", format_args!("{} runs of the program ({all}): {checked}", found.runs));
     report.lines(&["seconds"]);
-    report.table(
-        &rows,
-        "region, operators, file order = file_peak, peak = order_peak, claim = order_claim",
-    );
+    report.table(&rows, "region, operators, file order = file_peak, peak = order_peak, claim = order_claim");
     report
 }
 
@@ -192,7 +189,8 @@ fn row(graph: &Graph, one: &OrderedRegion) -> Value {
         "region": one.region,
         "name": graph.region(one.region).name,
         "operators": one.storages.problem.len(),
-        // Peak live bytes in the file order and in the order found, with one block for the regions of an operator.
+        // Peak live bytes in the file order and in the order found, with one block for the regions of an
+        // operator.
         "file_peak": one.file_peak,
         "order_peak": one.peak,
         "order_claim": one.outcome.claim,

@@ -66,8 +66,8 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
     Ok(())
 }
 
-/// Writes one row per tensor in the arena, with the body first, then one per scratch buffer and one per tensor of zero
-/// bytes.
+/// Writes one row per tensor in the arena, with the body first, then one per scratch buffer and one per
+/// tensor of zero bytes.
 fn write_places(graph: &Graph, regions: &[PlannedRegion], file: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record(["region", "tensor", "bytes", "offset", "lower", "upper", "shares"])?;

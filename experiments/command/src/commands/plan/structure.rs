@@ -158,8 +158,8 @@ fn report<P: Plan>(
     report
 }
 
-/// Returns the number of pairs that collide when operators run one at a time, the number that collide when they run
-/// concurrently, and the first pair. Regions count too, after the body.
+/// Returns the number of pairs that collide when operators run one at a time, the number that collide when
+/// they run concurrently, and the first pair. Regions count too, after the body.
 fn collisions<P: Plan>(regions: &[RelatedPlan<P>]) -> (usize, usize, Option<String>) {
     let safeties: Vec<&Safety> = regions.iter().rev().map(|one| &one.safety).collect();
     let in_order = safeties.iter().flat_map(|safety| &safety.in_order);

@@ -25,8 +25,9 @@ pub struct SpillArgs {
     /// Keep this buffer in on-chip memory; may be repeated
     #[arg(long, value_name = "ID")]
     pub keep: Vec<String>,
-    /// Bytes moved if a buffer is spilled, as CSV: id, traffic (empty if the buffer must stay) [default: the bytes that
-    /// operators of a graph write and read; in an instance, each buffer is written once and read once]
+    /// Bytes moved if a buffer is spilled, as CSV: id, traffic (empty if the buffer must stay) [default: the
+    /// bytes that operators of a graph write and read; in an instance, each buffer is written once and read
+    /// once]
     #[arg(long, value_name = "FILE.csv")]
     pub traffic: Option<PathBuf>,
     #[command(flatten)]

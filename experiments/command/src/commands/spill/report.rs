@@ -167,7 +167,9 @@ fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, 
         (1, _) => format!("1 buffer exceeds the capacity and needs {needed} bytes"),
         (_, 0) => format!("a minimal set of {count} buffers needs {needed} bytes together"),
         _ => {
-            format!("a set of {count} buffers, {open} of them possibly redundant, needs {needed} bytes together")
+            format!(
+                "a set of {count} buffers, {open} of them possibly redundant, needs {needed} bytes together"
+            )
         }
     };
     (shortfall, format!("{what} ({witness})"))

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 pub struct TiersArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Machine: s3-platform, two-tier, generic, or a TOML file with [[unit]] and [[tier]] (not a machine of `overlap`)
+    /// Machine: s3-platform, two-tier, generic, or a TOML file with [[unit]] and [[tier]] (not a machine of
+    /// `overlap`)
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub machine: String,
     /// Algorithm that assigns tensors to tiers (see `plimsoll list`)
@@ -17,7 +18,8 @@ pub struct TiersArgs {
     /// Compare all algorithms with the best proven bound; --output writes the rows
     #[arg(long, conflicts_with = "placement")]
     pub compare: bool,
-    /// Operators to fuse; groups run in the order of their last operator [default: cross-unit; with --order, none]
+    /// Operators to fuse; groups run in the order in which they are completed [default: cross-unit; with
+    /// --order, none]
     #[arg(long, value_name = "RULE")]
     pub fusion: Option<FusionArg>,
     /// Patterns of operators to fuse: a file, or `default`, `s3`, `s3-joined`, `chains` [default: default]
@@ -33,8 +35,8 @@ pub struct TiersArgs {
     pub liveness: LivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the plan as CSV: tensor, bytes, lower, upper, tier, offset, `transfer_ps`, traffic; with --compare, one row
-    /// per algorithm
+    /// Write the plan as CSV: tensor, bytes, lower, upper, tier, offset, `transfer_ps`, traffic; with
+    /// --compare, one row per algorithm
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
     /// Print one JSON object instead of text

@@ -19,7 +19,8 @@ use plimsoll::tiers::{Fusing, TierCaseError, TierSetting, tier_case};
 use plimsoll_lab::report::Basis;
 use report::About;
 
-/// Default node limits of an exact placement: in total, and times the number of tensors. They take some seconds.
+/// Default node limits of an exact placement: in total, and times the number of tensors. They take some
+/// seconds.
 const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
 
 pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
@@ -72,7 +73,8 @@ fn patterns_of(args: &TiersArgs) -> &str {
     args.patterns.as_deref().unwrap_or("default")
 }
 
-/// Returns the liveness options. Inputs and outputs are always among the tensors; the problem restricts their tiers.
+/// Returns the liveness options. Inputs and outputs are always among the tensors; the problem restricts their
+/// tiers.
 fn liveness(args: &TiersArgs) -> LivenessOptions {
     let options = args.liveness.options();
     let boundary = if options.boundary == Boundary::Outside { Boundary::Arena } else { options.boundary };

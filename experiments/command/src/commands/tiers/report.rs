@@ -59,7 +59,8 @@ impl About<'_> {
     pub(super) fn head(&self) -> Report {
         let Self { graph, machine, case, rule, basis } = self;
         let TierTimes { compute, overhead, weights } = case.times;
-        // The placed tensors: those that share memory count as one; scratch and regions of operators count too.
+        // The placed tensors: those that share memory count as one; scratch and regions of operators count
+        // too.
         let tensors = case.problem.tensors();
         let object = json!({
             "graph": graph.name(),
