@@ -62,7 +62,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     report(&bench, &rows, &notes, store.as_ref())?;
     for case in &cases {
         if let Err(error) = &case.subject {
-            output::complain(&format!("cannot read: {error}"));
+            output::complain(&format!("unreadable: {error}"));
         }
     }
     if !cases.is_empty() && cases.iter().all(|case| case.subject.is_err()) {
@@ -88,7 +88,7 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
         }
     }
     for row in rows.iter().filter(|row| row.status == "unreadable") {
-        let _ = write!(text, "\ncannot read: {}\n", row.error);
+        let _ = write!(text, "\nunreadable: {}\n", row.error);
     }
     let failed = lines(&failures(rows));
     if !failed.is_empty() {
