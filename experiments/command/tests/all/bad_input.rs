@@ -181,7 +181,11 @@ fn suffixes_of_other_formats_are_rejected() {
     scratch.write("tiny.9.csv", TINY);
     let refused: [(&[&str], &str, &str); 22] = [
         (&["solve", "tiny.9.csv", "-o"], "x.json", "the output is CSV, not JSON: use a name ending in .csv"),
-        (&["solve", "tiny.9.csv", "--plot"], "x.png", "the output is SVG, not PNG: use a name ending in .svg"),
+        (
+            &["solve", "tiny.9.csv", "--plot"],
+            "x.png",
+            "the output is SVG, not PNG: use a name ending in .svg",
+        ),
         (&["solve", "tiny.9.csv", "--certificate"], "x.csv", "the output is JSON, not CSV"),
         (&["import", "net.json", "-o"], "x.toml", "the output is JSON"),
         (&["import", "net.json", "--dot"], "x.svg", "use a name ending in .dot or .gv"),

@@ -139,7 +139,9 @@ fn any_capacity_can_be_decided_on_chosen_instances() {
         let of = |instance: &str| row(&rows, instance, "large-first")["capacity"].clone();
         assert_eq!([of("tiny"), of("taken")], capacities);
     }
-    scratch.plimsoll(&["bench", "tiny.9.csv", "--only", "x*"]).refuses(&["--only x*: nothing in tiny.9.csv matches"]);
+    scratch
+        .plimsoll(&["bench", "tiny.9.csv", "--only", "x*"])
+        .refuses(&["--only x*: nothing in tiny.9.csv matches"]);
 }
 
 #[test]

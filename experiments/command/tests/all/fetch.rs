@@ -233,7 +233,11 @@ fn missing_files_are_reported() {
     server.give(&path, &bytes);
     let run = fetch(&scratch, &server, &["minimalloc"]).exits(3);
     assert!(run.stdout.contains("failed   minimalloc/A.1048576.csv: 127.0.0.1:"), "{}", run.stdout);
-    assert!(run.stdout.contains(" does not serve the file: ") && run.stdout.contains("404"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains(" does not serve the file: ") && run.stdout.contains("404"),
+        "{}",
+        run.stdout
+    );
     // The other file is downloaded anyway.
     assert!(run.stdout.ends_with("1 fetched, 0 kept, 0 wrong, 11 failed\n"), "{}", run.stdout);
 }

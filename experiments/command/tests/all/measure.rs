@@ -105,10 +105,7 @@ fn bad_input_is_rejected_in_one_line() {
         huge.contains("left out: graph 'chain-0-rows-2': ") && huge.contains("more than the 16 GiB"),
         "{huge}"
     );
-    assert!(
-        huge.contains("a check that the machine 'luna' was measured here"),
-        "{huge}"
-    );
+    assert!(huge.contains("a check that the machine 'luna' was measured here"), "{huge}");
     let nothing = words(&["measure", "run", "branches.json", "--machine", "luna"], &QUICK);
     let run = scratch.plimsoll(&nothing).exits(3);
     assert!(run.stdout.contains("nothing was measured"), "{}", run.stdout);

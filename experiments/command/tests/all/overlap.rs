@@ -199,7 +199,12 @@ fn resident_weights_stay_on_chip() {
     // Weights that are used once per run and fetched before it save nothing.
     let report = json(&run("goes.toml", "25").exits(0).stdout);
     assert_eq!((&report["resident_blocks"], makespan(&report, "prefetch")), (&Value::from(0), 40));
-    assert!(run("stays.toml", "1001").exits(2).stderr.contains("the machine has only 1000 bytes of on-chip memory"));
+    assert!(
+        run("stays.toml", "1001")
+            .exits(2)
+            .stderr
+            .contains("the machine has only 1000 bytes of on-chip memory")
+    );
 }
 
 #[test]
@@ -352,10 +357,7 @@ fn measured_times_must_belong_to_existing_operators() {
     // A machine may serve several graphs.
     scratch.write("timed.toml", format!("{MACHINE}times = \"wrong.csv\"\n"));
     let noted = run("timed.toml", &[]).exits(0).stdout;
-    assert!(
-        noted.starts_with("assumed      no computing operator is called 'Conv#7' and 1 more"),
-        "{noted}"
-    );
+    assert!(noted.starts_with("assumed      no computing operator is called 'Conv#7' and 1 more"), "{noted}");
 }
 
 /// The loop has more trips than a picture shows.

@@ -1,18 +1,18 @@
-//! The commands that the README quotes work, and print what it says they print.
+//! The commands in the README run and print the quoted output.
 
 use crate::common::{Run, Scratch, command};
 use plimsoll_model::csv::{ReadOptions, read_instance};
 
 const README: &str = include_str!("../../../../README.md");
 
-/// The fenced blocks of one language.
+/// Returns the fenced blocks of one language.
 fn blocks(language: &str) -> Vec<&'static str> {
     let fence = format!("```{language}\n");
     let parts = README.split(fence.as_str()).skip(1);
     parts.map(|part| part.split("```").next().unwrap_or_default()).collect()
 }
 
-/// Commands of the console blocks with the lines quoted below each.
+/// Returns the commands of the console blocks, each with its quoted output.
 fn quoted() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for line in blocks("console").into_iter().flat_map(str::lines) {
@@ -56,7 +56,7 @@ fn quoted_commands_print_what_is_quoted() {
 }
 
 #[test]
-fn the_script_of_records_knows_its_words() {
+fn the_records_script_accepts_its_keywords() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/results.sh");
     let graphs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/graph-records.sh");
     let text = [script, graphs].map(|file| std::fs::read_to_string(file).unwrap()).concat();
@@ -95,7 +95,7 @@ fn the_script_of_records_knows_its_words() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("unknown record 'nonsense'"));
 }
 
-/// A first run asks for nothing that only HiGHS and z3 need.
+/// A first run requires no tools that only HiGHS and z3 need.
 #[cfg(unix)]
 #[test]
 fn the_first_run_needs_cargo_and_a_compiler() {
@@ -107,8 +107,8 @@ fn the_first_run_needs_cargo_and_a_compiler() {
         bash.args([script, "first"]).env_clear().env("PATH", &path).output()
     };
     let Ok(bare) = setup() else { return eprintln!("no bash here") };
-    let told = String::from_utf8(bare.stderr).unwrap();
-    assert!(bare.status.code() == Some(1) && told.contains("gcc") && !told.contains("cmake"), "{told}");
+    let errors = String::from_utf8(bare.stderr).unwrap();
+    assert!(bare.status.code() == Some(1) && errors.contains("gcc") && !errors.contains("cmake"), "{errors}");
     for tool in ["cc", "cargo"] {
         std::os::unix::fs::symlink("/bin/true", scratch.path(tool)).unwrap();
     }
@@ -182,17 +182,18 @@ fn quoted_targets_and_options_exist() {
     }
 }
 
-/// `docs/operators.md` is written where `PLIMSOLL_WRITE_DOCS` is set.
+/// With `PLIMSOLL_WRITE_DOCS` set, the test writes `docs/operators.md`.
 #[test]
 fn the_table_of_operators_is_what_the_command_prints() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operators.md");
     let table = Scratch::new().plimsoll(&["list", "operators"]).exits(0).stdout;
     let page = format!(
-        "# Operators of ONNX models\n\nWhat `plimsoll list operators` prints: the operators whose outputs the import of ONNX models can \
-         size, by domain.\nOperators of TFLite models are translated into these where the rules are the same.\n\n```text\n{table}```\n"
+        "# Operators of ONNX models\n\nThe output of `plimsoll list operators`: the operators that the ONNX importer knows, by \
+         domain, and how\nit sizes their outputs. The importer of TFLite models translates operators into these where the rules agree.\n\n\
+         ```text\n{table}```\n"
     );
     if std::env::var_os("PLIMSOLL_WRITE_DOCS").is_some() {
         std::fs::write(path, &page).unwrap();
     }
-    assert_eq!(std::fs::read_to_string(path).unwrap(), page, "PLIMSOLL_WRITE_DOCS=1 writes it anew");
+    assert_eq!(std::fs::read_to_string(path).unwrap(), page, "PLIMSOLL_WRITE_DOCS=1 regenerates it");
 }
