@@ -25,14 +25,14 @@ pub(super) const FORMAT: &str = "plimsoll-manifest";
 pub(super) const FORMAT_VERSION: u32 = 1;
 
 /// A generator of files.
-enum Maker {
+enum Source {
     Instances(&'static Family, BTreeMap<String, u64>),
     Graphs(&'static GraphFamily, BTreeMap<String, u64>),
     Case(&'static ControlCase),
 }
 
 /// The content of a file.
-enum Making {
+enum Content {
     Instance(Generated),
     Graph(Graph, Option<u64>),
 }
@@ -108,15 +108,15 @@ pub struct GenerateArgs {
 }
 
 pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
-    let maker = Maker::of(args)?;
+    let source = Source::of(args)?;
     // An existing folder, or one for many files, may have any name.
     if let Some(path) = args.out.as_deref().filter(|path| args.count.is_none() && !path.is_dir()) {
-        output::check_format("--out", path, maker.format())?;
+        output::check_format("--out", path, source.format())?;
     }
     match (&args.out, args.count) {
-        (Some(folder), Some(count)) => many(args, &maker, folder, count),
-        (Some(folder), None) if is_folder(folder) => many(args, &maker, folder, 1),
-        _ => one(args, &maker),
+        (Some(folder), Some(count)) => many(args, &source, folder, count),
+        (Some(folder), None) if is_folder(folder) => many(args, &source, folder, 1),
+        _ => one(args, &source),
     }
 }
 
@@ -130,21 +130,21 @@ fn is_folder(path: &Path) -> bool {
     !ending || path.as_os_str().to_string_lossy().ends_with('/')
 }
 
-fn one(args: &GenerateArgs, maker: &Maker) -> Result<u8, Failure> {
+fn one(args: &GenerateArgs, source: &Source) -> Result<u8, Failure> {
     if let Some(path) = &args.out {
         // Fails before any work.
         output::check_target(path, &[])?;
     }
-    let making = maker.make(args.seed)?;
-    let path = args.out.clone().unwrap_or_else(|| PathBuf::from(making.file_name()));
-    let name = making.name().to_owned();
-    let (_, facts) = making.write(&path)?;
+    let content = source.make(args.seed)?;
+    let path = args.out.clone().unwrap_or_else(|| PathBuf::from(content.file_name()));
+    let name = content.name().to_owned();
+    let (_, facts) = content.write(&path)?;
     output::print(&format!("{name}: {}, written to {}\n", facts.text(), path.display()))?;
     Ok(ANSWERED)
 }
 
-fn many(args: &GenerateArgs, maker: &Maker, folder: &Path, count: u64) -> Result<u8, Failure> {
-    if let (Maker::Case(case), Some(_)) = (maker, args.count) {
+fn many(args: &GenerateArgs, source: &Source, folder: &Path, count: u64) -> Result<u8, Failure> {
+    if let (Source::Case(case), Some(_)) = (source, args.count) {
         return Err(Failure::input(format!("--count: '{}' is a single graph without seeds", case.name)));
     }
     let last = args.seed.checked_add(count - 1);
@@ -153,20 +153,20 @@ fn many(args: &GenerateArgs, maker: &Maker, folder: &Path, count: u64) -> Result
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::input(format!("cannot create the folder {}: {error}", folder.display())))?;
     output::check_target(&folder.join(MANIFEST), &[])?;
-    keeps_all(&folder.join(MANIFEST), &args.family, &maker.parameters(), args.seed..=last)?;
+    keeps_all(&folder.join(MANIFEST), &args.family, &source.parameters(), args.seed..=last)?;
     let mut files: Vec<Entry> = Vec::new();
     for seed in args.seed..=last {
-        let making = maker.make(seed)?;
-        let file = match making {
-            Making::Instance(_) => making.file_name(),
-            Making::Graph(..) if matches!(maker, Maker::Case(_)) => making.file_name(),
-            Making::Graph(..) => format!("{}-{seed}.json", args.family),
+        let content = source.make(seed)?;
+        let file = match content {
+            Content::Instance(_) => content.file_name(),
+            Content::Graph(..) if matches!(source, Source::Case(_)) => content.file_name(),
+            Content::Graph(..) => format!("{}-{seed}.json", args.family),
         };
-        let (sha256, facts) = making.write(&folder.join(&file))?;
+        let (sha256, facts) = content.write(&folder.join(&file))?;
         files.push(Entry { file, seed, sha256, facts });
     }
     let generator = Generator { name: "plimsoll", version: env!("CARGO_PKG_VERSION") };
-    let (family, family_version, parameters) = (args.family.clone(), maker.version(), maker.parameters());
+    let (family, family_version, parameters) = (args.family.clone(), source.version(), source.parameters());
     let manifest = Manifest {
         format: FORMAT,
         version: FORMAT_VERSION,
@@ -208,7 +208,7 @@ fn keeps_all(
     Err(Failure::input(message))
 }
 
-impl Maker {
+impl Source {
     /// Returns the format of its files.
     fn format(&self) -> format::Format {
         match self {
@@ -273,30 +273,30 @@ impl Maker {
         }
     }
 
-    fn make(&self, seed: u64) -> Result<Making, Failure> {
+    fn make(&self, seed: u64) -> Result<Content, Failure> {
         Ok(match self {
             Self::Instances(family, params) => {
-                Making::Instance(family.generate(seed, params).map_err(Failure::input)?)
+                Content::Instance(family.generate(seed, params).map_err(Failure::input)?)
             }
             Self::Graphs(family, params) => {
-                Making::Graph(family.generate(seed, params).map_err(Failure::input)?, None)
+                Content::Graph(family.generate(seed, params).map_err(Failure::input)?, None)
             }
-            Self::Case(case) => Making::Graph((case.build)(), case.optimum.map(Bytes::get)),
+            Self::Case(case) => Content::Graph((case.build)(), case.optimum.map(Bytes::get)),
         })
     }
 }
 
-impl Making {
+impl Content {
     fn name(&self) -> &str {
         match self {
-            Self::Instance(made) => &made.name,
+            Self::Instance(generated) => &generated.name,
             Self::Graph(graph, _) => graph.name(),
         }
     }
 
     fn file_name(&self) -> String {
         match self {
-            Self::Instance(made) => made.file_name(),
+            Self::Instance(generated) => generated.file_name(),
             Self::Graph(graph, _) => format!("{}.json", graph.name()),
         }
     }
@@ -306,13 +306,13 @@ impl Making {
         output::check_target(path, &[])?;
         let mut found = None;
         match self {
-            Self::Instance(made) => {
+            Self::Instance(generated) => {
                 let bytes = |known: Option<Bytes>| known.map(Bytes::get);
-                let (capacity, at_most) = (bytes(made.capacity), bytes(made.at_most));
-                let bound = bytes(made.at_least);
+                let (capacity, at_most) = (bytes(generated.capacity), bytes(generated.at_most));
+                let bound = bytes(generated.at_least);
                 output::write_file(path, |file| {
                     let mut file = Hashing::new(file);
-                    let Written { buffers, load, optimum } = made.write(&mut file)?;
+                    let Written { buffers, load, optimum } = generated.write(&mut file)?;
                     let load = load.get();
                     let at_least = bound.filter(|&bound| bound > load);
                     let optimum = bytes(optimum);

@@ -163,7 +163,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
 fn with_notes(mut suites: Vec<Value>) -> Vec<Value> {
     for suite in suites.iter_mut().filter(|suite| suite["available"] == false) {
         let about = suite["about"].as_str().unwrap_or_default();
-        suite["about"] = format!("{about} (set PLIMSOLL_CORPORA to the folder that holds it)").into();
+        suite["about"] = format!("{about} (set PLIMSOLL_CORPORA to the folder that contains it)").into();
     }
     suites
 }

@@ -20,9 +20,9 @@ use std::path::Path;
 use std::path::PathBuf;
 
 /// Node limit of the search for a layout that refutes a bound.
-const DOUBT: u64 = 20_000;
+const REFUTATION_NODES: u64 = 20_000;
 /// Maximum number of buffers for that search.
-const DOUBTED: usize = 5_000;
+const REFUTATION_BUFFERS: usize = 5_000;
 
 /// The result of checking a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -81,7 +81,8 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
         let message = format!("the certificate is for a layout with peak {peak}, so the layout is required");
         return Err(Failure::input(message));
     }
-    let standing = certificate.map(|certificate| judge(&certificate, &instance, checked.as_ref()));
+    let standing =
+        certificate.map(|certificate| check_certificate(&certificate, &instance, checked.as_ref()));
     report(&instance, checked.as_ref(), standing.as_ref()).print(args.json)?;
     Ok(match standing.map(|(standing, _)| standing) {
         _ if checked.is_some_and(|checked| !checked.violations.is_empty()) => REFUTED,
@@ -127,7 +128,11 @@ fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
     Certificate::from_json(&text).map_err(|error| fail(error.to_string()))
 }
 
-fn judge(certificate: &Certificate, instance: &Instance, answer: Option<&Checked>) -> (Standing, String) {
+fn check_certificate(
+    certificate: &Certificate,
+    instance: &Instance,
+    answer: Option<&Checked>,
+) -> (Standing, String) {
     if certificate.instance != instance.name() {
         let (own, other) = (instance.name(), &certificate.instance);
         output::complain(&format!("note: the certificate names the instance '{other}', not '{own}'"));
@@ -137,7 +142,7 @@ fn judge(certificate: &Certificate, instance: &Instance, answer: Option<&Checked
     let peak = answer.map(|checked| checked.peak);
     match certificate.verify(instance, peak) {
         Ok(()) => (Standing::Confirmed, format!("{what} by {}", reason(bound, instance))),
-        Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => doubt(bound, instance).map_or_else(
+        Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => refutation(bound, instance).map_or_else(
             || {
                 let floating = bound.witness.solver().map_or(Arithmetic::Exact, Arithmetic::by).remark();
                 let message = format!(
@@ -158,7 +163,7 @@ fn reason(bound: &CertifiedBound, instance: &Instance) -> String {
 
 /// Returns evidence against a bound that rests on a search: a solver that cannot prove it, or a layout of the
 /// searched buffers with a peak below the bound.
-fn doubt(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
+fn refutation(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
     let (solver, searched) = match &bound.witness {
         Witness::Search { solver } => (solver, instance.clone()),
         Witness::Window { lower, upper, solver } => {
@@ -204,11 +209,11 @@ fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
         best.is_some_and(|best| best < bound)
     };
     let solved = (entry.build)(Setup::default()).solve(instance, &mut Budget::unlimited(), &mut Silent);
-    if offer(solved.ok()?.solution) || instance.len() > DOUBTED {
+    if offer(solved.ok()?.solution) || instance.len() > REFUTATION_BUFFERS {
         return best;
     }
     let below = Bytes::new(bound.get().saturating_sub(1));
-    let mut budget = Budget::unlimited().with_node_limit(DOUBT).with_target(below);
+    let mut budget = Budget::unlimited().with_node_limit(REFUTATION_NODES).with_target(below);
     let solved =
         plimsoll::model::guarded(Exact::new(Setup::default())).solve(instance, &mut budget, &mut Silent);
     offer(solved.ok()?.solution);

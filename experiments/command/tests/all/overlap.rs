@@ -180,7 +180,7 @@ fn the_front_spans_from_least_memory_to_least_time() {
     let text = run(&["--capacity", "37"]).exits(0).stdout;
     assert!(text.contains("best         40.000 us") && !text.contains("30.000 us"), "{text}");
     assert!(run(&["--capacity", "17"]).exits(1).stdout.contains("operator 'one' needs 8 bytes"));
-    run(&["--order", "as-in-file,nobody"]).exits(2);
+    run(&["--order", "as-in-file,missing"]).exits(2);
     run(&["--resident", "3"]).exits(2);
 }
 

@@ -126,13 +126,13 @@ fn errors_name_the_bad_value() {
     with(&["net.json"]).refuses(&["net.json", "--capacity"]);
     with(&["absent.csv", "--capacity", "8"]).refuses(&["absent.csv"]);
     with(&["example.csv", "--capacity", "-8"]).refuses(&["-8"]);
-    with(&["example.csv", "--capacity", "8", "--keep", "nobody"]).refuses(&["example.csv", "'nobody'"]);
+    with(&["example.csv", "--capacity", "8", "--keep", "missing"]).refuses(&["example.csv", "'missing'"]);
     with(&["example.csv", "--capacity", "8", "--solver", "exakt"]).refuses(&["'exakt'", "'exact'"]);
     with(&["example.csv", "--capacity", "8", "--order", "dfs"]).refuses(&["graphs"]);
     with(&["example.csv", "--capacity", "8", "--align", "4"]).refuses(&["graphs"]);
     with(&["net.json", "--capacity", "8", "--endpoints", "inclusive"]).refuses(&["--endpoints"]);
     for (text, parts) in [
-        ("id,traffic\nnobody,3\n", ["line 2", "'nobody'"]),
+        ("id,traffic\nmissing,3\n", ["line 2", "'missing'"]),
         ("id,traffic\nconv,-3\n", ["line 2", "'-3'"]),
         ("id,traffic\nconv,3\nconv,4\n", ["line 3", "'conv'"]),
         ("id,bytes\nconv,3\n", ["traffic", "no column"]),

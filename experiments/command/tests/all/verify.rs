@@ -138,7 +138,7 @@ fn impossible_claims_about_searches_are_rejected() {
         (window(0, 9, "large-first"), "proves nothing"),
         (search("exact"), "a layout of the searched buffers has peak 11"),
         (search("search"), "a layout of the searched buffers has peak 11"),
-        (search("nobody"), "not a known solver"),
+        (search("unknown"), "not a known solver"),
         (search("large-first"), "proves nothing"),
         (search(""), "not a known solver"),
     ] {

@@ -142,7 +142,7 @@ struct Fetcher<'a> {
     quiet: bool,
     report: Report,
     /// Hosts that could not be reached, and packages that could not be downloaded.
-    silent: Vec<String>,
+    failed: Vec<String>,
     /// The unpacked package and its folder.
     package: Option<(String, tempfile::TempDir)>,
 }
@@ -150,7 +150,7 @@ struct Fetcher<'a> {
 impl<'a> Fetcher<'a> {
     fn new(root: PathBuf, args: &'a DatasetsFetchArgs) -> Self {
         let (mirror, quiet) = (args.mirror.as_deref(), args.json);
-        Self { root, mirror, quiet, report: Report::default(), silent: Vec::new(), package: None }
+        Self { root, mirror, quiet, report: Report::default(), failed: Vec::new(), package: None }
     }
 
     /// Downloads one file and reports the result.
@@ -161,24 +161,24 @@ impl<'a> Fetcher<'a> {
         std::fs::create_dir_all(&folder).map_err(|error| {
             Failure::input(format!("cannot create the folder {}: {error}", folder.display()))
         })?;
-        let _turn = turn(&folder);
+        let _lock = lock(&folder);
         if hash(&place).is_some_and(|found| found == file.sha256) {
-            return self.tell(name, Fate::Kept, None);
+            return self.record(name, Fate::Kept, None);
         }
         output::check_target(&place, &[])?;
         let part = folder.join(format!("{}.part", file.name));
-        let came = match address(self.mirror, corpus, file) {
+        let result = match address(self.mirror, corpus, file) {
             Some(address) => self.download(&address, &part, file.sha256),
             None => self.unpacked(corpus, file, &part),
         };
-        if let Err(why) = came {
-            return self.tell(name, Fate::Failed, Some(why));
+        if let Err(why) = result {
+            return self.record(name, Fate::Failed, Some(why));
         }
         match hash(&part) {
             Some(found) if found == file.sha256 => {
                 std::fs::rename(&part, &place)
                     .map_err(|error| Failure::input(format!("cannot write {}: {error}", place.display())))?;
-                self.tell(name, Fate::Fetched, None)
+                self.record(name, Fate::Fetched, None)
             }
             found => {
                 let _ = std::fs::remove_file(&part);
@@ -187,7 +187,7 @@ impl<'a> Fetcher<'a> {
                     found.unwrap_or_else(|| "of no file".to_owned()),
                     file.sha256
                 );
-                self.tell(name, Fate::Wrong, Some(why))
+                self.record(name, Fate::Wrong, Some(why))
             }
         }
     }
@@ -195,23 +195,23 @@ impl<'a> Fetcher<'a> {
     /// Downloads a file by its address, resuming the part of an earlier run if that is possible.
     fn download(&mut self, address: &str, part: &Path, sha256: &str) -> Result<(), String> {
         let host = host(address);
-        if self.silent.contains(&host) {
+        if self.failed.contains(&host) {
             return Err(format!("{host} failed before"));
         }
         if hash(part).is_some_and(|found| found == sha256) {
             return Ok(());
         }
         let resumed = part.exists();
-        let mut came = client::file(address, part);
+        let mut result = client::file(address, part);
         // The part was wrong, or the host only sends whole files: restart from the beginning.
-        let useless = matches!(came, Ok(()) if hash(part).is_none_or(|found| found != sha256));
-        if resumed && (useless || came == Err(Why::NotResumable)) {
+        let useless = matches!(result, Ok(()) if hash(part).is_none_or(|found| found != sha256));
+        if resumed && (useless || result == Err(Why::NotResumable)) {
             let _ = std::fs::remove_file(part);
-            came = client::file(address, part);
+            result = client::file(address, part);
         }
-        came.map_err(|why| match why {
+        result.map_err(|why| match why {
             Why::Unreachable(message) => {
-                self.silent.push(host.clone());
+                self.failed.push(host.clone());
                 if part.metadata().is_ok_and(|part| part.len() > 0) {
                     return format!("{host} stopped responding ({message}); run the command again to resume");
                 }
@@ -233,7 +233,7 @@ impl<'a> Fetcher<'a> {
     /// Copies one file of a package, which is downloaded for its first file.
     fn unpacked(&mut self, corpus: &Corpus, file: &CorpusFile, part: &Path) -> Result<(), String> {
         let requirement = requirement(corpus);
-        if self.silent.contains(&requirement) {
+        if self.failed.contains(&requirement) {
             return Err(format!("{requirement} failed before"));
         }
         if self.package.as_ref().is_none_or(|(known, _)| *known != requirement) {
@@ -243,7 +243,7 @@ impl<'a> Fetcher<'a> {
                     Why::Unreachable(message) => format!("pip could not download {requirement}: {message}"),
                     other => format!("cannot run pip: {other:?}"),
                 };
-                self.silent.push(requirement);
+                self.failed.push(requirement);
                 return Err(why);
             }
             self.package = Some((requirement, folder));
@@ -255,7 +255,7 @@ impl<'a> Fetcher<'a> {
             .map_err(|error| format!("the archive has no {}: {error}", file.path))
     }
 
-    fn tell(&mut self, file: String, fate: Fate, why: Option<String>) -> Result<(), Failure> {
+    fn record(&mut self, file: String, fate: Fate, why: Option<String>) -> Result<(), Failure> {
         if !self.quiet {
             let word = match fate {
                 Fate::Kept => "kept",
@@ -302,7 +302,7 @@ fn hash(path: &Path) -> Option<String> {
 }
 
 /// Waits for the lock of a folder and takes it; dropping the file releases it.
-fn turn(folder: &Path) -> Option<File> {
+fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     #[cfg(unix)]
     // On file systems without locks, processes are not synchronised.

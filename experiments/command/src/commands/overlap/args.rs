@@ -42,7 +42,7 @@ pub struct OverlapArgs {
     /// [default: as-in-file; with --front, as-in-file,greedy,exact]
     #[arg(long, value_name = "NAME")]
     pub order: Option<String>,
-    /// Keep weights of at most this many bytes on chip, chosen by the time they save per byte; they are
+    /// Keep weights of at most this many bytes in on-chip memory, chosen by the time they save per byte; they are
     /// fetched before the run unless the machine keeps weights between runs
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "front")]
     pub resident: Option<u64>,
