@@ -64,7 +64,7 @@ enum Command {
     /// Join the shards of a sweep
     #[command(after_help = RUNS_CODES)]
     Merge(merge::MergeArgs),
-    /// Analyse the results of `bench` and `sweep`: write tables, charts and an HTML page
+    /// Analyse the results of `bench` and `sweep` in tables, charts and an HTML page
     #[command(after_help = EXIT_CODES)]
     Report(report::ReportArgs),
     /// Rerun records of `bench` and compare all results that do not depend on time
@@ -99,7 +99,7 @@ enum Command {
     Tiers(tiers::TiersArgs),
     /// Choose the buffers to spill to a slower tier where the capacity is too small
     #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
-        .help("An instance (.csv), a graph (.json) or a model (.onnx, .tflite)")))]
+        .help("Instance (.csv), graph (.json, as written by `import`) or model (.onnx, .tflite)")))]
     Spill(spill::SpillArgs),
     /// Recompute published results and compare them with the printed numbers
     #[command(after_help = REPRODUCE_CODES)]

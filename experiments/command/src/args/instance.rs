@@ -16,7 +16,7 @@ pub struct InstanceArgs {
     #[arg(long)]
     pub no_capacity: bool,
     /// Meaning of lifespan ends in the CSV [default: by column name: `upper` is half-open, `end` inclusive]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "CONVENTION")]
     pub endpoints: Option<EndpointsArg>,
 }
 

@@ -23,7 +23,7 @@ impl LivenessArgs {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ActivationLivenessArgs {
     /// Where graph inputs and outputs are stored, and for how long
-    #[arg(long, value_name = "WHERE", default_value = "arena")]
+    #[arg(long, value_name = "STORAGE", default_value = "arena")]
     pub boundary: BoundaryArg,
     /// Keep variable tensors, which persist between runs, outside the arena
     #[arg(long)]

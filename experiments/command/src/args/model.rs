@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The graph or model, with import options.
 #[derive(Args, Debug)]
 pub struct ModelArgs {
-    /// A graph (.json, as `import` writes it) or a model (.onnx, .tflite)
+    /// Graph (.json, as written by `import`) or model (.onnx, .tflite)
     #[arg(value_name = "GRAPH|MODEL")]
     pub model: PathBuf,
     #[command(flatten)]

@@ -26,7 +26,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "[POOL=]FILE")]
     layout: Vec<String>,
     /// Meaning of lifespan ends in the CSV [default: by column name: `upper` is half-open, `end` inclusive]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "CONVENTION")]
     endpoints: Option<EndpointsArg>,
 }
 

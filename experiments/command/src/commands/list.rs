@@ -94,8 +94,8 @@ fn one(name: &str, json: bool) -> Result<u8, Failure> {
 
 #[derive(Args, Debug)]
 pub struct ListArgs {
-    /// Describe the parameters of this family, or with `operators` list the known model operators and how
-    /// their outputs are sized
+    /// Family whose parameters to describe, or `operators` for the known model operators and how their
+    /// outputs are sized
     #[arg(value_name = "FAMILY")]
     family: Option<String>,
     /// Print one JSON object instead of text

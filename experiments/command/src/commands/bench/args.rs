@@ -35,7 +35,7 @@ pub struct BenchArgs {
     /// Stop each run after this many nodes
     #[arg(long, value_name = "NODES")]
     pub node_limit: Option<u64>,
-    /// First seed
+    /// First random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Number of consecutive seeds; an external program runs once per seed if its command contains `{seed}`
@@ -61,7 +61,7 @@ pub struct BenchArgs {
     #[arg(long)]
     pub processes: bool,
     /// Meaning of lifespan ends in the CSV [default: by column name: `upper` is half-open, `end` inclusive]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "CONVENTION")]
     pub endpoints: Option<EndpointsArg>,
     #[command(flatten)]
     pub import: OpenArgs,

@@ -76,7 +76,7 @@ pub fn screen(rows: &[Record], limit: Duration) -> String {
     let subjects = [(named(false).len(), "instance"), (named(true).len(), "graph")];
     let subjects = subjects.into_iter().filter(|(count, _)| *count > 0);
     format!(
-        "{}, {}, {} of at most {} s; gaps are relative to the best proven bound\n\n{}{floating}",
+        "{}, {}, {} of at most {} s; gaps to the best proven bound\n\n{}{floating}",
         subjects.map(|(count, what)| plural(count, what)).collect::<Vec<_>>().join(", "),
         plural(problems.len(), "problem"),
         plural(ran.len(), "run"),
@@ -112,7 +112,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[0],
-            "2 instances, 2 problems, 43 runs of at most 1.5 s; gaps are relative to the best proven bound"
+            "2 instances, 2 problems, 43 runs of at most 1.5 s; gaps to the best proven bound"
         );
         assert!(
             lines[4].starts_with("offsets  a39") && lines[4].ends_with("1.00         1.00   0 of 1    0.250"),

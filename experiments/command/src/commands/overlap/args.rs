@@ -33,7 +33,7 @@ pub struct OverlapArgs {
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "free_order")]
     pub trips: u32,
     /// On-chip memory occupied by activations
-    #[arg(long, value_name = "WHAT", default_value = "alive")]
+    #[arg(long, value_name = "MODE", default_value = "alive")]
     pub activations: ActivationsArg,
     /// Algorithm that places activations with --activations placed (see `plimsoll list`) [default: exact]
     #[arg(long, value_name = "NAME", conflicts_with = "free_order")]
@@ -47,7 +47,7 @@ pub struct OverlapArgs {
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "front")]
     pub resident: Option<u64>,
     /// Fetch the first weights of one region of each branch speculatively, with the fastest schedule
-    #[arg(long, value_name = "WHICH", conflicts_with = "front")]
+    #[arg(long, value_name = "STRATEGY", conflicts_with = "front")]
     pub speculate: Option<GuessArg>,
     /// Probability of a region, given by name or number; the other regions of its branch share the rest
     /// equally; may be repeated

@@ -102,10 +102,10 @@ impl FromStr for ConflictsArg {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ControlArgs {
     /// How tensors are passed to a region and back
-    #[arg(long, value_name = "HOW", default_value = "copy")]
+    #[arg(long, value_name = "MODE", default_value = "copy")]
     pub handover: HandoverArg,
     /// How long the state of a loop is live
-    #[arg(long, value_name = "HOW", default_value = "resident")]
+    #[arg(long, value_name = "MODE", default_value = "resident")]
     pub carries: CarriesArg,
     /// Number of program runs that check the layout: all combinations of branches and trips, or else this
     /// many of them and as many random ones

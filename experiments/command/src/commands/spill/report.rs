@@ -162,14 +162,14 @@ fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, 
     let (needed, witness) = (reason.bound.value, reason.bound.witness.in_words(instance));
     let what = match (count, open) {
         (1, _) if matches!(reason.bound.witness, Witness::Fixed { .. }) => {
-            format!("1 buffer is fixed above the capacity and needs {needed} bytes")
+            format!("1 buffer is fixed above the capacity and needs at least {needed} bytes")
         }
-        (1, _) => format!("1 buffer exceeds the capacity and needs {needed} bytes"),
-        (_, 0) => format!("a minimal set of {count} buffers needs {needed} bytes together"),
+        (1, _) => format!("1 buffer exceeds the capacity and needs at least {needed} bytes"),
+        (_, 0) => {
+            format!("minimal set of {count} buffers that need at least {needed} bytes together")
+        }
         _ => {
-            format!(
-                "a set of {count} buffers, {open} of them possibly redundant, needs {needed} bytes together"
-            )
+            format!("{count} buffers that need at least {needed} bytes together, {open} possibly redundant")
         }
     };
     (shortfall, format!("{what} ({witness})"))

@@ -29,7 +29,7 @@ pub struct TiersArgs {
     #[arg(long, value_name = "NAME")]
     pub order: Option<String>,
     /// Whether tensors get addresses in their tier, or only their bytes are counted
-    #[arg(long, value_name = "HOW", default_value = "placed")]
+    #[arg(long, value_name = "MODE", default_value = "placed")]
     pub addresses: AddressesArg,
     #[command(flatten)]
     pub liveness: LivenessArgs,
