@@ -16,7 +16,7 @@ fn row<'a>(rows: &'a [Record], instance: &str, algorithm: &str) -> &'a Record {
 }
 
 #[test]
-fn a_record_holds_rows_pages_and_maps() {
+fn a_record_contains_rows_pages_and_maps() {
     let scratch = Scratch::new();
     let words =
         ["bench", "embedded", "--solvers", "large-first,sequential", "--problems", "offsets", "--out", "rec"];

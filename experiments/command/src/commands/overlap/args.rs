@@ -42,8 +42,8 @@ pub struct OverlapArgs {
     /// [default: as-in-file; with --front, as-in-file,greedy,exact]
     #[arg(long, value_name = "NAME")]
     pub order: Option<String>,
-    /// Keep weights of at most this many bytes in on-chip memory, chosen by the time they save per byte; they are
-    /// fetched before the run unless the machine keeps weights between runs
+    /// Keep weights of at most this many bytes in on-chip memory, chosen by the time they save per byte; they
+    /// are fetched before the run unless the machine keeps weights between runs
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "front")]
     pub resident: Option<u64>,
     /// Fetch the first weights of one region of each branch speculatively, with the fastest schedule
