@@ -138,7 +138,7 @@ fn tally(done: &[(&Paper, Reproduction)]) -> Table {
     table
 }
 
-/// Returns a page on all papers: counts, skipped parts, rows that differ from print, and figures.
+/// Returns a page on all papers: counts, skipped parts, rows that differ from the printed ones, and figures.
 fn summary(done: &[(&Paper, Reproduction)]) -> String {
     let mut text = format!("# Published results, recomputed\n\n{}\n", tally(done).markdown());
     text.push_str(
@@ -160,7 +160,7 @@ fn summary(done: &[(&Paper, Reproduction)]) -> String {
         if !rows.is_empty() {
             let _ = writeln!(
                 text,
-                "\nRows that differ from print or are missing:\n\n{}",
+                "\nRows that differ from the printed ones or are missing:\n\n{}",
                 table(&rows).markdown()
             );
         }
@@ -177,7 +177,7 @@ fn readme(args: &ReproduceArgs, context: &Context<'_>, done: &[(&Paper, Reproduc
         if context.corpora.is_some() { "set: with real models" } else { "not set: without real models" };
     let peer = if context.minimalloc.is_some() { "set" } else { "not set: without MiniMalloc" };
     let mut holds = String::from(
-        "| `summary.md` | all papers: counts, rows that differ from print, figures |\n| `rows.csv` | all rows of all papers |\n",
+        "| `summary.md` | all papers: counts, rows that differ from the printed ones, figures |\n| `rows.csv` | all rows of all papers |\n",
     );
     for (paper, found) in done {
         let name = &paper.name;

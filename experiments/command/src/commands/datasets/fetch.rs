@@ -1,8 +1,8 @@
 //! `plimsoll datasets fetch`: downloads missing and changed files.
 //!
 //! A download grows as `FILE.part`, so that the next run can resume it. The file is renamed only when its
-//! SHA-256 is the listed one. Processes that fetch into the same folder take turns by a lock, so each file is
-//! downloaded once.
+//! SHA-256 is the listed one. A lock per folder serialises processes, so that each file
+//! is downloaded once.
 
 use super::args::DatasetsFetchArgs;
 use super::client::{self, RAW, Why};

@@ -49,7 +49,7 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
         ("pairs", Align::Right),
         ("clique", Align::Right),
         ("patent", Align::Right),
-        ("split", Align::Right),
+        ("patent split", Align::Right),
         (exact, Align::Right),
         ("claim", Align::Left),
         ("gap %", Align::Right),

@@ -129,7 +129,8 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
             let _ = writeln!(text, "{:<12} none, all buffers fit", "shortfall");
         }
         Capacity::Unknown(stop) => {
-            let _ = writeln!(text, "{:<12} unknown, the search stopped first ({stop})", "shortfall");
+            let _ =
+                writeln!(text, "{:<12} unknown, the search stopped without an answer ({stop})", "shortfall");
         }
         Capacity::Short(short) => {
             let (shortfall, conflict) = shortage(instance, capacity, short);

@@ -55,7 +55,7 @@ pub enum FusionArg {
     CrossUnit,
 }
 
-/// The precision of capacities.
+/// How the capacity of a tier is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AddressesArg {
     /// The live bytes of a tier fit its capacity at every step
