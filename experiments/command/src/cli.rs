@@ -12,31 +12,34 @@ use clap::{CommandFactory, Parser, Subcommand};
 use plimsoll::interrupt;
 use plimsoll_lab::external::reaper;
 
-/// Of `bench`, `sweep` and `merge`, where many algorithms run.
-const RUNS_CODES: &str = "Exit codes: 0 answered, 1 the checker refused an answer, 2 bad input or usage, \
-    3 all runs of an external binary failed or a sweep was interrupted, 4 all runs of an algorithm of this build failed, or internal error";
+/// The exit codes of `bench`, `sweep` and `merge`, which run many algorithms.
+const RUNS_CODES: &str = "Exit codes: 0 success, 1 the checker rejected an answer, 2 bad input or usage, \
+    3 all runs of an external program failed or a sweep was interrupted, \
+    4 all runs of a built-in algorithm failed, or internal error";
 
-/// Of `reproduce`, with where it looks.
-const REPRODUCE_CODES: &str = "Real models and instances are found through PLIMSOLL_CORPORA, a binary of MiniMalloc through PLIMSOLL_MINIMALLOC; \
-    what takes no part without them is said.\n\nExit codes: 0 every row is as expected, 1 some row is not, 2 bad input or usage, 3 nothing found within the limits, 4 internal error";
+/// The environment variables and exit codes of `reproduce`.
+const REPRODUCE_CODES: &str = "PLIMSOLL_CORPORA names the folder of real models and instances, \
+    PLIMSOLL_MINIMALLOC the MiniMalloc binary. Rows that need a missing one are skipped and listed.\n\n\
+    Exit codes: 0 every row is as expected, 1 a row is not as expected, 2 bad input or usage, \
+    3 nothing found within the limits, 4 internal error";
 
-/// What `plimsoll` alone prints; the four lines run as they stand, one after the other.
+/// The output of `plimsoll` without arguments; the four command lines run as printed, in this order.
 const FIRST_STEPS: &str = "\
-Plimsoll: how low can the peak memory of a neural-network program go, and what proves it?
+Plimsoll plans the memory of neural-network programs and proves how good the plans are.
 
   plimsoll generate above-load --out first.csv && plimsoll solve first.csv --plot first.svg
       Place the buffers of an instance, prove the lowest peak, draw the layout
   plimsoll generate squeezenet --out net.json && plimsoll plan net.json
-      Order the operators of a model (ONNX, TFLite, or a graph as here) and place its tensors
+      Order the operators of a model (ONNX, TFLite or, as here, a generated graph) and place its tensors
   plimsoll bench --time-limit 1
       Compare every heuristic with the proven optimum on built-in instances
   plimsoll list
-      List algorithms, suites of instances and generated families
+      List the algorithms, the suites of instances and the generated families
 
-`plimsoll --help` lists all commands, `plimsoll COMMAND --help` the options of one.
+`plimsoll --help` lists all commands, `plimsoll COMMAND --help` describes one.
 ";
 
-/// How low can the peak memory of a neural-network program go, and what proves it?
+/// Plan the memory of neural-network programs and prove how good the plans are
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, after_help = EXIT_CODES)]
 struct Cli {
@@ -49,68 +52,68 @@ enum Command {
     /// Plan the memory of one instance
     #[command(after_help = EXIT_CODES)]
     Solve(solve::SolveArgs),
-    /// Check an answer, and the proof that goes with it
+    /// Check an answer and its certificate
     #[command(after_help = EXIT_CODES)]
     Verify(verify::VerifyArgs),
-    /// Run many algorithms on many instances and compare them with the best proven bound
+    /// Compare many algorithms on many instances with the best proven bounds
     #[command(after_help = RUNS_CODES)]
     Bench(bench::BenchArgs),
-    /// Attempt all runs that a file describes, each in a process of its own; go on where it was cut short
+    /// Run all experiments that a TOML file describes, or resume an interrupted sweep
     #[command(after_help = RUNS_CODES)]
     Sweep(sweep::SweepArgs),
     /// Join the shards of a sweep
     #[command(after_help = RUNS_CODES)]
     Merge(merge::MergeArgs),
-    /// Analyse what `bench` and `sweep` wrote: tables, charts and one page to read them in
+    /// Analyse the results of `bench` and `sweep` in tables, charts and an HTML page
     #[command(after_help = EXIT_CODES)]
     Report(report::ReportArgs),
-    /// Hold records of `bench` against today's code: what does not depend on clocks must come out again
+    /// Rerun records of `bench` and compare all results that do not depend on time
     #[command(after_help = EXIT_CODES)]
     Recheck(recheck::RecheckArgs),
     /// Serve runs of a sweep on standard input and output
     #[command(hide = true)]
     SweepWorker,
-    /// End the external programs of a process that has died
+    /// End the external programs of a process that has ended
     #[command(hide = true)]
     Reaper,
-    /// Read a model: its operators, tensors, weights
+    /// Read a model and summarise its operators, tensors and weights
     #[command(after_help = EXIT_CODES)]
     Import(import::ImportArgs),
-    /// Order the operators of a graph so that the least memory is alive
+    /// Order the operators of a graph to minimise the peak live bytes
     #[command(after_help = EXIT_CODES)]
     Order(order::OrderArgs),
-    /// From a model to a memory plan: order, then offsets
+    /// Plan the memory of a model: order its operators, then place its tensors
     #[command(after_help = EXIT_CODES)]
     Plan(plan::PlanArgs),
-    /// Fetch weights while operators compute: timelines, and how far from the limit they are
+    /// Schedule weight transfers to overlap with computation, and bound the makespan
     #[command(after_help = EXIT_CODES)]
     Overlap(overlap::OverlapArgs),
-    /// Run the timelines that `overlap` makes on this machine, and compare with what was predicted
+    /// Run the timelines of `overlap` on this machine and compare predicted with measured times
     #[command(after_help = EXIT_CODES)]
     Measure(measure::MeasureArgs),
-    /// Run operators as one: which, how much that covers, and how far from the most it is
+    /// Fuse operators into groups, and bound the coverage
     #[command(after_help = EXIT_CODES)]
     Fuse(fuse::FuseArgs),
-    /// Which tensor lives in which of several memories: least transfer time, and how far from it
+    /// Assign tensors to memory tiers to minimise transfer time, and bound that time
     #[command(after_help = EXIT_CODES)]
     Tiers(tiers::TiersArgs),
-    /// Choose what goes to the slower tier where memory does not suffice, and say what is missing
+    /// Choose the buffers to spill to a slower tier where the capacity is too small
     #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
-        .help("An instance (.csv), a graph (.json) or a model (.onnx, .tflite)")))]
+        .help("Instance (.csv), graph (.json, as written by `import`) or model (.onnx, .tflite)")))]
     Spill(spill::SpillArgs),
-    /// Compute published results again and put them beside what was printed
+    /// Recompute published results and compare them with the printed numbers
     #[command(after_help = REPRODUCE_CODES)]
     Reproduce(reproduce::ReproduceArgs),
-    /// Write a generated instance or graph, the same for the same seed on any machine
+    /// Generate an instance or a graph; the same seed gives the same file on every machine
     #[command(after_help = EXIT_CODES)]
     Generate(generate::GenerateArgs),
-    /// From and to the JSON of dsa-solver, several memories at once: instances out of it, layouts back into it
+    /// Convert between CSV instances and dsa-solver's JSON for several memories
     #[command(after_help = EXIT_CODES)]
     Convert(convert::ConvertArgs),
-    /// The external corpora: where they come from, and whether the copies here are the same
+    /// List, verify or fetch the external corpora
     #[command(after_help = EXIT_CODES)]
     Datasets(datasets::DatasetsArgs),
-    /// List every algorithm, every suite of instances and every generated family
+    /// List all algorithms, suites of instances and generated families
     List(list::ListArgs),
     /// Print completions for a shell
     #[command(after_help = EXIT_CODES)]
@@ -120,7 +123,7 @@ enum Command {
     Man(shell::ManArgs),
 }
 
-/// Parses, runs, and returns the exit code.
+/// Parses the arguments, runs the command and returns the exit code.
 pub fn main() -> u8 {
     let result = match Cli::try_parse() {
         Ok(Cli { command: Some(command) }) => run(command),
@@ -135,7 +138,7 @@ pub fn main() -> u8 {
 
 fn run(command: Command) -> Result<u8, Failure> {
     if let Err(error) = listen(&command) {
-        output::complain(&format!("Ctrl-C ends this command without an answer: {error}"));
+        output::complain(&format!("cannot handle signals, so Ctrl-C discards the results: {error}"));
     }
     let result = match command {
         Command::Solve(args) => solve::main(&args),
@@ -167,16 +170,16 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Man(args) => shell::manual(&args, Cli::command()),
     };
     if interrupt::is_requested() {
-        output::complain("interrupted: this is what was found until then");
+        output::complain("interrupted: the results are those found so far");
     }
     result
 }
 
-/// Prepares for Ctrl-C and SIGTERM: commands that search end with their best answer so far, the others leave nothing
-/// half-written.
+/// Installs handlers for Ctrl-C and SIGTERM: commands that search end with their best answer so far, all
+/// others leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
     match command {
-        // Ends with its parent.
+        // These end with their parent.
         Command::SweepWorker | Command::Reaper => Ok(()),
         Command::Solve(_)
         | Command::Bench(_)
@@ -191,7 +194,7 @@ fn listen(command: &Command) -> std::io::Result<()> {
     }
 }
 
-/// Help goes out as it is; a usage error is folded into one line.
+/// Prints help unchanged; folds a usage error into one line.
 fn usage(error: &clap::Error) -> Result<u8, Failure> {
     let text = error.render().to_string();
     match error.kind() {
@@ -201,7 +204,7 @@ fn usage(error: &clap::Error) -> Result<u8, Failure> {
             Ok(BAD_INPUT)
         }
         _ => {
-            // No argument of this command begins with a hyphen: `-- --option` would never help.
+            // No positional argument begins with a hyphen, so the tip `-- --option` never helps.
             let kept: String = text
                 .lines()
                 .filter(|line| !line.trim_start().starts_with("tip: to pass"))

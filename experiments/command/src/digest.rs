@@ -1,15 +1,15 @@
-//! SHA-256 of bytes, also of those on their way.
+//! SHA-256 of byte slices and of data as it is written.
 
 use plimsoll::model::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
-/// The SHA-256 of some bytes, hexadecimal.
+/// Returns the SHA-256 of `bytes` in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// Hands bytes on and hashes them.
+/// A writer that hashes the bytes it passes on.
 pub struct Hashing<W> {
     inner: W,
     sha256: Sha256,
@@ -20,7 +20,7 @@ impl<W: Write> Hashing<W> {
         Self { inner, sha256: Sha256::new() }
     }
 
-    /// Hexadecimal.
+    /// Returns the SHA-256 of all bytes written, in hexadecimal.
     pub fn digest(self) -> String {
         hexadecimal(&self.sha256.finalize())
     }

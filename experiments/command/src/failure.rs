@@ -1,4 +1,4 @@
-//! Exit codes, and errors that know theirs.
+//! Exit codes, and errors with their exit code.
 
 use plimsoll::model::Claim;
 use plimsoll_lab::record::Failures;
@@ -10,17 +10,17 @@ pub const REFUTED: u8 = 1;
 pub const BAD_INPUT: u8 = 2;
 /// Nothing found within the limits.
 pub const NOTHING_FOUND: u8 = 3;
-/// An algorithm broke, or the checker refused its answer: a defect, not an answer.
+/// A defect: an algorithm failed, or the checker rejected its answer.
 pub const INTERNAL: u8 = 4;
 
-/// Valid, but what is claimed rests on a search that only repeating it can confirm.
+/// Valid, but the claim rests on a search that only a rerun can confirm.
 pub const NOT_CHECKABLE: u8 = 5;
 
-pub const EXIT_CODES: &str = "Exit codes: 0 answered, 1 proved infeasible or verification failed, \
+pub const EXIT_CODES: &str = "Exit codes: 0 success, 1 proved infeasible or verification failed, \
     2 bad input or usage, 3 nothing found within the limits, 4 internal error, \
-    5 proof rests on a search that verify cannot check";
+    5 the proof rests on a search that `verify` cannot check";
 
-/// The exit code of one run.
+/// Returns the exit code of one run.
 pub fn code(claim: Claim) -> u8 {
     match claim {
         Claim::Optimal | Claim::Feasible => ANSWERED,
@@ -29,8 +29,9 @@ pub fn code(claim: Claim) -> u8 {
     }
 }
 
-/// The exit code of many runs: an algorithm of our own whose runs all broke is a defect, an answer that the checker
-/// refused a failed verification, an external binary whose runs all failed has found nothing. The first of these counts.
+/// Returns the exit code of many runs, by the first rule that applies: [`INTERNAL`] if all runs of a built-in
+/// algorithm failed, [`REFUTED`] if the checker rejected an answer, [`NOTHING_FOUND`] if all runs of an
+/// external program failed.
 pub fn code_of_runs(failures: &[Failures], refused: bool) -> u8 {
     let broken = |one: &Failures| one.failed == one.runs && !one.is_external();
     let wrong = |one: &Failures| one.refused == one.runs;
@@ -45,7 +46,7 @@ pub fn code_of_runs(failures: &[Failures], refused: bool) -> u8 {
     }
 }
 
-/// Something that ends the command without an answer.
+/// An error that ends the command without an answer.
 #[derive(Debug)]
 pub struct Failure {
     pub code: u8,
@@ -58,12 +59,12 @@ impl Failure {
         Self { code: BAD_INPUT, message: message.to_string() }
     }
 
-    /// The same, with the file in front that it is about, unless it begins with that.
+    /// Puts the file name in front of the message, unless the message contains it.
     #[must_use]
     pub fn about(self, path: &std::path::Path) -> Self {
         let path = path.display().to_string();
-        let told = self.message.contains(&path);
-        Self { message: if told { self.message } else { format!("{path}: {}", self.message) }, ..self }
+        let is_named = self.message.contains(&path);
+        Self { message: if is_named { self.message } else { format!("{path}: {}", self.message) }, ..self }
     }
 
     pub fn internal(message: impl fmt::Display) -> Self {

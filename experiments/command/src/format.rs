@@ -1,9 +1,9 @@
-//! Formats of files that are written, as the suffixes of their names tell them.
+//! Formats of output files and the suffixes that stand for them.
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
-/// A format, with the suffixes that stand for it.
+/// A file format and its suffixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     pub name: &'static str,
@@ -14,16 +14,15 @@ const fn format(name: &'static str, suffixes: &'static [&'static str]) -> Format
     Format { name, suffixes }
 }
 
-/// Formats that commands write.
 pub const CSV: Format = format("CSV", &["csv"]);
-/// One JSON document.
+/// JSON, one document per file.
 pub const JSON: Format = format("JSON", &["json"]);
 pub const SVG: Format = format("SVG", &["svg"]);
 pub const TOML: Format = format("TOML", &["toml"]);
-/// A picture for Graphviz.
+/// The graph format of Graphviz.
 pub const DOT: Format = format("DOT", &["dot", "gv"]);
 
-/// Every format that a suffix promises. Other suffixes (`.txt`, `.log`, `.out`) and names without one promise nothing.
+/// Formats with a well-known suffix. Any content fits names with other suffixes (`.txt`, `.log`) or none.
 const KNOWN: [Format; 20] = [
     CSV,
     JSON,
@@ -48,25 +47,25 @@ const KNOWN: [Format; 20] = [
 ];
 
 impl Format {
-    /// Refuses a name whose suffix promises another format.
+    /// Checks that the suffix of a name does not stand for another format.
     ///
     /// # Errors
-    /// What is written, what the name promises, and which suffixes fit.
+    /// Names the format that is written, the format of the suffix, and the suffixes that fit.
     pub fn check(self, path: &Path) -> Result<(), String> {
         let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
-        let promised = suffix
+        let named = suffix
             .and_then(|suffix| KNOWN.into_iter().find(|known| known.suffixes.contains(&suffix.as_str())));
-        match promised.filter(|promised| *promised != self) {
+        match named.filter(|named| *named != self) {
             None => Ok(()),
-            Some(promised) => {
+            Some(named) => {
                 let ends: Vec<String> = self.suffixes.iter().map(|suffix| format!(".{suffix}")).collect();
                 let (own, ends) = (self.name, ends.join(" or "));
-                Err(format!("it writes {own}, not {}: use a name ending in {ends}", promised.name))
+                Err(format!("the output is {own}, not {}: use a name ending in {ends}", named.name))
             }
         }
     }
 
-    /// Reads the name of a file to be written in this format.
+    /// Returns a parser for the name of an output file in this format.
     pub fn file(self) -> impl TypedValueParser<Value = PathBuf> {
         PathBufValueParser::new().try_map(move |path| self.check(&path).map(|()| path))
     }
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_suffixes_of_other_formats_are_refused() {
+    fn only_suffixes_of_other_formats_are_rejected() {
         for name in
             ["a.csv", "a.CSV", "a", "a.txt", "a.log", "a.out", "a.1048576", "/dev/stdout", "b.json/a", ".svg"]
         {
@@ -85,17 +84,17 @@ mod tests {
         }
         for name in ["a.json", "a.csv.gz", "a.PNG", "dir/a.svg", "a.csv.md"] {
             let why = CSV.check(Path::new(name)).unwrap_err();
-            assert!(why.starts_with("it writes CSV, not ") && why.ends_with("ending in .csv"), "{why}");
+            assert!(why.starts_with("the output is CSV, not ") && why.ends_with("ending in .csv"), "{why}");
         }
         assert_eq!(DOT.check(Path::new("a.gv")), Ok(()));
         assert_eq!(
             DOT.check(Path::new("a.svg")).unwrap_err(),
-            "it writes DOT, not SVG: use a name ending in .dot or .gv"
+            "the output is DOT, not SVG: use a name ending in .dot or .gv"
         );
     }
 
     #[test]
-    fn a_suffix_promises_one_format() {
+    fn each_suffix_belongs_to_one_format() {
         let all: Vec<&str> = KNOWN.iter().flat_map(|known| known.suffixes).copied().collect();
         assert!(all.iter().enumerate().all(|(at, suffix)| !all[..at].contains(suffix)));
     }

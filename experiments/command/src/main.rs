@@ -20,19 +20,19 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Ends the process without exit handlers: a solver that was left behind still computes with what they would destroy.
+/// Ends the process without exit handlers: an abandoned solver thread still uses what they would destroy.
 #[cfg(unix)]
 fn leave(code: u8) {
-    // Whatever is buffered was written and flushed by the command.
+    // The command has already written and flushed its output.
     signal_hook::low_level::exit(i32::from(code));
 }
 
-/// Other systems end all threads before anything else.
+/// Does nothing: other systems end all threads before they run exit handlers.
 #[cfg(not(unix))]
 fn leave(_: u8) {}
 
 fn run() -> u8 {
-    // A panic is a defect of the program; whoever runs it gets one line that says so, not a trace.
+    // A panic is a defect: the user gets a one-line message instead of a backtrace.
     std::panic::set_hook(Box::new(|_| {}));
     match std::panic::catch_unwind(cli::main) {
         Ok(code) => code,

@@ -1,4 +1,4 @@
-//! Standard output and error, and files written for the user.
+//! Standard output, standard error and output files.
 
 use crate::failure::Failure;
 use crate::format::Format;
@@ -11,7 +11,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes to standard output. A reader that went away (`| head`) is no error.
+/// Writes to standard output. A closed pipe (`| head`) is not an error.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -22,20 +22,20 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes one JSON object on a line of its own to standard output.
+/// Writes a value as one line of JSON to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(value).map_err(Failure::internal)?;
     print(&format!("{text}\n"))
 }
 
-/// One line on standard error.
+/// Writes one line to standard error.
 pub fn complain(message: &str) {
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Nobody is left to tell if this fails.
+    // A failure here has nowhere to be reported.
     let _ = writeln!(io::stderr(), "plimsoll: {line}");
 }
 
-/// Rows as CSV, fields as columns.
+/// Writes rows as CSV, with one column per field.
 pub fn csv<T: Serialize>(file: &mut dyn Write, rows: &[T]) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     for row in rows {
@@ -44,8 +44,7 @@ pub fn csv<T: Serialize>(file: &mut dyn Write, rows: &[T]) -> io::Result<()> {
     writer.flush()
 }
 
-/// Makes sure, before any work, that a file can be written where the user wants it, and that it is none of the
-/// `inputs`.
+/// Checks, before any work, that a file can be written and is not one of the `inputs`.
 pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let target = target_of(path);
     let refuse = |why: String| Err(Failure::input(format!("cannot write {}: {why}", path.display())));
@@ -62,7 +61,7 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     if let Ok(own) = path.canonicalize()
         && inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == own))
     {
-        return refuse("it is an input of this very run".to_owned());
+        return refuse("it is an input of this command".to_owned());
     }
     if let Err(error) = OpenOptions::new().append(true).open(&target)
         && error.kind() != io::ErrorKind::NotFound
@@ -75,17 +74,17 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     }
 }
 
-/// Makes sure that a name does not promise another format than the one that is written.
+/// Checks that the suffix of an option's file name does not stand for another format.
 pub fn check_format(option: &str, path: &Path, format: Format) -> Result<(), Failure> {
     format.check(path).map_err(|why| Failure::input(format!("{option} '{}': {why}", path.display())))
 }
 
-/// Those of several names that are files, and no presets: they must not be written over.
+/// Returns the names that are files rather than presets; they must not be overwritten.
 pub fn files_among<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a Path> {
     names.into_iter().map(Path::new).filter(|path| path.is_file()).collect()
 }
 
-/// Makes sure of all files a command was asked for, as [`check_target`] does, and that no two are one.
+/// Checks all output files of a command with [`check_target`], and that they are distinct.
 pub fn check_targets(targets: &[&Option<PathBuf>], inputs: &[&Path]) -> Result<(), Failure> {
     let paths: Vec<&Path> = targets.iter().copied().flatten().map(AsRef::as_ref).collect();
     for path in &paths {
@@ -94,7 +93,7 @@ pub fn check_targets(targets: &[&Option<PathBuf>], inputs: &[&Path]) -> Result<(
     check_distinct(&paths)
 }
 
-/// Refuses two outputs in one file.
+/// Rejects two outputs in the same file.
 fn check_distinct(paths: &[&Path]) -> Result<(), Failure> {
     let place = |path: &Path| {
         let folder = folder_of(path);
@@ -102,7 +101,7 @@ fn check_distinct(paths: &[&Path]) -> Result<(), Failure> {
     };
     for (at, path) in paths.iter().enumerate() {
         if paths[..at].iter().any(|other| place(other) == place(path)) {
-            return Err(Failure::input(format!("two outputs in one file: {}", path.display())));
+            return Err(Failure::input(format!("two outputs have the same file: {}", path.display())));
         }
     }
     Ok(())
@@ -115,19 +114,19 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes a file as a whole or not at all.
+/// Writes a file atomically: completely or not at all.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     write_atomically(path, write)
         .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))
 }
 
-/// The command as it was typed, quoted so that it can be typed again.
+/// Returns the command line, quoted for a shell.
 pub fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| quote(&word));
     ["plimsoll".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// How far a value is above a bound, in words.
+/// Formats the gap between a value and a bound, in percent.
 pub fn gap(value: Bytes, bound: Bytes) -> String {
     let gap = gap_percent(value.get(), bound.get());
     gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)))

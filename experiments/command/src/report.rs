@@ -1,4 +1,4 @@
-//! What a command prints of an answer: one JSON object, and its members as lines and tables.
+//! The report of a command: one JSON object, and its members as lines and tables of text.
 
 use crate::failure::Failure;
 use crate::output;
@@ -12,9 +12,11 @@ use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
 use std::path::Path;
 
-/// An object and its text. The name of a member says how it reads in a table: `_ps` as a time, `_percent` with two digits,
-/// `claim` marked where its `arithmetic` is floating point, `region` with its `name`, `chance` and `wasted`, which are no
-/// whole numbers, with three digits and none; of a list the length is shown.
+/// A JSON object and its text.
+///
+/// The name of a member determines its format: `_ps` is a time, `_percent` has two digits. A `claim` is
+/// marked if its `arithmetic` is floating point, and a `region` is followed by its `name`. `chance` has three
+/// digits and `wasted` none. A list is shown as its length.
 #[derive(Debug)]
 pub struct Report {
     object: Value,
@@ -23,19 +25,19 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report without lines.
+    /// Creates a report without lines.
     pub fn new(object: Value) -> Self {
         Self { object, basis: Basis::default(), text: String::new() }
     }
 
-    /// One on a graph: what its sizes rest on stands first in the text and last in the object.
+    /// Creates a report on a graph. The basis of its sizes comes first in the text and last in the object.
     pub fn of_graph(object: Value, basis: &Basis) -> Self {
         let mut report = Self { object, text: basis.text(), basis: basis.clone() };
         report.extend(json!(basis));
         report
     }
 
-    /// Adds members.
+    /// Adds members to the object.
     pub fn extend(&mut self, more: Value) {
         if let (Value::Object(object), Value::Object(more)) = (&mut self.object, more) {
             object.extend(more);
@@ -47,7 +49,8 @@ impl Report {
         let _ = writeln!(self.text, "{name:<12} {text}");
     }
 
-    /// Adds a line with members in it: `{peak} bytes alive`. Words of others are members: they may have braces in them.
+    /// Adds a line with placeholders for members: `{peak} live bytes`. Text from input files must be a
+    /// member, as it may contain braces.
     pub fn show(&mut self, name: &str, text: &str) {
         let parts = text.split('{').map(|part| match part.split_once('}') {
             Some((key, rest)) => self.cell(&self.object, key) + rest,
@@ -57,14 +60,14 @@ impl Report {
         self.line(name, line);
     }
 
-    /// Adds the line of a gap in percent, where there is one.
+    /// Adds a line with the gap in percent, if there is one.
     pub fn gap(&mut self, gap: Option<f64>) {
         if let Some(gap) = gap {
             self.line("gap", format_args!("{} %", percent(gap)));
         }
     }
 
-    /// Adds the lines of members that read the same in every report; those that are null have none.
+    /// Adds lines for members that every report formats alike; members that are null are skipped.
     pub fn lines(&mut self, keys: &[&str]) {
         for &key in keys {
             let (name, text) = match (key, self.member(&self.object, key)) {
@@ -81,20 +84,20 @@ impl Report {
         }
     }
 
-    /// Adds the lines of memory without any sharing, and of weights.
+    /// Adds the lines for memory without sharing and for weights.
     pub fn unshared(&mut self, naive: Bytes, arena: Bytes) {
         let times = naive.get() as f64 / arena.get().max(1) as f64;
         self.line("naive", format_args!("{naive} bytes, {times:.2} times the arena"));
         self.show("weights", "{weights} bytes");
     }
 
-    /// Adds other text.
+    /// Adds text as it is.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Adds a table, a blank line in front. `columns` are members of the rows, or else of the report, where the heading differs
-    /// behind it: `bound = lower_bound, claim`.
+    /// Adds a table after a blank line. `columns` lists members of the rows, or else of the report. A heading
+    /// that differs from the member comes before it: `bound = lower_bound, claim`.
     pub fn table(&mut self, rows: &[Value], columns: &str) {
         let columns: Vec<(&str, &str)> =
             columns.split(", ").map(|column| column.split_once(" = ").unwrap_or((column, column))).collect();
@@ -111,7 +114,7 @@ impl Report {
         let _ = write!(self.text, "{blank}{}", table.text());
     }
 
-    /// Writes rows, a CSV file. `columns` are members of the rows, or else of the report.
+    /// Writes rows as a CSV file. `columns` lists members of the rows, or else of the report.
     pub fn write_rows(&self, path: &Path, rows: &[Value], columns: &str) -> Result<(), Failure> {
         let columns: Vec<&str> = columns.split(", ").collect();
         let field = |row, key| match self.member(row, key) {
@@ -133,7 +136,7 @@ impl Report {
         })
     }
 
-    /// Writes the object, a JSON file.
+    /// Writes the object as a JSON file.
     pub fn write(&self, path: &Path) -> Result<(), Failure> {
         output::write_file(path, |file| writeln!(file, "{:#}", self.object))
     }
@@ -176,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_shown_by_their_names() {
+    fn members_are_formatted_by_name() {
         let rows = [
             json!({ "region": 0, "name": "body", "time_ps": 1_500, "over_percent": 0.001, "claim": "optimal" }),
             json!({ "region": 1, "name": "a, b", "time_ps": -2, "over_percent": null, "claim": "feasible" }),

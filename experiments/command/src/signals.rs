@@ -1,30 +1,30 @@
 //! SIGINT (Ctrl-C) and SIGTERM.
 //!
-//! The first one sets the [flag](plimsoll::model::interrupt) that every run checks. The second ends the process at once,
-//! with exit code 128 plus the signal's number.
+//! The first signal sets the [flag](plimsoll::model::interrupt) that every run checks. The second ends the
+//! process immediately with exit code 128 plus the signal's number.
 
 use plimsoll::model::interrupt;
 use std::io;
 
-/// What the first request does.
+/// The effect of the first signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
-    /// Sets the flag, so that the command ends with what it has.
+    /// Sets the flag, so that the command ends with its results so far.
     KeepsAnswers,
-    /// Ends the process: for work that has no answer before its end.
+    /// Ends the process: for commands without partial results.
     Ends,
 }
 
-/// Requests this soon after the first are the same one: `timeout` and shells send a signal to a process and again to
-/// its group.
+/// Signals this soon after the first count as the same: `timeout` and shells signal a process and then its
+/// group.
 #[cfg(unix)]
 const SAME: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Listens to SIGINT and SIGTERM from now on, on a thread of its own. Before the process is ended, temporary files of
-/// unfinished writes are removed.
+/// Starts a thread that handles SIGINT and SIGTERM. Before it ends the process, it removes the temporary
+/// files of unfinished writes.
 ///
 /// # Errors
-/// What the system reports where no handler can be installed or no thread started.
+/// Fails if the system cannot install a handler or start a thread.
 #[cfg(unix)]
 pub fn listen(first: First) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
@@ -49,10 +49,10 @@ pub fn listen(first: First) -> io::Result<()> {
     std::thread::Builder::new().name("signals".to_owned()).spawn(serve).map(drop)
 }
 
-/// Does nothing: without Unix signals the system's own handling of Ctrl-C stays.
+/// Does nothing: without Unix signals, the system handles Ctrl-C itself.
 ///
 /// # Errors
-/// None.
+/// Never fails.
 #[cfg(not(unix))]
 pub fn listen(_: First) -> io::Result<()> {
     Ok(())

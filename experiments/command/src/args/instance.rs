@@ -6,17 +6,17 @@ use plimsoll::model::csv::{Endpoints, Noted, ReadOptions, read_instance_file_not
 use plimsoll::model::{Bytes, Instance};
 use std::path::Path;
 
-/// How an instance is read.
+/// Options for reading an instance.
 #[derive(Args, Debug)]
 pub struct InstanceArgs {
-    /// The most bytes a layout may reach; overrides the number in the file name (X.1048576.csv)
+    /// Capacity in bytes; overrides the number in the file name (X.1048576.csv)
     #[arg(long, value_name = "BYTES", conflicts_with = "no_capacity", value_parser = bytes)]
     pub capacity: Option<u64>,
     /// Ignore the capacity in the file name
     #[arg(long)]
     pub no_capacity: bool,
-    /// How the instance writes ends of lifespans; by default the column names say (`end` is inclusive)
-    #[arg(long, value_name = "HOW")]
+    /// Meaning of lifespan ends in the CSV [default: by column name: `upper` is half-open, `end` inclusive]
+    #[arg(long, value_name = "CONVENTION")]
     pub endpoints: Option<EndpointsArg>,
 }
 
@@ -34,12 +34,12 @@ impl InstanceArgs {
     }
 }
 
-/// How ends of lifespans are written.
+/// The meaning of lifespan ends.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum EndpointsArg {
-    /// The end is the first step after
+    /// The end is the first step after the lifespan
     HalfOpen,
-    /// The end is the last step alive
+    /// The end is the last step of the lifespan
     Inclusive,
 }
 
@@ -52,7 +52,7 @@ impl From<EndpointsArg> for Endpoints {
     }
 }
 
-/// Notes the columns of a file that were passed over.
+/// Prints a note about ignored columns of a file.
 pub fn note_columns<T>(path: &Path, noted: &Noted<T>) {
     if let Some(note) = noted.note() {
         output::complain(&format!("note: {}: {note}", path.display()));

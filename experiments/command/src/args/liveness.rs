@@ -2,45 +2,45 @@ use clap::{Args, ValueEnum};
 use plimsoll::model::Bytes;
 use plimsoll::model::graph::{Boundary, LivenessOptions};
 
-/// What liveness assumes.
+/// Assumptions about liveness.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct LivenessArgs {
     #[command(flatten)]
     pub activations: ActivationLivenessArgs,
-    /// Weights take room in the arena too, all the time
+    /// Keep weights in the arena for the whole run
     #[arg(long)]
     pub weights: bool,
 }
 
 impl LivenessArgs {
-    /// The same for the library.
+    /// Returns the options of the library.
     pub fn options(self) -> LivenessOptions {
         LivenessOptions { weights: self.weights, ..self.activations.options() }
     }
 }
 
-/// What liveness assumes of all but weights.
+/// Assumptions about the liveness of all tensors but weights.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ActivationLivenessArgs {
-    /// Where graph inputs and outputs live
-    #[arg(long, value_name = "WHERE", default_value = "arena")]
+    /// Where graph inputs and outputs are stored, and for how long
+    #[arg(long, value_name = "STORAGE", default_value = "arena")]
     pub boundary: BoundaryArg,
-    /// Variable tensors, kept from run to run, live outside of the arena
+    /// Keep variable tensors, which persist between runs, outside the arena
     #[arg(long)]
     pub no_states: bool,
-    /// Reshape and its like copy instead of sharing their input's memory
+    /// Let reshape and similar operators copy instead of sharing the memory of their input
     #[arg(long)]
     pub no_views: bool,
-    /// Elementwise operators write over an input that nobody else reads
+    /// Let elementwise operators overwrite an input of equal size that no other operator reads
     #[arg(long)]
     pub in_place: bool,
-    /// Round sizes up to a multiple of this, and place tensors at multiples of it
+    /// Round sizes and offsets up to multiples of this many bytes
     #[arg(long, value_name = "BYTES", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
     pub align: u64,
 }
 
 impl ActivationLivenessArgs {
-    /// The same for the library.
+    /// Returns the options of the library, without weights.
     pub fn options(self) -> LivenessOptions {
         LivenessOptions {
             boundary: match self.boundary {
@@ -58,15 +58,15 @@ impl ActivationLivenessArgs {
     }
 }
 
-/// Where inputs and outputs live.
+/// Storage of graph inputs and outputs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum BoundaryArg {
-    /// In the arena while needed; an input that nothing reads, at the start only
+    /// In the arena while needed; an unread input is live at the start only
     Arena,
-    /// In the arena: inputs all the time, outputs from their making to the end
+    /// In the arena: inputs for the whole run, outputs from their producer to the end
     Held,
-    /// In the arena all the time, never reused
+    /// In the arena for the whole run, never reused
     Persistent,
-    /// Not in the arena
+    /// Outside the arena
     Outside,
 }

@@ -4,57 +4,58 @@ use clap::Args;
 use plimsoll::datasets::{Import, ImportOptions, import_file};
 use std::path::PathBuf;
 
-/// The graph, and what its file leaves open.
+/// The graph or model, with import options.
 #[derive(Args, Debug)]
 pub struct ModelArgs {
-    /// A graph (.json, as `import` writes it) or a model (.onnx, .tflite)
+    /// Graph (.json, as written by `import`) or model (.onnx, .tflite)
     #[arg(value_name = "GRAPH|MODEL")]
     pub model: PathBuf,
     #[command(flatten)]
     pub import: OpenArgs,
 }
 
-/// What files of models leave open.
+/// Values that the file of a model does not determine.
 #[derive(Args, Debug)]
 pub struct OpenArgs {
-    /// Value of a free dimension, by the name it has in the file; may be repeated
+    /// Bind a free dimension, by its name in the file; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
     pub dim: Vec<(String, u64)>,
-    /// Value of every free dimension that no other option gives one
+    /// Bind every other free dimension to this value
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub dim_default: Option<u64>,
-    /// Shape of an input, as in `x=1x3x224x224`; may be repeated. Overrides what the file says
+    /// Replace the shape of an input, as in `x=1x3x224x224`; may be repeated
     #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
     pub input_shape: Vec<(String, Vec<u64>)>,
-    /// Value of an input that decides shapes: integers in row-major order, as in `size=1,3,224,224`; may be repeated
+    /// Set the value of an input that determines shapes: integers in row-major order, as in
+    /// `size=1,3,224,224`; may be repeated
     #[arg(long, value_name = "NAME=I,J,..", value_parser = value)]
     pub value: Vec<(String, Vec<i64>)>,
-    /// Shape of any tensor of the model, where its operator does not give it; may be repeated
+    /// Set the shape of a tensor that cannot be inferred; may be repeated
     #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
     pub tensor_shape: Vec<(String, Vec<u64>)>,
-    /// First dimension of every input not named in --input-shape
+    /// Replace the first dimension of every input without --input-shape
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub batch: Option<u64>,
-    /// Count tensors of any floating-point type as this one (float16, bfloat16, float32, ..)
+    /// Treat every floating-point tensor as this type (float16, bfloat16, float32, ..)
     #[arg(long, value_name = "TYPE")]
     pub element: Option<String>,
-    /// Keep operators that read nothing but constants, instead of counting what they make as weights (ONNX)
+    /// Keep operators that read constants only, instead of treating their outputs as weights (ONNX)
     #[arg(long)]
     pub keep_constants: bool,
-    /// Size of tensors whose shape or type the file does not tell, instead of an error
+    /// Assume this size for tensors of unknown shape or type, instead of failing
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub assume_bytes: Option<u64>,
 }
 
 impl ModelArgs {
-    /// Reads the graph.
+    /// Reads the graph or model.
     pub fn read(&self) -> Result<Import, Failure> {
         import_file(&self.model, &self.import.options()?).map_err(Failure::input)
     }
 }
 
 impl OpenArgs {
-    /// The same for the library.
+    /// Returns the options of the library.
     pub fn options(&self) -> Result<ImportOptions, Failure> {
         Ok(ImportOptions {
             dims: once("--dim", &self.dim)?.into_iter().collect(),
@@ -69,13 +70,13 @@ impl OpenArgs {
         })
     }
 
-    /// Whether nothing is given.
+    /// Returns whether no option is given.
     pub fn is_default(&self) -> bool {
         self.options().is_ok_and(|options| options == ImportOptions::default())
     }
 }
 
-/// `NAME=AxBxC` with numbers; nothing behind the sign is a scalar.
+/// Parses `NAME=AxBxC` with whole numbers; an empty shape is a scalar.
 fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     let expected = || "expected NAME=AxBx.. with whole numbers, as in input=1x576".to_owned();
     let (name, extents) = text.rsplit_once('=').ok_or_else(expected)?;
@@ -87,7 +88,7 @@ fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     Ok((name.to_owned(), extents.map_err(|_| expected())?))
 }
 
-/// `NAME=I,J,K` with integers; nothing behind the sign is a list of none.
+/// Parses `NAME=I,J,K` with integers; the list may be empty.
 fn value(text: &str) -> Result<(String, Vec<i64>), String> {
     let expected = || "expected NAME=I,J,.. with integers, as in size=1,3,224,224".to_owned();
     let (name, list) = text.rsplit_once('=').ok_or_else(expected)?;

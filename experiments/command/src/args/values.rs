@@ -1,32 +1,32 @@
-//! Values of options, as they are typed.
+//! Parsers for the values of options.
 
 use crate::failure::Failure;
 use plimsoll::posed::PROBLEMS;
 use std::time::Duration;
 
-/// Seconds from 0 on, with fractions.
+/// Parses a non-negative number of seconds.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
     if number.is_nan() || number < 0.0 {
-        return Err("expected a number of seconds from 0 on".to_owned());
+        return Err("expected a number of seconds of at least 0".to_owned());
     }
-    Duration::try_from_secs_f64(number).map_err(|_| "expected fewer seconds".to_owned())
+    Duration::try_from_secs_f64(number).map_err(|_| "expected a smaller number of seconds".to_owned())
 }
 
-/// What `none` stands for among time limits.
+/// The time limit that `none` stands for.
 pub const NO_LIMIT: Duration = Duration::MAX;
 
-/// The same, or `none` for [`NO_LIMIT`].
+/// Parses a number of seconds, or `none` for [`NO_LIMIT`].
 pub fn seconds_or_none(text: &str) -> Result<Duration, String> {
     if text == "none" { Ok(NO_LIMIT) } else { seconds(text).map_err(|reason| format!("{reason}, or none")) }
 }
 
-/// A number of bytes.
+/// Parses a whole number of bytes.
 pub fn bytes(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "expected a number of bytes, digits only".to_owned())
 }
 
-/// Threads from 1 on.
+/// Parses a number of threads from 1 to 1024.
 pub fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=1024) => Ok(number),
@@ -34,7 +34,7 @@ pub fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// `NAME=VALUE` with a number.
+/// Parses `NAME=VALUE` with a whole number.
 pub fn dimension(text: &str) -> Result<(String, u64), String> {
     let expected = || "expected NAME=VALUE with a whole number, as in batch=1".to_owned();
     let (name, value) = text.rsplit_once('=').ok_or_else(expected)?;
@@ -44,19 +44,19 @@ pub fn dimension(text: &str) -> Result<(String, u64), String> {
     Ok((name.to_owned(), value.parse().map_err(|_| expected())?))
 }
 
-/// The pairs, unless a name is given two values.
+/// Returns the pairs, or an error if a name occurs twice.
 pub fn once<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<Vec<(String, T)>, Failure> {
     let twice =
         pairs.iter().enumerate().find(|(at, pair)| pairs[..*at].iter().any(|other| other.0 == pair.0));
     match twice {
-        Some((_, (name, _))) => Err(Failure::input(format!("{option} names '{name}' twice"))),
+        Some((_, (name, _))) => Err(Failure::input(format!("{option} '{name}' is given twice"))),
         None => Ok(pairs.to_vec()),
     }
 }
 
-/// A problem by its name, today's or that of before.
+/// Returns the problem with this current or former name.
 pub fn problem(text: &str) -> Result<&'static str, String> {
-    let known = || format!("unknown problem; known are {}", PROBLEMS.join(", "));
+    let known = || format!("unknown problem (known: {})", PROBLEMS.join(", "));
     plimsoll::posed::problem(text).ok_or_else(known)
 }
 

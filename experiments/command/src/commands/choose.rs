@@ -1,4 +1,4 @@
-//! Finds algorithms by the names users type.
+//! Finds algorithms by name.
 
 use crate::failure::Failure;
 use plimsoll::model::{Entry, Kind, Offsets, Problem, SharedObjects, SplitBuffers};
@@ -6,7 +6,7 @@ use plimsoll::posed::{algorithms, problem};
 use plimsoll::{Listed, Registry, left_out};
 use strsim::levenshtein;
 
-/// A problem of instances by its name, today's or that of before.
+/// Returns the problem of instances with this current or former name.
 pub fn of_instances(text: &str) -> Result<&'static str, String> {
     let found = problem(text).filter(|problem| OF_INSTANCES.contains(problem));
     found.ok_or_else(|| format!("expected {}", OF_INSTANCES.join(", ")))
@@ -15,24 +15,24 @@ pub fn of_instances(text: &str) -> Result<&'static str, String> {
 /// The problems of instances.
 const OF_INSTANCES: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
 
-/// One entry of one problem.
+/// An algorithm for one of the problems of instances.
 pub enum Choice {
-    /// For the offset problem.
+    /// An algorithm for offsets.
     Offsets(&'static Entry<Offsets>),
-    /// For scattered layouts.
+    /// An algorithm for split buffers.
     SplitBuffers(&'static Entry<SplitBuffers>),
-    /// For the shared-object problem.
+    /// An algorithm for shared objects.
     SharedObjects(&'static Entry<SharedObjects>),
 }
 
-/// The entry used where none is named: the one called `exact`, else the first exact method, else the first.
+/// Returns the default algorithm: the one called `exact`, else the first exact method, else the first entry.
 pub fn default_entry<P: Listed>(registry: &Registry) -> Option<&'static Entry<P>> {
     let entries = P::entries(registry);
     let exact = entries.iter().find(|entry| entry.name == "exact");
     exact.or_else(|| entries.iter().find(|entry| entry.kind == Kind::Exact)).or(entries.first()).copied()
 }
 
-/// The entry called `name`, of `problem` where given, else of the first problem that has it.
+/// Returns the algorithm called `name` for `problem`, or else for the first problem that has it.
 pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) -> Result<Choice, Failure> {
     let problems = match (problem, name) {
         (Some(problem), _) => vec![problem],
@@ -47,7 +47,7 @@ pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) ->
     found.ok_or_else(|| match (name, problem) {
         (Some(name), Some(problem)) if names(registry, &OF_INSTANCES).contains(&name) => {
             let known = names(registry, &problems).join(", ");
-            Failure::input(format!("solver '{name}' is not for {problem} (those are: {known})"))
+            Failure::input(format!("solver '{name}' does not solve {problem} (known: {known})"))
         }
         _ => unknown("solver", name.unwrap_or_default(), &names(registry, &problems)),
     })
@@ -60,7 +60,7 @@ fn find<P: Listed>(registry: &Registry, name: Option<&str>) -> Option<&'static E
     }
 }
 
-/// The entry called `name` among those of one problem; `what` is what messages call it.
+/// Returns the algorithm called `name` among `entries`; messages call it a `what`.
 pub fn named<P: Problem>(
     entries: &[&'static Entry<P>],
     name: &str,
@@ -71,7 +71,7 @@ pub fn named<P: Problem>(
     found.ok_or_else(|| unknown(what, name, &known))
 }
 
-/// Names of all algorithms of these problems, in their order, once each.
+/// Returns the distinct names of all algorithms of these problems, in order.
 pub fn names(registry: &Registry, problems: &[&str]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for facts in problems.iter().flat_map(|problem| algorithms(registry, problem)).flatten() {
@@ -82,7 +82,7 @@ pub fn names(registry: &Registry, problems: &[&str]) -> Vec<&'static str> {
     names
 }
 
-/// The error for a name nobody carries, with the nearest that somebody does, or the reason why nobody does.
+/// Returns the error for an unknown name: why this build lacks it, or else the nearest known name.
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
     if let Some(reason) = left_out(name) {
         return Failure::input(reason);

@@ -1,4 +1,5 @@
-//! `--compare`: every algorithm of a problem on one question, beside the best bound that any of them proved.
+//! `--compare`: runs every algorithm of a problem on one question and compares them with the best proven
+//! bound.
 
 use crate::args::EffortArgs;
 use crate::failure::{Failure, NOTHING_FOUND, code};
@@ -16,7 +17,7 @@ use plimsoll_lab::record::{Columns, Record, settle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// A record of this build and machine about a graph.
+/// Returns a record of this build and machine for runs on a graph.
 pub fn about(graph: &Graph) -> Record {
     Record {
         instance: graph.name().to_owned(),
@@ -25,8 +26,8 @@ pub fn about(graph: &Graph) -> Record {
     }
 }
 
-/// Runs every algorithm on a question, each within the limits that `limits` starts; those that decline it have no record.
-/// `about` is a record with what all have in common. Bounds and gaps are those of all.
+/// Runs every algorithm on a question, each within the limits that `limits` starts, and settles bounds and
+/// gaps. Algorithms that do not support the question have no record. `about` contains the common columns.
 pub fn compare<P: Posed>(
     registry: &Registry,
     question: &P::Question<'_>,
@@ -60,7 +61,7 @@ pub fn compare<P: Posed>(
     }
 }
 
-/// Writes and prints records, the best first; the exit code is that of the best claim.
+/// Writes and prints records, the best first; returns the exit code of the best claim.
 pub fn tell<P: Posed>(
     mut report: Report,
     records: &[Record],

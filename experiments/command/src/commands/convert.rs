@@ -1,4 +1,5 @@
-//! `plimsoll convert`: between CSV and the structured schema of dsa-solver, and layouts back to allocations.
+//! `plimsoll convert`: converts between CSV and the structured schema of dsa-solver, and layouts to
+//! allocations.
 
 use crate::args::{EndpointsArg, note_columns};
 use crate::failure::{ANSWERED, Failure, REFUTED};
@@ -13,19 +14,19 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub struct ConvertArgs {
-    /// One JSON document, or instances (CSV) that become the pools of one
+    /// One JSON document, or CSV instances that become the pools of one document
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// From JSON: the folder for one instance per pool, made where it is not there, or for a single pool a file (.csv). From CSV,
-    /// and with --layout: the JSON file
+    /// Write to this file or folder. From JSON: a folder for one instance per pool, created if missing, or a
+    /// .csv file for a single pool. From CSV, or with --layout: a .json file
     #[arg(long, short, value_name = "DIR|FILE")]
     output: PathBuf,
-    /// A layout of one pool's instance (CSV, as `solve --output` writes it), to go back as allocations of the document; once
-    /// per pool. Without a pool, by name or id, it is that of the one pool whose buffers it places
+    /// Write this layout of a pool's instance (CSV of `solve --output`) as allocations of the document; once
+    /// per pool. POOL is a name or an id, and is optional if only one pool has the buffers of the layout
     #[arg(long, value_name = "[POOL=]FILE")]
     layout: Vec<String>,
-    /// How CSV writes ends of lifespans; by default the column names say (`end` is inclusive)
-    #[arg(long, value_name = "HOW")]
+    /// Meaning of lifespan ends in the CSV [default: by column name: `upper` is half-open, `end` inclusive]
+    #[arg(long, value_name = "CONVENTION")]
     endpoints: Option<EndpointsArg>,
 }
 
@@ -34,24 +35,24 @@ pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
         |path: &Path, extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
     let odd = args.files.iter().find(|path| !has(path, "csv") && !has(path, "json"));
     if let Some(path) = odd {
-        return Err(Failure::input(format!("{}: neither .csv nor .json", path.display())));
+        return Err(Failure::input(format!("{}: expected a .csv or .json file", path.display())));
     }
     match args.files.as_slice() {
         [document] if has(document, "json") && args.layout.is_empty() => to_csv(args, document),
         [document] if has(document, "json") => allocations(args, document),
         files => match files.iter().find(|path| has(path, "json")) {
             Some(path) => {
-                Err(Failure::input(format!("{}: a JSON document is converted alone", path.display())))
+                Err(Failure::input(format!("{}: a JSON document must be the only input", path.display())))
             }
             None if !args.layout.is_empty() => {
-                Err(Failure::input("--layout goes with the JSON document that the layouts are for"))
+                Err(Failure::input("--layout requires the JSON document of its pools as input"))
             }
             None => to_json(args),
         },
     }
 }
 
-/// Reads a document and takes it apart; what is left out or decided goes to standard error.
+/// Reads a document and splits it into pools; notes on omissions and decisions go to standard error.
 fn read(path: &Path) -> Result<(Document, Split), Failure> {
     let document = read_dsa_file(path)?;
     let split = document.split()?;
@@ -74,13 +75,13 @@ fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     let files: Vec<PathBuf> = if single && !args.output.is_dir() {
         if split.pools.len() != 1 {
             let (count, output) = (split.pools.len(), args.output.display());
-            let message = format!("{output}: {} has {count} pools; give a folder", path.display());
+            let message = format!("{output}: {} has {count} pools; use a folder", path.display());
             return Err(Failure::input(message));
         }
         vec![args.output.clone()]
     } else {
         std::fs::create_dir_all(&args.output).map_err(|error| {
-            Failure::input(format!("cannot make the folder {}: {error}", args.output.display()))
+            Failure::input(format!("cannot create the folder {}: {error}", args.output.display()))
         })?;
         let file = |(name, pool): (String, &plimsoll::datasets::dsa::PoolInstance)| {
             let capacity = pool.instance.capacity().map_or_else(String::new, |c| format!(".{c}"));
@@ -155,11 +156,12 @@ fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     let wrong = document.check(&allocations);
     if broken > 0 {
         output::print(&text)?;
-        output::complain(&format!("{broken} violations; {} is not written", args.output.display()));
+        output::complain(&format!("{broken} violations: {} is not written", args.output.display()));
         return Ok(REFUTED);
     }
     if let Some(wrong) = wrong.first() {
-        return Err(Failure::internal(format!("{}: {wrong}, yet every pool is valid", path.display())));
+        let message = format!("{}: every pool is valid, but {wrong}", path.display());
+        return Err(Failure::internal(message));
     }
     output::write_file(&args.output, |file| write_allocations(&document, &allocations, file))?;
     let count = allocations.len();
@@ -168,7 +170,7 @@ fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-/// One layout per pool; pools without buffers need none.
+/// Returns one layout per pool; pools without buffers need no file.
 fn layouts(
     args: &ConvertArgs,
     path: &Path,
@@ -187,7 +189,7 @@ fn layouts(
         };
         if found[at].replace(layout).is_some() {
             let pool = &document.pools()[at].name;
-            return Err(Failure::input(format!("--layout {given}: pool '{pool}' has a layout already")));
+            return Err(Failure::input(format!("--layout {given}: pool '{pool}' already has a layout")));
         }
     }
     let fill = |(at, layout): (usize, Option<Layout>)| {
@@ -198,13 +200,13 @@ fn layouts(
         }
         layout.ok_or_else(|| {
             let pool = &document.pools()[at].name;
-            Failure::input(format!("{}: pool '{pool}' has buffers, but no --layout", path.display()))
+            Failure::input(format!("{}: pool '{pool}' needs a --layout for its buffers", path.display()))
         })
     };
     found.into_iter().enumerate().map(fill).collect()
 }
 
-/// The one pool whose buffers a layout places.
+/// Finds the only pool with the buffers of a layout.
 fn fitting(file: &Path, path: &Path, split: &Split) -> Result<(usize, Layout), Failure> {
     std::fs::metadata(file).map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
     let mut fits = Vec::new();
@@ -219,9 +221,9 @@ fn fitting(file: &Path, path: &Path, split: &Split) -> Result<(usize, Layout), F
         (1, _) => Ok(fits.swap_remove(0)),
         (0, Some(why)) if split.pools.len() == 1 => Err(why.into()),
         (count, _) => Err(Failure::input(format!(
-            "--layout {}: it fits {} of the pools of {}; name one as POOL=FILE",
+            "--layout {}: it fits {} pools of {}; name the pool as POOL=FILE",
             file.display(),
-            if count == 0 { "none".to_owned() } else { count.to_string() },
+            if count == 0 { "no".to_owned() } else { count.to_string() },
             path.display()
         ))),
     }

@@ -1,4 +1,4 @@
-//! `plimsoll generate`: writes instances or graphs of a family, or a small case by name.
+//! `plimsoll generate`: writes instances or graphs of a family, or a single small graph by name.
 
 use crate::args::{dimension, once};
 use crate::digest::Hashing;
@@ -17,32 +17,32 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-/// The name of the manifest in its folder.
+/// File name of a manifest.
 pub(super) const MANIFEST: &str = "manifest.json";
 
-/// What a manifest calls itself.
+/// Format name in a manifest.
 pub(super) const FORMAT: &str = "plimsoll-manifest";
 pub(super) const FORMAT_VERSION: u32 = 1;
 
-/// Who makes a file.
-enum Maker {
+/// A generator of files.
+enum Source {
     Instances(&'static Family, BTreeMap<String, u64>),
     Graphs(&'static GraphFamily, BTreeMap<String, u64>),
     Case(&'static ControlCase),
 }
 
-/// What goes into a file.
-enum Making {
+/// The content of a file.
+enum Content {
     Instance(Generated),
     Graph(Graph, Option<u64>),
 }
 
-/// What is known of a file.
+/// The known properties of a file.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Facts {
-    /// All but the number in bytes, where the law tells it: the least peak, what it is at least, if that is more than the load, and at most, and
-    /// what is given to lay it out in.
+    /// All but the number of buffers are in bytes. The family may determine the optimal peak, a lower bound
+    /// above the load, an upper bound and the capacity.
     Instance {
         buffers: usize,
         load: u64,
@@ -51,18 +51,19 @@ enum Facts {
         at_most: Option<u64>,
         capacity: Option<u64>,
     },
-    /// Bytes of all tensors made and of all weights; the optimum: bytes of the least arena, where the case tells it.
+    /// Bytes of all activations and of all weights, and the size of the smallest arena in bytes, if it is
+    /// known.
     Graph { operators: usize, tensors: usize, activations: u64, weights: u64, optimum: Option<u64> },
 }
 
-/// What `manifest.json` says; the same for the same arguments.
+/// The content of `manifest.json`; it depends on the arguments only.
 #[derive(Debug, Serialize)]
 struct Manifest {
     format: &'static str,
     version: u32,
     generator: Generator,
     family: String,
-    /// Counts up whenever the family makes other bytes of the same parameters and seed.
+    /// Increases whenever the family writes other bytes for the same parameters and seed.
     family_version: u32,
     parameters: BTreeMap<String, u64>,
     files: Vec<Entry>,
@@ -85,41 +86,41 @@ struct Entry {
 
 #[derive(Args, Debug)]
 pub struct GenerateArgs {
-    /// The law, of instances or of graphs, or a single small graph; `plimsoll list` names them all
+    /// Family of instances or graphs, or the name of a single small graph (see `plimsoll list`)
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// Number of buffers, of instances only: short for --param buffers=N [default: the family's]
+    /// Number of buffers of an instance, short for --param buffers=N [default: that of the family]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     buffers: Option<u64>,
-    /// A parameter of the family, as `plimsoll list` shows them; may be repeated
+    /// Set a parameter of the family (see `plimsoll list FAMILY`); may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
     param: Vec<(String, u64)>,
-    /// Seed of all randomness; with --count the first of as many seeds
+    /// Random seed; with --count, the first seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Write so many files, one per seed, into a folder (--out); its manifest.json has seed, SHA-256 and load or size of each
+    /// Write this many files with consecutive seeds, and a manifest, into the folder of --out
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     count: Option<u64>,
-    /// Where to write: a file (.csv of an instance, .json of a graph) [default: FAMILY-..-SEED.csv or .json], or else a folder, made where it
-    /// is not there, with manifest.json beside the files
+    /// Write to this file (.csv for instances, .json for graphs), or with a manifest into this folder,
+    /// created if missing [default: FAMILY-..-SEED.csv or .json]
     #[arg(long, short, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
 }
 
 pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
-    let maker = Maker::of(args)?;
-    // What is there already may be a folder of any name; so may what many files go into.
+    let source = Source::of(args)?;
+    // An existing folder, or one for many files, may have any name.
     if let Some(path) = args.out.as_deref().filter(|path| args.count.is_none() && !path.is_dir()) {
-        output::check_format("--out", path, maker.format())?;
+        output::check_format("--out", path, source.format())?;
     }
     match (&args.out, args.count) {
-        (Some(folder), Some(count)) => many(args, &maker, folder, count),
-        (Some(folder), None) if is_folder(folder) => many(args, &maker, folder, 1),
-        _ => one(args, &maker),
+        (Some(folder), Some(count)) => many(args, &source, folder, count),
+        (Some(folder), None) if is_folder(folder) => many(args, &source, folder, 1),
+        _ => one(args, &source),
     }
 }
 
-/// What is there decides; of what is not, a file has the ending of one.
+/// Returns whether a path is a folder. A path that does not exist is a file if it has the suffix of one.
 fn is_folder(path: &Path) -> bool {
     if path.exists() {
         return path.is_dir();
@@ -129,43 +130,43 @@ fn is_folder(path: &Path) -> bool {
     !ending || path.as_os_str().to_string_lossy().ends_with('/')
 }
 
-fn one(args: &GenerateArgs, maker: &Maker) -> Result<u8, Failure> {
+fn one(args: &GenerateArgs, source: &Source) -> Result<u8, Failure> {
     if let Some(path) = &args.out {
-        // Before the time is spent.
+        // Fails before any work.
         output::check_target(path, &[])?;
     }
-    let making = maker.make(args.seed)?;
-    let path = args.out.clone().unwrap_or_else(|| PathBuf::from(making.file_name()));
-    let name = making.name().to_owned();
-    let (_, facts) = making.write(&path)?;
+    let content = source.make(args.seed)?;
+    let path = args.out.clone().unwrap_or_else(|| PathBuf::from(content.file_name()));
+    let name = content.name().to_owned();
+    let (_, facts) = content.write(&path)?;
     output::print(&format!("{name}: {}, written to {}\n", facts.text(), path.display()))?;
     Ok(ANSWERED)
 }
 
-fn many(args: &GenerateArgs, maker: &Maker, folder: &Path, count: u64) -> Result<u8, Failure> {
-    if let (Maker::Case(case), Some(_)) = (maker, args.count) {
-        return Err(Failure::input(format!("--count: '{}' is one graph and has no seeds", case.name)));
+fn many(args: &GenerateArgs, source: &Source, folder: &Path, count: u64) -> Result<u8, Failure> {
+    if let (Source::Case(case), Some(_)) = (source, args.count) {
+        return Err(Failure::input(format!("--count: '{}' is a single graph without seeds", case.name)));
     }
     let last = args.seed.checked_add(count - 1);
-    let last = last
-        .ok_or_else(|| Failure::input(format!("--count: seed {} and {count} more pass 2^64", args.seed)))?;
+    let last =
+        last.ok_or_else(|| Failure::input(format!("--count: {count} seeds from {} exceed 2^64", args.seed)))?;
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::input(format!("cannot make the folder {}: {error}", folder.display())))?;
+        .map_err(|error| Failure::input(format!("cannot create the folder {}: {error}", folder.display())))?;
     output::check_target(&folder.join(MANIFEST), &[])?;
-    keeps_all(&folder.join(MANIFEST), &args.family, &maker.parameters(), args.seed..=last)?;
+    keeps_all(&folder.join(MANIFEST), &args.family, &source.parameters(), args.seed..=last)?;
     let mut files: Vec<Entry> = Vec::new();
     for seed in args.seed..=last {
-        let making = maker.make(seed)?;
-        let file = match making {
-            Making::Instance(_) => making.file_name(),
-            Making::Graph(..) if matches!(maker, Maker::Case(_)) => making.file_name(),
-            Making::Graph(..) => format!("{}-{seed}.json", args.family),
+        let content = source.make(seed)?;
+        let file = match content {
+            Content::Instance(_) => content.file_name(),
+            Content::Graph(..) if matches!(source, Source::Case(_)) => content.file_name(),
+            Content::Graph(..) => format!("{}-{seed}.json", args.family),
         };
-        let (sha256, facts) = making.write(&folder.join(&file))?;
+        let (sha256, facts) = content.write(&folder.join(&file))?;
         files.push(Entry { file, seed, sha256, facts });
     }
     let generator = Generator { name: "plimsoll", version: env!("CARGO_PKG_VERSION") };
-    let (family, family_version, parameters) = (args.family.clone(), maker.version(), maker.parameters());
+    let (family, family_version, parameters) = (args.family.clone(), source.version(), source.parameters());
     let manifest = Manifest {
         format: FORMAT,
         version: FORMAT_VERSION,
@@ -185,7 +186,7 @@ fn many(args: &GenerateArgs, maker: &Maker, folder: &Path, count: u64) -> Result
     Ok(ANSWERED)
 }
 
-/// Refuses a folder whose manifest lists what the new one would not: its files would be there, and nothing told of them.
+/// Rejects a folder whose manifest lists files that the new manifest would not list.
 fn keeps_all(
     path: &Path,
     family: &str,
@@ -200,15 +201,15 @@ fn keeps_all(
     if old.is_object() && same && listed.into_iter().all(covers) {
         return Ok(());
     }
-    let told = format!(
-        "{} tells of other files, which it would no longer do; choose another folder",
+    let message = format!(
+        "{} lists other files, which the new manifest would omit; choose another folder",
         path.display()
     );
-    Err(Failure::input(told))
+    Err(Failure::input(message))
 }
 
-impl Maker {
-    /// What its files are written in.
+impl Source {
+    /// Returns the format of its files.
     fn format(&self) -> format::Format {
         match self {
             Self::Instances(..) => format::CSV,
@@ -216,13 +217,13 @@ impl Maker {
         }
     }
 
-    /// Finds who is asked for, and refuses what it does not take.
+    /// Finds the generator by name, and rejects arguments it does not take.
     fn of(args: &GenerateArgs) -> Result<Self, Failure> {
         if let Some(case) = ControlCase::named(&args.family) {
             let idle = [(args.buffers.is_some(), "--buffers"), (!args.param.is_empty(), "--param")];
             return match idle.iter().find(|(given, _)| *given) {
                 Some((_, option)) => Err(Failure::input(format!(
-                    "{option}: '{}' is one graph and takes no parameters",
+                    "{option}: '{}' is a single graph without parameters",
                     case.name
                 ))),
                 None => Ok(Self::Case(case)),
@@ -233,7 +234,7 @@ impl Maker {
             if let Some(buffers) = args.buffers
                 && params.insert("buffers".to_owned(), buffers).is_some()
             {
-                return Err(Failure::input("--buffers and --param buffers: given twice"));
+                return Err(Failure::input("--buffers and --param buffers set the same parameter"));
             }
             return Ok(Self::Instances(family, params));
         }
@@ -242,18 +243,18 @@ impl Maker {
             let names = names.chain(GRAPH_FAMILIES.iter().map(|family| family.name));
             let names: Vec<&str> = names.chain(CONTROL_CASES.iter().map(|case| case.name)).collect();
             let names = names.join(", ");
-            return Err(Failure::input(format!("unknown family '{}'; known are {names}", args.family)));
+            return Err(Failure::input(format!("unknown family '{}' (known: {names})", args.family)));
         };
         if args.buffers.is_some() {
             let known: Vec<&str> = family.params.iter().map(|param| param.name).collect();
             let known = known.join(", ");
-            let message = format!("--buffers: '{}' makes graphs, which take --param {known}", family.name);
+            let message = format!("--buffers: '{}' is a family of graphs with --param {known}", family.name);
             return Err(Failure::input(message));
         }
         Ok(Self::Graphs(family, params))
     }
 
-    /// What was given and what is usual.
+    /// Returns all parameters: given values and defaults.
     fn parameters(&self) -> BTreeMap<String, u64> {
         let (known, given) = match self {
             Self::Instances(family, given) => (family.params, given),
@@ -272,51 +273,51 @@ impl Maker {
         }
     }
 
-    fn make(&self, seed: u64) -> Result<Making, Failure> {
+    fn make(&self, seed: u64) -> Result<Content, Failure> {
         Ok(match self {
             Self::Instances(family, params) => {
-                Making::Instance(family.generate(seed, params).map_err(Failure::input)?)
+                Content::Instance(family.generate(seed, params).map_err(Failure::input)?)
             }
             Self::Graphs(family, params) => {
-                Making::Graph(family.generate(seed, params).map_err(Failure::input)?, None)
+                Content::Graph(family.generate(seed, params).map_err(Failure::input)?, None)
             }
-            Self::Case(case) => Making::Graph((case.build)(), case.optimum.map(Bytes::get)),
+            Self::Case(case) => Content::Graph((case.build)(), case.optimum.map(Bytes::get)),
         })
     }
 }
 
-impl Making {
+impl Content {
     fn name(&self) -> &str {
         match self {
-            Self::Instance(made) => &made.name,
+            Self::Instance(generated) => &generated.name,
             Self::Graph(graph, _) => graph.name(),
         }
     }
 
     fn file_name(&self) -> String {
         match self {
-            Self::Instance(made) => made.file_name(),
+            Self::Instance(generated) => generated.file_name(),
             Self::Graph(graph, _) => format!("{}.json", graph.name()),
         }
     }
 
-    /// Writes the file as it is made, and says its SHA-256 and what is known of it.
+    /// Generates and writes the file; returns its SHA-256 and its properties.
     fn write(self, path: &Path) -> Result<(String, Facts), Failure> {
         output::check_target(path, &[])?;
-        let mut said = None;
+        let mut found = None;
         match self {
-            Self::Instance(made) => {
+            Self::Instance(generated) => {
                 let bytes = |known: Option<Bytes>| known.map(Bytes::get);
-                let (capacity, at_most) = (bytes(made.capacity), bytes(made.at_most));
-                let bound = bytes(made.at_least);
+                let (capacity, at_most) = (bytes(generated.capacity), bytes(generated.at_most));
+                let bound = bytes(generated.at_least);
                 output::write_file(path, |file| {
                     let mut file = Hashing::new(file);
-                    let Written { buffers, load, optimum } = made.write(&mut file)?;
+                    let Written { buffers, load, optimum } = generated.write(&mut file)?;
                     let load = load.get();
                     let at_least = bound.filter(|&bound| bound > load);
                     let optimum = bytes(optimum);
                     let facts = Facts::Instance { buffers, load, optimum, at_least, at_most, capacity };
-                    said = Some((file.digest(), facts));
+                    found = Some((file.digest(), facts));
                     Ok(())
                 })?;
             }
@@ -327,11 +328,11 @@ impl Making {
                 let (activations, weights) =
                     (graph.bytes(Role::Activation).get(), graph.bytes(Role::Weight).get());
                 let facts = Facts::Graph { operators, tensors, activations, weights, optimum };
-                said = Some((file.digest(), facts));
+                found = Some((file.digest(), facts));
                 Ok(())
             })?,
         }
-        Ok(said.expect("written"))
+        Ok(found.expect("written"))
     }
 }
 

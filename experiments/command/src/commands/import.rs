@@ -1,4 +1,4 @@
-//! `plimsoll import`: reads a model, says what is in it, writes it as a graph.
+//! `plimsoll import`: reads a model, summarises it and writes it as a graph.
 
 use crate::args::ModelArgs;
 use crate::failure::{ANSWERED, Failure};
@@ -18,13 +18,13 @@ use std::path::PathBuf;
 pub struct ImportArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// Write the graph, a JSON file (format plimsoll-graph, version 1)
+    /// Write the graph as JSON (format plimsoll-graph, version 1)
     #[arg(long, short, value_name = "GRAPH.json", value_parser = format::JSON.file())]
     output: Option<PathBuf>,
-    /// Write a picture for Graphviz
+    /// Write the graph as DOT, for Graphviz
     #[arg(long, value_name = "FILE.dot", value_parser = format::DOT.file())]
     dot: Option<PathBuf>,
-    /// Print one JSON object instead of tables
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
@@ -42,7 +42,7 @@ pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-/// The report on a graph.
+/// Returns the report on a graph.
 fn report(import: &Import) -> Report {
     let graph = &import.graph;
     let body = graph.region(Graph::BODY);
@@ -62,14 +62,14 @@ fn report(import: &Import) -> Report {
         "bytes": {
             "activation": activations, "input": inputs, "output": outputs, "state": states, "weight": weights,
         },
-        // Multiply-accumulates and elementary operations, where known.
+        // Multiply-accumulates and elementary operations of the operators with known arithmetic.
         "cost": costs().filter_map(|operator| operator.cost).fold(0, u64::saturating_add),
         "cost_unknown": costs().filter(|operator| operator.cost.is_none()).count(),
         "inputs": body.inputs.iter().map(interface).collect::<Vec<_>>(),
         "outputs": body.outputs.iter().map(interface).collect::<Vec<_>>(),
         "kinds": kinds,
     }));
-    // Names of tensors whose size rests on a shape that the file declares, and on a bound or an option.
+    // Tensors whose size rests on a declared shape, and tensors whose size rests on a bound or an option.
     let (declared, assumed) = (&import.sizes.declared, &import.sizes.assumed);
     report.extend(json!(basis));
     report.extend(json!({ "declared_tensors": declared, "assumed_tensors": assumed }));
@@ -98,8 +98,8 @@ fn extents(shape: &[u64]) -> String {
     if extents.is_empty() { "scalar".to_owned() } else { extents.join("x") }
 }
 
-/// One row per kind of operator, the most frequent first: operators, bytes of the weights they read themselves (a weight
-/// read twice counts twice), bytes they make.
+/// Returns one row per operator kind, the most frequent first: number of operators, bytes of the weights they
+/// read (a weight read twice counts twice), bytes of their outputs.
 fn kinds(graph: &Graph) -> Vec<Value> {
     let mut rows: BTreeMap<&str, (usize, u64, u64)> = BTreeMap::new();
     for (at, operator) in graph.operators().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `plimsoll list`: every algorithm, every suite and every generated family.
+//! `plimsoll list`: lists all algorithms, suites and generated families.
 
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Rows of algorithms.
+/// Returns the rows of algorithms.
 fn rows(facts: &[Facts]) -> Vec<Value> {
     let row = |one: &Facts| {
         let Facts { problem, name, kind, about, source } = one;
@@ -39,12 +39,12 @@ fn graph_families() -> Vec<Value> {
     GRAPH_FAMILIES.iter().map(|one| family(one.name, one.about, one.version, one.params)).collect()
 }
 
-/// A row of what has a name, says what it is about and where it is from.
+/// Returns a row with name, description and source.
 fn entry(name: &str, about: &str, source: &str) -> Value {
     json!({ "name": name, "about": about, "source": source })
 }
 
-/// Prints the operators whose outputs can be sized, a row per domain and manner.
+/// Prints the known operators, grouped by domain and by how their outputs are sized.
 fn operators(json: bool) -> Result<u8, Failure> {
     let all = known_operators();
     if json {
@@ -57,9 +57,9 @@ fn operators(json: bool) -> Result<u8, Failure> {
     for one in &all {
         groups.entry((one.domain, one.sizing)).or_default().push(one.name);
     }
-    let mut text = "inferred: sizes follow from shapes, attributes and constants\n\
-                    bounded: where data decide, an upper bound is taken and noted\n\
-                    opaque: outputs have no size unless an option gives one\n"
+    let mut text = "inferred: output sizes follow from shapes, attributes and constants\n\
+                    bounded: output sizes depend on data; an upper bound is used and reported\n\
+                    opaque: output sizes are unknown unless an option gives them\n"
         .to_owned();
     for ((domain, sizing), names) in groups {
         let _ = write!(text, "\n{domain}, {sizing} ({}):\n", names.len());
@@ -81,24 +81,24 @@ fn operators(json: bool) -> Result<u8, Failure> {
 fn one(name: &str, json: bool) -> Result<u8, Failure> {
     let mut all = instance_families().into_iter().chain(graph_families());
     let Some(family) = all.find(|family| family["name"] == name) else {
-        return Err(Failure::input(format!("unknown family '{name}'; plimsoll list shows them all")));
+        return Err(Failure::input(format!("unknown family '{name}' (see `plimsoll list`)")));
     };
     let about = family["about"].as_str().unwrap_or_default().to_owned();
     let params = family["params"].as_array().cloned().unwrap_or_default();
     let mut report = Report::new(family);
     report.push(&format!("{name}: {about}\n"));
-    report.table(&params, "--param = name, default, what it means = about");
+    report.table(&params, "--param = name, default, meaning = about");
     report.print(json)?;
     Ok(ANSWERED)
 }
 
 #[derive(Args, Debug)]
 pub struct ListArgs {
-    /// A family, by name: only its parameters, with their meaning; or `operators`: those of models that are known, and how
-    /// their outputs are sized
+    /// Family whose parameters to describe, or `operators` for the known model operators and how their
+    /// outputs are sized
     #[arg(value_name = "FAMILY")]
     family: Option<String>,
-    /// Print one JSON object instead of tables
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
@@ -129,7 +129,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     let examples: Vec<Value> = examples.collect();
     let schemes: Vec<Value> = SCHEMES.iter().map(|one| entry(one.name, one.about, one.source)).collect();
     let conflicts = Relation::ABOUT.map(|(name, about)| json!({ "name": name, "about": about }));
-    // The optimum is bytes of the least arena.
+    // The optimum is the size of the smallest arena, in bytes.
     let case = |one: &ControlCase| json!({ "name": one.name, "about": one.about, "source": one.source, "optimum": one.optimum });
     let cases: Vec<Value> = CONTROL_CASES.iter().map(case).collect();
     let mut report = Report::new(json!({
@@ -145,30 +145,30 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
         "control_cases": cases,
     }));
     for (heading, rows) in problems.into_iter().chain([("offsets for ablation", variants)]) {
-        report.table(&rows, &format!("{heading} = name, kind, what it does = about, source"));
+        report.table(&rows, &format!("{heading} = name, kind, description = about, source"));
     }
     report.table(&schemes, "branches = name, what may share memory = about, source");
-    report.table(&conflicts, "conflicts = name, two may share memory = about");
+    report.table(&conflicts, "conflicts = name, two buffers may share memory = about");
     report.table(&with_notes(suites), "suite = name, instances = about");
-    report.table(&with_params(families), "family = name, instances to generate = about, --param = params");
-    report.table(&with_params(graphs), "family = name, graphs to generate = about, --param = params");
-    report.table(&cases, "graph to generate = name, what planners get wrong there = about, optimum, source");
-    report.table(&papers, "paper = name, short = source, document = title, what is reproduced = about");
-    report.table(&examples, "worked example (of the suite embedded) = name, what it shows = about, source");
+    report.table(&with_params(families), "family = name, generated instances = about, --param = params");
+    report.table(&with_params(graphs), "family = name, generated graphs = about, --param = params");
+    report.table(&cases, "generated graph = name, difficulty for planners = about, optimum, source");
+    report.table(&papers, "paper = name, short = source, document = title, reproduced results = about");
+    report.table(&examples, "worked example (suite embedded) = name, description = about, source");
     report.print(args.json)?;
     Ok(ANSWERED)
 }
 
-/// Suites that say where the files they lack are looked for.
+/// Adds to each unavailable suite where its files are expected.
 fn with_notes(mut suites: Vec<Value>) -> Vec<Value> {
     for suite in suites.iter_mut().filter(|suite| suite["available"] == false) {
         let about = suite["about"].as_str().unwrap_or_default();
-        suite["about"] = format!("{about} (set PLIMSOLL_CORPORA to the folder that holds it)").into();
+        suite["about"] = format!("{about} (set PLIMSOLL_CORPORA to the folder that contains it)").into();
     }
     suites
 }
 
-/// Families with their parameters in words.
+/// Replaces the parameters of each family by text.
 fn with_params(mut families: Vec<Value>) -> Vec<Value> {
     for family in &mut families {
         let param = |one: &Value| format!("{}={}", one["name"].as_str().unwrap_or_default(), one["default"]);

@@ -1,4 +1,4 @@
-//! `plimsoll measure`: runs schedules on this machine, beside what was predicted.
+//! `plimsoll measure`: runs schedules on this machine and compares them with predictions.
 
 use crate::args::{bytes, seconds};
 use crate::commands::overlap::{SEARCH_NODES, chosen};
@@ -28,51 +28,51 @@ pub struct MeasureArgs {
     what: MeasureCommand,
 }
 
-/// What is measured.
+/// The actions of `measure`.
 #[derive(Debug, Subcommand)]
 pub enum MeasureCommand {
-    /// Find out what this machine can do, and write it as a machine for `overlap` and `measure run`
+    /// Measure the rates of this machine, and write it as a machine for `overlap` and `measure run`
     #[command(after_help = EXIT_CODES)]
     Calibrate(CalibrateArgs),
-    /// Run schedules of graphs and hold what they take against what was predicted
+    /// Run schedules of graphs and compare measured with predicted times
     #[command(after_help = EXIT_CODES)]
     Run(RunArgs),
 }
 
-/// How weights are fetched.
+/// The transfer of weights.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct LinkArgs {
-    /// Fetch at most so many bytes per second, like a slower memory [default: as fast as copies are]
+    /// Limit transfers to this many bytes per second, to imitate slower memory [default: the speed of a copy]
     #[arg(long, value_name = "BYTES/S", value_parser = rate)]
     bandwidth: Option<f64>,
-    /// Let every transfer wait so many seconds before its first byte
+    /// Add this setup latency to every transfer, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = startup)]
     startup: Duration,
-    /// Bytes of memory outside, from which weights are fetched: more than the caches hold
+    /// Size of the off-chip memory that weights are fetched from, in bytes; should exceed the caches
     #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = clap::value_parser!(u64).range(64..=1 << 34))]
     cold: u64,
-    /// Runs of every schedule that count; one more goes before
+    /// Measured runs of every schedule, after one warm-up run
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
 }
 
 impl LinkArgs {
-    /// The same for the library.
+    /// Returns the link of the library.
     fn link(self) -> Link {
         Link { startup: self.startup, bandwidth: self.bandwidth }
     }
 }
 
-/// The machine that a calibration writes.
+/// The machine description of a calibration.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ChipArgs {
-    /// Operators with more bytes of weights run in slices
+    /// Split operators with more bytes of weights than this into slices
     #[arg(long, value_name = "BYTES", default_value = "1048576", value_parser = clap::value_parser!(u64).range(8192..=1 << 30))]
     slice: u64,
-    /// Bytes on chip
+    /// Size of the on-chip memory, in bytes
     #[arg(long, value_name = "BYTES", default_value = "67108864", value_parser = clap::value_parser!(u64).range(8192..=1 << 34))]
     capacity: u64,
-    /// Decides the order of the calibration's operators
+    /// Random seed of the order of operators in the calibration
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
@@ -83,57 +83,58 @@ pub struct CalibrateArgs {
     link: LinkArgs,
     #[command(flatten)]
     chip: ChipArgs,
-    /// Write the machine, a TOML file
+    /// Write the machine as TOML
     #[arg(long, short, value_name = "MACHINE.toml", value_parser = format::TOML.file())]
     output: Option<PathBuf>,
-    /// Write every time measured, a CSV file
+    /// Write all measured times as CSV
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     samples: Option<PathBuf>,
-    /// Print one JSON object instead of a table
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Args, Debug)]
 pub struct RunArgs {
-    /// Straight graphs (.json, as `import` writes them) or models (.onnx, .tflite)
+    /// Graphs (.json, as written by `import`) or models (.onnx, .tflite) without branches or loops
     #[arg(value_name = "GRAPH|MODEL")]
     models: Vec<PathBuf>,
-    /// So many random chains besides
+    /// Also run this many random chains
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
     chains: u64,
-    /// What `measure calibrate` wrote with the same --bandwidth and --startup, which is compared; or any machine
-    /// [default: calibrates first]
+    /// Machine of `measure calibrate` with the same --bandwidth and --startup, or any other machine [default:
+    /// calibrate first]
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["slice", "capacity", "seed"])]
     machine: Option<String>,
     #[command(flatten)]
     link: LinkArgs,
     #[command(flatten)]
     chip: ChipArgs,
-    /// When weights are fetched, or `all`; `plimsoll list` names them
+    /// Algorithm that schedules the transfers, or `all` (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "all")]
     schedule: String,
-    /// Buffers of k-buffers
+    /// Number of weight buffers of k-buffers
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     buffers: u32,
-    /// Bytes on chip beside the most activations of each graph, in place of the machine's capacity
+    /// Set the on-chip memory to the peak activations of each graph plus this many bytes [default: the
+    /// capacity of the machine]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     room: Option<u64>,
-    /// First dimension of every input of the models
+    /// Replace the first dimension of every model input
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
-    /// Leave out graphs that would take more seconds than these, as predicted
+    /// Skip graphs with a predicted time above this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
     /// Write machine.toml, calibration.csv, samples.csv, summary.csv and summary.md into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print one JSON object instead of tables
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
 
-/// Bytes per second.
+/// Parses a rate in bytes per second.
 fn rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text.parse().map_err(|_| "expected bytes per second, as in 1e9".to_owned())?;
     if (1e3..=1e15).contains(&rate) {
@@ -143,7 +144,7 @@ fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A start-up.
+/// Parses a setup latency in seconds.
 fn startup(text: &str) -> Result<Duration, String> {
     let time = seconds(text)?;
     if time <= Duration::from_secs(1) { Ok(time) } else { Err("expected at most one second".to_owned()) }
@@ -194,27 +195,28 @@ fn settings(link: LinkArgs, chip: ChipArgs) -> CalibrationSettings {
     }
 }
 
-/// The times of a calibration.
+/// Measures the times of a calibration.
 fn samples(settings: CalibrationSettings, cold: &Cold) -> Result<Vec<CalibrationSample>, Failure> {
-    let mut told = |run: u32, of: u32| tell(&format!("calibration: run {} of {of}", run + 1));
-    let found = take_samples(settings, cold, &mut told);
-    tell("");
+    let mut progress = |run: u32, of: u32| show(&format!("calibration: run {} of {of}", run + 1));
+    let found = take_samples(settings, cold, &mut progress);
+    show("");
     found.map_err(|error| match error {
         CalibrateError::Timeline(_) => Failure::input(error),
         CalibrateError::Execute(_) | CalibrateError::Digest => Failure::internal(error),
     })
 }
 
-/// A calibration before other runs, without which none of them has a prediction.
+/// Calibrates before the runs, whose predictions need it.
 fn calibrated(args: &RunArgs, cold: &Cold) -> Result<Calibration, Failure> {
     let settings = settings(args.link, args.chip);
     conclude(settings, samples(settings, cold)?).map_err(|inconclusive| Failure {
         code: NOTHING_FOUND,
-        message: format!("{inconclusive}; or give a machine with --machine"),
+        message: format!("{inconclusive}; or set a machine with --machine"),
     })
 }
 
-/// Refuses a machine that was measured with another link; of others nobody knows, and the record says so.
+/// Rejects a machine that was measured with another link; returns a note if the origin of a machine is
+/// unknown.
 fn same_link(machine: &Machine, link: Link) -> Result<Option<String>, Failure> {
     let here = about(link);
     if machine.about == here {
@@ -223,20 +225,20 @@ fn same_link(machine: &Machine, link: Link) -> Result<Option<String>, Failure> {
     if machine.about.starts_with("measured: ") {
         let (name, there) = (&machine.name, &machine.about);
         return Err(Failure::input(format!(
-            "--machine: '{name}' is {there}; these runs are {here}: give the same --bandwidth and --startup"
+            "--machine: '{name}' is {there}, but these runs are {here}; use the same --bandwidth and --startup"
         )));
     }
     Ok(Some(format!(
-        "whether predictions are for this machine: '{}' is not known to have been measured here",
+        "a check that the machine '{}' was measured here: predictions may be for another machine",
         machine.name
     )))
 }
 
-/// Shows what is going on, where somebody looks; nothing is printed while something runs.
-fn tell(what: &str) {
+/// Shows progress on a terminal; nothing is printed during a measured run.
+fn show(what: &str) {
     let mut stderr = io::stderr();
     if stderr.is_terminal() {
-        // Nobody is left to tell if this fails.
+        // A failure here has nowhere to be reported.
         let _ = write!(stderr, "\r\x1b[K{what}");
         let _ = stderr.flush();
     }
@@ -278,14 +280,14 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
         record.leave_out(unknown);
     }
     for graph in &graphs {
-        match compare(graph, &schedules, settings, &cold, &mut tell) {
+        match compare(graph, &schedules, settings, &cold, &mut show) {
             Ok(measured) => record.add(graph, measured),
             Err(CompareError::Defect(message)) => return Err(Failure::internal(message)),
-            // What others have taken long to find is not thrown away.
+            // The results of other graphs are kept.
             Err(CompareError::LeftOut(message)) => record.leave_out(message),
         }
     }
-    tell("");
+    show("");
     if let Some(folder) = &args.out {
         store(folder, &record, &machine)?;
     }
@@ -301,7 +303,7 @@ fn graphs(args: &RunArgs) -> Result<Vec<Graph>, Failure> {
     let options = ImportOptions { batch: args.batch, ..ImportOptions::default() };
     let mut all = Vec::new();
     for path in &args.models {
-        // A graph as JSON has its shapes already.
+        // A graph in JSON has fixed shapes.
         let options = if path.extension().is_some_and(|end| end == "json") {
             ImportOptions::default()
         } else {
@@ -313,12 +315,12 @@ fn graphs(args: &RunArgs) -> Result<Vec<Graph>, Failure> {
         all.push(chain(nth).map_err(Failure::internal)?);
     }
     if all.is_empty() {
-        return Err(Failure::input("nothing to run: name models, or ask for --chains N"));
+        return Err(Failure::input("nothing to run: name models or use --chains N"));
     }
     Ok(all)
 }
 
-/// The command with models by their bare names, so that records hold no paths.
+/// Returns the command with the file names of models only, so that records contain no paths.
 fn without_folders(mut command: String, models: &[PathBuf]) -> String {
     for path in models {
         if let (Some(path), Some(name)) = (path.to_str(), path.file_name().and_then(|name| name.to_str())) {
@@ -328,7 +330,7 @@ fn without_folders(mut command: String, models: &[PathBuf]) -> String {
     command
 }
 
-/// A folder for a record: made, or empty.
+/// Creates the folder of a record, or checks that it is empty.
 fn prepare(folder: &Path) -> Result<(), Failure> {
     let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(wrong)?;
@@ -356,7 +358,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paces_are_checked() {
+    fn rates_and_latencies_are_checked() {
         assert_eq!(rate("1e9"), Ok(1e9));
         assert_eq!(startup("2e-5"), Ok(Duration::from_micros(20)));
         for bad in ["0", "nan", "-1", "fast", "1e99"] {

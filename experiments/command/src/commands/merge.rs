@@ -10,19 +10,19 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct MergeArgs {
-    /// Folders of shards
+    /// Folders of the shards
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
-    /// Folder for the rows of the whole sweep
+    /// Write rows.csv and sweep.json of the whole sweep into this folder
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Join what is there even if runs are missing
+    /// Join the shards even if runs are missing
     #[arg(long)]
     partial: bool,
-    /// Replace rows that are in the folder
+    /// Replace rows that are already in the folder
     #[arg(long)]
     force: bool,
-    /// Print one JSON object instead of lines
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }

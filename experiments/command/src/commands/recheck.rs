@@ -1,4 +1,4 @@
-//! `plimsoll recheck`: holds records against today's code.
+//! `plimsoll recheck`: reruns records and compares the results.
 
 use crate::args::{OpenArgs, seconds};
 use crate::failure::{ANSWERED, Failure, REFUTED};
@@ -13,23 +13,23 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Differences that are shown of one record; all are counted.
+/// Number of differences shown per record; all are counted.
 const SHOWN: usize = 20;
 
 #[derive(Args, Debug)]
 pub struct RecheckArgs {
-    /// Folders that `bench --out` wrote, or their rows.csv
+    /// Folders of `bench --out`, or their rows.csv
     #[arg(value_name = "DIR", required = true)]
     records: Vec<PathBuf>,
-    /// Make again what took at most so long on record
+    /// Rerun only runs that took at most this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds, allow_negative_numbers = true)]
     slowest: Duration,
-    /// Of those, every so many-th row
+    /// Rerun only every N-th of these rows
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     every: u64,
     #[command(flatten)]
     import: OpenArgs,
-    /// Print one JSON object instead of tables
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
@@ -38,7 +38,7 @@ pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let effort = Effort { slowest: args.slowest.as_secs_f64(), every: args.every as usize };
     let reading = Reading { endpoints: None, import: args.import.options()? };
-    // All files are read before the first run.
+    // Reads all files before the first run.
     let read = |path: &PathBuf| {
         let file = if path.is_dir() { path.join("rows.csv") } else { path.clone() };
         read_rows(&file).map(|rows| (path.clone(), rows)).map_err(Failure::input)
@@ -63,7 +63,7 @@ fn is_different(finding: &Finding) -> bool {
     matches!(finding.verdict, Verdict::Differs { .. })
 }
 
-/// How many rows are the same, how many differ, and how many were left for each reason.
+/// Returns the number of equal rows, of different rows, and of skipped rows by reason.
 fn counts(findings: &[Finding]) -> (usize, usize, BTreeMap<&'static str, usize>) {
     let mut left = BTreeMap::new();
     for finding in findings {
@@ -77,7 +77,7 @@ fn counts(findings: &[Finding]) -> (usize, usize, BTreeMap<&'static str, usize>)
 
 fn text(checked: &[(PathBuf, Vec<Finding>)]) -> String {
     let columns = [("record", Align::Left), ("rows", Align::Right), ("same", Align::Right)];
-    let more = [("differ", Align::Right), ("not made again", Align::Left)];
+    let more = [("differ", Align::Right), ("not rerun", Align::Left)];
     let mut table = Table::new(columns.into_iter().chain(more));
     let mut details = String::new();
     for (path, findings) in checked {
@@ -86,7 +86,7 @@ fn text(checked: &[(PathBuf, Vec<Finding>)]) -> String {
         let numbers = [findings.len(), same, different].map(|number| number.to_string());
         table.row([name(path)].into_iter().chain(numbers).chain([reasons.join(", ")]));
         for finding in findings.iter().filter(|&finding| is_different(finding)).take(SHOWN) {
-            let _ = writeln!(details, "{}", told(path, finding));
+            let _ = writeln!(details, "{}", difference(path, finding));
         }
         if different > SHOWN {
             let _ = writeln!(details, "{}: and {} more", name(path), different - SHOWN);
@@ -100,7 +100,7 @@ fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn told(path: &Path, finding: &Finding) -> String {
+fn difference(path: &Path, finding: &Finding) -> String {
     let Finding { line, instance, algorithm, verdict } = finding;
     let what = match verdict {
         Verdict::Differs { column, recorded, today } => format!("{column} was {recorded}, is {today}"),

@@ -1,4 +1,4 @@
-//! `plimsoll report`: what rows on record say, as tables, pictures and one page.
+//! `plimsoll report`: analyses rows and writes tables, charts and an HTML page.
 
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
@@ -25,24 +25,23 @@ const CHARTS: &str = "charts";
 
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// What to analyse: a folder that `bench --out`, `sweep --out` or `merge` wrote, a file of rows (CSV), or a folder of
-    /// such folders
+    /// Folders of `bench`, `sweep` or `merge`, CSV files of rows, or folders of such folders
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// Folder for the report; one that holds an earlier report is replaced, any other must be empty or not there
+    /// Write the report into this folder; it must be missing, empty or an earlier report, which is replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// A run that has no capacity to decide also counts as solved where its gap to the best bound is at most P percent
-    /// [default: only where it proved its answer]
+    /// Count a run that minimises as solved if its gap to the best bound is at most P percent [default: only
+    /// if it proved its answer]
     #[arg(long, value_name = "P", value_parser = percent)]
     target_gap: Option<f64>,
-    /// Shift of geometric means of times, seconds
+    /// Shift of geometric means of times, in seconds
     #[arg(long, value_name = "S", default_value_t = SHIFT, value_parser = seconds)]
     shift: f64,
     /// Title of the page
     #[arg(long, value_name = "TEXT", default_value = TITLE)]
     title: String,
-    /// Print one JSON object instead of lines
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
@@ -56,23 +55,27 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn at_least_zero(text: &str, what: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| format!("not {what}"))?;
-    if number.is_finite() && number >= 0.0 { Ok(number) } else { Err(format!("not {what} from 0")) }
+    let number: f64 = text.parse().map_err(|_| format!("expected {what}"))?;
+    if number.is_finite() && number >= 0.0 {
+        Ok(number)
+    } else {
+        Err(format!("expected {what} of at least 0"))
+    }
 }
 
 pub fn main(args: &ReportArgs) -> Result<u8, Failure> {
     let options = Options { target_gap: args.target_gap, shift: args.shift };
     let (studies, written) = analyse(&args.paths, &args.out, &args.title, options)?;
-    told(args, &studies, &written)
+    print(args, &studies, &written)
 }
 
-/// Writes the report of some records, as the command does by default, and returns its page.
+/// Writes the report of some records with default options, and returns the path of its page.
 pub fn write(paths: &[PathBuf], out: &Path) -> Result<PathBuf, Failure> {
     let options = Options { target_gap: None, shift: SHIFT };
     analyse(paths, out, TITLE, options).map(|_| out.join(PAGE))
 }
 
-/// Files of a report: names below its folder, and bytes.
+/// The files of a report: relative paths and contents.
 type Files = Vec<(PathBuf, Vec<u8>)>;
 
 fn analyse(
@@ -105,7 +108,7 @@ fn analyse(
     Ok((studies, written))
 }
 
-fn told(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) -> Result<u8, Failure> {
+fn print(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) -> Result<u8, Failure> {
     let runs: usize = studies.iter().map(|study| study.record.observations.len()).sum();
     let groups: usize = studies.iter().map(|study| study.groups.len()).sum();
     let sheets: usize = studies.iter().map(|study| study.record.sheets.len()).sum();
@@ -140,8 +143,8 @@ struct Folder<'a> {
 }
 
 impl<'a> Folder<'a> {
-    /// Makes sure, before any work, that the folder may be written: it is not there, empty, or an earlier report, and no
-    /// input lies in it.
+    /// Checks, before any work, that the folder is missing, empty or an earlier report, and contains no
+    /// input.
     fn open(path: &'a Path, inputs: &[PathBuf]) -> Result<Self, Failure> {
         let refuse = |why: &str| Err(Failure::input(format!("cannot write {}: {why}", path.display())));
         let above = match path.parent() {
@@ -149,18 +152,18 @@ impl<'a> Folder<'a> {
             _ => PathBuf::from("."),
         };
         if path.file_name().is_none() {
-            return refuse("it has no name");
+            return refuse("the path has no folder name");
         }
         if path.exists() {
             if !path.is_dir() {
-                return refuse("it is no folder");
+                return refuse("it is not a folder");
             }
             let own = path.canonicalize().ok();
             let holds = |input: &PathBuf| {
                 input.canonicalize().ok().zip(own.as_ref()).is_some_and(|(input, own)| input.starts_with(own))
             };
             if inputs.iter().any(holds) {
-                return refuse("an input of this very run lies in it");
+                return refuse("it contains an input of this command");
             }
             let wrong = |error| Failure::input(format!("cannot read {}: {error}", path.display()));
             let mut names = Vec::new();
@@ -169,17 +172,17 @@ impl<'a> Folder<'a> {
             }
             names.sort();
             if !names.is_empty() && !names.iter().any(|name| name == PAGE) {
-                return refuse("it is not empty and holds no report that could be replaced");
+                return refuse("it is neither empty nor an earlier report");
             }
             let own = [PAGE, SUMMARY, CHARTS].into_iter().chain(files::NAMES);
             if let Some(other) = names.iter().find(|name| !own.clone().any(|own| own == *name)) {
-                return refuse(&format!("it holds '{other}', which is of no report"));
+                return refuse(&format!("it contains '{other}', which is not part of a report"));
             }
         }
         Ok(Self { path, above })
     }
 
-    /// Writes all files beside the folder, then puts them in its place.
+    /// Writes all files to a temporary folder, then replaces the folder.
     fn fill(&self, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Failure> {
         let wrong =
             |error: std::io::Error| Failure::input(format!("cannot write {}: {error}", self.path.display()));

@@ -1,4 +1,4 @@
-//! `plimsoll reproduce`: published results, computed again.
+//! `plimsoll reproduce`: recomputes published results and compares them with the printed numbers.
 
 use crate::args::{seconds, threads};
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
@@ -16,27 +16,28 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The variable that names a binary of MiniMalloc.
+/// The environment variable that names a MiniMalloc binary.
 const MINIMALLOC: &str = "PLIMSOLL_MINIMALLOC";
 
 #[derive(Args, Debug)]
 pub struct ReproduceArgs {
-    /// The paper, by name or number (`plimsoll list` shows them), or `all`
+    /// Paper by name or source (see `plimsoll list`), or `all`
     #[arg(value_name = "PAPER")]
     paper: String,
-    /// Folder for summary.md, rows.csv and, in a folder per paper, its report, rows and figures; made where it is not there
+    /// Write summary.md, rows.csv, and a folder per paper with report, rows and figures into this folder,
+    /// created if missing
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Seeds per set of parameters where many generated graphs are tried (luna), at most
+    /// Maximum number of seeds per parameter set of generated graphs (luna)
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
-    /// Seconds of wall-clock time per run
+    /// Stop each run after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
     time_limit: Duration,
-    /// Threads an algorithm may use
+    /// Threads per algorithm
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     threads: usize,
-    /// Seed of all randomness
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
@@ -45,7 +46,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     let papers = choose(&args.paper)?;
     let corpora = corpora();
     if let Some(folder) = corpora.as_ref().filter(|folder| !folder.is_dir()) {
-        return Err(Failure::input(format!("{CORPORA} names {}, which is no folder", folder.display())));
+        return Err(Failure::input(format!("{CORPORA}: {} is not a folder", folder.display())));
     }
     if let Some(folder) = &args.out {
         make(folder)?;
@@ -85,7 +86,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     let broken: usize = done.iter().map(|(_, found)| found.count(Verdict::Unexpected)).sum();
     if broken > 0 {
         output::complain(&format!(
-            "{broken} rows are not as expected: look for {}",
+            "{broken} rows are not as expected; they are marked {}",
             Verdict::Unexpected.as_str()
         ));
         return Ok(REFUTED);
@@ -93,7 +94,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-/// What cannot be read is the user's, all else is ours.
+/// Converts an error: unreadable input is the user's error, all others but limits are defects.
 fn failure(error: ReproduceError) -> Failure {
     match error {
         ReproduceError::Input(message) => Failure::input(message),
@@ -103,11 +104,11 @@ fn failure(error: ReproduceError) -> Failure {
 }
 
 fn make(folder: &Path) -> Result<(), Failure> {
-    let failed = |error| Failure::input(format!("cannot make {}: {error}", folder.display()));
+    let failed = |error| Failure::input(format!("cannot create the folder {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)
 }
 
-/// Text, rows and figures of one paper, in a folder of its own.
+/// Writes report, rows and figures of one paper into a folder of its own.
 fn write(folder: &Path, paper: &Paper, found: &Reproduction) -> Result<(), Failure> {
     let folder = folder.join(&paper.name);
     make(&folder)?;
@@ -124,11 +125,11 @@ fn write(folder: &Path, paper: &Paper, found: &Reproduction) -> Result<(), Failu
     Ok(())
 }
 
-/// How many rows of each paper came out how.
+/// Counts the rows of each paper by verdict.
 fn tally(done: &[(&Paper, Reproduction)]) -> Table {
     let columns = [("paper", Align::Left), ("source", Align::Left), ("rows", Align::Right)];
     let verdicts = Verdict::ALL.map(|verdict| (verdict.as_str(), Align::Right));
-    let mut table = Table::new(columns.into_iter().chain(verdicts).chain([("left out", Align::Right)]));
+    let mut table = Table::new(columns.into_iter().chain(verdicts).chain([("skipped", Align::Right)]));
     for (paper, found) in done {
         let counts = Verdict::ALL.map(|verdict| found.count(verdict).to_string());
         let head = [paper.name.clone(), paper.source.clone(), found.rows.len().to_string()];
@@ -137,23 +138,31 @@ fn tally(done: &[(&Paper, Reproduction)]) -> Table {
     table
 }
 
-/// All papers on one page: counts, what is not as printed, what took no part, figures.
+/// Returns a page on all papers: counts, skipped parts, rows that differ from the printed ones, and figures.
 fn summary(done: &[(&Paper, Reproduction)]) -> String {
-    let mut text = format!("# Published results, computed again\n\n{}\n", tally(done).markdown());
+    let mut text = format!("# Published results, recomputed\n\n{}\n", tally(done).markdown());
     text.push_str(
-        "same: ours is what is printed, to its digits. differs: it is not, and the reason is known. other input: another model, network or machine stands in. \
-         ours alone: nothing is printed. not computed: it cannot be, or not here. UNEXPECTED: look into it.\n",
+        "- same: our number equals the printed one, to its digits.\n\
+         - differs: our number differs for a known reason.\n\
+         - other input: our number is for another model, network or machine.\n\
+         - ours alone: the paper prints no such number.\n\
+         - not computed: the number cannot be computed, or its input is missing here.\n\
+         - UNEXPECTED: the result contradicts the expectation and needs an explanation.\n",
     );
     for (paper, found) in done {
         let _ = writeln!(text, "\n## {} ({})\n\n{}\n", paper.name, paper.title, paper.about);
         for line in &found.left_out {
-            let _ = writeln!(text, "- left out: {line}");
+            let _ = writeln!(text, "- skipped: {line}");
         }
         let telling = [Verdict::Explained, Verdict::Missing, Verdict::Unexpected];
         let rows: Vec<Row> =
             found.rows.iter().filter(|row| telling.contains(&row.verdict())).cloned().collect();
         if !rows.is_empty() {
-            let _ = writeln!(text, "\nNot as printed, or not computed:\n\n{}", table(&rows).markdown());
+            let _ = writeln!(
+                text,
+                "\nRows that differ from the printed ones or are missing:\n\n{}",
+                table(&rows).markdown()
+            );
         }
         for one in found.files.iter().filter(|one| one.is_figure()) {
             let _ = writeln!(text, "![{}]({}/{})\n*{}*\n", one.about, paper.name, one.name, one.about);
@@ -162,13 +171,13 @@ fn summary(done: &[(&Paper, Reproduction)]) -> String {
     text
 }
 
-/// What lies in the folder and how it came about.
+/// Describes the files of the record and the command that wrote them.
 fn readme(args: &ReproduceArgs, context: &Context<'_>, done: &[(&Paper, Reproduction)]) -> String {
     let real =
-        if context.corpora.is_some() { "set: real models took part" } else { "not set: no real models" };
-    let peer = if context.minimalloc.is_some() { "set" } else { "not set: no MiniMalloc" };
+        if context.corpora.is_some() { "set: with real models" } else { "not set: without real models" };
+    let peer = if context.minimalloc.is_some() { "set" } else { "not set: without MiniMalloc" };
     let mut holds = String::from(
-        "| `summary.md` | every paper: counts, what is not as printed, figures |\n| `rows.csv` | every row of every paper |\n",
+        "| `summary.md` | all papers: counts, rows that differ from the printed ones, figures |\n| `rows.csv` | all rows of all papers |\n",
     );
     for (paper, found) in done {
         let name = &paper.name;
@@ -179,8 +188,8 @@ fn readme(args: &ReproduceArgs, context: &Context<'_>, done: &[(&Paper, Reproduc
         }
     }
     format!(
-        "# Record of published results, computed again\n\nMade by\n\n    {}\n\n{}- seed {}, {} s per run, {} threads\n- \
-         {CORPORA} was {real}\n- {MINIMALLOC} was {peer}\n\n| file | holds |\n|---|---|\n{holds}",
+        "# Record of published results, recomputed\n\nWritten by\n\n    {}\n\n{}- seed {}, {} s per run, {} threads\n- \
+         {CORPORA} was {real}\n- {MINIMALLOC} was {peer}\n\n| file | contents |\n|---|---|\n{holds}",
         output::command_line(),
         Machine::here().facts(),
         args.seed,
@@ -197,6 +206,6 @@ fn choose(name: &str) -> Result<Vec<&'static Paper>, Failure> {
     found.map(|paper| vec![paper]).ok_or_else(|| {
         let known: Vec<String> =
             PAPERS.iter().map(|paper| format!("{} ({})", paper.name, paper.source)).collect();
-        Failure::input(format!("unknown paper '{name}'; known are all, {}", known.join(", ")))
+        Failure::input(format!("unknown paper '{name}' (known: all, {})", known.join(", ")))
     })
 }

@@ -1,4 +1,4 @@
-//! `plimsoll completions` and `plimsoll man`: the command described for shells and for `man`.
+//! `plimsoll completions` and `plimsoll man`: shell completions and manual pages.
 
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
@@ -9,13 +9,13 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct CompletionsArgs {
-    /// The shell that is to complete words of this command
+    /// Shell to write completions for
     shell: Shell,
 }
 
 #[derive(Args, Debug)]
 pub struct ManArgs {
-    /// Folder for plimsoll.1 and a page per command; created if missing
+    /// Write plimsoll.1 and a page per command into this folder, created if missing
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

@@ -23,31 +23,33 @@ use std::time::Duration;
 
 #[derive(Args, Debug)]
 pub struct SolveArgs {
-    /// The instance, a CSV file
+    /// Instance, a CSV file
     instance: PathBuf,
-    /// The algorithm; `plimsoll list` names them all [default: exact, or the first exact one of the problem, or its first]
+    /// Algorithm that solves the instance (see `plimsoll list`) [default: exact, or else the first exact
+    /// algorithm of the problem, or its first]
     #[arg(long, value_name = "NAME")]
     solver: Option<String>,
-    /// offsets, shared-objects or split-buffers; by default the first of them that knows the solver
+    /// Problem to solve: offsets, shared-objects or split-buffers [default: the first of these with the
+    /// solver]
     #[arg(long, value_name = "PROBLEM", value_parser = of_instances)]
     problem: Option<&'static str>,
     #[command(flatten)]
     input: InstanceArgs,
-    /// Stop at the first layout within the capacity instead of looking for the lowest
+    /// Stop at the first layout within the capacity instead of minimising the peak
     #[arg(long)]
     decide: bool,
     #[command(flatten)]
     effort: EffortArgs,
-    /// Write the solution, a CSV file
+    /// Write the solution as CSV
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     output: Option<PathBuf>,
-    /// Write what is proved and why, a JSON file
+    /// Write a certificate of the claim and the lower bound as JSON
     #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file())]
     certificate: Option<PathBuf>,
-    /// Draw the solution, an SVG file
+    /// Draw the solution as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     plot: Option<PathBuf>,
-    /// Print one JSON object instead of a table
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
@@ -64,15 +66,15 @@ pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     }
 }
 
-/// Refuses what cannot work, before any work.
+/// Checks options and output files before any work.
 fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), Failure> {
     if args.decide && instance.capacity().is_none() {
         return Err(Failure::input(
-            "--decide needs a capacity: in the file name (X.1048576.csv) or with --capacity",
+            "--decide requires a capacity, in the file name (X.1048576.csv) or with --capacity",
         ));
     }
     if args.certificate.is_some() && !matches!(choice, Choice::Offsets(_)) {
-        return Err(Failure::input("--certificate goes with the problem offsets only"));
+        return Err(Failure::input("--certificate supports the problem offsets only"));
     }
     output::check_targets(&[&args.output, &args.certificate, &args.plot], &[&args.instance])
 }
@@ -96,7 +98,7 @@ fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Re
     Ok(code(outcome.claim))
 }
 
-/// Writes the files asked for; `outcome` has passed the checker.
+/// Writes the requested files; `outcome` has passed the checker.
 fn store<P: Plan>(
     args: &SolveArgs,
     instance: &Instance,
@@ -120,7 +122,7 @@ fn store<P: Plan>(
             output::write_file(path, |file| map.write(file))?;
         }
     } else if args.output.is_some() || args.plot.is_some() {
-        output::complain("nothing was found, so neither a layout nor a map is written");
+        output::complain("no solution found, so --output and --plot write nothing");
     }
     if let Some(path) = &args.certificate
         && P::NAME == Offsets::NAME
@@ -132,7 +134,7 @@ fn store<P: Plan>(
     Ok(())
 }
 
-/// The report on one run.
+/// Returns the report on one run.
 fn report<P: Plan>(
     args: &SolveArgs,
     instance: &Instance,
@@ -168,16 +170,16 @@ fn report<P: Plan>(
         "decide": args.decide,
         "notes": notes,
     }));
-    // With exclusions more may be alive than the peak.
-    let note = if instance.exclusions().is_empty() { "" } else { " (no bound: exclusions)" };
-    let room = capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
+    // With exclusions, the load may exceed the peak.
+    let note = if instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
+    let limit = capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
     let (name, buffers) = (instance.name(), instance.len());
-    report.line("instance", format_args!("{name}: {buffers} buffers, load {load}{note}{room}"));
+    report.line("instance", format_args!("{name}: {buffers} buffers, load {load}{note}{limit}"));
     report.show("solver", "{solver} ({problem})");
     report.lines(&["claim"]);
     let (what, plan) = if P::NAME == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
     let peak = match (outcome.value, capacity) {
-        (None, _) => format!("no {plan} was found"),
+        (None, _) => format!("no {plan} found"),
         (Some(peak), Some(capacity)) if peak > capacity => {
             format!("{peak} bytes, above the capacity of {capacity}")
         }
@@ -186,7 +188,9 @@ fn report<P: Plan>(
     report.line(what, peak);
     let why = witness + arithmetic.remark();
     match bound.witness {
-        Witness::Contradiction { .. } => report.line("lower bound", format_args!("no {what} at all ({why})")),
+        Witness::Contradiction { .. } => {
+            report.line("lower bound", format_args!("no {plan} exists ({why})"));
+        }
         _ => report.line("lower bound", format_args!("{} bytes ({why})", bound.value)),
     }
     report.gap(gap);
@@ -194,7 +198,7 @@ fn report<P: Plan>(
     report
 }
 
-/// A line on standard error, where that is a terminal: best value and bound as they improve.
+/// A progress line on standard error, if that is a terminal: best value and bound as they improve.
 struct Progress {
     bar: Option<ProgressBar>,
     best: Option<Bytes>,
@@ -204,7 +208,7 @@ struct Progress {
 
 impl Progress {
     fn start(solver: &str) -> Self {
-        // A bar that nobody sees would still cost a thread.
+        // A hidden progress bar would still cost a thread.
         let bar = std::io::stderr().is_terminal().then(|| Self::bar(solver));
         Self { bar, best: None, bound: Bytes::ZERO, phase: String::new() }
     }

@@ -1,4 +1,4 @@
-//! `plimsoll sweep`: all runs that a file describes.
+//! `plimsoll sweep`: runs all experiments that a TOML file describes.
 
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, code_of_runs};
 use crate::output;
@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Tasks of an array job where no number is given.
+/// Default number of tasks of an array job.
 const ARRAY: u64 = 16;
 
 impl From<SweepError> for Failure {
@@ -28,22 +28,24 @@ impl From<SweepError> for Failure {
 
 #[derive(Args, Debug)]
 pub struct SweepArgs {
-    /// What to run, a TOML file: instances, algorithms, limits, seeds, repetitions, metrics
+    /// Sweep, a TOML file: instances, algorithms, limits, seeds, repetitions, metrics
     #[arg(value_name = "FILE.toml")]
     file: PathBuf,
-    /// Folder for rows.csv and sweep.json; where it holds rows of this sweep, only what is missing is run
+    /// Write rows.csv and sweep.json into this folder; if it contains rows of this sweep, only missing runs
+    /// start
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
-    /// Runs at a time, each in a process of its own
+    /// Number of concurrent runs, each in a separate process
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
-    /// Only part I of N; `merge` joins the parts
+    /// Run only shard I of N; `merge` joins the shards
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Only say how many runs there are, and which
+    /// List the runs without starting them
     #[arg(long, conflicts_with = "slurm")]
     dry_run: bool,
-    /// Write scripts for Slurm, an array job of shards and a job that joins them, and submit them where `sbatch` is there
+    /// Write Slurm scripts for an array job of shards and a job that joins them, and submit them if `sbatch`
+    /// is available
     #[arg(long, conflicts_with = "shard")]
     slurm: bool,
     /// Options for `sbatch`, on one line
@@ -56,13 +58,13 @@ pub struct SweepArgs {
         allow_hyphen_values = true
     )]
     slurm_options: String,
-    /// Tasks of the array job, a shard each [default: 16, or the number of runs]
+    /// Number of tasks of the array job, one shard each [default: 16, or the number of runs if smaller]
     #[arg(long, value_name = "N", requires = "slurm", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     array: Option<u64>,
-    /// Only write the scripts
+    /// Write the scripts without submitting them
     #[arg(long, requires = "slurm")]
     no_submit: bool,
-    /// Print one JSON object instead of lines
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
@@ -72,7 +74,7 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     if args.dry_run {
         return dry_run(args, &sweep);
     }
-    let Some(out) = &args.out else { return Err(Failure::input("--out is missing")) };
+    let Some(out) = &args.out else { return Err(Failure::input("--out DIR is required")) };
     if args.slurm {
         return submit(args, &sweep, out);
     }
@@ -104,7 +106,7 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     }
 }
 
-/// Serves runs until the input ends.
+/// Serves runs until standard input ends.
 pub fn worker() -> Result<u8, Failure> {
     let served = plimsoll_lab::sweep::worker::serve(std::io::stdin(), std::io::stdout());
     served.map_err(Failure::internal)?;
@@ -112,7 +114,8 @@ pub fn worker() -> Result<u8, Failure> {
 }
 
 fn own_binary() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| Failure::internal(format!("where is this command? {error}")))
+    std::env::current_exe()
+        .map_err(|error| Failure::internal(format!("cannot find this executable: {error}")))
 }
 
 fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failure> {
@@ -140,11 +143,11 @@ fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failur
 fn text(report: &Report, jobs: usize, out: &Path) -> String {
     let mut text = format!("runs         {}", report.runs);
     if report.kept > 0 {
-        let _ = write!(text, ", {} had rows", report.kept);
+        let _ = write!(text, ", {} already had rows", report.kept);
     }
     text.push('\n');
     if report.torn > 0 {
-        let _ = writeln!(text, "cut away     {} bytes of a row that was not finished", report.torn);
+        let _ = writeln!(text, "removed      {} bytes of an incomplete row", report.torn);
     }
     let statuses: Vec<String> =
         report.statuses.iter().map(|(name, count)| format!("{count} {name}")).collect();
@@ -164,14 +167,14 @@ fn text(report: &Report, jobs: usize, out: &Path) -> String {
     if report.open > 0 {
         let _ = writeln!(
             text,
-            "interrupted  {} runs have no row yet; the same command attempts them",
+            "interrupted  {} runs are missing; run the same command again to resume",
             report.open
         );
     }
     text
 }
 
-/// The runs of the sweep, or of a shard of it.
+/// Returns the runs of the sweep, or of the requested shard.
 fn own<'a>(args: &SweepArgs, sweep: &'a Sweep) -> Vec<&'a Run> {
     sweep.runs.iter().filter(|run| args.shard.is_none_or(|shard| shard.has(run.index))).collect()
 }
@@ -249,8 +252,8 @@ fn submit(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<u8, Failure> {
     let _ = writeln!(text, "             {}", written.merge.display());
     let _ = match (&jobs, args.no_submit) {
         (Some((array, merge)), _) => writeln!(text, "submitted    {array}, then {merge}"),
-        (None, true) => writeln!(text, "submitted    not"),
-        (None, false) => writeln!(text, "submitted    not: there is no sbatch on PATH"),
+        (None, true) => writeln!(text, "submitted    no"),
+        (None, false) => writeln!(text, "submitted    no, as sbatch is not on the PATH"),
     };
     output::print(&text)?;
     Ok(ANSWERED)

@@ -1,4 +1,4 @@
-//! `plimsoll verify`: checks an answer, and the proof that goes with it.
+//! `plimsoll verify`: checks an answer and its certificate.
 
 use crate::args::{InstanceArgs, note_columns};
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
@@ -19,23 +19,24 @@ use serde_json::json;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Nodes spent on a layout that refutes a bound, and the most buffers for which they are.
-const DOUBT: u64 = 20_000;
-const DOUBTED: usize = 5_000;
+/// Node limit of the search for a layout that refutes a bound.
+const REFUTATION_NODES: u64 = 20_000;
+/// Maximum number of buffers for that search.
+const REFUTATION_BUFFERS: usize = 5_000;
 
-/// What became of a certificate.
+/// The result of checking a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Standing {
-    /// Claim, peak and witness hold.
+    /// Claim, peak and witness are correct.
     Confirmed,
-    /// Claim and peak hold; the bound rests on a search that only repeating it can confirm.
+    /// Claim and peak are correct; the bound rests on a search that only a rerun can confirm.
     RestsOnSearch,
-    /// It does not hold.
+    /// Claim, peak or witness is wrong.
     Refused,
 }
 
-/// What the checker says of an answer.
+/// The result of checking an answer.
 struct Checked {
     problem: &'static str,
     peak: Bytes,
@@ -45,21 +46,21 @@ struct Checked {
 
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
-    /// The instance, a CSV file
+    /// Instance, a CSV file
     instance: PathBuf,
-    /// The answer, a CSV file with `id` and `offset`, or as `solve` writes it for pools and scattered, or as `spill` writes
-    /// it; not needed for a certificate that speaks of no layout
+    /// Answer, a CSV file: `id` and `offset`, or as written by `solve` or `spill`; optional for a certificate
+    /// without a layout
     #[arg(required_unless_present = "certificate")]
     layout: Option<PathBuf>,
-    /// What `solve --certificate` wrote
+    /// Check this certificate of `solve --certificate`
     #[arg(long, value_name = "FILE.json")]
     certificate: Option<PathBuf>,
-    /// Exit with 0 also where the bound rests on a completed search, which only repeating it can confirm
+    /// Exit with 0 instead of 5 if the bound rests on a completed search, which only a rerun can confirm
     #[arg(long, requires = "certificate")]
     trust_search: bool,
     #[command(flatten)]
     input: InstanceArgs,
-    /// Print one JSON object instead of a table
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
@@ -73,13 +74,15 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     {
         let problem = checked.problem;
         return Err(Failure::input(format!(
-            "--certificate goes with layouts only, this is an answer for {problem}"
+            "--certificate supports layouts only, but this is an answer for {problem}"
         )));
     }
     if let (None, Some(peak)) = (&checked, certificate.as_ref().and_then(|certificate| certificate.peak)) {
-        return Err(Failure::input(format!("the certificate speaks of a layout of peak {peak}; give it")));
+        let message = format!("the certificate is for a layout with peak {peak}, so the layout is required");
+        return Err(Failure::input(message));
     }
-    let standing = certificate.map(|certificate| judge(&certificate, &instance, checked.as_ref()));
+    let standing =
+        certificate.map(|certificate| check_certificate(&certificate, &instance, checked.as_ref()));
     report(&instance, checked.as_ref(), standing.as_ref()).print(args.json)?;
     Ok(match standing.map(|(standing, _)| standing) {
         _ if checked.is_some_and(|checked| !checked.violations.is_empty()) => REFUTED,
@@ -89,7 +92,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     })
 }
 
-/// Reads an answer and checks it by the rules of its kind.
+/// Reads an answer and checks it by the rules of its problem.
 fn check(path: &Path, instance: &Instance) -> Result<Checked, Failure> {
     let noted = read_answer_file(path, instance)?;
     note_columns(path, &noted);
@@ -100,7 +103,7 @@ fn check(path: &Path, instance: &Instance) -> Result<Checked, Failure> {
         Answer::Spill { spill, traffic } => {
             if instance.capacity().is_none() {
                 return Err(Failure::input(format!(
-                    "{}: what is spilled needs a capacity: in the name of the instance (X.1048576.csv) or with --capacity",
+                    "{}: a spill requires a capacity, in the file name of the instance (X.1048576.csv) or with --capacity",
                     path.display()
                 )));
             }
@@ -125,28 +128,30 @@ fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
     Certificate::from_json(&text).map_err(|error| fail(error.to_string()))
 }
 
-fn judge(certificate: &Certificate, instance: &Instance, answer: Option<&Checked>) -> (Standing, String) {
+fn check_certificate(
+    certificate: &Certificate,
+    instance: &Instance,
+    answer: Option<&Checked>,
+) -> (Standing, String) {
     if certificate.instance != instance.name() {
         let (own, other) = (instance.name(), &certificate.instance);
-        output::complain(&format!("note: the certificate calls the instance '{other}', not '{own}'"));
+        output::complain(&format!("note: the certificate names the instance '{other}', not '{own}'"));
     }
     let bound = &certificate.lower_bound;
     let what = format!("claim '{}', lower bound {}", certificate.claim, bound.value);
     let peak = answer.map(|checked| checked.peak);
     match certificate.verify(instance, peak) {
         Ok(()) => (Standing::Confirmed, format!("{what} by {}", reason(bound, instance))),
-        Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => {
-            doubt(bound, instance).map_or_else(
-                || {
-                    let floating = bound.witness.solver().map_or(Arithmetic::Exact, Arithmetic::by).remark();
-                    let message = format!(
-                        "{what} rests on a completed search by {solver}{floating}; only running it again can confirm it"
-                    );
-                    (Standing::RestsOnSearch, message)
-                },
-                |why| (Standing::Refused, why),
-            )
-        }
+        Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => refutation(bound, instance).map_or_else(
+            || {
+                let floating = bound.witness.solver().map_or(Arithmetic::Exact, Arithmetic::by).remark();
+                let message = format!(
+                    "{what} rests on a completed search by {solver}{floating}, which only a rerun can confirm"
+                );
+                (Standing::RestsOnSearch, message)
+            },
+            |why| (Standing::Refused, why),
+        ),
         Err(error) => (Standing::Refused, error.to_string()),
     }
 }
@@ -156,9 +161,9 @@ fn reason(bound: &CertifiedBound, instance: &Instance) -> String {
     resolved.map_or_else(|error| error.to_string(), |bound| bound.witness.in_words(instance))
 }
 
-/// What speaks against a bound that rests on a search: a solver that proves nothing here, or a layout of what was searched
-/// below the bound.
-fn doubt(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
+/// Returns evidence against a bound that rests on a search: a solver that cannot prove it, or a layout of the
+/// searched buffers with a peak below the bound.
+fn refutation(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
     let (solver, searched) = match &bound.witness {
         Witness::Search { solver } => (solver, instance.clone()),
         Witness::Window { lower, upper, solver } => {
@@ -172,11 +177,11 @@ fn doubt(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
     let peak = low_peak(&searched.with_capacity(None), bound.value)?;
     (peak < bound.value).then(|| {
         let value = bound.value;
-        format!("the bound {value} rests on a search by {solver}, but a layout of what it searched has peak {peak}")
+        format!("the bound {value} rests on a search by {solver}, but a layout of the searched buffers has peak {peak}")
     })
 }
 
-/// Whether a solver could have proved a bound on this instance.
+/// Checks that a solver can prove bounds on this instance.
 fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
     let registry = plimsoll::registry();
     match registry.named::<Offsets>(solver) {
@@ -187,13 +192,13 @@ fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
         Some(_) => {
             Err(format!("the bound cannot rest on a search by '{solver}', a heuristic, which proves nothing"))
         }
-        // Another build may have it.
+        // The solver may be part of another build.
         None if left_out(solver).is_some() => Ok(()),
-        None => Err(format!("the bound cannot rest on a search by '{solver}', which is no solver")),
+        None => Err(format!("the bound cannot rest on a search by '{solver}', which is not a known solver")),
     }
 }
 
-/// The peak of a layout that is found at little cost; none where nothing valid is found.
+/// Returns the peak of a layout found at low cost, if any is valid.
 fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
     let entry = plimsoll::heuristics::OFFSETS.iter().find(|entry| entry.name == "valley-fit")?;
     let mut best: Option<Bytes> = None;
@@ -204,11 +209,11 @@ fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
         best.is_some_and(|best| best < bound)
     };
     let solved = (entry.build)(Setup::default()).solve(instance, &mut Budget::unlimited(), &mut Silent);
-    if offer(solved.ok()?.solution) || instance.len() > DOUBTED {
+    if offer(solved.ok()?.solution) || instance.len() > REFUTATION_BUFFERS {
         return best;
     }
     let below = Bytes::new(bound.get().saturating_sub(1));
-    let mut budget = Budget::unlimited().with_node_limit(DOUBT).with_target(below);
+    let mut budget = Budget::unlimited().with_node_limit(REFUTATION_NODES).with_target(below);
     let solved =
         plimsoll::model::guarded(Exact::new(Setup::default())).solve(instance, &mut budget, &mut Silent);
     offer(solved.ok()?.solution);
@@ -225,11 +230,12 @@ fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Sta
         "instance": instance.name(),
         "buffers": instance.len(),
         "problem": problem,
-        // None without an answer.
+        // Null without an answer.
         "valid": checked.map(|_| violations.is_empty()),
-        // The highest address; for pools the sum of their sizes, of what is spilled that of what stays.
+        // The highest address in use; for shared objects the sum of their sizes, for a spill the on-chip
+        // peak.
         "peak": checked.map(|checked| checked.peak),
-        // Bytes moved by what is spilled.
+        // Bytes moved by spilled buffers.
         "traffic": traffic,
         "load": load,
         "capacity": capacity,
@@ -237,9 +243,9 @@ fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Sta
         "certificate": standing.map(|(standing, _)| standing),
         "certificate_message": standing.map(|(_, message)| message),
     }));
-    let room = capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
+    let limit = capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
     let (name, buffers) = (instance.name(), instance.len());
-    report.line("instance", format_args!("{name}: {buffers} buffers, load {load}{room}"));
+    report.line("instance", format_args!("{name}: {buffers} buffers, load {load}{limit}"));
     if let Some(checked) = checked {
         let (what, answer) =
             if problem == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };

@@ -1,14 +1,14 @@
-//! Claims that rest on floating point alone say so, in every command and record.
+//! Claims that rest on floating-point arithmetic alone are marked as such in every command and record.
 
 use crate::common::{Scratch, TINY};
 
-/// Its optimum lies above the load and above every bound but a search: 263168 bytes.
+/// Generates an instance whose optimum, 263168 bytes, lies above the load and above every bound but a search.
 const ABOVE: [&str; 7] = ["generate", "above-load", "--buffers", "20", "--seed", "6", "--out"];
 const OPTIMUM: &str = "263168";
 
 const REMARK: &str = "(completed search by ilp: HiGHS, floating point)";
 
-/// Whether this build has HiGHS.
+/// Returns whether this build includes HiGHS.
 fn has_ilp() -> bool {
     match plimsoll::left_out("ilp") {
         Some(reason) => {
@@ -20,7 +20,7 @@ fn has_ilp() -> bool {
 }
 
 #[test]
-fn searches_in_whole_numbers_are_exact() {
+fn integer_searches_are_exact() {
     let scratch = Scratch::new();
     scratch.plimsoll(&[&ABOVE[..], &["c.csv"]].concat()).exits(0);
     let json = scratch.plimsoll(&["solve", "c.csv", "--json"]).exits(0).json();
@@ -33,7 +33,7 @@ fn searches_in_whole_numbers_are_exact() {
 }
 
 #[test]
-fn what_highs_alone_proved_is_marked() {
+fn claims_proved_by_highs_alone_are_marked() {
     if !has_ilp() {
         return;
     }
@@ -44,14 +44,14 @@ fn what_highs_alone_proved_is_marked() {
     let json = scratch.plimsoll(&[&solve[..], &["--json"]].concat()).exits(0).json();
     assert_eq!((&json["claim"], &json["arithmetic"]), (&"optimal".into(), &"floating-point".into()));
     assert!(scratch.plimsoll(&solve).exits(0).stdout.contains(REMARK));
-    // Where it meets a bound of this project, nothing rests on it.
+    // If the solution meets an exact bound, the claim does not depend on HiGHS.
     let json = scratch.plimsoll(&["solve", "tiny.csv", "--solver", "ilp", "--json"]).exits(0).json();
     assert_eq!((&json["claim"], &json["arithmetic"]), (&"optimal".into(), &"exact".into()));
     let marked = format!("{OPTIMUM} (floating point)");
     let bench = |solvers: &str, out: &str| {
         let words = ["bench", "c.csv", "--problems", "offsets", "--solvers", solvers, "--out", out];
         let screen = scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0).stdout;
-        let alone = screen.contains("1 best bound rests on floating point alone");
+        let alone = screen.contains("1 best bound rests on floating-point arithmetic alone");
         assert_eq!(alone, solvers == "ilp", "{screen}");
         scratch.plimsoll(&[&words[..], &["--force", "--details"]].concat()).exits(0).stdout
     };
@@ -59,7 +59,7 @@ fn what_highs_alone_proved_is_marked() {
     assert!(alone.contains(&marked) && alone.contains("optimal (floating point)"), "{alone}");
     assert!(scratch.read("alone/rows.csv").contains(",floating-point,"));
     assert!(scratch.read("alone/summary.md").contains("optimal (floating point)"));
-    // The best bound is as good as the best proof of it.
+    // The best bound has the arithmetic of its best proof.
     let both = bench("ilp,exact", "both");
     assert!(!both.contains(&marked) && both.contains("optimal (floating point)"), "{both}");
     let whole = ["bench", "c.csv", "--processes", "--solvers", "ilp", "--details", "--out", "whole"];
@@ -68,7 +68,7 @@ fn what_highs_alone_proved_is_marked() {
     scratch.write("s.toml", text);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "sweep"]).exits(0);
     assert_eq!(scratch.read("sweep/rows.csv").matches(",floating-point,").count(), 1);
-    // Reports read the column, and of older records the name of the solver.
+    // Reports read the column, or in older records the name of the solver.
     let old = scratch.read("alone/rows.csv").replace(",arithmetic,", ",").replace(",floating-point,", ",");
     std::fs::create_dir(scratch.path("old")).unwrap();
     scratch.write("old/rows.csv", old);
@@ -82,7 +82,7 @@ fn what_highs_alone_proved_is_marked() {
 }
 
 #[test]
-fn every_problem_says_what_its_bounds_rest_on() {
+fn every_problem_reports_the_arithmetic_of_its_bounds() {
     if !has_ilp() {
         return;
     }
@@ -90,15 +90,15 @@ fn every_problem_says_what_its_bounds_rest_on() {
     scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
     scratch.write("tiny.csv", TINY);
     let json = |words: &[&str]| scratch.plimsoll(&[words, &["--json"]].concat()).exits(0).json();
-    let says = |found: &serde_json::Value| matches!(found.as_str(), Some("exact" | "floating-point"));
-    assert!(says(&json(&["order", "net.json", "--order", "ilp"])["arithmetic"]));
+    let is_set = |found: &serde_json::Value| matches!(found.as_str(), Some("exact" | "floating-point"));
+    assert!(is_set(&json(&["order", "net.json", "--order", "ilp"])["arithmetic"]));
     let joint = json(&["plan", "net.json", "--joint=ilp"]);
-    assert!(says(&joint["regions"][0]["arithmetic"]) && says(&joint["regions"][0]["joint_arithmetic"]));
-    assert!(says(&json(&["overlap", "net.json", "--machine", "luna"])["arithmetic"]));
+    assert!(is_set(&joint["regions"][0]["arithmetic"]) && is_set(&joint["regions"][0]["joint_arithmetic"]));
+    assert!(is_set(&json(&["overlap", "net.json", "--machine", "luna"])["arithmetic"]));
     let spill = json(&["spill", "tiny.csv", "--capacity", "6", "--solver", "ilp"]);
-    assert!(says(&spill["arithmetic"]), "{spill}");
+    assert!(is_set(&spill["arithmetic"]), "{spill}");
     let rows = json(&["spill", "tiny.csv", "--capacity", "6", "--compare"]);
-    assert!(rows["rows"].as_array().unwrap().iter().all(|row| says(&row["arithmetic"])), "{rows}");
+    assert!(rows["rows"].as_array().unwrap().iter().all(|row| is_set(&row["arithmetic"])), "{rows}");
     let rows = json(&["order", "net.json", "--compare"]);
-    assert!(rows["rows"].as_array().unwrap().iter().all(|row| says(&row["arithmetic"])), "{rows}");
+    assert!(rows["rows"].as_array().unwrap().iter().all(|row| is_set(&row["arithmetic"])), "{rows}");
 }

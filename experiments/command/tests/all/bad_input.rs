@@ -1,8 +1,9 @@
-//! Bad input and usage: one clear line, exit code 2, never a panic; infeasible input: exit code 1.
+//! Bad input and usage give one line on standard error, exit code 2 and no panic; infeasible input gives exit
+//! code 1.
 
 use crate::common::{Scratch, TINY};
 
-/// Content of an instance file, and what the message must hold.
+/// Name and content of an instance file, and the required parts of the message.
 const BAD_INSTANCES: &[(&str, &str, &[&str])] = &[
     ("missing-column", "id,lower,upper\na,0,1\n", &["line 1", "'size'"]),
     ("wrong-column", "id,lower,upper,sise\na,0,1,4\n", &["line 1", "'size'", "'sise'"]),
@@ -28,7 +29,7 @@ const BAD_INSTANCES: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn bad_instances_are_named_by_file_line_column_and_value() {
+fn errors_in_instances_name_file_line_column_and_value() {
     let scratch = Scratch::new();
     scratch.write("layout.csv", "id,offset\na,0\n");
     for (name, text, parts) in BAD_INSTANCES {
@@ -59,7 +60,7 @@ fn unreadable_files_are_named() {
 }
 
 #[test]
-fn layouts_that_answer_another_question_are_named() {
+fn layouts_of_other_instances_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
     for (text, parts) in [
@@ -77,7 +78,7 @@ fn layouts_that_answer_another_question_are_named() {
 }
 
 #[test]
-fn bad_usage_is_one_line() {
+fn usage_errors_are_one_line() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
     scratch.write("tiny.8.csv", TINY);
@@ -110,7 +111,7 @@ fn bad_usage_is_one_line() {
 }
 
 #[test]
-fn outputs_are_checked_before_the_work() {
+fn outputs_are_checked_before_any_work() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
     scratch.write("tiny", TINY);
@@ -124,16 +125,16 @@ fn outputs_are_checked_before_the_work() {
     for option in ["--output", "--plot", "--certificate"] {
         solve(&[option, "absent/file"]).refuses(&["absent", "does not exist"]);
         solve(&[option, "."]).refuses(&["directory"]);
-        // A name without a suffix promises no format: only the input is in the way.
+        // Any format fits a name without a suffix, so only the input is a conflict.
         let words = ["solve", "tiny", "--solver", "large-first", option, "tiny"];
         scratch.plimsoll(&words).refuses(&["tiny", "input"]);
     }
-    solve(&["--output", "same", "--plot", "./same"]).refuses(&["two outputs"]);
+    solve(&["--output", "same", "--plot", "./same"]).refuses(&["two outputs have the same file"]);
     assert_eq!((scratch.read("tiny.csv"), scratch.read("tiny")), (TINY.to_owned(), TINY.to_owned()));
 }
 
 #[test]
-fn bad_benches_are_refused() {
+fn bad_benchmarks_are_rejected() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("full")).unwrap();
     scratch.write("full/file", "x");
@@ -152,7 +153,7 @@ fn bad_benches_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn links_and_pipes_stay_what_they_are() {
+fn links_and_pipes_are_written_in_place() {
     use std::process::{Command, Stdio};
     let scratch = Scratch::new();
     scratch.write("i.csv", "id,lower,upper,size\na,0,2,4\n");
@@ -173,34 +174,38 @@ fn links_and_pipes_stay_what_they_are() {
     assert!(String::from_utf8(read.stdout).unwrap().contains("offset"));
 }
 
-/// Every option that writes a file, with a name that promises another format: refused before any work.
+/// Every option that writes a file rejects the suffix of another format before any work.
 #[test]
-fn names_that_promise_another_format_are_refused() {
+fn suffixes_of_other_formats_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("tiny.9.csv", TINY);
     let refused: [(&[&str], &str, &str); 22] = [
-        (&["solve", "tiny.9.csv", "-o"], "x.json", "it writes CSV, not JSON: use a name ending in .csv"),
-        (&["solve", "tiny.9.csv", "--plot"], "x.png", "it writes SVG, not PNG: use a name ending in .svg"),
-        (&["solve", "tiny.9.csv", "--certificate"], "x.csv", "it writes JSON, not CSV"),
-        (&["import", "net.json", "-o"], "x.toml", "it writes JSON"),
+        (&["solve", "tiny.9.csv", "-o"], "x.json", "the output is CSV, not JSON: use a name ending in .csv"),
+        (
+            &["solve", "tiny.9.csv", "--plot"],
+            "x.png",
+            "the output is SVG, not PNG: use a name ending in .svg",
+        ),
+        (&["solve", "tiny.9.csv", "--certificate"], "x.csv", "the output is JSON, not CSV"),
+        (&["import", "net.json", "-o"], "x.toml", "the output is JSON"),
         (&["import", "net.json", "--dot"], "x.svg", "use a name ending in .dot or .gv"),
-        (&["order", "net.json", "--instance"], "x.json", "it writes CSV"),
-        (&["order", "net.json", "-o"], "x.html", "it writes CSV, not HTML"),
-        (&["order", "net.json", "--plot"], "x.pdf", "it writes SVG, not PDF"),
-        (&["plan", "net.json", "-o"], "x.csv.gz", "it writes CSV, not a compressed file"),
-        (&["plan", "net.json", "--tensors"], "x.md", "it writes CSV"),
-        (&["plan", "net.json", "--orders"], "x.JSON", "it writes CSV"),
-        (&["plan", "net.json", "--plot"], "x.jpg", "it writes SVG"),
-        (&["overlap", "net.json", "--trace"], "x.svg", "it writes JSON"),
-        (&["overlap", "net.json", "--gantt"], "x.png", "it writes SVG"),
-        (&["overlap", "net.json", "--instructions"], "x.json", "it writes CSV"),
-        (&["spill", "tiny.9.csv", "--capacity", "6", "--output"], "x.json", "it writes CSV"),
-        (&["tiers", "net.json", "--machine", "generic", "--output"], "x.json", "it writes CSV"),
-        (&["fuse", "net.json", "--output"], "x.csv", "--output 'x.csv': it writes JSON, not CSV"),
-        (&["fuse", "net.json", "--compare", "--output"], "x.json", "--output 'x.json': it writes CSV"),
-        (&["measure", "calibrate", "-o"], "x.json", "it writes TOML, not JSON"),
-        (&["generate", "uniform", "--out"], "x.json", "--out 'x.json': it writes CSV, not JSON"),
-        (&["generate", "lenet5", "--out"], "x.csv", "--out 'x.csv': it writes JSON, not CSV"),
+        (&["order", "net.json", "--instance"], "x.json", "the output is CSV"),
+        (&["order", "net.json", "-o"], "x.html", "the output is CSV, not HTML"),
+        (&["order", "net.json", "--plot"], "x.pdf", "the output is SVG, not PDF"),
+        (&["plan", "net.json", "-o"], "x.csv.gz", "the output is CSV, not a compressed file"),
+        (&["plan", "net.json", "--tensors"], "x.md", "the output is CSV"),
+        (&["plan", "net.json", "--orders"], "x.JSON", "the output is CSV"),
+        (&["plan", "net.json", "--plot"], "x.jpg", "the output is SVG"),
+        (&["overlap", "net.json", "--trace"], "x.svg", "the output is JSON"),
+        (&["overlap", "net.json", "--gantt"], "x.png", "the output is SVG"),
+        (&["overlap", "net.json", "--instructions"], "x.json", "the output is CSV"),
+        (&["spill", "tiny.9.csv", "--capacity", "6", "--output"], "x.json", "the output is CSV"),
+        (&["tiers", "net.json", "--machine", "generic", "--output"], "x.json", "the output is CSV"),
+        (&["fuse", "net.json", "--output"], "x.csv", "--output 'x.csv': the output is JSON, not CSV"),
+        (&["fuse", "net.json", "--compare", "--output"], "x.json", "--output 'x.json': the output is CSV"),
+        (&["measure", "calibrate", "-o"], "x.json", "the output is TOML, not JSON"),
+        (&["generate", "uniform", "--out"], "x.json", "--out 'x.json': the output is CSV, not JSON"),
+        (&["generate", "lenet5", "--out"], "x.csv", "--out 'x.csv': the output is JSON, not CSV"),
     ];
     for (words, name, why) in refused {
         scratch.plimsoll(&[words, &[name]].concat()).refuses(&[name, why]);
@@ -211,7 +216,7 @@ fn names_that_promise_another_format_are_refused() {
     }
 }
 
-/// A model among the seeds of the fuzz targets.
+/// Copies a model from the seeds of the fuzz targets.
 fn model(scratch: &Scratch, name: &str) {
     let seed =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/onnx_model").join(name);
@@ -219,7 +224,7 @@ fn model(scratch: &Scratch, name: &str) {
 }
 
 #[test]
-fn what_a_model_leaves_open_is_named_with_options_that_close_it() {
+fn errors_about_free_dimensions_name_the_options_that_bind_them() {
     let scratch = Scratch::new();
     for name in ["branch.onnx", "function.onnx", "loop.onnx"] {
         model(&scratch, name);
@@ -241,11 +246,13 @@ fn what_a_model_leaves_open_is_named_with_options_that_close_it() {
     import(&["branch.onnx", "--dim", "N=1", "--value", "c=1,0"])
         .refuses(&["--value c=1,0: 2 values, but the input is"]);
     import(&["branch.onnx", "--value", "c=x"]).refuses(&["NAME=I,J,.."]);
-    import(&["branch.onnx", "--value", "c=1", "--value", "c=0"]).refuses(&["--value names 'c' twice"]);
+    import(&["branch.onnx", "--value", "c=1", "--value", "c=0"]).refuses(&["--value 'c' is given twice"]);
     import(&["loop.onnx", "--tensor-shape", "w=3"])
         .refuses(&["--tensor-shape w=3: by operator", "(Add) it is 2"]);
     import(&["loop.onnx", "--tensor-shape", "ww=3"]).refuses(&["no tensor of that name; near it are w"]);
     import(&["loop.onnx", "--tensor-shape", "w=2"]).exits(0);
     scratch.write("tiny.csv", TINY);
-    scratch.plimsoll(&["spill", "tiny.csv", "--dim-default", "1"]).refuses(&["do not go with an instance"]);
+    scratch
+        .plimsoll(&["spill", "tiny.csv", "--dim-default", "1"])
+        .refuses(&["are not allowed with a CSV instance"]);
 }

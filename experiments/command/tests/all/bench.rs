@@ -1,4 +1,4 @@
-//! The benchmark: what it prints, what it stores, and that nothing stops it.
+//! `plimsoll bench`: its output, its records, and its behaviour on failures.
 
 use crate::common::{Scratch, TINY};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ fn row<'a>(rows: &'a [Record], instance: &str, algorithm: &str) -> &'a Record {
 }
 
 #[test]
-fn a_record_holds_rows_pages_and_maps() {
+fn a_record_contains_rows_pages_and_maps() {
     let scratch = Scratch::new();
     let words =
         ["bench", "embedded", "--solvers", "large-first,sequential", "--problems", "offsets", "--out", "rec"];
@@ -46,17 +46,17 @@ fn a_record_holds_rows_pages_and_maps() {
             .contains("    plimsoll bench embedded --solvers large-first,sequential")
     );
     assert!(scratch.read("rec/summary.md").contains("| algorithm |"));
-    // The page lists what is there, and nothing else.
+    // The page lists exactly the files that exist.
     let readme = scratch.read("rec/README.md");
     assert!(readme.contains("| `rows.csv` |") && readme.contains("| `maps/*.svg` |"), "{readme}");
     assert!(!readme.contains("trace.csv") && !readme.contains("charts/"), "{readme}");
-    // Not twice into one folder, unless forced.
+    // A folder that is not empty needs --force.
     scratch.plimsoll(&words).exits(2);
     scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0);
 }
 
 #[test]
-fn the_default_is_one_screen_and_a_page() {
+fn the_default_output_is_one_screen_and_a_page() {
     let scratch = Scratch::new();
     let words = ["bench", "--time-limit", "0.01", "--out", "rec"];
     let run = scratch.plimsoll(&[&words[..], &["--report"]].concat()).exits(0);
@@ -66,11 +66,11 @@ fn the_default_is_one_screen_and_a_page() {
         assert!(run.stdout.contains(column), "{column}: {}", run.stdout);
     }
     assert!(
-        run.stdout.contains("written to rec:") && run.stdout.contains("page to open: rec/report/report.html")
+        run.stdout.contains("written to rec:") && run.stdout.contains("report page: rec/report/report.html")
     );
     assert!(scratch.read("rec/report/report.html").contains("<h1>Plimsoll report</h1>"));
     assert!(scratch.read("rec/summary.md").lines().count() > 900);
-    // Again into the same folder: the page of before is replaced.
+    // A second record in the same folder replaces the page.
     scratch.plimsoll(&[&words[..], &["--report", "--force"]].concat()).exits(0);
     let details = scratch.plimsoll(&["bench", "--time-limit", "0.01", "--details"]).exits(0).stdout;
     assert!(details.lines().count() > 900 && details.contains("claimed optimal"), "{details}");
@@ -78,7 +78,7 @@ fn the_default_is_one_screen_and_a_page() {
 }
 
 #[test]
-fn every_problem_has_its_table_and_every_seed_its_row() {
+fn every_seed_has_a_row() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
     let words = ["bench", "tiny.csv", "--time-limit", "1", "--seed", "3", "--seeds", "2", "--out", "rec"];
@@ -90,13 +90,13 @@ fn every_problem_has_its_table_and_every_seed_its_row() {
 }
 
 #[test]
-fn unreadable_instances_are_rows_and_stop_nothing() {
+fn unreadable_instances_are_rows_and_other_runs_continue() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("suite")).unwrap();
     scratch.write("suite/bad.csv", "id,lower,upper,size\na,5,5,4\n");
     scratch.write("suite/tiny.csv", TINY);
     let run = scratch.plimsoll(&["bench", "suite", "--solvers", "large-first", "--out", "rec"]).exits(0);
-    assert!(run.stdout.contains("not read:") && run.stdout.contains("bad.csv: line 2"));
+    assert!(run.stdout.contains("unreadable:") && run.stdout.contains("bad.csv: line 2"));
     let rows = rows(&scratch, "rec");
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0]["status"], "unreadable");
@@ -105,7 +105,7 @@ fn unreadable_instances_are_rows_and_stop_nothing() {
 }
 
 #[test]
-fn decide_needs_and_keeps_the_capacity() {
+fn decide_uses_the_capacity_of_the_file() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     scratch.write("free.csv", TINY);
@@ -139,11 +139,13 @@ fn any_capacity_can_be_decided_on_chosen_instances() {
         let of = |instance: &str| row(&rows, instance, "large-first")["capacity"].clone();
         assert_eq!([of("tiny"), of("taken")], capacities);
     }
-    scratch.plimsoll(&["bench", "tiny.9.csv", "--only", "x*"]).refuses(&["nothing of tiny.9.csv fits x*"]);
+    scratch
+        .plimsoll(&["bench", "tiny.9.csv", "--only", "x*"])
+        .refuses(&["--only x*: nothing in tiny.9.csv matches"]);
 }
 
 #[test]
-fn own_algorithms_run_as_processes_and_are_compared() {
+fn built_in_algorithms_run_as_processes_and_are_compared() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     scratch.write("less.7.csv", TINY);
@@ -164,7 +166,7 @@ fn own_algorithms_run_as_processes_and_are_compared() {
     }
     let claims = |instance: &str, algorithm: &str| row(&rows, instance, algorithm)["claim"].clone();
     assert_eq!([claims("tiny", "exact"), claims("less", "exact")], ["optimal", "infeasible"]);
-    // The load alone shows infeasibility to everybody; without a layout within the capacity nothing is claimed.
+    // The load alone proves infeasibility; without a layout within the capacity there is no claim.
     assert_eq!(claims("tiny", "naive"), "unknown");
     assert_eq!(row(&rows, "tiny", "exact")["kind"], "exact");
     let seeds: Vec<&str> = rows.iter().map(|row| row["seed"].as_str()).take(2).collect();
@@ -172,28 +174,28 @@ fn own_algorithms_run_as_processes_and_are_compared() {
     assert!(scratch.read("rec/charts/profile.svg").contains("Performance profile"));
     let summary = scratch.read("rec/summary.md");
     assert!(summary.contains("## offsets: ratios to exact") && summary.contains("naive own ms"));
-    // Minimising, a capacity in the file name binds nobody.
+    // When minimising, the capacity in the file name is ignored.
     let words = ["bench", "less.7.csv", "--processes", "--solvers", "naive", "--out", "free"];
     scratch.plimsoll(&words).exits(0);
     assert_eq!(row(&self::rows(&scratch, "free"), "less", "naive")["claim"], "feasible");
 }
 
 #[test]
-fn questions_that_cannot_be_put_are_refused() {
+fn unsupported_questions_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     let refused = |more: &[&str], why: &str| {
         scratch.plimsoll(&[&["bench", "tiny.8.csv", "--solvers", "exact"], more].concat()).refuses(&[why]);
     };
-    refused(&["--processes", "--problems", "pools"], "--processes goes with the problem offsets only");
-    refused(&["--reference", "naive"], "reference 'naive' takes no part");
+    refused(&["--processes", "--problems", "pools"], "--processes supports the problem offsets only");
+    refused(&["--reference", "naive"], "--reference 'naive': this algorithm is not part of the benchmark");
     refused(&["--decide=some"], "expected file, load, or a number of bytes");
     refused(&["--external-version", "x=true"], "no external is called 'x'");
     refused(&["--trace"], "--out");
 }
 
 #[test]
-fn a_trace_holds_what_improved_and_is_drawn() {
+fn a_trace_contains_improvements_and_is_drawn() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
     let words = ["bench", "tiny.csv", "--solvers", "exact,large-first", "--trace", "--out", "rec"];
@@ -215,14 +217,14 @@ fn a_trace_holds_what_improved_and_is_drawn() {
     }
     assert!(scratch.read("rec/charts/gap-tiny.svg").contains("exact, bound"));
     assert!(scratch.read("rec/charts/gap.svg").contains("Gap over time"));
-    // A new record without a trace leaves none of the old.
+    // A new record without a trace removes the old one.
     scratch.plimsoll(&["bench", "tiny.csv", "--solvers", "exact", "--out", "rec", "--force"]).exits(0);
     assert!(!scratch.path("rec/trace.csv").exists() && !scratch.path("rec/charts/gap.svg").exists());
 }
 
 #[cfg(unix)]
 #[test]
-fn peers_have_seeds_versions_and_a_word_of_their_own() {
+fn external_programs_have_seeds_versions_and_claims() {
     let scratch = Scratch::new();
     scratch.write("tiny.9.csv", TINY);
     let peer = "#!/bin/sh\ncase $1 in\n\
@@ -238,7 +240,7 @@ fn peers_have_seeds_versions_and_a_word_of_their_own() {
     let peers = ["--external", &seeded, "--external", &wrong, "--external", &empty];
     let more = ["--seeds", "3", "--repeat", "2", "--trace", "--out", "rec"];
     let version = ["--external-version", "seeded=echo 1.2 of may"];
-    // `empty` leaves no layout, which is no failure: it says so.
+    // `empty` writes no layout and reports that, which is not a failure.
     scratch.plimsoll(&[&words[..], &peers, &more, &version].concat()).exits(0);
     let rows = rows(&scratch, "rec");
     let of = |kind: &str| -> Vec<&Record> { rows.iter().filter(|row| row["algorithm"] == kind).collect() };
@@ -256,7 +258,7 @@ fn peers_have_seeds_versions_and_a_word_of_their_own() {
     assert_eq!(column("wrong", "claimed"), ["contradicted"; 2]);
     assert_eq!(column("wrong", "claimed_bound"), [""; 2]);
     assert!(column("wrong", "error")[0].contains("contradicted by 8"));
-    // Without a layout nothing is optimal.
+    // Without a layout, no claim counts.
     assert_eq!((column("empty", "claimed"), column("empty", "claim")), (vec![""; 2], vec!["unknown"; 2]));
     assert!(
         scratch
@@ -269,10 +271,10 @@ fn peers_have_seeds_versions_and_a_word_of_their_own() {
 
 #[cfg(unix)]
 #[test]
-fn external_binaries_run_under_the_same_rules() {
+fn external_programs_follow_the_same_rules() {
     let scratch = Scratch::new();
     scratch.write("tiny.9.csv", TINY);
-    // Passes on what it is told, then answers as bid.
+    // Answers as its first argument requests.
     let peer = "#!/bin/sh\ncase $1 in\n\
         good) printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\" ;;\n\
         high) printf 'id,offset\\na,0\\nb,4\\nc,8\\n' > \"$3\" ;;\n\
@@ -289,7 +291,7 @@ fn external_binaries_run_under_the_same_rules() {
     let mut words = vec!["bench", "tiny.9.csv", "--solvers", "large-first", "--problems", "offsets"];
     words.extend(["--time-limit", "600", "--out", "rec"]);
     words.extend(externals.iter().flat_map(|external| ["--external", external]));
-    // All runs of some failed; the answers of one were all refused.
+    // All runs of some programs failed; all answers of one were rejected.
     let run = scratch.plimsoll(&words).exits(1);
     let reason = "fails (offsets) failed in 1 of 1 runs; tiny: it left no answer; exit status: 7; stderr: capacity was 9\n";
     assert!(run.stdout.contains(reason), "{}", run.stdout);
@@ -318,7 +320,7 @@ fn external_binaries_run_under_the_same_rules() {
     is("garbage", "failed", "", "", "its answer");
     is("quiet", "failed", "", "", "no answer");
     is("fails", "failed", "", "", "exit status: 7; stderr: capacity was 9");
-    // No capacity in the name: the load.
+    // Without a capacity in the name, the load is the capacity.
     scratch.write("free.csv", TINY);
     let fails = externals.iter().find(|external| external.starts_with("fails")).unwrap();
     let words = ["bench", "free.csv", "--solvers", "large-first", "--external", fails, "--out", "free"];
@@ -327,10 +329,10 @@ fn external_binaries_run_under_the_same_rules() {
     assert!(row(&rows, "free", "fails")["error"].contains("capacity was 8"));
 }
 
-/// What a process left before its limit counts. How long it takes until then depends on the machine.
+/// A layout written before the time limit counts. How long that takes depends on the machine.
 #[cfg(unix)]
 #[test]
-fn external_binaries_are_killed_at_the_limit() {
+fn external_programs_are_killed_at_the_limit() {
     let scratch = Scratch::new();
     scratch.write("tiny.9.csv", TINY);
     scratch.write("late.sh", "printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$2\"; exec sleep 600\n");
@@ -356,10 +358,10 @@ fn external_binaries_are_killed_at_the_limit() {
     assert_eq!(found, Some(("optimal".to_owned(), "8".to_owned())));
 }
 
-/// One run that fails among others is a row; all of them are an exit code.
+/// A single failed run is a row; an exit code reports that all runs failed.
 #[cfg(unix)]
 #[test]
-fn externals_that_always_fail_say_why() {
+fn failures_of_external_programs_are_reported_with_their_reason() {
     let scratch = Scratch::new();
     scratch.write("tiny.9.csv", TINY);
     scratch.write("other.csv", "id,lower,upper,size\na,0,2,5\n");
@@ -392,7 +394,7 @@ fn externals_that_always_fail_say_why() {
 }
 
 #[test]
-fn the_command_can_be_its_own_peer() {
+fn the_command_can_be_an_external_program() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     let binary = env!("CARGO_BIN_EXE_plimsoll");
@@ -404,7 +406,7 @@ fn the_command_can_be_its_own_peer() {
 
 #[cfg(unix)]
 #[test]
-fn own_times_are_compared_beside_whole_processes() {
+fn own_times_are_compared_in_addition_to_process_times() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     let peer = "#!/bin/sh\nprintf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\"\n\
@@ -440,7 +442,7 @@ fn own_times_are_compared_beside_whole_processes() {
             && summary.contains("## offsets: ratios of own times")
     );
     assert!(summary.contains(" 2500 |") && summary.contains("| <1.00 | <"), "{summary}");
-    // Who has no time of its own has no column.
+    // A program without own times has no column.
     assert!(!summary.contains("mute own ms") && !summary.contains("odd own ms"));
     let refused = |pattern: &str, why: &str| {
         let words = ["bench", "tiny.8.csv", "--external", &externals[0], "--external-elapsed", pattern];

@@ -1,4 +1,5 @@
-//! Plans of graphs with branches and loops: every scheme, both checkers, the chain, known optima.
+//! Plans of graphs with branches and loops: every scheme, both checkers, the inequalities between schemes,
+//! known optima.
 
 use plimsoll::Registry;
 use plimsoll::branches::{Planner, SCHEMES, Scheme, SchemeEntry, compare};
@@ -21,7 +22,7 @@ fn in_file(graph: &Graph) -> Vec<Vec<OperatorId>> {
     (0..graph.regions().len()).map(|at| graph.file_order(RegionId::at(at))).collect()
 }
 
-/// Options in turn: no two of a run of seeds have the same.
+/// Options that vary with the seed.
 fn options(seed: u64) -> ProgramOptions {
     let pick = |at: u64, count: u64| (seed / at) % count;
     let liveness = LivenessOptions {
@@ -47,12 +48,12 @@ fn execution(options: &ProgramOptions, seed: u64) -> ExecutionOptions {
     }
 }
 
-/// Nodes instead of seconds, so that every run of the test does the same.
+/// Limits nodes instead of seconds, so that the test is reproducible.
 fn limits() -> Limits {
     Limits { nodes: Some(50_000), ..Limits::default() }
 }
 
-/// Every scheme on a graph of every family for so many seeds.
+/// Runs every scheme on a graph of every family for each seed.
 fn all_schemes(seeds: std::ops::Range<u64>) {
     let registry = plimsoll::registry();
     let exact = named(&registry, "exact");
@@ -63,25 +64,25 @@ fn all_schemes(seeds: std::ops::Range<u64>) {
             let options = options(seed);
             let program = Program::new(&graph, in_file(&graph), options).unwrap();
             let execution = execution(&options, seed);
-            // Both checkers have been asked: a refusal is an error.
+            // Both checkers have run: a rejection is an error.
             let found = compare(&program, &registry, &[exact], Setup::default(), limits(), execution);
             let found = found.unwrap_or_else(|error| panic!("{family} {seed} {options:?}: {error}"));
             assert_eq!(found.broken(), None, "{family} {seed} {options:?}");
-            let [merged, in_turn] =
+            let [merged, sequential] =
                 [Scheme::Nested, Scheme::Sequential].map(|s| found.arena(s, "exact").unwrap());
             count += 1;
             optima += usize::from(found.optimum().is_some());
-            loses += usize::from(merged > in_turn);
+            loses += usize::from(merged > sequential);
         }
     }
-    // Most are small enough; and merging branches as blocks does lose now and then.
+    // Most graphs are small enough for a proof; merging branches into blocks is sometimes worse.
     assert!(optima * 10 > count * 9, "{optima} of {count} proved");
     assert!(loses > 0);
     println!("{count} graphs: {optima} optima proved, merging lost on {loses}");
 }
 
 #[test]
-fn every_scheme_passes_both_checkers_and_the_chain_holds() {
+fn every_scheme_passes_both_checkers_and_the_inequalities_hold() {
     all_schemes(0..40);
 }
 
@@ -91,7 +92,7 @@ fn every_scheme_on_a_thousand_graphs() {
     all_schemes(40..300);
 }
 
-/// `search`, `ilp` and `smt` on lifespans with gaps; `exact` proves the same.
+/// Checks that `search`, `ilp`, `smt` and `exact` prove the same optimum on lifespans with gaps.
 fn agreement(seeds: std::ops::Range<u64>) {
     let registry = plimsoll::registry();
     let mut count = 0;
@@ -125,8 +126,8 @@ fn agreement(seeds: std::ops::Range<u64>) {
                 outcome.value
             };
             let expected = value("exact");
-            let there = |name: &&str| plimsoll::left_out(name).is_none();
-            for name in ["search", "ilp", "smt"].into_iter().filter(there) {
+            let is_available = |name: &&str| plimsoll::left_out(name).is_none();
+            for name in ["search", "ilp", "smt"].into_iter().filter(is_available) {
                 assert_eq!(value(name), expected, "{family} {seed} {name}");
             }
         }
@@ -152,7 +153,7 @@ fn field_cases_have_their_optima() {
     let exact = named(&registry, "exact");
     for case in CONTROL_CASES {
         let graph = (case.build)();
-        // As the cases define it: what a loop carries is held while it is needed.
+        // The cases assume that the state of a loop is live only while needed.
         let options = ProgramOptions { carries: Carries::Tight, ..ProgramOptions::default() };
         let program = Program::new(&graph, in_file(&graph), options).unwrap();
         let plan = |name: &str| {

@@ -1,9 +1,9 @@
-//! The structured schema through the command: out to CSV, solved, and back as allocations.
+//! `plimsoll convert`: from the structured schema to CSV, and solutions back to allocations.
 
 use crate::common::Scratch;
 use serde_json::{Value, json};
 
-/// Two pools; `x` and `y` may not overlap, `z` is alone in the other.
+/// Two pools: `x` and `y` conflict in one, `z` is alone in the other.
 fn document() -> Value {
     let buffer = |id: u32, name: &str, size: u64, pool: u32| {
         json!({ "id": id, "name": name, "size": size, "alignment": 1, "allowed_pools": [pool],
@@ -21,7 +21,7 @@ fn document() -> Value {
 }
 
 #[test]
-fn pools_are_solved_one_by_one_and_go_back() {
+fn pools_are_solved_separately_and_converted_back() {
     let scratch = Scratch::new();
     scratch.write("k.json", document().to_string());
     let run = scratch.plimsoll(&["convert", "k.json", "-o", "out"]).exits(0);
@@ -50,7 +50,7 @@ fn pools_are_solved_one_by_one_and_go_back() {
 }
 
 #[test]
-fn instances_become_pools_and_come_back() {
+fn instances_become_pools_and_round_trip() {
     let scratch = Scratch::new();
     let text = "id,lower,upper,size,alignment,gaps,hint\na,0,9,4,2,3-5,8\n\"b,c\",1,4,7,1,,-1\n";
     scratch.write("one.64.csv", text);
@@ -60,14 +60,14 @@ fn instances_become_pools_and_come_back() {
     scratch.plimsoll(&["convert", "both.json", "-o", "again"]).exits(0);
     assert_eq!(scratch.read("again/one.64.csv"), text);
     assert_eq!(scratch.read("again/two.csv"), "id,lower,upper,size\na,0,1,5\n");
-    // A single pool may go to a file.
+    // A single pool may be written to a file.
     scratch.plimsoll(&["convert", "two.csv", "-o", "two.json"]).exits(0);
     scratch.plimsoll(&["convert", "two.json", "-o", "single.csv"]).exits(0);
     assert_eq!(scratch.read("single.csv"), scratch.read("again/two.csv"));
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn bad_conversions_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("k.json", document().to_string());
     scratch.write("x.csv", "id,lower,upper,size\nx,0,1,1\n");
@@ -77,25 +77,25 @@ fn what_makes_no_sense_is_refused() {
     let refuses = |words: &[&str], parts: &[&str]| {
         scratch.plimsoll(&[&["convert"], words].concat()).refuses(parts);
     };
-    refuses(&["k.txt", "-o", "o"], &["k.txt: neither .csv nor .json"]);
+    refuses(&["k.txt", "-o", "o"], &["k.txt: expected a .csv or .json file"]);
     refuses(&["none.json", "-o", "o"], &["none.json: "]);
     refuses(&["broken.json", "-o", "o"], &["broken.json: EOF", "line 1"]);
-    refuses(&["k.json", "x.csv", "-o", "o"], &["k.json: a JSON document is converted alone"]);
-    refuses(&["x.csv", "--layout", "l", "-o", "o"], &["--layout goes with the JSON document"]);
-    refuses(&["k.json", "-o", "o.csv"], &["o.csv: k.json has 2 pools; give a folder"]);
-    refuses(&["k.json", "--layout", "mat.csv", "-o", "o.json"], &["pool 'Vec' has buffers, but no --layout"]);
+    refuses(&["k.json", "x.csv", "-o", "o"], &["k.json: a JSON document must be the only input"]);
+    refuses(&["x.csv", "--layout", "l", "-o", "o"], &["--layout requires the JSON document"]);
+    refuses(&["k.json", "-o", "o.csv"], &["o.csv: k.json has 2 pools; use a folder"]);
+    refuses(&["k.json", "--layout", "mat.csv", "-o", "o.json"], &["pool 'Vec' needs a --layout"]);
     refuses(&["k.json", "--layout", "none.csv", "-o", "o.json"], &["none.csv: "]);
-    refuses(&["k.json", "--layout", "x.csv", "-o", "o.json"], &["it fits none of the pools of k.json"]);
+    refuses(&["k.json", "--layout", "x.csv", "-o", "o.json"], &["it fits no pools of k.json"]);
     let twice = ["k.json", "--layout", "mat.csv", "--layout", "2=mat.csv", "-o", "o.json"];
-    refuses(&twice, &["pool 'Mat' has a layout already"]);
-    refuses(&["x.csv", "-o", "x.csv"], &["it is an input of this very run"]);
+    refuses(&twice, &["pool 'Mat' already has a layout"]);
+    refuses(&["x.csv", "-o", "x.csv"], &["it is an input of this command"]);
     let words = ["convert", "k.json", "--layout", "mat.csv", "--layout", "vec.csv", "-o", "o.json"];
     let run = scratch.plimsoll(&words).exits(1);
     assert!(run.stdout.contains("violation: ") && !scratch.path("o.json").exists(), "{}", run.stdout);
 }
 
 #[test]
-fn what_is_decided_is_said() {
+fn decisions_are_noted() {
     let scratch = Scratch::new();
     let mut value = document();
     value["problem"]["constraints"]["colocations"] = json!([{ "first": 5, "second": 6 }]);
@@ -106,7 +106,7 @@ fn what_is_decided_is_said() {
     scratch.write("k.json", value.to_string());
     let run = scratch.plimsoll(&["convert", "k.json", "-o", "out"]).exits(0);
     assert!(run.stderr.contains("buffer 7 'z': bound to pool 2 'Mat'"), "{}", run.stderr);
-    // The colocated ones are one allocation of the larger extent, and no more is asked.
+    // Colocated buffers are one allocation of the larger size.
     let words = ["bench", "k.json", "--solvers", "large-first", "--problems", "offsets", "--details"];
     let run = scratch.plimsoll(&words).exits(0);
     assert!(run.stderr.is_empty() && run.stdout.contains("k-Vec"), "{}", run.stderr);

@@ -1,11 +1,11 @@
-//! What the features of a build bring in and leave out; in each build the same tests hold.
+//! The algorithms that the features of a build include; the same tests pass in each build.
 
 use crate::common::{Scratch, TINY, lean};
 use plimsoll::solvers::LIBRARIES;
 use plimsoll_model::Problem as _;
 
 #[test]
-fn what_is_left_out_is_neither_listed_nor_run() {
+fn algorithms_missing_from_the_build_are_neither_listed_nor_run() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     let list = scratch.plimsoll(&["list"]).exits(0).stdout;

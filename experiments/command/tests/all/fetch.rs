@@ -1,4 +1,5 @@
-//! Corpora are fetched from a small server of this test: what is right, what is wrong, torn, missing, or silent.
+//! `datasets fetch` with a local test server: correct, wrong, interrupted and missing files, and unreachable
+//! hosts.
 
 use crate::common::{Run, Scratch, command};
 use plimsoll::datasets::{MANIFEST, Origin, minimalloc_five};
@@ -13,13 +14,13 @@ use std::time::Duration;
 /// How the server answers.
 #[derive(Clone, Copy, PartialEq)]
 enum Manner {
-    /// From where it is asked to begin.
+    /// Supports requests of ranges.
     Ranges,
-    /// Always the whole file.
+    /// Always sends the whole file.
     Whole,
-    /// As in `Ranges`, half of it late.
+    /// Like `Ranges`, with a pause in the middle.
     Slow,
-    /// So many bytes of the file, then it hangs up.
+    /// Closes the connection after this many bytes.
     Torn(usize),
 }
 
@@ -27,7 +28,7 @@ struct Server {
     address: String,
     files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
     manner: Arc<Mutex<Manner>>,
-    /// Paths and ranges asked for.
+    /// Requested paths and ranges.
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -46,7 +47,7 @@ impl Server {
             for stream in listener.incoming().flatten() {
                 let (manner, asked) = (*manner.lock().unwrap(), asked.clone());
                 let files = files.lock().unwrap().clone();
-                // A client that hangs up is no error.
+                // A client that closes the connection is not an error.
                 std::thread::spawn(move || answer(&stream, &files, manner, &asked).ok());
             }
         });
@@ -117,7 +118,7 @@ fn answer(
     stream.write_all(&bytes[from..until])
 }
 
-/// The small example of a corpus, of which the worked examples know every number.
+/// A small file of a corpus that is also a worked example.
 const SMALL: &str = "minimalloc/input.12.csv";
 
 fn small() -> (String, Vec<u8>) {
@@ -142,7 +143,7 @@ fn fetch(scratch: &Scratch, server: &Server, words: &[&str]) -> Run {
 }
 
 #[test]
-fn files_come_once_and_are_kept() {
+fn files_are_downloaded_once() {
     if !has_curl() {
         return;
     }
@@ -155,7 +156,7 @@ fn files_come_once_and_are_kept() {
     let run = fetch(&scratch, &server, &[SMALL]).exits(0);
     assert_eq!(run.stdout, format!("kept     {SMALL}\n0 fetched, 1 kept, 0 wrong, 0 failed\n"));
     assert!(server.asked().is_empty());
-    // What was changed is fetched again.
+    // A changed file is downloaded again.
     scratch.write(&format!("corpora/{SMALL}"), "changed");
     assert_eq!(fetch(&scratch, &server, &[SMALL, "--json"]).exits(0).json()["files"][0]["fate"], "fetched");
     assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
@@ -163,7 +164,7 @@ fn files_come_once_and_are_kept() {
 }
 
 #[test]
-fn wrong_bytes_never_take_a_place() {
+fn wrong_bytes_never_replace_a_file() {
     if !has_curl() {
         return;
     }
@@ -172,8 +173,8 @@ fn wrong_bytes_never_take_a_place() {
     std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
     scratch.write(&format!("corpora/{SMALL}"), "mine");
     let run = fetch(&scratch, &server, &[SMALL]).exits(1);
-    assert!(run.stdout.contains(&format!("wrong    {SMALL}: what came has SHA-256 ")), "{}", run.stdout);
-    assert!(run.stderr.contains("1 files are not here. By hand: "), "{}", run.stderr);
+    assert!(run.stdout.contains(&format!("wrong    {SMALL}: the download has SHA-256 ")), "{}", run.stdout);
+    assert!(run.stderr.contains("1 files are missing or differ. To download them by hand"), "{}", run.stderr);
     assert_eq!(scratch.read(&format!("corpora/{SMALL}")), "mine");
     assert!(!scratch.path(&format!("corpora/{SMALL}.part")).exists());
     server.give(&path, &bytes);
@@ -181,7 +182,7 @@ fn wrong_bytes_never_take_a_place() {
 }
 
 #[test]
-fn torn_downloads_go_on_where_they_stopped() {
+fn interrupted_downloads_resume() {
     if !has_curl() {
         return;
     }
@@ -189,7 +190,7 @@ fn torn_downloads_go_on_where_they_stopped() {
     server.give(&path, &bytes);
     server.behave(Manner::Torn(30));
     let run = fetch(&scratch, &server, &[SMALL]).exits(3);
-    assert!(run.stdout.contains("stopped in the middle"), "{}", run.stdout);
+    assert!(run.stdout.contains("ended the transfer early"), "{}", run.stdout);
     assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}.part"))).unwrap(), bytes[..30]);
     assert!(!scratch.path(&format!("corpora/{SMALL}")).exists());
     server.asked();
@@ -200,12 +201,12 @@ fn torn_downloads_go_on_where_they_stopped() {
 }
 
 #[test]
-fn starts_that_lead_nowhere_are_thrown_away() {
+fn useless_parts_are_discarded() {
     if !has_curl() {
         return;
     }
     let (path, bytes) = small();
-    // Other bytes; more bytes than there are; all of them already; and a server that only sends whole files.
+    // Wrong bytes, too many bytes, the complete file, and a server that only sends whole files.
     let starts: [(&[u8], Manner); 4] = [
         (b"rubbish", Manner::Ranges),
         (&[b'x'; 4000], Manner::Ranges),
@@ -224,7 +225,7 @@ fn starts_that_lead_nowhere_are_thrown_away() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_files_are_reported() {
     if !has_curl() {
         return;
     }
@@ -232,20 +233,24 @@ fn what_is_not_there_is_said() {
     server.give(&path, &bytes);
     let run = fetch(&scratch, &server, &["minimalloc"]).exits(3);
     assert!(run.stdout.contains("failed   minimalloc/A.1048576.csv: 127.0.0.1:"), "{}", run.stdout);
-    assert!(run.stdout.contains(" does not give it: ") && run.stdout.contains("404"), "{}", run.stdout);
-    // The others come all the same.
+    assert!(
+        run.stdout.contains(" does not serve the file: ") && run.stdout.contains("404"),
+        "{}",
+        run.stdout
+    );
+    // The other file is downloaded anyway.
     assert!(run.stdout.ends_with("1 fetched, 0 kept, 0 wrong, 11 failed\n"), "{}", run.stdout);
 }
 
 #[test]
-fn several_fetch_into_one_folder() {
+fn several_processes_fetch_into_one_folder() {
     if !has_curl() {
         return;
     }
     let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
     server.give(&path, &bytes);
     server.behave(Manner::Slow);
-    // What they get is the same file, which grows in the same place.
+    // They download the same file to the same place.
     let start = || {
         let mut command = command(&scratch.path(""));
         command.args(["datasets", "fetch", "--to", "corpora", "--mirror", &server.address, SMALL]);
@@ -259,7 +264,7 @@ fn several_fetch_into_one_folder() {
 }
 
 #[test]
-fn passwords_of_mirrors_are_not_told() {
+fn passwords_of_mirrors_are_not_printed() {
     if !has_curl() {
         return;
     }
@@ -267,33 +272,33 @@ fn passwords_of_mirrors_are_not_told() {
     let mirror = server.address.replace("http://", "http://me:secret@");
     let run =
         scratch.plimsoll(&["datasets", "fetch", SMALL, "--to", "corpora", "--mirror", &mirror]).exits(3);
-    assert!(run.stdout.contains(" does not give it: "), "{}", run.stdout);
+    assert!(run.stdout.contains(" does not serve the file: "), "{}", run.stdout);
     assert!(!run.stdout.contains("secret") && !run.stderr.contains("secret"), "{}", run.stdout);
 }
 
 #[test]
-fn silent_hosts_are_asked_once() {
+fn unreachable_hosts_are_contacted_once() {
     if !has_curl() {
         return;
     }
     let scratch = Scratch::new();
-    // Nobody listens where somebody just did.
+    // The port was just free, so nothing listens on it.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mirror = format!("http://{free}/");
     let run =
         scratch.plimsoll(&["datasets", "fetch", "minimalloc", "--to", "c", "--mirror", &mirror]).exits(3);
     let first = format!("failed   minimalloc/A.1048576.csv: {free} could not be reached: ");
     assert!(run.stdout.starts_with(&first), "{}", run.stdout);
-    assert_eq!(run.stdout.matches(&format!("{free}, as before\n")).count(), 11);
+    assert_eq!(run.stdout.matches(&format!("{free} failed before\n")).count(), 11);
     assert!(
-        run.stderr.contains("12 files are not here") && run.stderr.contains("--dry-run"),
+        run.stderr.contains("12 files are missing or differ") && run.stderr.contains("--dry-run"),
         "{}",
         run.stderr
     );
 }
 
 #[test]
-fn clients_that_are_missing_are_said() {
+fn missing_clients_are_reported() {
     let scratch = Scratch::new();
     for (name, part) in [(SMALL, "curl: "), ("onnx/light_squeezenet.onnx", "python3: ")] {
         let mut command = command(&scratch.path(""));
@@ -315,7 +320,7 @@ fn addresses_are_printed() {
         version("minimalloc")
     );
     assert!(run.stdout.lines().any(|one| one == line), "{}", run.stdout);
-    assert!(run.stdout.contains("pip download --no-deps onnx==1.23.1, then onnx/backend/test/data/light/"));
+    assert!(run.stdout.contains("pip download --no-deps onnx==1.23.1, file onnx/backend/test/data/light/"));
     assert!(!scratch.path("corpora").exists());
     let mirrored = ["datasets", "fetch", "--dry-run", "--mirror", "http://x:1/y/", "onnx"];
     let run = scratch.plimsoll(&mirrored).exits(0);
@@ -327,9 +332,9 @@ fn addresses_are_printed() {
 }
 
 #[test]
-fn odd_requests_are_refused() {
+fn bad_requests_are_rejected() {
     let scratch = Scratch::new();
-    scratch.plimsoll(&["datasets", "fetch"]).refuses(&["give --to DIR, or set PLIMSOLL_CORPORA"]);
+    scratch.plimsoll(&["datasets", "fetch"]).refuses(&["with --to DIR or PLIMSOLL_CORPORA"]);
     scratch
         .plimsoll(&["datasets", "fetch", "minimalloc/Z.csv", "--to", "c"])
         .refuses(&["unknown corpus or file 'minimalloc/Z.csv'", "dsa, idealloc, minimalloc, onnx, tflite"]);
@@ -341,12 +346,12 @@ fn odd_requests_are_refused() {
     scratch.write("file", "");
     scratch
         .plimsoll(&["datasets", "fetch", SMALL, "--to", "file", "--mirror", "http://127.0.0.1:9"])
-        .refuses(&["cannot make the folder file/minimalloc"]);
+        .refuses(&["cannot create the folder file/minimalloc"]);
 }
 
-/// Where the corpora are at hand, all of them, over the wire.
+/// Downloads all corpora from the test server, where they are available.
 #[test]
-fn whole_corpora_come_and_are_the_listed_ones() {
+fn whole_corpora_are_downloaded_and_match_the_list() {
     let Some(root) = std::env::var_os("PLIMSOLL_CORPORA").filter(|root| !root.is_empty()) else {
         return eprintln!("skipped: PLIMSOLL_CORPORA is not set");
     };

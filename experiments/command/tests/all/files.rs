@@ -1,4 +1,4 @@
-//! Files that the command writes: whole or not at all, in place where they are streams, never in the way of others.
+//! Output files: they are written atomically, streams are written in place, and inputs are never overwritten.
 use crate::common::{Run, Scratch, TINY, command};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -21,7 +21,7 @@ fn names(scratch: &Scratch) -> Vec<String> {
     names
 }
 
-/// Runs a line of shell with the command as `$0`.
+/// Runs a shell command with the binary as `$0`.
 fn shell(scratch: &Scratch, line: &str) -> Run {
     let mut command = Command::new("sh");
     command.args(["-c", line, env!("CARGO_BIN_EXE_plimsoll")]).current_dir(scratch.path(""));
@@ -41,7 +41,7 @@ fn standard_output_as_a_file_is_written_in_place() {
         assert!(log.starts_with(&format!("before\n{SOLVED}instance ")), "{log}");
         assert!(log.ends_with("after\n"), "{log}");
     }
-    // A descriptor of the shell's own, and a pipe.
+    // A file descriptor of the shell, and a pipe.
     shell(&scratch, "exec 3>>third; echo before >&3; \"$0\" solve tiny.csv -o /dev/fd/3; echo after >&3")
         .exits(0);
     assert_eq!(scratch.read("third"), format!("before\n{SOLVED}after\n"));
@@ -60,13 +60,13 @@ fn links_are_followed_and_permissions_kept() {
     assert_eq!(scratch.read("far.csv"), SOLVED);
     assert_eq!(fs::metadata(scratch.path("far.csv")).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(fs::symlink_metadata(scratch.path("link")).unwrap().is_symlink());
-    // The input stays safe behind a link.
+    // An input is protected behind a link.
     symlink("tiny.csv", scratch.path("own")).unwrap();
-    scratch.plimsoll(&["solve", "tiny.csv", "-o", "own"]).refuses(&["own", "input of this very run"]);
+    scratch.plimsoll(&["solve", "tiny.csv", "-o", "own"]).refuses(&["own", "input of this command"]);
 }
 
 #[test]
-fn what_may_not_be_written_is_refused_before_any_work() {
+fn targets_without_permission_are_rejected_before_any_work() {
     let scratch = tiny();
     scratch.write("kept.csv", "old");
     fs::set_permissions(scratch.path("kept.csv"), fs::Permissions::from_mode(0o444)).unwrap();
@@ -82,11 +82,11 @@ fn what_may_not_be_written_is_refused_before_any_work() {
 }
 
 #[test]
-fn a_full_disk_leaves_the_old_file() {
+fn a_full_disk_keeps_the_old_file() {
     let scratch = tiny();
     scratch.plimsoll(&["generate", "uniform", "--buffers", "2000", "-o", "many.csv"]).exits(0);
     scratch.write("out.csv", "old");
-    // Files of at most 8 blocks of 512 bytes; larger writes fail instead of ending the process.
+    // Limits files to 8 blocks of 512 bytes; larger writes fail instead of ending the process.
     let run =
         shell(&scratch, "trap '' XFSZ; ulimit -f 8; exec \"$0\" solve many.csv --solver naive -o out.csv");
     run.refuses(&["cannot write out.csv"]);
@@ -106,7 +106,7 @@ fn a_full_device_is_an_error_of_every_output() {
 }
 
 #[test]
-fn a_reader_that_went_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let scratch = tiny();
     for words in [&["list"][..], &["--help"], &["solve", "tiny.csv", "--json"]] {
         let mut command = command(&scratch.path(""));
@@ -119,7 +119,7 @@ fn a_reader_that_went_away_is_no_error() {
 }
 
 #[test]
-fn of_two_writers_one_is_last_and_whole() {
+fn the_last_of_two_writers_leaves_a_complete_file() {
     let scratch = tiny();
     let reversed = "id,lower,upper,size\nc,2,4,4\nb,0,2,4\na,0,4,4\n";
     scratch.write("other.csv", reversed);

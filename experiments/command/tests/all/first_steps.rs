@@ -1,14 +1,14 @@
-//! What a newcomer meets first: the command alone, its help, completions and manual pages.
+//! First contact: the command without arguments, its help, completions and manual pages.
 
 use crate::common::{Run, Scratch};
 
-/// The lines that `plimsoll` alone shows.
+/// Returns the commands that `plimsoll` without arguments shows.
 fn shown(run: &Run) -> Vec<String> {
     run.stdout.lines().filter_map(|line| line.strip_prefix("  plimsoll")).map(str::to_owned).collect()
 }
 
 #[test]
-fn the_command_alone_shows_four_lines_that_run() {
+fn without_arguments_four_commands_are_shown_that_run() {
     let scratch = Scratch::new();
     let run = scratch.plimsoll(&[]).exits(0);
     assert!(run.stderr.is_empty(), "{}", run.stderr);
@@ -16,7 +16,7 @@ fn the_command_alone_shows_four_lines_that_run() {
     assert_eq!(lines.len(), 4, "{}", run.stdout);
     for (line, question) in lines.iter().zip(["solve", "plan", "bench", "list"]) {
         assert!(line.contains(question), "{line}");
-        // The benchmark takes half a minute as shown; less of it shows the same.
+        // The benchmark as shown takes half a minute, so a smaller one runs instead.
         let line = line.replace("bench --time-limit 1", "bench embedded --only patent --solvers exact");
         for command in line.split(" && ") {
             let words: Vec<&str> = command.split_whitespace().filter(|word| *word != "plimsoll").collect();
@@ -33,7 +33,7 @@ fn a_missing_subcommand_shows_the_help_of_its_command() {
 }
 
 #[test]
-fn misspelt_options_get_advice_that_helps() {
+fn misspelt_options_get_useful_tips() {
     let scratch = Scratch::new();
     let run = scratch.plimsoll(&["solve", "a.csv", "--sead", "3"]).exits(2);
     let line = "plimsoll: unexpected argument '--sead' found; tip: a similar argument exists: '--seed'\n";

@@ -1,4 +1,4 @@
-//! Fronts: nothing that the plain command finds is faster in so much memory.
+//! Tests that `--front` is never worse than plain `overlap` with the same memory.
 
 use crate::common::Scratch;
 use plimsoll::graphs::{GraphRun, OrderedRegion};
@@ -13,18 +13,18 @@ const EFFORT: Effort = Effort {
     last: Limits { nodes: Some(20_000), time: None, target: None, deadline: None },
 };
 
-/// Numbers that are the same everywhere.
+/// Pseudo-random numbers, equal on every machine.
 struct Random(u64);
 
 impl Random {
-    /// Below `end`.
+    /// Returns a number below `end`.
     fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 }
 
-/// A chain with some weights read twice.
+/// Generates a chain with some weights read twice.
 fn graph(random: &mut Random, operators: u64) -> Graph {
     let mut build = GraphBuilder::new("random");
     let mut last = build.tensor(Tensor::new("x", 40, Role::Input));
@@ -76,12 +76,12 @@ fn ordered(graph: &Graph) -> Vec<OrderedRegion> {
     GraphRun { liveness, order, setup, limits: Limits::default() }.order(graph).unwrap()
 }
 
-/// Without the integer program, which takes its time.
+/// Returns all schedules but the slow integer program.
 fn entries() -> Vec<&'static Entry<Timelines>> {
     plimsoll::registry().timelines.into_iter().filter(|entry| entry.name != "ilp").collect()
 }
 
-/// The least makespan of all schedules.
+/// Returns the least makespan of all schedules.
 fn fastest(program: &OverlapProgram, entries: &[&'static Entry<Timelines>]) -> Option<Time> {
     let made = |entry: &&Entry<Timelines>| schedule(program, entry, Setup::default(), EFFORT.last).ok();
     entries.iter().filter_map(made).map(|scheduled| scheduled.makespan).min()
@@ -91,7 +91,7 @@ fn check(front: &Front, machine: &Machine) {
     let pairs: Vec<(Bytes, Time)> = front.points.iter().map(|one| (one.memory, one.makespan())).collect();
     assert!(pairs.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1), "{pairs:?}");
     assert!(front.points.iter().all(|point| point.bound <= point.makespan()));
-    // What nothing in so much memory goes below, nothing in less does.
+    // A bound for one capacity holds for all smaller ones.
     assert!(front.bounds.is_sorted_by(|a, b| a.0 < b.0 && a.1 >= b.1), "{:?}", front.bounds);
     assert_eq!(front.bounds.last().unwrap().0, machine.capacity);
 }
@@ -126,9 +126,9 @@ fn no_schedule_at_the_capacity_is_faster_than_the_front() {
     assert!(seen >= 30, "{seen} of 60 fit");
 }
 
-/// Without any other, exact schedules make points of their own.
+/// The front of exact schedules alone ends with the same makespan as the front of all.
 #[test]
-fn exact_schedules_alone_make_a_front() {
+fn exact_schedules_alone_form_a_front() {
     let random = &mut Random(11);
     let (graph, machine) = (graph(random, 6), Machine::find("luna").unwrap());
     let program = program(&graph, &ordered(&graph), &machine, OverlapOptions::default()).unwrap();
@@ -142,9 +142,9 @@ fn exact_schedules_alone_make_a_front() {
     assert!(alone.points.iter().all(|point| point.schedule == "exact"));
 }
 
-/// The same graph gives the same front, with the same timelines.
+/// The same graph gives the same front with the same timelines.
 #[test]
-fn a_front_is_the_same_twice() {
+fn fronts_are_reproducible() {
     let random = &mut Random(5);
     let (graph, machine) = (graph(random, 8), machine(random));
     let program = program(&graph, &ordered(&graph), &machine, OverlapOptions::default()).unwrap();
@@ -157,11 +157,11 @@ fn a_front_is_the_same_twice() {
     assert_eq!(once(), once());
 }
 
-/// Real models, at capacities between those that a front looks at.
+/// Runs real models at capacities between those that a front tries.
 #[test]
 fn models_are_no_slower_with_a_front() {
     let Some(corpora) = std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()) else {
-        eprintln!("PLIMSOLL_CORPORA is not set: random graphs have to do");
+        eprintln!("skipped: PLIMSOLL_CORPORA is not set");
         return;
     };
     let scratch = Scratch::new();

@@ -1,8 +1,8 @@
-//! `plimsoll fuse`, `plimsoll reproduce S2` and `S3`.
+//! `plimsoll fuse`, and `plimsoll reproduce` for the fusion paper and the patent.
 
 use crate::common::Scratch;
 
-/// A convolution and a rectifier in the body, the same in a branch, and an operator called `a "b"`.
+/// A convolution and a rectifier in the body and in a branch, and an operator called `a "b"`.
 const BRANCHED: &str = r#"{"format":"plimsoll-graph","version":1,"name":"branched","tensors":[
 {"name":"c","bytes":1,"role":"input"},{"name":"x","bytes":4,"role":"input"},{"name":"y","bytes":4,"role":"activation"},
 {"name":"z","bytes":4,"role":"activation"},{"name":"w","bytes":4,"role":"output"},
@@ -16,19 +16,19 @@ const BRANCHED: &str = r#"{"format":"plimsoll-graph","version":1,"name":"branche
 {"name":"else","inputs":[],"outputs":["z"],"operators":[]}]}]}}"#;
 
 #[test]
-fn regions_are_fused_on_their_own() {
+fn regions_are_fused_separately() {
     let scratch = Scratch::new();
     scratch.write("g.json", BRANCHED);
     let run =
         scratch.plimsoll(&["fuse", "g.json", "--graph", "fused.json", "--output", "groups.json"]).exits(0);
     assert!(run.stdout.contains("coverage     2 of 3 relations, 66.7 %"), "{}", run.stdout);
-    assert!(run.stdout.contains("in 3 regions, each fused on its own"), "{}", run.stdout);
+    assert!(run.stdout.contains("in 3 regions, fused separately"), "{}", run.stdout);
     let groups: serde_json::Value = serde_json::from_str(&scratch.read("groups.json")).unwrap();
     assert_eq!(groups["regions"][0]["groups"][0]["names"], serde_json::json!(["a \"b\"", "r"]));
     assert_eq!(groups["regions"][1]["groups"][0]["pattern"], "conv-act");
     let whole = scratch.read("fused.json");
     assert!(whole.contains(r#"a \"b\"+r"#) && !whole.contains(r#""name":"y""#), "{whole}");
-    // The graph of groups is one like any other.
+    // The graph of groups is an ordinary graph.
     let run = scratch.plimsoll(&["fuse", "fused.json"]).exits(0);
     assert!(run.stdout.contains("coverage     0 of 1 relations, 0.0 %"), "{}", run.stdout);
     scratch.plimsoll(&["plan", "fused.json"]).exits(0);
@@ -52,7 +52,7 @@ fn greedy_and_exact_are_compared() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn bad_input_is_reported() {
     let scratch = Scratch::new();
     scratch.write("g.json", BRANCHED);
     scratch.write("p.txt", "fine = A B\nbad = A\n");
@@ -63,7 +63,7 @@ fn what_is_wrong_is_said() {
         (&["--units", "u.toml"], "no processing unit runs operator 1 'r' (Relu); the units are dla"),
         (&["--units", "gone.toml"], "gone.toml: cannot read"),
         (&["--method", "exakt"], "did you mean 'exact'?"),
-        (&["--output", "g.json"], "it is an input of this very run"),
+        (&["--output", "g.json"], "it is an input of this command"),
     ];
     for (words, message) in cases {
         let run = scratch.plimsoll(&[&["fuse", "g.json"], words].concat()).exits(2);
@@ -72,7 +72,7 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
-fn empty_graphs_are_answered() {
+fn empty_graphs_are_fused() {
     let scratch = Scratch::new();
     let empty = r#"{"format":"plimsoll-graph","version":1,"name":"e","tensors":[],"body":{"name":"body","inputs":[],"outputs":[],"operators":[]}}"#;
     scratch.write("e.json", empty);
@@ -82,7 +82,7 @@ fn empty_graphs_are_answered() {
 }
 
 #[test]
-fn the_papers_numbers_are_computed_again() {
+fn the_numbers_of_the_papers_are_recomputed() {
     let scratch = Scratch::new();
     let printed = scratch.plimsoll(&["reproduce", "S3"]).exits(0).stdout;
     for line in [

@@ -3,7 +3,7 @@
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// Two chains from one input: the file interleaves them, which keeps both large tensors alive.
+/// Two chains from one input: the file interleaves them, so that both large tensors are simultaneously live.
 ///
 /// ```text
 /// x -> a1 (100) -> b1 (10) ─┐
@@ -21,7 +21,7 @@ const TWO_CHAINS: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": 
         { "name": "shrink2", "kind": "Pool", "inputs": ["a2"], "outputs": ["b2"] },
         { "name": "join", "kind": "Add", "inputs": ["b1", "b2"], "outputs": ["y"] } ] } }"#;
 
-/// An `If` whose branches need 50 and 70 bytes inside.
+/// An `If` with branches that need 50 and 70 bytes.
 const BRANCHES: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "branches",
     "tensors": [ { "name": "c", "bytes": 1, "role": "input" }, { "name": "x", "bytes": 8, "role": "input" },
                  { "name": "y", "bytes": 8, "role": "output" }, { "name": "p", "bytes": 42 }, { "name": "q", "bytes": 8 },
@@ -40,7 +40,7 @@ fn json(text: &str) -> Value {
 }
 
 #[test]
-fn import_tells_what_is_in_a_graph_and_writes_it_again() {
+fn import_summarises_a_graph_and_writes_it() {
     let scratch = Scratch::new();
     scratch.write("two.json", TWO_CHAINS);
     let run = scratch.plimsoll(&["import", "two.json", "-o", "again.json", "--dot", "two.dot"]).exits(0);
@@ -55,19 +55,19 @@ fn import_tells_what_is_in_a_graph_and_writes_it_again() {
 }
 
 #[test]
-fn order_saves_what_the_file_wastes() {
+fn order_reduces_the_peak_of_the_file() {
     let scratch = Scratch::new();
     scratch.write("two.json", TWO_CHAINS);
     let words =
         ["order", "two.json", "--json", "--instance", "two.csv", "-o", "order.csv", "--plot", "two.svg"];
     let report = json(&scratch.plimsoll(&words).exits(0).stdout);
     assert_eq!(report["claim"], "optimal");
-    // Both large ones and a small one, against one large and both small ones.
+    // The file order has both large tensors live, the best order one large and both small ones.
     assert_eq!((&report["file_peak"], &report["peak"]), (&Value::from(210), &Value::from(120)));
     assert_eq!(report["lower_bound"], 120);
     let order = scratch.read("order.csv");
     assert!(order.starts_with("region,step,operator,kind,bytes_alive\n0:body,0,grow"), "{order}");
-    // The instance is anybody's to solve: its load is the peak.
+    // The load of the written instance is the peak.
     let solved = json(&scratch.plimsoll(&["solve", "two.csv", "--json"]).exits(0).stdout);
     assert_eq!((&solved["load"], &solved["peak"]), (&Value::from(120), &Value::from(120)));
     assert!(scratch.read("two.svg").contains("as in file"));
@@ -77,7 +77,7 @@ fn order_saves_what_the_file_wastes() {
 }
 
 #[test]
-fn plan_places_what_order_ordered() {
+fn plan_places_tensors_in_the_best_order() {
     let scratch = Scratch::new();
     scratch.write("two.json", TWO_CHAINS);
     let words =
@@ -101,7 +101,7 @@ fn branches_are_planned_by_scheme() {
         let words = [&["plan", "b.json", "--json", "--tensors", "tensors.csv"], more].concat();
         json(&scratch.plimsoll(&words).exits(0).stdout)
     };
-    // In the larger branch x beside r, then r beside s. c is dead by then, y not yet made.
+    // The larger branch has x and r live, then r and s; c is dead by then, and y is not live yet.
     let best = plan(&["--instance", "b.csv", "-o", "layout.csv", "--plot", "b.svg"]);
     assert_eq!((&best["arena"], &best["claim"]), (&Value::from(70), &Value::from("optimal")));
     assert_eq!((&best["runs"], &best["all_runs"]), (&Value::from(2), &Value::from(true)));
@@ -109,9 +109,9 @@ fn branches_are_planned_by_scheme() {
     let tensors = scratch.read("tensors.csv");
     assert!(tensors.contains("1:then,p,42,"), "{tensors}");
     assert!(scratch.plimsoll(&["verify", "b.csv", "layout.csv"]).exits(0).stdout.contains("valid"));
-    // The body holds c, x and y beside the larger branch.
+    // In the body, c, x and y are live beside the larger branch.
     assert_eq!(plan(&["--branches", "nested"])["arena"], 17 + 70);
-    // x is held by both branches, y from the end of the first: r and s beside all of them.
+    // x is live through both branches, and y from the end of the first, beside r and s.
     assert_eq!(plan(&["--branches", "sequential-branches"])["arena"], 70 + 8);
     assert_eq!(plan(&["--branches", "naive"])["arena"], 1 + 8 + 8 + 42 + 8 + 62 + 8);
     assert_eq!(plan(&["--boundary", "outside"])["arena"], 70);
@@ -149,7 +149,7 @@ fn schemes_are_compared() {
     assert_eq!(rows.lines().count(), 1 + 1 + 4 * 4);
     let refused = scratch.plimsoll(&["plan", "b.json", "--branches", "magic"]).exits(2);
     assert!(
-        refused.stderr.contains("unknown way to plan branches 'magic'; known are naive,"),
+        refused.stderr.contains("--branches: unknown scheme 'magic' (known: naive,"),
         "{}",
         refused.stderr
     );
@@ -189,7 +189,7 @@ fn liveness_is_a_choice() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn unreadable_files_and_bad_options_are_reported() {
     let scratch = Scratch::new();
     scratch.write("two.json", TWO_CHAINS);
     scratch.write(
@@ -208,9 +208,9 @@ fn what_cannot_be_read_is_said() {
         (&["order", "cycle.json"], "form a cycle: operator 2 'shrink1' (Pool) -> operator 0 'grow1' (Conv)"),
         (&["order", "two.json", "--order", "bfz"], "unknown order 'bfz'; did you mean 'bfs'?"),
         (&["plan", "two.json", "--solver", "exakt"], "unknown solver 'exakt'; did you mean 'exact'?"),
-        (&["import", "two.json", "-o", "two.json"], "it is an input of this very run"),
+        (&["import", "two.json", "-o", "two.json"], "it is an input of this command"),
         (&["import", "two.json", "--dim", "n"], "expected NAME=VALUE"),
-        (&["import", "two.json", "--dim", "n=1", "--dim", "n=2"], "--dim names 'n' twice"),
+        (&["import", "two.json", "--dim", "n=1", "--dim", "n=2"], "--dim 'n' is given twice"),
     ];
     for (words, message) in cases {
         let run = scratch.plimsoll(words).exits(2);
@@ -221,7 +221,7 @@ fn what_cannot_be_read_is_said() {
 }
 
 #[test]
-fn published_results_are_computed_again() {
+fn published_results_are_recomputed() {
     let scratch = Scratch::new();
     let run = scratch.plimsoll(&["reproduce", "S1", "--out", "found"]).exits(0);
     assert!(run.stdout.contains("Memory Saving:"), "{}", run.stdout);
@@ -233,13 +233,13 @@ fn published_results_are_computed_again() {
     );
     let run = scratch.plimsoll(&["reproduce", "S9"]).exits(2);
     assert!(
-        run.stderr.contains("unknown paper 'S9'; known are all, luna (S0), mini-infer (S1), patent (S2), fusion (S3), cann (S4), pisarchyk-lee (Pisarchyk, Lee 2020), minimalloc (Moffitt 2023)"),
+        run.stderr.contains("unknown paper 'S9' (known: all, luna (S0), mini-infer (S1), patent (S2), fusion (S3), cann (S4), pisarchyk-lee (Pisarchyk, Lee 2020), minimalloc (Moffitt 2023))"),
         "{}",
         run.stderr
     );
 }
 
-/// Without corpora: generated graphs and the cases from the field, every plan through both checkers.
+/// Without corpora, the comparison covers generated graphs and small cases; every plan passes both checkers.
 #[test]
 fn merging_branches_is_compared_with_the_optimum() {
     let scratch = Scratch::new();
@@ -304,7 +304,7 @@ fn families_of_graphs_are_generated() {
     assert!(rows.iter().all(|row| row["value"].as_u64() >= exact["value"].as_u64()));
     for (words, part) in [
         (&["generate", "chain", "--param", "m=3"][..], "has no parameter 'm'"),
-        (&["generate", "chain", "--buffers", "3"], "'chain' makes graphs, which take --param n, kib"),
+        (&["generate", "chain", "--buffers", "3"], "'chain' is a family of graphs with --param n, kib"),
         (&["generate", "uniform", "--param", "n=3"], "uniform has no parameter 'n', only buffers"),
     ] {
         let run = scratch.plimsoll(words).exits(2);

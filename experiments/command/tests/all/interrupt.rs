@@ -1,14 +1,14 @@
-//! Ctrl-C, SIGTERM and SIGKILL: answers, rows and files that are there are kept, and nothing that was started lives on.
+//! Ctrl-C, SIGTERM and SIGKILL: existing answers, rows and files are kept, and all started processes end.
 use crate::common::{Moments, Run, Scratch, command};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longest wait for anything, where no test has failed.
+/// Maximum wait before a test fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A scratch folder with inputs that keep every command busy.
+/// Creates a scratch folder with inputs that keep every command busy.
 fn inputs() -> Scratch {
     let scratch = Scratch::new();
     let make = |words: &[&str]| {
@@ -32,7 +32,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// True once the process handles the signal itself, by the mask that the system shows.
+/// Returns whether the process handles the signal, by its mask in /proc.
 fn handles(child: &Child, signal: Signal) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -41,19 +41,20 @@ fn handles(child: &Child, signal: Signal) -> bool {
 }
 
 fn is_alive(id: &str) -> bool {
-    // What has ended but is not reaped yet is dead.
+    // A zombie has ended.
     let status = std::fs::read_to_string(format!("/proc/{}/status", id.trim())).unwrap_or_default();
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
 
-/// Starts the command, waits until it listens and for `moment` more, sends the signal, waits for its end.
+/// Starts the command, waits until it handles the signal and for `moment` more, sends the signal and waits
+/// for the end.
 fn interrupted(scratch: &Scratch, words: &[&str], signal: Signal, moment: Duration) -> Run {
     let mut command = command(&scratch.path(""));
     command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     wait_until("a handler", || handles(&child, signal) || !matches!(child.try_wait(), Ok(None)));
     std::thread::sleep(moment);
-    // One that has ended by itself is not reaped yet, so its number is its own.
+    // A process that has ended is not reaped yet, so its id is still valid.
     kill_process(pid(&child), signal).unwrap();
     Run::from(child.wait_with_output().unwrap())
 }
@@ -82,7 +83,7 @@ fn solve_ends_with_its_best_answer() {
     }
 }
 
-/// The commands that search, each on an input that lasts, and what is in their JSON whenever they end.
+/// The commands that search, each on a long-running input, and a member that their JSON always contains.
 const SEARCHES: [(&[&str], &str); 8] = [
     (&["solve", "hard.csv", "--json"], "lower_bound"),
     (&["order", "layered.json", "--json"], "lower_bound"),
@@ -94,11 +95,11 @@ const SEARCHES: [(&[&str], &str); 8] = [
     (&["spill", "layered.json", "--capacity", "9000000", "--json"], ""),
 ];
 
-/// Interrupts one of the searches; there is an answer or the word that none was found, and it reads back.
+/// Interrupts one of the searches; its output is an answer, or reports that none was found.
 fn search_ends(scratch: &Scratch, at: usize, signal: Signal, moment: Duration) {
     let (words, member) = SEARCHES[at];
     let run = interrupted(scratch, words, signal, moment);
-    assert!(matches!(run.code, 0 | 1 | 3), "{words:?} exits {}: {} {}", run.code, run.stdout, run.stderr);
+    assert!(matches!(run.code, 0 | 1 | 3), "{words:?}: code {}: {} {}", run.code, run.stdout, run.stderr);
     if run.code == 0 {
         let answer = run.json();
         assert!(member.is_empty() || !answer[member].is_null(), "{words:?}: {answer}");
@@ -114,7 +115,7 @@ fn every_search_ends_with_an_answer() {
     }
 }
 
-/// Interrupts a bench at work on algorithms that last; what it wrote is whole.
+/// Interrupts a long-running bench; the files it wrote are complete.
 fn bench_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
     let words = [
         "bench",
@@ -128,7 +129,7 @@ fn bench_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
         "--force",
     ];
     let run = interrupted(scratch, &words, signal, moment);
-    assert!(matches!(run.code, 0 | 3), "exits {}: {}", run.code, run.stderr);
+    assert!(matches!(run.code, 0 | 3), "code {}: {}", run.code, run.stderr);
     assert!(run.stdout.contains("interrupted after"), "{}", run.stdout);
     let mut rows = csv::Reader::from_path(scratch.path("b/rows.csv")).unwrap();
     let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
@@ -137,7 +138,7 @@ fn bench_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
 }
 
 #[test]
-fn a_signal_that_comes_twice_at_once_is_one() {
+fn repeated_signals_at_once_count_as_one() {
     let scratch = inputs();
     let mut command = command(&scratch.path(""));
     command.args(["solve", "hard.csv", "--solver", "search", "--time-limit", "1000", "--json"]);
@@ -145,7 +146,7 @@ fn a_signal_that_comes_twice_at_once_is_one() {
     wait_until("a handler", || handles(&child, Signal::INT) || !matches!(child.try_wait(), Ok(None)));
     std::thread::sleep(Duration::from_millis(300));
     for _ in 0..3 {
-        // The last may find the process gone, but not reaped.
+        // The process may have ended by the last signal, but is not reaped yet.
         kill_process(pid(&child), Signal::INT).unwrap();
     }
     let run = Run::from(child.wait_with_output().unwrap()).exits(0);
@@ -153,7 +154,7 @@ fn a_signal_that_comes_twice_at_once_is_one() {
 }
 
 #[test]
-fn bench_keeps_the_rows_it_has() {
+fn bench_keeps_its_rows() {
     let scratch = inputs();
     bench_ends(&scratch, Signal::INT, Duration::from_millis(300));
     let rows = scratch.read("b/rows.csv");
@@ -163,7 +164,7 @@ fn bench_keeps_the_rows_it_has() {
 const SWEEP: &str = "[limits]\ntime = 1000\n[[instances]]\npath = \"hard.csv\"\n[[algorithms]]\n\
     names = [\"first-fit-size\", \"search\"]\nseeds = 3\n";
 
-/// Interrupts a sweep; finished runs have rows, the others none, and what is there can be gone on with.
+/// Interrupts a sweep; exactly the finished runs have rows.
 fn sweep_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
     scratch.write("s.toml", SWEEP);
     let run = interrupted(scratch, &["sweep", "s.toml", "--out", "s", "--json"], signal, moment).exits(3);
@@ -178,14 +179,14 @@ fn sweep_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
 #[test]
 fn a_sweep_keeps_finished_runs_only() {
     let scratch = inputs();
-    // The first writes the folder, the second goes on in it.
+    // The first sweep writes the folder, the second resumes it.
     for signal in [Signal::INT, Signal::TERM] {
         sweep_ends(&scratch, signal, Duration::from_millis(300));
     }
 }
 
 #[test]
-fn commands_without_an_answer_leave_nothing_half_written() {
+fn commands_without_an_answer_leave_no_partial_files() {
     let scratch = Scratch::new();
     let words = ["generate", "uniform", "--buffers", "10000000", "-o", "large.csv"];
     let run = {
@@ -200,7 +201,7 @@ fn commands_without_an_answer_leave_nothing_half_written() {
     assert_eq!(std::fs::read_dir(scratch.path("")).unwrap().count(), 0);
 }
 
-/// An external that never ends, and where it writes its number.
+/// Returns the command line of an external program that never ends and writes its process id to a file.
 fn endless(scratch: &Scratch) -> String {
     let mark = scratch.path("pid");
     format!(
@@ -209,7 +210,7 @@ fn endless(scratch: &Scratch) -> String {
     )
 }
 
-/// A bench or sweep whose external runs, and the number of that.
+/// Starts a bench or sweep and waits for its external program; returns the process id of that program.
 fn with_external(scratch: &Scratch, words: &[&str]) -> (Child, String) {
     let _ = std::fs::remove_file(scratch.path("pid"));
     let mut command = command(&scratch.path(""));
@@ -222,7 +223,7 @@ fn with_external(scratch: &Scratch, words: &[&str]) -> (Child, String) {
 }
 
 #[test]
-fn externals_end_with_the_command_however_it_ends() {
+fn external_programs_end_with_the_command() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", crate::common::TINY);
     std::fs::create_dir(scratch.path("scratch")).unwrap();
@@ -240,7 +241,7 @@ fn externals_end_with_the_command_however_it_ends() {
             kill_process(pid(&child), signal).unwrap();
             child.wait().unwrap();
             wait_until("the end of the external", || !is_alive(&id));
-            // Its scratch files as well.
+            // Its scratch files are removed too.
             wait_until("an empty folder", || {
                 std::fs::read_dir(scratch.path("scratch")).unwrap().count() == 0
             });
@@ -248,7 +249,7 @@ fn externals_end_with_the_command_however_it_ends() {
     }
 }
 
-/// Two hundred signals at random moments over everything above.
+/// Sends two hundred signals at random moments to all of the above.
 #[test]
 #[ignore = "minutes"]
 fn two_hundred_interrupts() {

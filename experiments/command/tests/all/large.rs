@@ -1,8 +1,8 @@
-//! Large instances end to end: generated, written, read, solved within the nodes given, verified.
+//! Large instances end to end: generated, written, read, solved within a node limit and verified.
 
 use crate::common::Scratch;
 
-/// Generates a family, solves it within `nodes`, verifies the answer; the gap in percent.
+/// Generates an instance, solves it within `nodes`, verifies the answer and returns the gap in percent.
 fn round_trip(family: &str, buffers: u64, nodes: &str) -> f64 {
     let scratch = Scratch::new();
     let number = buffers.to_string();
@@ -18,7 +18,7 @@ fn round_trip(family: &str, buffers: u64, nodes: &str) -> f64 {
 }
 
 #[test]
-fn a_hundred_thousand_buffers_are_planned_by_as_many_nodes() {
+fn a_hundred_thousand_buffers_are_planned_with_as_many_nodes() {
     for family in ["uniform", "trace"] {
         let gap = round_trip(family, 100_000, "100000");
         assert!(gap < 10.0, "{family}: {gap} %");
@@ -35,7 +35,7 @@ fn a_million_buffers_come_close_to_the_load() {
 }
 
 #[test]
-fn unknown_families_are_refused_with_the_known_ones() {
+fn errors_about_unknown_families_list_the_known_ones() {
     let scratch = Scratch::new();
     scratch.plimsoll(&["generate", "unknown"]).refuses(&["unknown", "uniform", "training"]);
     scratch.plimsoll(&["generate", "uniform", "--buffers", "0"]).refuses(&["--buffers"]);

@@ -1,5 +1,5 @@
-//! When tensors are held, by every command that reads graphs: inputs that nothing reads, states that nothing touches,
-//! tensors of zero bytes, graphs without operators or intermediates; joint plans of graphs with regions.
+//! Lifetimes in every command that reads graphs: unread inputs, untouched states, tensors of zero bytes,
+//! graphs without operators or intermediates; joint plans of graphs with regions.
 
 use crate::common::Scratch;
 use plimsoll::datasets::graphs::GraphFamily;
@@ -9,7 +9,7 @@ use plimsoll::model::{OperatorId, RegionId, load};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A graph of tensors (name, bytes, role) and a body.
+/// Returns a graph with these tensors (name, bytes, role) and this body.
 fn graph(tensors: &[(&str, u64, &str)], body: &Value) -> String {
     let tensors: Vec<Value> = tensors
         .iter()
@@ -23,7 +23,7 @@ fn step(name: &str, inputs: &[&str], outputs: &[&str]) -> Value {
     json!({ "name": name, "kind": "F", "inputs": inputs, "outputs": outputs })
 }
 
-/// x -> a -> y, and an input that nothing reads; with an idle branch or not.
+/// Returns the graph x -> a -> y with an unread input, with or without an idle branch.
 fn unread(idle: bool) -> String {
     let mut operators = vec![step("f", &["x"], &["a"]), step("g", &["a"], &["y"])];
     if idle {
@@ -34,7 +34,7 @@ fn unread(idle: bool) -> String {
     graph(&tensors, &json!({ "inputs": ["u", "x"], "outputs": ["y"], "operators": operators }))
 }
 
-/// The object a command prints.
+/// Returns the JSON object that a command prints.
 fn answer(scratch: &Scratch, words: &[&str]) -> Value {
     let words = [words, &["--json"]].concat();
     let out = scratch.plimsoll(&words).exits(0).stdout;
@@ -42,7 +42,7 @@ fn answer(scratch: &Scratch, words: &[&str]) -> Value {
 }
 
 #[test]
-fn an_unread_input_is_gone_in_every_command() {
+fn an_unread_input_is_live_at_the_start_only_in_every_command() {
     let scratch = Scratch::new();
     scratch.write("plain.json", unread(false));
     scratch.write("idle.json", unread(true));
@@ -68,7 +68,7 @@ fn an_unread_input_is_gone_in_every_command() {
     let words = ["order", "plain.json", "--instance", "i.csv"];
     scratch.plimsoll(&words).exits(0);
     assert_eq!(answer(&scratch, &["solve", "i.csv"])["peak"], 220);
-    // The step before the first operator is one of tiers, too: 200 bytes fit there, and 220 beside f.
+    // The step before the first operator counts for tiers too: 200 bytes fit there, and 220 beside f.
     let placed =
         answer(&scratch, &["tiers", "plain.json", "--machine", "generic", "--fusion", "none", "-o", "t.csv"]);
     assert_eq!(placed["operators"], 2);
@@ -77,7 +77,7 @@ fn an_unread_input_is_gone_in_every_command() {
 }
 
 #[test]
-fn graphs_with_nothing_in_them_have_answers() {
+fn degenerate_graphs_have_answers() {
     let scratch = Scratch::new();
     let none: [Value; 0] = [];
     let body = |inputs: &[&str], outputs: &[&str], operators: &[Value]| json!({ "inputs": inputs, "outputs": outputs, "operators": operators });
@@ -144,7 +144,7 @@ fn graphs_with_nothing_in_them_have_answers() {
 }
 
 #[test]
-fn tensors_of_zero_bytes_come_back() {
+fn tensors_of_zero_bytes_are_listed() {
     let scratch = Scratch::new();
     let tensors = [("x", 8, "input"), ("e", 0, "input"), ("z", 0, "activation"), ("y", 4, "output")];
     let mut operators = vec![step("f", &["x"], &["z"]), step("g", &["x", "z"], &["y"])];
@@ -162,7 +162,7 @@ fn tensors_of_zero_bytes_come_back() {
     }
 }
 
-/// The file's orders, and others drawn.
+/// Returns the file orders for seed 0, else random orders.
 fn orders(graph: &Graph, seed: u64) -> Vec<Vec<OperatorId>> {
     let mut state = seed;
     let mut below = |n: usize| {
@@ -173,14 +173,14 @@ fn orders(graph: &Graph, seed: u64) -> Vec<Vec<OperatorId>> {
         let mut left = graph.file_order(RegionId::at(at));
         let mut order = Vec::new();
         while !left.is_empty() {
-            let waits = |id: OperatorId| {
+            let is_blocked = |id: OperatorId| {
                 graph
                     .reads(id)
                     .into_iter()
                     .filter_map(|tensor| graph.producer(tensor))
-                    .any(|maker| left.contains(&maker))
+                    .any(|producer| left.contains(&producer))
             };
-            let ready: Vec<usize> = (0..left.len()).filter(|&at| !waits(left[at])).collect();
+            let ready: Vec<usize> = (0..left.len()).filter(|&at| !is_blocked(left[at])).collect();
             let next = if seed == 0 { ready[0] } else { ready[below(ready.len())] };
             order.push(left.remove(next));
         }
@@ -190,7 +190,7 @@ fn orders(graph: &Graph, seed: u64) -> Vec<Vec<OperatorId>> {
 }
 
 #[test]
-fn no_orders_go_below_the_bound_of_a_program() {
+fn no_orders_are_below_the_bound_of_a_program() {
     let boundaries = [Boundary::Arena, Boundary::Outside, Boundary::Persistent, Boundary::Held];
     let mut met = 0;
     for seed in 0..60u64 {
@@ -221,7 +221,7 @@ fn no_orders_go_below_the_bound_of_a_program() {
 }
 
 #[test]
-fn joint_plans_of_graphs_with_regions_claim_what_is_proved() {
+fn joint_plans_of_graphs_with_regions_claim_only_proved_optima() {
     let scratch = Scratch::new();
     let branch = |name: &str, size: &str, out: &str| json!({ "name": name, "outputs": [out], "operators": [step(name, &["x"], &[size]), step(name, &[size], &[out])] });
     let choose = json!({ "name": "choose", "kind": "If", "inputs": ["c"], "outputs": ["y"],
@@ -250,10 +250,10 @@ fn joint_plans_of_graphs_with_regions_claim_what_is_proved() {
     );
     assert_eq!(
         (&planned["joint_bound"], &planned["joint_witness"]),
-        (&Value::from(70), &Value::from("alive while 'else' runs"))
+        (&Value::from(70), &Value::from("live while 'else' runs"))
     );
     scratch.plimsoll(&["verify", "i.csv", "l.csv"]).exits(0);
-    // Nested blocks take more than the bound: that is proved for the orders, not over all of them.
+    // Nested blocks exceed the joint bound: their plan is optimal for these orders, not over all orders.
     let nested = answer(&scratch, &["plan", "b.json", "--branches", "nested"]);
     assert_eq!(
         (&nested["claim"], &nested["joint_claim"]),

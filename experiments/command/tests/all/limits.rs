@@ -1,10 +1,10 @@
-//! Time limits: one for all that a command computes, with a default, and kept by every stage.
+//! Time limits: one limit with a default covers a whole command, and every stage respects it.
 
 use crate::common::{Scratch, TINY};
 use plimsoll::Registry;
 use std::time::Instant;
 
-/// Generates into the scratch folder.
+/// Generates a file in the scratch folder.
 fn generated(scratch: &Scratch, family: &str, params: &[&str], name: &str) {
     let params = params.iter().flat_map(|one| ["--param", one]);
     let words: Vec<&str> = ["generate", family, "--out", name].into_iter().chain(params).collect();
@@ -12,7 +12,7 @@ fn generated(scratch: &Scratch, family: &str, params: &[&str], name: &str) {
 }
 
 #[test]
-fn a_default_limit_holds_unless_nodes_are_limited_or_none_is_asked_for() {
+fn the_default_limit_applies_without_a_node_limit() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     let limit = |words: &[&str]| {
@@ -28,7 +28,7 @@ fn a_default_limit_holds_unless_nodes_are_limited_or_none_is_asked_for() {
 }
 
 #[test]
-fn help_tells_the_default_limit() {
+fn help_states_the_default_limit() {
     let scratch = Scratch::new();
     for command in ["solve", "order", "plan", "overlap", "tiers", "fuse", "spill"] {
         let help = scratch.plimsoll(&[command, "--help"]).exits(0).stdout;
@@ -40,7 +40,7 @@ fn help_tells_the_default_limit() {
 }
 
 #[test]
-fn without_time_every_command_on_graphs_ends_with_what_it_has() {
+fn without_time_every_command_on_graphs_ends_with_its_results_so_far() {
     let scratch = Scratch::new();
     generated(&scratch, "nested-if", &["depth=22", "operators=20"], "deep.json");
     generated(&scratch, "weight-chain", &["n=400"], "chain.json");
@@ -53,7 +53,7 @@ fn without_time_every_command_on_graphs_ends_with_what_it_has() {
         at_once(&["fuse", graph, "--units", "one", "--patterns", "chains"]).exits(0);
         at_once(&["tiers", graph, "--machine", "generic"]).exits(0);
         at_once(&["overlap", graph, "--machine", "generic"]).exits(0);
-        // What fits trivially needs no time.
+        // A trivial plan needs no time.
         let plan = at_once(&["plan", graph]).code;
         assert!(plan == 0 || plan == 3, "{graph}: {plan}");
         at_once(&["plan", graph, "--conflicts", "reachable"]).exits(3);
@@ -71,7 +71,7 @@ fn a_front_without_time_has_one_point() {
         scratch.plimsoll(&words).exits(0).json()
     };
     let at_once = front(&["--time-limit", "0"]);
-    // The second is the same in no more memory than it takes.
+    // A second point may be the same schedule in less memory.
     assert!(at_once["tried"].as_u64() <= Some(2));
     let points = at_once["points"].as_array().unwrap();
     assert!(points.len() == 1 || points.len() == 2);
@@ -80,10 +80,10 @@ fn a_front_without_time_has_one_point() {
     assert!(few["tried"].as_u64() > Some(10));
 }
 
-/// Seconds beyond the limit that reading, checking and printing may take.
+/// Seconds beyond the limit allowed for reading, checking and printing.
 const SLACK: f64 = 1.0;
 
-/// Commands on one instance: every algorithm of every problem.
+/// Returns commands for one instance: every algorithm of every problem.
 fn on_instance(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
     let solve = |problem: &str, name: &str| words(&["solve", file, "--problem", problem, "--solver", name]);
@@ -96,7 +96,8 @@ fn on_instance(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// Commands on one graph or model: every algorithm of every problem, and the ways of `plan` and `overlap`.
+/// Returns commands for one graph or model: every algorithm of every problem, and options of `plan` and
+/// `overlap`.
 fn on_graph(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
     let with = |command: &[&str], option: &str, name: &str| words(&[command, &[option, name]].concat());
@@ -123,7 +124,7 @@ fn on_graph(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// Files of these kinds below `PLIMSOLL_CORPORA`, and hard ones that are generated.
+/// Returns the instances and graphs in `PLIMSOLL_CORPORA`, and hard generated ones.
 fn hard_files(scratch: &Scratch) -> (Vec<String>, Vec<String>) {
     let below = |folder: &str, extension: &str| -> Vec<String> {
         let corpora = std::env::var_os("PLIMSOLL_CORPORA").map(std::path::PathBuf::from);
@@ -152,14 +153,15 @@ fn hard_files(scratch: &Scratch) -> (Vec<String>, Vec<String>) {
     (instances, graphs)
 }
 
-/// Limits that are tried: those of `PLIMSOLL_TIME_LIMITS`, seconds with commas between them, or else 0.1 s alone. All of
-/// 0.1, 1 and 10 s take hours.
+/// Returns the limits in `PLIMSOLL_TIME_LIMITS`, comma-separated seconds, or else 0.1 s. With 0.1, 1 and 10
+/// s, the test takes hours.
 fn limits() -> Vec<f64> {
     let text = std::env::var("PLIMSOLL_TIME_LIMITS").unwrap_or_else(|_| "0.1".to_owned());
     text.split(',').map(|limit| limit.parse().unwrap()).collect()
 }
 
-/// Reports every command that overruns its limit three times in a row, as a busy machine may delay any process once.
+/// Reports every command that exceeds its limit three times in a row, as a busy machine may delay a process
+/// once.
 #[test]
 #[ignore = "runs every algorithm on every file for minutes; asserts seconds"]
 fn every_command_keeps_its_limit_on_every_file() {
@@ -188,5 +190,5 @@ fn every_command_keeps_its_limit_on_every_file() {
             }
         }
     }
-    assert!(late.is_empty(), "{} commands overrun: {late:#?}", late.len());
+    assert!(late.is_empty(), "{} commands exceed their limit: {late:#?}", late.len());
 }

@@ -1,4 +1,4 @@
-//! All tests of this crate in one binary: every further one would link the whole crate once more.
+//! All tests of this crate in one binary, so that the crate is linked only once.
 
 mod arithmetic;
 mod bad_input;

@@ -1,4 +1,4 @@
-//! Datasets that say what they are: generated ones, and external ones.
+//! Manifests of generated and external datasets.
 
 use crate::common::{Run, Scratch, command};
 use plimsoll::datasets::MANIFEST;
@@ -9,7 +9,7 @@ fn digest(text: &str) -> String {
 }
 
 #[test]
-fn a_folder_of_instances_says_what_it_holds() {
+fn a_folder_of_instances_has_a_manifest() {
     let scratch = Scratch::new();
     let words = ["generate", "guillotine", "--buffers", "20", "--count", "3", "--seed", "7", "--out"];
     let run = scratch.plimsoll(&[&words[..], &["set"]].concat()).exits(0);
@@ -29,7 +29,7 @@ fn a_folder_of_instances_says_what_it_holds() {
         assert_eq!((&entry["seed"], &entry["buffers"]), (&seed.into(), &20.into()));
         assert_eq!(entry["optimum"], entry["load"]);
     }
-    // One file by itself is the same as in the set.
+    // A single file equals the one in the set.
     let one = ["generate", "guillotine", "--buffers", "20", "--seed", "8", "--out", "one.csv"];
     scratch.plimsoll(&one).exits(0);
     assert_eq!(scratch.read("one.csv"), scratch.read("set/guillotine-20-8.csv"));
@@ -37,9 +37,9 @@ fn a_folder_of_instances_says_what_it_holds() {
     assert_eq!(scratch.read("again/manifest.json"), text);
 }
 
-/// The same bytes on any machine, and in any later version unless the family says so.
+/// Families generate the same bytes on any machine and in any later version with the same family version.
 #[test]
-fn generated_bytes_are_those_on_record() {
+fn generated_bytes_match_recorded_hashes() {
     let scratch = Scratch::new();
     for (family, params, sha256) in STORED {
         let words = ["generate", family, "--seed", "5", "--count", "1", "--out", family];
@@ -72,17 +72,17 @@ fn graphs_have_manifests_too() {
 }
 
 #[test]
-fn odd_counts_are_refused() {
+fn bad_counts_are_rejected() {
     let scratch = Scratch::new();
     let refuses = |words: &[&str], parts: &[&str]| {
         scratch.plimsoll(&[&["generate"], words].concat()).refuses(parts);
     };
     refuses(&["uniform", "--count", "2"], &["--out"]);
     refuses(&["uniform", "--count", "0", "--out", "d"], &["0 is not in"]);
-    refuses(&["uniform", "--count", "2", "--seed", "18446744073709551615", "--out", "d"], &["pass 2^64"]);
+    refuses(&["uniform", "--count", "2", "--seed", "18446744073709551615", "--out", "d"], &["exceed 2^64"]);
     refuses(&["nonsense", "--count", "2", "--out", "d"], &["unknown family 'nonsense'"]);
     scratch.write("file", "");
-    refuses(&["uniform", "--count", "2", "--out", "file"], &["cannot make the folder file"]);
+    refuses(&["uniform", "--count", "2", "--out", "file"], &["cannot create the folder file"]);
 }
 
 #[test]
@@ -94,11 +94,11 @@ fn copies_of_corpora_are_compared_with_the_list() {
         command.env("PLIMSOLL_CORPORA", scratch.path("corpora"));
         Run::from(command.args(["datasets", "verify"]).args(words).output().unwrap())
     };
-    verify(&[]).refuses(&["PLIMSOLL_CORPORA: ", "is no folder"]);
+    verify(&[]).refuses(&["PLIMSOLL_CORPORA: ", "is not a folder"]);
     std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
     verify(&["nothing"])
-        .refuses(&["unknown corpus 'nothing'; known are dsa, idealloc, minimalloc, onnx, tflite"]);
-    // The small example of the corpus, line by line.
+        .refuses(&["unknown corpus 'nothing' (known: dsa, idealloc, minimalloc, onnx, tflite, "]);
+    // A changed file, an unknown file, and one that the list does not concern.
     scratch.write("corpora/minimalloc/input.12.csv", "id,lower,upper,size\n");
     scratch.write("corpora/minimalloc/own.csv", "");
     scratch.write("corpora/minimalloc/README.md", "");
@@ -106,7 +106,7 @@ fn copies_of_corpora_are_compared_with_the_list() {
     assert!(run.stdout.contains("missing  minimalloc/A.1048576.csv\n"), "{}", run.stdout);
     assert!(run.stdout.contains("changed  minimalloc/input.12.csv, SHA-256 "), "{}", run.stdout);
     assert!(run.stdout.contains("unknown  minimalloc/own.csv, not on the list\n"), "{}", run.stdout);
-    assert!(run.stdout.ends_with("0 files as listed, 13 that differ\n"), "{}", run.stdout);
+    assert!(run.stdout.ends_with("0 files match, 13 differ\n"), "{}", run.stdout);
     let json = verify(&["minimalloc", "--json"]).exits(1).json();
     assert_eq!(json["findings"].as_array().unwrap().len(), 13);
     assert_eq!(json["findings"][11]["standing"], "changed");
@@ -118,7 +118,7 @@ fn generated_folders_are_compared_with_their_manifests() {
     for (family, name) in [("perturbed", "perturbed-1000-1.csv"), ("unet", "unet-1.json")] {
         scratch.plimsoll(&["generate", family, "--count", "2", "-o", family]).exits(0);
         let run = scratch.plimsoll(&["datasets", "verify", family]).exits(0);
-        assert_eq!(run.stdout, "2 files as listed, 0 that differ\n");
+        assert_eq!(run.stdout, "2 files match, 0 differ\n");
         let file = format!("{family}/{name}");
         let text = scratch.read(&file);
         scratch.write(&file, text.replacen('1', "2", 1));
@@ -138,19 +138,19 @@ fn generated_folders_are_compared_with_their_manifests() {
     refuses("{}", "missing field `format`");
     let with =
         |files: &str| format!("{{\"format\":\"plimsoll-manifest\",\"version\":1,\"files\":[{files}]}}");
-    refuses(&with("{\"file\":\"../x\",\"sha256\":\"\"}"), "'../x' is no name of a file in this folder");
+    refuses(&with("{\"file\":\"../x\",\"sha256\":\"\"}"), "'../x' is not the name of a file in this folder");
     refuses(
         &with("{\"file\":\"a\",\"sha256\":\"\"},{\"file\":\"a\",\"sha256\":\"\"}"),
         "'a' is listed twice",
     );
-    refuses(&with("").replace("\"version\":1", "\"version\":9"), "version 9, is none that is known here");
+    refuses(&with("").replace("\"version\":1", "\"version\":9"), "version 9, is not supported");
 }
 
 #[test]
-fn manifests_say_what_is_known() {
+fn manifests_contain_known_bounds() {
     let scratch = Scratch::new();
     let manifest = |words: &[&str]| -> serde_json::Value {
-        // A folder each: a manifest is not overwritten by one that tells of other files.
+        // Each set needs its own folder, as a manifest that lists other files is not overwritten.
         let folder = words.concat();
         scratch.plimsoll(&[&["generate"], words, &["--count", "1", "--out", &folder]].concat()).exits(0);
         serde_json::from_str(&scratch.read(&format!("{folder}/manifest.json"))).unwrap()
@@ -180,7 +180,7 @@ fn manifests_say_what_is_known() {
 }
 
 #[test]
-fn what_is_no_file_is_a_folder_with_its_manifest() {
+fn targets_without_a_file_suffix_are_folders_with_a_manifest() {
     let scratch = Scratch::new();
     let generate = |words: &[&str]| scratch.plimsoll(&[&["generate"], words].concat());
     for (family, file) in
@@ -194,7 +194,7 @@ fn what_is_no_file_is_a_folder_with_its_manifest() {
     }
     let manifest: serde_json::Value = serde_json::from_str(&scratch.read("packing/manifest.json")).unwrap();
     assert_eq!(manifest["files"][0]["optimum"], manifest["files"][0]["load"]);
-    // The same again, and more of the same, but nothing that the manifest would forget.
+    // The same files and more of them may be written, but none may be missing from the new manifest.
     let more = |words: &[&str]| generate(&[&["packing", "-o", "packing", "--buffers", "20"], words].concat());
     more(&["--seed", "3"]).exits(0);
     more(&["--seed", "2", "--count", "3"]).exits(0);
@@ -202,7 +202,7 @@ fn what_is_no_file_is_a_folder_with_its_manifest() {
     generate(&["stack", "-o", "packing"]).refuses(&["packing/manifest.json", "other files"]);
     generate(&["packing", "-o", "new/", "--buffers", "5"]).exits(0);
     assert!(scratch.path("new/manifest.json").is_file());
-    // Files have the endings of files.
+    // A suffix of files makes the target a file.
     generate(&["packing", "-o", "x.csv"]).exits(0);
     generate(&["chain", "-o", "x.JSON"]).exits(0);
     assert!(scratch.path("x.csv").is_file() && scratch.path("x.JSON").is_file());
@@ -254,6 +254,6 @@ fn real_copies_are_the_listed_ones() {
     let scratch = Scratch::new();
     let mut command = command(&scratch.path(""));
     let run = Run::from(command.env("PLIMSOLL_CORPORA", root).args(["datasets", "verify"]).output().unwrap());
-    // Some corpora may be absent; none may be changed.
+    // Some corpora may be missing, but none may differ.
     assert!(!run.stdout.contains("changed"), "{}", run.stdout);
 }

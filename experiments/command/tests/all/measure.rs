@@ -1,16 +1,16 @@
-//! The command measure: what it prints and writes, not how long anything takes.
+//! `plimsoll measure`: its output and files, but no times.
 
 use crate::common::{Run, Scratch};
 
-/// Little memory outside, few runs: quick, and no measurement.
+/// A small off-chip memory and one run: quick, but not a valid measurement.
 const QUICK: [&str; 4] = ["--cold", "1048576", "--repeat", "1"];
 
 fn words<'a>(first: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
     [first, rest].concat()
 }
 
-/// A run that calibrates. On a machine that is busy with something else the times may determine no rates; then that is the
-/// outcome, and nothing is written.
+/// Runs a command that calibrates. On a busy machine, the times may not determine the rates; then the command
+/// reports that and writes nothing.
 fn calibrating(scratch: &Scratch, words: &[&str], written: &str) -> Option<Run> {
     let run = scratch.plimsoll(words);
     if run.code == 0 {
@@ -38,7 +38,7 @@ fn a_machine_is_calibrated_and_predicts() {
     assert_eq!(samples.lines().count() as u64, found["samples"].as_u64().unwrap() + 1);
     scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
     let text = scratch.plimsoll(&["overlap", "net.json", "--machine", "m.toml"]).exits(0);
-    assert!(text.stdout.contains("machine      this-machine: 67108864 bytes on chip"));
+    assert!(text.stdout.contains("machine      this-machine: 67108864 bytes of on-chip memory"));
     let run = ["measure", "run", "net.json", "--machine", "m.toml", "--schedule", "ping-pong", "--json"];
     let same = words(&QUICK, &["--bandwidth", "4e9", "--startup", "2e-6"]);
     scratch.plimsoll(&words(&run, &QUICK)).refuses(&["'this-machine' is measured", "at most 4000.0 MB/s"]);
@@ -57,7 +57,7 @@ fn a_machine_is_calibrated_and_predicts() {
 }
 
 #[test]
-fn a_record_holds_raw_samples() {
+fn a_record_contains_raw_samples() {
     let scratch = Scratch::new();
     scratch.plimsoll(&["generate", "shared-if", "--out", "branches.json"]).exits(0);
     let run = ["measure", "run", "branches.json", "--chains", "2", "--out", "record", "--room", "6291456"];
@@ -74,7 +74,7 @@ fn a_record_holds_raw_samples() {
     ] {
         assert!(scratch.read(&format!("record/{file}")).starts_with(start), "{file}");
     }
-    // Seven schedules of two chains.
+    // Seven schedules for each of two chains.
     assert_eq!(scratch.read("record/summary.csv").lines().count(), 1 + 7 * 2);
     assert_eq!(scratch.read("record/samples.csv").lines().count(), 1 + 7 * 2);
     let page = scratch.read("record/summary.md");
@@ -83,7 +83,7 @@ fn a_record_holds_raw_samples() {
 }
 
 #[test]
-fn bad_input_is_refused_in_one_line() {
+fn bad_input_is_rejected_in_one_line() {
     let scratch = Scratch::new();
     scratch.write("broken.toml", "name = 1\n");
     scratch.plimsoll(&["generate", "shared-if", "--out", "branches.json"]).exits(0);
@@ -97,7 +97,7 @@ fn bad_input_is_refused_in_one_line() {
     refused(&["run", "--chains", "1", "--machine", "m.toml", "--slice", "65536"], &["--slice"]);
     refused(&["calibrate", "--bandwidth", "0"], &["--bandwidth", "1e3 to 1e15"]);
     refused(&["calibrate", "--startup", "2"], &["at most one second"]);
-    refused(&["calibrate", "-o", "a", "--samples", "a"], &["two outputs in one file"]);
+    refused(&["calibrate", "-o", "a", "--samples", "a"], &["two outputs have the same file"]);
     refused(&["calibrate", "--repeat", "0"], &["--repeat"]);
     let huge = ["measure", "run", "--chains", "1", "--machine", "luna", "--room", "99999999999"];
     let huge = scratch.plimsoll(&words(&huge, &QUICK)).exits(3).stdout;
@@ -105,10 +105,7 @@ fn bad_input_is_refused_in_one_line() {
         huge.contains("skipped: graph 'chain-0-rows-2': ") && huge.contains("exceed the limit of 16 GiB"),
         "{huge}"
     );
-    assert!(
-        huge.contains("skipped: whether predictions are for this machine: 'luna' is not known"),
-        "{huge}"
-    );
+    assert!(huge.contains("a check that the machine 'luna' was measured here"), "{huge}");
     let nothing = words(&["measure", "run", "branches.json", "--machine", "luna"], &QUICK);
     let run = scratch.plimsoll(&nothing).exits(3);
     assert!(run.stdout.contains("nothing was measured"), "{}", run.stdout);

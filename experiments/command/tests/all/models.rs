@@ -1,4 +1,4 @@
-//! Real models, from the file to the plan. Without `PLIMSOLL_CORPORA` there is nothing to do here.
+//! Real models from the file to the plan. Without `PLIMSOLL_CORPORA`, these tests are skipped.
 
 use plimsoll::branches::{Planner, SCHEMES, Scheme, ordered_program};
 use plimsoll::datasets::{Import, ImportOptions, import_file};
@@ -10,10 +10,10 @@ use plimsoll::model::{Bytes, Claim, Entry, Problem, Setup};
 use plimsoll::run::Limits;
 use std::path::{Path, PathBuf};
 
-/// The models of one format, by name.
+/// Returns the models of one format, sorted by name.
 fn models(extension: &str) -> Vec<PathBuf> {
     let Some(corpora) = std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()) else {
-        eprintln!("PLIMSOLL_CORPORA is not set: no models to plan");
+        eprintln!("skipped: PLIMSOLL_CORPORA is not set");
         return Vec::new();
     };
     let folder = Path::new(&corpora).join(extension);
@@ -25,7 +25,8 @@ fn models(extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What the free dimensions of Silero's voice activity models stand for: one sequence, 512 samples and their context.
+/// Imports a model. The free dimensions of Silero's voice models become one sequence of 512 samples and their
+/// context.
 fn import(path: &Path) -> Import {
     let mut options = ImportOptions::default();
     if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("silero")) {
@@ -62,7 +63,7 @@ fn the_best_order_of_every_model_is_proved() {
 }
 
 #[test]
-fn no_arena_is_larger_than_greedy_by_size_and_most_are_proved() {
+fn arenas_are_optimal_and_at_most_those_of_greedy_by_size() {
     let registry = plimsoll::registry();
     // As TFLite's runtime for microcontrollers does: the order of the file, offsets in multiples of 16 bytes.
     let liveness = LivenessOptions { align: Bytes::new(16), ..LivenessOptions::default() };
@@ -86,7 +87,7 @@ fn no_arena_is_larger_than_greedy_by_size_and_most_are_proved() {
     assert!(met * 4 >= count * 3, "only {met} of {count} arenas meet the load");
 }
 
-/// All models in a folder and the folders in it.
+/// Returns all models in a folder and its subfolders.
 fn models_below(folder: &Path) -> Vec<PathBuf> {
     let (mut todo, mut files) = (vec![folder.to_owned()], Vec::new());
     while let Some(folder) = todo.pop() {
@@ -103,13 +104,13 @@ fn models_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Plans are executed: every read finds what was written, in branches and loops too. Free dimensions are 1; what cannot be
-/// imported or run so is counted and passed over.
+/// Executes plans: every read must return the value written, also in branches and loops. Free dimensions are
+/// 1; models that cannot be imported or run are counted and skipped.
 #[test]
 #[ignore = "as long as there are models in PLIMSOLL_MODELS"]
 fn plans_of_all_models_are_replayed() {
     let Some(folder) = std::env::var_os("PLIMSOLL_MODELS") else {
-        eprintln!("PLIMSOLL_MODELS is not set: no models to replay");
+        eprintln!("skipped: PLIMSOLL_MODELS is not set");
         return;
     };
     let registry = plimsoll::registry();
@@ -129,7 +130,7 @@ fn plans_of_all_models_are_replayed() {
         };
         let options = ProgramOptions { liveness, ..ProgramOptions::default() };
         let Ok(ordered) = ordered_program(&import.graph, &run, options) else {
-            // An operator that does not say how it runs its bodies.
+            // The kind of an operator does not determine how it runs its regions.
             refused += 1;
             continue;
         };

@@ -1,13 +1,14 @@
-//! The command overlap: schedules, exit codes, files.
+//! `plimsoll overlap`: schedules, exit codes and files.
 
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// A machine where a byte takes a microsecond and a multiplication too: times are those of the graph's numbers.
+/// A machine on which a byte and a multiplication take one microsecond each.
 const MACHINE: &str = "name = \"unit\"\n[memory]\ncapacity = 1000\n[dma]\nbandwidth = 1e6\n\
     [compute]\nmacs_per_second = 1e6\nbytes_per_second = 1e6\n";
 
-/// Three convolutions of 10 microseconds with 10 bytes of weights each; a branch of 20 or 50 between the last two.
+/// Returns a graph of three convolutions of 10 microseconds with 10 bytes of weights each, and optionally a
+/// branch before the last one.
 fn graph(branch: bool) -> String {
     let choose = r#"{ "name": "choose", "kind": "If", "inputs": ["b"], "outputs": ["c"], "regions": [
         { "name": "then", "outputs": ["p"], "operators": [
@@ -34,7 +35,8 @@ fn graph(branch: bool) -> String {
     )
 }
 
-/// A test of 10 microseconds before every trip, and one more; 10 bytes of weights and 10 microseconds on every trip.
+/// A loop with a test of 10 microseconds before every trip and at the end, and a body of 10 microseconds with
+/// 10 bytes of weights.
 const LOOP: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
     { "name": "go", "bytes": 4, "role": "input" }, { "name": "y", "bytes": 4, "role": "output" },
     { "name": "w", "bytes": 10, "role": "weight" }, { "name": "a", "bytes": 4 }, { "name": "b", "bytes": 4 },
@@ -50,7 +52,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Makespans in microseconds by schedule.
+/// Returns the makespan of a schedule in microseconds.
 fn makespan(report: &Value, schedule: &str) -> u64 {
     let rows = report["schedules"].as_array().unwrap();
     let row = rows.iter().find(|row| row["schedule"] == schedule).unwrap();
@@ -58,7 +60,7 @@ fn makespan(report: &Value, schedule: &str) -> u64 {
 }
 
 #[test]
-fn a_straight_graph_is_overlapped() {
+fn weight_transfers_overlap_computation() {
     let scratch = Scratch::new();
     scratch.write("unit.toml", MACHINE);
     scratch.write("net.json", graph(false));
@@ -89,7 +91,7 @@ fn a_straight_graph_is_overlapped() {
     assert!(text.stdout.contains("\neager "), "{}", text.stdout);
 }
 
-/// 10 bytes in a microsecond, without start-up: faster than fetching ahead in ten.
+/// The processor copies 10 bytes per microsecond without setup latency, faster than DMA with overlap.
 #[test]
 fn the_processor_may_copy() {
     let scratch = Scratch::new();
@@ -107,7 +109,7 @@ fn the_processor_may_copy() {
 }
 
 #[test]
-fn nothing_overlaps_across_the_border_of_a_branch() {
+fn transfers_do_not_cross_the_border_of_a_branch() {
     let scratch = Scratch::new();
     scratch.write("unit.toml", MACHINE);
     scratch.write("net.json", graph(true));
@@ -121,20 +123,20 @@ fn nothing_overlaps_across_the_border_of_a_branch() {
 }
 
 #[test]
-fn exit_codes_say_what_does_not_fit() {
+fn exit_codes_distinguish_what_does_not_fit() {
     let scratch = Scratch::new();
     scratch.write("unit.toml", MACHINE);
     scratch.write("net.json", graph(false));
     let run = |more: &[&str]| {
         scratch.plimsoll(&[&["overlap", "net.json", "--machine", "unit.toml"], more].concat())
     };
-    // 8 bytes of activations and two buffers of 10 want 28.
+    // 8 bytes of activations and two buffers of 10 bytes need 28.
     let tight = run(&["--capacity", "27"]).exits(0);
     assert!(tight.stdout.contains("buffers of 10 and 10 bytes do not fit beside 8"), "{}", tight.stdout);
     run(&["--capacity", "27", "--schedule", "ping-pong"]).exits(3);
     let never = run(&["--capacity", "17"]).exits(1);
     assert!(never.stdout.contains("infeasible") && never.stdout.contains("operator 'one' needs 8 bytes"));
-    // In slices of 5 bytes it fits again.
+    // Slices of 5 bytes fit again.
     run(&["--capacity", "17", "--slice", "5"]).exits(0);
     assert!(run(&["--schedule", "pingpong"]).exits(2).stderr.contains("did you mean 'ping-pong'"));
     scratch.write("bad.toml", MACHINE.replace("1000", "0"));
@@ -149,7 +151,7 @@ fn exit_codes_say_what_does_not_fit() {
 }
 
 #[test]
-fn the_front_goes_from_the_least_memory_to_the_least_time() {
+fn the_front_spans_from_least_memory_to_least_time() {
     let scratch = Scratch::new();
     scratch.write("unit.toml", MACHINE.replace("[dma]", "resident_weights = true\n[dma]"));
     scratch.write("net.json", graph(false));
@@ -164,26 +166,26 @@ fn the_front_goes_from_the_least_memory_to_the_least_time() {
         .iter()
         .map(|point| (point["memory"].as_u64().unwrap(), point["makespan_ps"].as_u64().unwrap() / 1_000_000))
         .collect();
-    // 8 bytes of activations and 10 of weights: one after the other. Nothing waits.
+    // The first point runs sequentially in 8 bytes of activations and 10 of weights; the last never waits.
     assert_eq!((pairs.first(), pairs.last()), (Some(&(18, 60)), Some(&(38, 30))));
     assert!(pairs.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1), "{pairs:?}");
     assert!(points.iter().all(|point| point["bound_ps"].as_u64() <= point["makespan_ps"].as_u64()));
     let last = points.last().unwrap();
-    // The first stays, and two buffers for the others; all three would take as much.
+    // The weights of the first operator stay, and the others use two buffers.
     assert_eq!((&last["resident"], &last["gap_percent"]), (&Value::from(10), &Value::from(0.0)));
     assert_eq!(scratch.read("front.csv").lines().count(), points.len() + 1);
     assert!(scratch.read("best.svg").starts_with("<svg"));
-    assert!(scratch.read("front.svg").contains("memory on chip against makespan"));
-    // The best that fits.
+    assert!(scratch.read("front.svg").contains("on-chip memory and makespan"));
+    // The best schedule that fits.
     let text = run(&["--capacity", "37"]).exits(0).stdout;
     assert!(text.contains("best         40.000 us") && !text.contains("30.000 us"), "{text}");
     assert!(run(&["--capacity", "17"]).exits(1).stdout.contains("operator 'one' needs 8 bytes"));
-    run(&["--order", "as-in-file,nobody"]).exits(2);
+    run(&["--order", "as-in-file,missing"]).exits(2);
     run(&["--resident", "3"]).exits(2);
 }
 
 #[test]
-fn weights_stay_on_chip() {
+fn resident_weights_stay_on_chip() {
     let scratch = Scratch::new();
     scratch.write("stays.toml", MACHINE.replace("[dma]", "resident_weights = true\n[dma]"));
     scratch.write("goes.toml", MACHINE);
@@ -194,14 +196,19 @@ fn weights_stay_on_chip() {
     let report = json(&run("stays.toml", "25").exits(0).stdout);
     assert_eq!((&report["resident"], &report["resident_blocks"]), (&Value::from(20), &Value::from(2)));
     assert_eq!((makespan(&report, "synchronous"), makespan(&report, "prefetch")), (40, 30));
-    // What is used once a run and fetched before it saves nothing.
+    // Weights that are used once per run and fetched before it save nothing.
     let report = json(&run("goes.toml", "25").exits(0).stdout);
     assert_eq!((&report["resident_blocks"], makespan(&report, "prefetch")), (&Value::from(0), 40));
-    assert!(run("stays.toml", "1001").exits(2).stderr.contains("the machine has 1000 bytes on chip"));
+    assert!(
+        run("stays.toml", "1001")
+            .exits(2)
+            .stderr
+            .contains("the machine has only 1000 bytes of on-chip memory")
+    );
 }
 
 #[test]
-fn weights_are_fetched_before_the_branch_is_known() {
+fn weights_are_fetched_speculatively_before_a_branch() {
     let scratch = Scratch::new();
     scratch.write("unit.toml", MACHINE);
     scratch.write("net.json", graph(true));
@@ -210,7 +217,7 @@ fn weights_are_fetched_before_the_branch_is_known() {
         scratch.plimsoll(&[&words[..], more].concat())
     };
     let guessed = |more: &[&str]| json(&run(more).exits(0).stdout)["speculation"].clone();
-    // While `two` computes, the channel is free: 10 microseconds of either region, the longer or the likelier one.
+    // The channel is free while `two` computes: it can fetch 10 microseconds of one region.
     let best = guessed(&["--speculate", "best", "--chance", "else=0.6"]);
     assert_eq!(
         (&best["longest_ps"], &best["longest_before_ps"]),
@@ -219,7 +226,8 @@ fn weights_are_fetched_before_the_branch_is_known() {
     let micros = |value: &Value| (value.as_f64().unwrap() * 1e6).round() as u64;
     let expected =
         |report: &Value| [&report["expected_before_seconds"], &report["expected_seconds"]].map(micros);
-    // 30 before, 20 after, between them 20 or, more likely, 40; then 30.
+    // 30 before and 20 after the branch, which takes 20 or, with probability 0.6, 40, and 30 with
+    // speculation.
     assert_eq!(expected(&best), [50 + 8 + 24, 50 + 8 + 18]);
     assert_eq!(
         (&best["guesses"][0]["fetched"], &best["guesses"][0]["cost_ps"]),
@@ -234,7 +242,7 @@ fn weights_are_fetched_before_the_branch_is_known() {
         guessed(&["--speculate", "cheap", "--chance", "1=1", "--chance", "2=0"])["guesses"][0]["wasted"],
         0.0
     );
-    // The likeliest has nothing to fetch: nothing is fetched for another.
+    // If the most probable region has nothing to fetch, no other region is chosen.
     scratch.write(
         "bare.json",
         graph(true).replace("[\"b\", \"w4\"]", "[\"b\"]").replace("[\"q\", \"w5\"]", "[\"q\"]"),
@@ -249,10 +257,10 @@ fn weights_are_fetched_before_the_branch_is_known() {
         .exits(2);
     assert!(!scratch.path("s.json").exists());
     for (chance, why) in [
-        ("then=2", "a chance is from 0 to 1"),
-        ("then", "not REGION=P"),
-        ("neither=0.5", "no such region; those of branches are 1:then, 2:else"),
-        ("net=0.5", "not one of a branch"),
+        ("then=2", "expected a probability from 0 to 1"),
+        ("then", "expected REGION=P"),
+        ("neither=0.5", "no such region (regions of branches: 1:then, 2:else)"),
+        ("net=0.5", "does not belong to a branch"),
     ] {
         let stderr = run(&["--speculate", "best", "--chance", chance]).exits(2).stderr;
         assert!(stderr.contains(why) || chance.starts_with("net"), "{chance}: {stderr}");
@@ -262,7 +270,7 @@ fn weights_are_fetched_before_the_branch_is_known() {
 }
 
 #[test]
-fn activations_lie_where_a_layout_has_them() {
+fn activations_may_occupy_a_layout() {
     let scratch = Scratch::new();
     scratch.write("unit.toml", MACHINE);
     for branch in [false, true] {
@@ -272,15 +280,15 @@ fn activations_lie_where_a_layout_has_them() {
             json(&scratch.plimsoll(&words).exits(0).stdout)
         };
         let of = |what: &str| report(what)["activations"].as_u64().unwrap();
-        // Around a branch, bytes alive are those of blocks, which a layout of the whole graph does without.
+        // Around a branch, live bytes count blocks, which a layout of the whole graph avoids.
         assert!(branch || of("alive") <= of("placed"), "{} {}", of("alive"), of("placed"));
         assert_eq!(makespan(&report("placed"), "exact"), makespan(&report("alive"), "exact"));
     }
 }
 
-/// Nothing needs memory.
+/// The graph needs no memory.
 #[test]
-fn a_front_that_begins_at_nothing_is_drawn() {
+fn a_front_that_starts_at_zero_bytes_is_drawn() {
     let scratch = Scratch::new();
     let empty = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
         { "name": "x", "bytes": 4, "role": "input" }, { "name": "y", "bytes": 4, "role": "output" } ],
@@ -294,11 +302,11 @@ fn a_front_that_begins_at_nothing_is_drawn() {
         (&report["points"][0]["memory"], &report["claim"]),
         (&Value::from(0), &Value::from("optimal"))
     );
-    assert!(scratch.read("x.svg").contains("memory on chip against makespan"));
+    assert!(scratch.read("x.svg").contains("on-chip memory and makespan"));
 }
 
 #[test]
-fn fronts_say_what_they_have_not_found() {
+fn fronts_report_infeasible_and_unknown_cases() {
     let scratch = Scratch::new();
     scratch.write("unit.toml", MACHINE);
     scratch.write("net.json", graph(false));
@@ -312,13 +320,13 @@ fn fronts_say_what_they_have_not_found() {
         (&Value::from("optimal"), &Value::from(40_000_000))
     );
     assert!(scratch.read("t.json").contains("traceEvents"));
-    // 8 bytes of activations and 10 of weights; two buffers want 28.
+    // 8 bytes of activations and two buffers of 10 bytes need 28.
     let none = run(&["--schedule", "ping-pong", "--capacity", "27"]).exits(3).stdout;
-    assert!(none.contains("unknown      none of these schedules fits on chip"), "{none}");
+    assert!(none.contains("unknown      no schedule fits into on-chip memory"), "{none}");
     let never = json(&run(&["--capacity", "17", "--json"]).exits(1).stdout);
     assert_eq!((&never["claim"], &never["points"]), (&Value::from("infeasible"), &Value::Array(Vec::new())));
     assert!(never["reason"].as_str().unwrap().contains("operator 'one' needs 8 bytes"), "{never}");
-    // What would not be read is refused.
+    // Options without effect are rejected.
     assert!(run(&["--buffers", "4"]).exits(2).stderr.contains("--buffers"));
     assert!(run(&["--solver", "exact"]).exits(2).stderr.contains("--activations placed"));
     let words = ["overlap", "net.json", "--machine", "unit.toml", "--free-order"];
@@ -327,12 +335,12 @@ fn fronts_say_what_they_have_not_found() {
         free(&option).exits(2);
     }
     let never = free(&["--capacity", "17"]).exits(1).stdout;
-    assert!(never.contains("infeasible   in the order of the file, operator 'one' needs 8 bytes"), "{never}");
+    assert!(never.contains("infeasible   in the file order, operator 'one' needs 8 bytes"), "{never}");
     assert!(!scratch.plimsoll(&["overlap", "--help"]).exits(0).stdout.contains("--weights"));
 }
 
 #[test]
-fn measured_times_are_those_of_operators_that_are_there() {
+fn measured_times_must_belong_to_existing_operators() {
     let scratch = Scratch::new();
     scratch.write("unit.toml", MACHINE);
     scratch.write("net.json", graph(false).replace("\"name\": \"two\", ", ""));
@@ -345,32 +353,29 @@ fn measured_times_are_those_of_operators_that_are_there() {
     assert_eq!(makespan(&report, "synchronous"), 50 + 1000);
     scratch.write("wrong.csv", "operator,seconds\nConv#1,1e-3\nConv#7,1\nConv#8,1\n");
     let wrong = run("unit.toml", &["--times", "wrong.csv"]).exits(2).stderr;
-    assert!(wrong.contains("wrong.csv: no operator that computes is called 'Conv#7' and 1 more"), "{wrong}");
+    assert!(wrong.contains("wrong.csv: no computing operator is called 'Conv#7' and 1 more"), "{wrong}");
     // A machine may serve several graphs.
     scratch.write("timed.toml", format!("{MACHINE}times = \"wrong.csv\"\n"));
-    let told = run("timed.toml", &[]).exits(0).stdout;
-    assert!(
-        told.starts_with("assumed      no operator that computes is called 'Conv#7' and 1 more"),
-        "{told}"
-    );
+    let noted = run("timed.toml", &[]).exits(0).stdout;
+    assert!(noted.starts_with("assumed      no computing operator is called 'Conv#7' and 1 more"), "{noted}");
 }
 
-/// A loop of more trips than a picture has room for.
+/// The loop has more trips than a picture shows.
 #[test]
-fn shares_are_those_of_the_whole_run() {
+fn percentages_cover_the_whole_run() {
     let scratch = Scratch::new();
     scratch.write("unit.toml", MACHINE);
     scratch.write("net.json", LOOP);
     let words = ["overlap", "net.json", "--machine", "unit.toml", "--schedule", "synchronous"];
     let more = ["--trips", "60000", "--json", "--gantt", "g.svg"];
     let report = json(&scratch.plimsoll(&[&words[..], &more].concat()).exits(0).stdout);
-    // 10 of 30 in every trip, and one test more.
+    // 10 of 30 microseconds per trip, plus the last test.
     let waiting = report["schedules"][0]["waiting_percent"].as_f64().unwrap();
     assert!((waiting - 100.0 / 3.0).abs() < 0.01, "{waiting}");
     assert!(scratch.read("g.svg").contains("the first 100\u{2009}000 of 120\u{2009}001 segments"));
 }
 
-/// What is fetched before the run is part of its time, in pictures and lists too.
+/// Transfers before the run count towards its time, in pictures and lists too.
 #[test]
 fn resident_weights_are_fetched_before_the_run() {
     let scratch = Scratch::new();
@@ -383,7 +388,8 @@ fn resident_weights_are_fetched_before_the_run() {
         scratch.plimsoll(&[&words[..], &files].concat()).exits(0).stdout
     };
     let text = run("goes.toml");
-    let bound = "lower bound  80.000 us (10.000 us for what is resident, then compute 70.000 us, transfers";
+    let bound =
+        "lower bound  80.000 us (10.000 us to preload resident weights, then compute 70.000 us, transfers";
     assert!(text.contains(bound), "{text}");
     let trace = json(&scratch.read("t.json"));
     let ends = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");

@@ -1,4 +1,4 @@
-//! All nine problems take the same way: benchmark, sweep, recheck and report know none of them by name.
+//! All nine problems run through the same benchmark, sweep, recheck and report.
 
 use crate::common::{Scratch, TINY};
 use plimsoll::posed::PROBLEMS;
@@ -11,7 +11,7 @@ fn rows(scratch: &Scratch, file: &str) -> Vec<Row> {
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// A folder with an instance, a straight graph and one with branches.
+/// Creates a folder with an instance, a graph without branches and one with branches.
 fn subjects() -> Scratch {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
@@ -23,7 +23,7 @@ fn subjects() -> Scratch {
 const NODES: &str = "20000";
 
 #[test]
-fn every_problem_is_measured_swept_and_made_again() {
+fn every_problem_is_benchmarked_swept_and_rechecked() {
     let scratch = subjects();
     let files = ["tiny.csv", "straight.json", "branched.json"];
     let problems = PROBLEMS.join(",");
@@ -47,18 +47,18 @@ fn every_problem_is_measured_swept_and_made_again() {
         other,
         [(&"fusion", &"relations"), (&"tiers", &"picoseconds"), (&"timelines", &"picoseconds")]
     );
-    let made_again = scratch.plimsoll(&["recheck", "rec", "--slowest", "60"]).exits(0).stdout;
-    assert!(made_again.contains("rec"), "{made_again}");
+    let rechecked = scratch.plimsoll(&["recheck", "rec", "--slowest", "60"]).exits(0).stdout;
+    assert!(rechecked.contains("rec"), "{rechecked}");
     let summary = scratch.read("rec/summary.md");
     for problem in PROBLEMS {
-        // Behind the problem stand its terms.
+        // The terms follow the problem.
         let is_its =
             |line: &str| line.starts_with(&format!("## {problem}")) && line.ends_with(": algorithms");
         assert!(summary.lines().any(is_its), "{problem}");
         assert!(scratch.read("rec/report/report.html").contains(problem), "{problem}");
     }
 
-    // The same runs in processes of a sweep give the same columns.
+    // The same runs in the processes of a sweep give the same results.
     let algorithms: String = PROBLEMS
         .iter()
         .flat_map(|problem| ["[[algorithms]]\nnames = \"all\"\nproblem = \"", problem, "\"\n"])
@@ -82,7 +82,7 @@ fn every_problem_is_measured_swept_and_made_again() {
 }
 
 #[test]
-fn a_benchmark_says_what_the_commands_say() {
+fn a_benchmark_agrees_with_the_commands() {
     let scratch = subjects();
     for graph in ["straight.json", "branched.json"] {
         let words = ["bench", graph, "--solvers", "exact", "--node-limit", NODES, "--time-limit", "60"];
@@ -109,7 +109,7 @@ fn a_benchmark_says_what_the_commands_say() {
 }
 
 #[test]
-fn terms_define_the_question_and_mean_something() {
+fn terms_define_the_question() {
     let scratch = subjects();
     let bench = |more: &[&str]| {
         scratch.plimsoll(&[&["bench", "straight.json", "--out", "rec", "--force"], more].concat())
@@ -137,7 +137,7 @@ fn terms_define_the_question_and_mean_something() {
     bench(&["--problems", "orders", "--decide"]).refuses(&["orders has no capacity to decide"]);
     bench(&["--problems", "knots"]).refuses(&["knots"]);
     scratch.plimsoll(&["bench", "tiny.csv", "--problems", "orders"]).refuses(&["orders", "graph"]);
-    bench(&["--problems", "orders,offsets"]).refuses(&["offsets: there is no instance to run on"]);
+    bench(&["--problems", "orders,offsets"]).refuses(&["--problems offsets: needs at least one instance"]);
     bench(&["--terms", "machine=luna"]).refuses(&["tiers requires [[unit]]", "--problems"]);
     let sweep = "[[instances]]\ngraph = \"straight.json\"\n[[algorithms]]\nnames = \"prefetch\"\n";
     scratch.write("s.toml", format!("{sweep}terms = \"machine=nowhere\"\n"));

@@ -1,8 +1,7 @@
-//! The records in `results/`: what does not depend on clocks is what the code gives today.
-//!
-//! Where a test here fails, algorithms give other answers than on record: either that was not meant, or the record has to be
-//! made again (`make results`, or `scripts/results.sh WORD`). Records of real instances and models are looked at where
-//! `PLIMSOLL_CORPORA` is set. A sample is made again; `--include-ignored` makes all that is quick.
+//! Reruns the records in `results/` and compares all results that do not depend on time. A failing test means
+//! that algorithms now give other answers than the record. Either that is a defect, or the record must be
+//! regenerated (`make results`, or `scripts/results.sh WORD`). Records of real instances and models are
+//! checked if `PLIMSOLL_CORPORA` is set. The tests rerun a sample; `--include-ignored` reruns all short runs.
 
 use crate::common::Scratch;
 use plimsoll_lab::recheck::{Effort, Verdict, read_rows, recheck};
@@ -21,13 +20,13 @@ fn corpora() -> Option<PathBuf> {
     std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
-/// The folders in `results/` by the word behind date and processor.
+/// Returns the folders in `results/` by the part of their name after date and processor.
 fn records() -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(root().join("results")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        // Year, month, day, processor, word.
+        // Names consist of year, month, day, processor and keyword.
         if let Some(word) = name.splitn(5, '-').nth(4) {
             assert!(
                 found.insert(word.to_owned(), path).is_none(),
@@ -60,22 +59,22 @@ fn benchmarks(effort: Effort) {
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     let enough = if corpora().is_some() { 100 } else { 50 };
-    assert!(same >= enough, "{same} rows are too few to say anything");
+    assert!(same >= enough, "only {same} rows were compared");
 }
 
 #[test]
-fn benchmarks_come_out_again() {
+fn benchmarks_are_reproduced() {
     benchmarks(Effort { slowest: 0.01, every: 7 });
 }
 
 #[test]
 #[ignore = "minutes: every run of at most half a second"]
-fn benchmarks_come_out_again_in_full() {
+fn benchmarks_are_reproduced_in_full() {
     benchmarks(Effort { slowest: 0.5, every: 1 });
 }
 
 #[test]
-fn a_record_is_held_against_the_code() {
+fn a_record_is_rerun_and_compared() {
     let scratch = Scratch::new();
     let bench = [
         "bench",
@@ -114,19 +113,19 @@ fn a_record_is_held_against_the_code() {
     scratch.plimsoll(&["recheck"]).exits(2);
 }
 
-/// A record of graphs: `{column}` in its command stands for what a row holds there.
+/// A record of graphs; `{column}` in its command stands for the value of a row in this column.
 struct OfGraphs {
     word: &'static str,
-    /// The file with its families.
+    /// The file that lists its families.
     families: &'static str,
-    /// Columns that tell the calls of the command apart, that of the graph first.
+    /// Columns that distinguish the calls of the command, with that of the graph first.
     keys: &'static [&'static str],
     command: &'static str,
-    /// Whether models keep the batch of their file.
+    /// Whether models keep the batch size of their file.
     own_batch: bool,
 }
 
-/// Those that are no records of `bench`.
+/// The records that `bench` does not write.
 const OF_GRAPHS: [OfGraphs; 1] = [OfGraphs {
     word: "structure",
     families: "networks.txt",
@@ -140,7 +139,8 @@ fn read(path: &Path) -> Vec<Record> {
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// Where the graphs and instances of a record lie, by their names: generated ones in a scratch folder, real ones in the corpora.
+/// Returns the paths of the graphs and instances of a record by name: generated ones in a scratch folder,
+/// real ones in the corpora.
 fn files(record: &OfGraphs, scratch: &Scratch) -> BTreeMap<String, PathBuf> {
     let families = root().join("datasets/data").join(record.families);
     for line in std::fs::read_to_string(families).unwrap().lines() {
@@ -156,7 +156,7 @@ fn files(record: &OfGraphs, scratch: &Scratch) -> BTreeMap<String, PathBuf> {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let stem = path.file_stem().unwrap().to_string_lossy();
-            // A.1048576.csv is the instance A.
+            // The file of instance A is A.1048576.csv.
             let name = if path.extension().is_some_and(|it| it == "csv") {
                 stem.split('.').next().unwrap()
             } else {
@@ -168,7 +168,7 @@ fn files(record: &OfGraphs, scratch: &Scratch) -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// What the file of a model leaves open.
+/// Returns the options that bind the free dimensions of a model.
 fn open_shapes(path: &Path, own_batch: bool) -> &'static [&'static str] {
     if path.file_name().unwrap().to_string_lossy().starts_with("silero") {
         &["--input-shape", "input=1x576", "--input-shape", "state=2x1x128"]
@@ -179,8 +179,8 @@ fn open_shapes(path: &Path, own_batch: bool) -> &'static [&'static str] {
     }
 }
 
-/// The rows of a call, made again.
-fn again(record: &OfGraphs, row: &Record, graph: &Path, scratch: &Scratch) -> Vec<Record> {
+/// Reruns the command of a row and returns the new rows.
+fn rerun(record: &OfGraphs, row: &Record, graph: &Path, scratch: &Scratch) -> Vec<Record> {
     let filled = |word: &str| match word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
         Some(column) if column == record.keys[0] => graph.to_string_lossy().into_owned(),
         Some(column) => row[column].clone(),
@@ -192,12 +192,12 @@ fn again(record: &OfGraphs, row: &Record, graph: &Path, scratch: &Scratch) -> Ve
     let run =
         command.args(&words).args(open_shapes(graph, record.own_batch)).arg("--output").arg(&output).output();
     let run = run.unwrap();
-    // 1: nothing fits, which is a row too.
+    // Code 1 means that nothing fits, which is a row too.
     assert!(matches!(run.status.code(), Some(0 | 1)), "{words:?}: {}", String::from_utf8_lossy(&run.stderr));
     read(&output)
 }
 
-/// Rows without what a clock says.
+/// Returns the rows without times.
 fn repeatable(rows: &[Record]) -> Vec<Record> {
     let mut rows = rows.to_vec();
     for row in &mut rows {
@@ -225,7 +225,7 @@ fn graphs(record: &OfGraphs, slowest: f64, every: usize) {
             continue;
         }
         compared += 1;
-        let today = again(record, &group[0], graph, &scratch);
+        let today = rerun(record, &group[0], graph, &scratch);
         let (recorded, today) = (repeatable(group), repeatable(&today));
         assert_eq!(recorded.len(), today.len(), "{}: {:?}: number of rows", record.word, key(&group[0]));
         for (recorded, today) in recorded.iter().zip(&today) {
@@ -238,7 +238,7 @@ fn graphs(record: &OfGraphs, slowest: f64, every: usize) {
 }
 
 #[test]
-fn graphs_come_out_again() {
+fn graph_records_are_reproduced() {
     if let Some(reason) = plimsoll::left_out("ilp") {
         return eprintln!("skipped: {reason}");
     }
@@ -249,7 +249,7 @@ fn graphs_come_out_again() {
 
 #[test]
 #[ignore = "minutes: every call of at most two seconds"]
-fn graphs_come_out_again_in_full() {
+fn graph_records_are_reproduced_in_full() {
     if let Some(reason) = plimsoll::left_out("ilp") {
         return eprintln!("skipped: {reason}");
     }
@@ -259,7 +259,7 @@ fn graphs_come_out_again_in_full() {
 }
 
 #[test]
-fn unreadable_instances_stay_so_and_lines_are_those_of_the_file() {
+fn unreadable_instances_are_compared_and_lines_refer_to_the_file() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("some")).unwrap();
     scratch.write("some/bad.csv", "id,lower,upper,size\na,0\n");
@@ -267,7 +267,7 @@ fn unreadable_instances_stay_so_and_lines_are_those_of_the_file() {
     let words = ["bench", "some", "--solvers", "exact", "--problems", "offsets", "--out", "record"];
     scratch.plimsoll(&words);
     scratch.plimsoll(&["recheck", "record"]).exits(0);
-    // A quoted field may hold ends of lines.
+    // A quoted field may contain line breaks.
     let text = scratch.read("record/rows.csv").replace("line 2: ", "line\n2: ");
     assert!(text.contains(",12,12,"), "{text}");
     scratch.write("rows.csv", text.replace(",12,12,", ",13,12,"));
@@ -278,9 +278,9 @@ fn unreadable_instances_stay_so_and_lines_are_those_of_the_file() {
     assert!(run.stdout.contains("is no instance of that name"), "{}", run.stdout);
 }
 
-/// Papers whose rows need neither corpora nor clocks.
+/// Reproduces the papers whose rows need neither corpora nor times.
 #[test]
-fn published_results_come_out_again() {
+fn published_results_are_reproduced() {
     if let Some(reason) = plimsoll::left_out("ilp") {
         return eprintln!("skipped: {reason}");
     }

@@ -1,4 +1,4 @@
-//! The analysis of rows on record: figures worked out by hand, properties, bad input, and the command.
+//! The analysis of records: figures computed by hand, properties, bad input, and the command.
 
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::analysis::integral::integral;
@@ -13,7 +13,8 @@ const HEADER: &str = "schema_version,suite,instance,sha256,load,capacity,problem
 
 const PLAIN: Options = Options { target_gap: None, shift: 0.0 };
 
-/// `fast` is a heuristic with three seeds on `a`, `exact` proves `a`, stops at the limit on `b`, fails on `c`.
+/// `fast` is a heuristic with three seeds on `a`, `exact` proves `a`, stops at the limit on `b`, fails on
+/// `c`.
 fn example() -> String {
     let rows = [
         "3,s,a,ha,90,,offsets,fast,heuristic,0,1,1,10,false,done,feasible,110,90,valid,1,cpu,2,",
@@ -43,7 +44,7 @@ fn near(found: Option<f64>, expected: f64) {
 }
 
 #[test]
-fn figures_are_those_worked_out_by_hand() {
+fn figures_match_those_computed_by_hand() {
     let (groups, standings) = analysed(&example(), PLAIN);
     assert_eq!((groups.len(), groups[0].instances.len()), (1, 3));
     let bounds: Vec<_> = groups[0].instances.iter().map(|i| (i.best_bound, i.best_value)).collect();
@@ -51,18 +52,18 @@ fn figures_are_those_worked_out_by_hand() {
     let [fast, exact, best] = &standings[0][..] else { panic!("two and their best") };
     assert_eq!((fast.instances, fast.runs, fast.answered, fast.solved, fast.at_bound), (3, 5, 3, 1, 1));
     assert_eq!((exact.instances, exact.runs, exact.answered, exact.solved, exact.at_bound), (3, 3, 2, 1, 1));
-    // Medians 120 over 100, 50 over 40, 10 over 10; 100 over 100, 60 over 40.
+    // Medians and best bounds: 120 and 100, 50 and 40, 10 and 10; 100 and 100, 60 and 40.
     near(fast.mean_gap, 15.0);
     near(exact.mean_gap, 25.0);
     assert_eq!((fast.worst_gap, exact.worst_gap), (Some(25.0), Some(50.0)));
-    // Times >10, >10, 0.5 and 4, >10, >10. A heuristic ends without a proof: its times to solve have no mean.
+    // Times >10, >10, 0.5 and 4, >10, >10. A heuristic proves nothing, so its times to solve have no mean.
     assert_eq!((fast.mean_time, fast.par2), (None, None));
     let times: Vec<_> = groups[0].cells[0].iter().flatten().map(Cell::time_to_solve).collect();
     assert!(times[0].is_none() && times[1].is_none() && times[2].is_some_and(|time| !time.censored));
     near(exact.mean_time.map(|mean| mean.value), 400f64.cbrt());
     assert!(exact.mean_time.unwrap().bound);
     near(exact.par2, 44.0 / 3.0);
-    // Medians spent: 2, 0.25, 0.5.
+    // Median times spent: 2, 0.25, 0.5.
     near(fast.mean_spent, 0.25f64.cbrt());
     let wins = |own: &Standing| (own.value_alone, own.value_shared, own.time_alone, own.time_shared);
     assert_eq!((wins(fast), wins(exact)), ((2, 0, 1, 0), (1, 0, 1, 0)));
@@ -79,7 +80,7 @@ fn figures_are_those_worked_out_by_hand() {
 }
 
 #[test]
-fn of_relations_more_are_better() {
+fn more_relations_are_better() {
     let header = "schema_version,suite,instance,sha256,operators,problem,unit,algorithm,kind,seed,time_limit,status,claim,value,lower_bound,verdict,seconds";
     let rows = [
         "5,g,a,ha,7,fusion,relations,fast,heuristic,0,10,done,feasible,6,9,valid,1",
@@ -93,8 +94,8 @@ fn of_relations_more_are_better() {
     let (groups, standings) = analysed(&format!("{header}\n{}\n", rows.join("\n")), PLAIN);
     let group = &groups[0];
     assert!(group.question.to_string().starts_with("fusion, maximise, 10 s"));
-    // Of two runs the worse is the median. An upper bound below a valid value is refused.
-    let cells = |who: usize| -> Vec<_> { group.cells[who].iter().flatten().map(|cell| cell.value).collect() };
+    // The median of two runs is the worse one. An upper bound below a valid value is rejected.
+    let cells = |at: usize| -> Vec<_> { group.cells[at].iter().flatten().map(|cell| cell.value).collect() };
     assert_eq!((cells(0), cells(1)), (vec![Some(4), Some(5), Some(3)], vec![Some(8), Some(5), None]));
     assert_eq!(group.troubles[0].error, "the bound 2 is below 3, the value of a valid solution");
     let facts: Vec<_> = group.instances.iter().map(|its| (its.best_bound, its.best_value)).collect();
@@ -106,7 +107,7 @@ fn of_relations_more_are_better() {
     assert_eq!((wins(fast), wins(exact)), ((1, 1), (1, 1)));
     let profile = curves::value_profile(group);
     assert_eq!(profile[0].points.iter().map(|point| point.0).collect::<Vec<_>>(), [1.0, 1.5, 1.5]);
-    // The tables have the columns that there is something to say in.
+    // Empty columns are omitted from the tables.
     let scratch = Scratch::new();
     scratch.write("rows.csv", format!("{header}\n{}\n", rows.join("\n")));
     scratch.plimsoll(&["report", "rows.csv", "--out", "out"]).exits(0);
@@ -116,7 +117,7 @@ fn of_relations_more_are_better() {
 }
 
 #[test]
-fn curves_are_those_worked_out_by_hand() {
+fn curves_match_those_computed_by_hand() {
     let (groups, _) = analysed(&example(), PLAIN);
     let third = 1.0 / 3.0;
     let time = curves::time_profile(&groups[0]);
@@ -132,9 +133,9 @@ fn curves_are_those_worked_out_by_hand() {
 }
 
 #[test]
-fn a_target_gap_solves_too() {
+fn runs_within_the_target_gap_are_solved() {
     let (groups, standings) = analysed(&example(), Options { target_gap: Some(20.0), shift: 0.0 });
-    // 110 and 120 are within 20 % of 100, 130 is not: the median of 1, 2 and never.
+    // 110 and 120 are within 20 % of 100, but 130 is not: the median of 1 s, 2 s and unsolved is 2 s.
     let cell = groups[0].cells[0][0].as_ref().unwrap();
     assert_eq!((cell.solved, cell.time.map(|time| time.seconds.to_bits())), (2, Some(2f64.to_bits())));
     assert_eq!((standings[0][0].solved, standings[0][1].solved), (2, 1));
@@ -161,7 +162,7 @@ fn ties_are_shared_and_bounds_above_peaks_do_not_count() {
 }
 
 #[test]
-fn other_questions_are_other_groups() {
+fn different_questions_form_different_groups() {
     let rows = ["10,false", "5,false", "10,true"]
         .map(|limit| format!("3,s,a,h,5,7,offsets,x,exact,0,1,1,{limit},done,feasible,6,5,valid,2,cpu,2,"));
     let (groups, _) = analysed(&format!("{HEADER}\n{}\n", rows.join("\n")), PLAIN);
@@ -170,14 +171,14 @@ fn other_questions_are_other_groups() {
         groups[2].question.to_string(),
         "offsets, decide the capacity, 10 s, 1 thread, cpu with 2 threads"
     );
-    // Within the capacity is an answer there, and nowhere else.
+    // Only in the last group does a peak within the capacity count as solved.
     let solved: Vec<bool> = groups.iter().map(|g| is_solved(g.cells[0][0].as_ref().unwrap())).collect();
     assert_eq!(solved, [false, false, true]);
     assert!(groups[2].instances[0].capacity == Some(7) && groups[0].instances[0].capacity.is_none());
 }
 
 #[test]
-fn other_terms_are_other_questions() {
+fn different_terms_are_different_questions() {
     let header =
         "schema_version,instance,sha256,problem,unit,terms,algorithm,status,value,lower_bound,verdict";
     let row = |machine, value, bound| {
@@ -191,30 +192,30 @@ fn other_terms_are_other_questions() {
 }
 
 #[test]
-fn the_load_stands_in_only_where_nothing_else_is_there() {
+fn the_load_is_the_bound_only_without_another() {
     let rows = "3,s,a,h,5,,offsets,x,external,0,1,1,10,false,done,,8,,valid,2,cpu,2,\n\
                 3,s,b,i,9,,offsets,x,external,0,1,1,10,false,done,,8,,valid,2,cpu,2,\n";
     let (groups, _) = analysed(&format!("{HEADER}\n{rows}"), PLAIN);
     let [a, b] = &groups[0].instances[..] else { panic!() };
     assert_eq!((a.best_bound, a.bound_from), (Some(5), "load"));
-    // A load above a valid peak is no bound: some of the buffers exclude each other.
+    // A load above a valid peak is not a bound: some buffers exclude each other.
     assert_eq!((b.best_bound, b.bound_from), (None, ""));
 }
 
 #[test]
 fn primal_integrals_are_areas() {
     let area = |events: &[(f64, u64)], best, horizon| integral(events.iter().copied(), best, horizon);
-    // Nothing for 1 s, twice the best for 2 s, then the best.
+    // No solution for 1 s, twice the best peak for 2 s, then the best peak.
     near(Some(area(&[(1.0, 200), (3.0, 100)], 100, 10.0)), 1.0 + 2.0 * 0.5);
     near(Some(area(&[], 100, 10.0)), 10.0);
     near(Some(area(&[(0.0, 100)], 100, 10.0)), 0.0);
     near(Some(area(&[(0.0, 0)], 0, 10.0)), 0.0);
-    // What comes after the limit does not count.
+    // Improvements after the limit do not count.
     near(Some(area(&[(2.0, 400), (12.0, 100)], 100, 10.0)), 2.0 + 8.0 * 0.75);
 }
 
 #[test]
-fn traces_become_integrals_and_mean_gaps() {
+fn traces_give_integrals_and_mean_gaps() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("r")).unwrap();
     scratch.write("r/rows.csv", example());
@@ -236,12 +237,12 @@ fn traces_become_integrals_and_mean_gaps() {
 
 #[cfg(unix)]
 #[test]
-fn links_to_folders_above_are_not_followed() {
+fn links_to_parent_folders_are_not_followed() {
     let scratch = Scratch::new();
     std::fs::create_dir_all(scratch.path("all/r")).unwrap();
     std::fs::create_dir(scratch.path("aside")).unwrap();
     scratch.write("all/r/rows.csv", example());
-    scratch.write("aside/rows.csv", "this is none");
+    scratch.write("aside/rows.csv", "not a record");
     for (to, name) in [("..", "all/up"), (".", "all/here")] {
         std::os::unix::fs::symlink(to, scratch.path(name)).unwrap();
     }
@@ -257,7 +258,7 @@ fn traces_of_sweeps_belong_to_runs_by_seed_and_limit() {
     let mut rows =
         "key,instance,problem,algorithm,seed,repetition,time_limit,status,peak,verdict,seconds\n".to_owned();
     let mut trace = "suite,instance,problem,algorithm,seed,run,seconds,event,peak,lower_bound\n".to_owned();
-    // Two limits, two seeds; the trace counts runs of the algorithm on the instance through.
+    // Two limits and two seeds; the trace numbers the runs of an algorithm on an instance consecutively.
     let runs = [(1, 0, 0.2), (1, 1, 0.4), (4, 0, 1.0), (4, 1, 3.0)];
     for (nth, (limit, seed, found)) in (1..).zip(runs) {
         writeln!(rows, "k{nth},a,offsets,x,{seed},1,{limit},done,7,valid,1").unwrap();
@@ -275,11 +276,11 @@ fn traces_of_sweeps_belong_to_runs_by_seed_and_limit() {
 }
 
 #[test]
-fn without_a_time_limit_nothing_stands_for_runs_that_did_not_solve() {
-    let row = |instance, who, claim: &str, peak: u64, seconds: f64| {
+fn without_a_time_limit_unsolved_runs_have_no_time() {
+    let row = |instance, algorithm, claim: &str, peak: u64, seconds: f64| {
         let bound = if claim == "optimal" { 10 } else { 5 };
         format!(
-            "3,s,{instance},h{instance},5,,offsets,{who},x,0,1,1,,false,done,{claim},{peak},{bound},valid,{seconds},cpu,2,\n"
+            "3,s,{instance},h{instance},5,,offsets,{algorithm},x,0,1,1,,false,done,{claim},{peak},{bound},valid,{seconds},cpu,2,\n"
         )
     };
     let rows = [
@@ -294,13 +295,13 @@ fn without_a_time_limit_nothing_stands_for_runs_that_did_not_solve() {
     near(slow.par2, 4.0);
     near(best.mean_time.map(|mean| mean.value), 4.0);
     assert_eq!(slow.time_factor.map(|mean| mean.value), None);
-    // On b nobody else ran: nothing to win, and a word about it.
+    // No other algorithm ran on b, so there is no win, but a note.
     assert_eq!((slow.value_alone, slow.time_alone), (1, 1));
     assert!(groups[0].notes[0].contains("not every algorithm ran"), "{:?}", groups[0].notes);
 }
 
 #[test]
-fn an_algorithm_has_one_colour_and_the_best_stands_above() {
+fn an_algorithm_has_one_colour_and_the_best_come_first() {
     let mut text = format!("{HEADER}\n");
     for (at, peak) in (0..9).rev().zip(20..) {
         writeln!(text, "3,s,a,h,10,,offsets,w{at},x,0,1,1,10,false,done,feasible,{peak},10,valid,1,cpu,2,")
@@ -319,13 +320,13 @@ fn an_algorithm_has_one_colour_and_the_best_stands_above() {
     for plot in &plots {
         let [third, other] = ["w3 (", "w8 ("].map(|name| plot.svg.find(name).unwrap());
         assert!(third < other, "{}", plot.title);
-        // The last line and word before a name are its own in the legend.
+        // In the legend, the line of an algorithm precedes its name.
         let colour = |at: usize| plot.svg[..at].rsplit("stroke=\"").next().map(|rest| rest[..7].to_owned());
         assert_eq!(colour(third).as_deref(), Some("#56B4E9"), "w3, the sixth: {}", plot.title);
     }
 }
 
-/// Rows that nobody chose.
+/// Returns random rows.
 fn random_rows(mut state: u64, unit: &str) -> Vec<Record> {
     let mut next = move |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -386,7 +387,7 @@ fn the_virtual_best_is_never_worse_and_profiles_rise() {
         for curve in curves[..2].iter().flatten() {
             assert!(curve.points.iter().all(|&(x, y)| x >= 1.0 && y <= 1.0), "{curve:?}");
         }
-        // Nothing is lost: every run is in a cell, every run without an answer is listed.
+        // Every run is in a cell, and every run without an answer is listed.
         let runs: usize = group.cells.iter().flatten().flatten().map(|cell| cell.runs).sum();
         assert_eq!(runs, rows.len());
         let crashed = rows.iter().filter(|row| row.status == "crashed").count();
@@ -395,7 +396,7 @@ fn the_virtual_best_is_never_worse_and_profiles_rise() {
 }
 
 #[test]
-fn bad_input_is_named_by_file_line_and_value() {
+fn errors_name_file_line_and_value() {
     let scratch = Scratch::new();
     let fails = |text: &str, parts: &[&str]| {
         scratch.write("rows.csv", text);
@@ -428,17 +429,17 @@ fn bad_input_is_named_by_file_line_and_value() {
     scratch
         .plimsoll(&["report", "file", "--out", "o"])
         .refuses(&["file: it is neither a folder nor a CSV file"]);
-    scratch.plimsoll(&["report", "rows.csv", "--out", "file"]).refuses(&["file: it is no folder"]);
+    scratch.plimsoll(&["report", "rows.csv", "--out", "file"]).refuses(&["file: it is not a folder"]);
     scratch.plimsoll(&["report", "rows.csv", "--out", "empty/.."]).refuses(&["cannot write"]);
     scratch.plimsoll(&["report", "rows.csv", "--out", "o", "--target-gap", "-1"]).exits(2);
     scratch.write("empty/mine", "");
     scratch
         .plimsoll(&["report", "rows.csv", "--out", "empty"])
-        .refuses(&["it is not empty and holds no report"]);
+        .refuses(&["it is neither empty nor an earlier report"]);
 }
 
 #[test]
-fn torn_rows_and_unknown_columns_are_told() {
+fn truncated_rows_and_unknown_columns_are_noted() {
     let scratch = Scratch::new();
     let text = example().replacen("error\n", "mood\n", 1);
     scratch.write("rows.csv", format!("{text}3,s,c,hc,10,,off"));
@@ -451,7 +452,7 @@ fn torn_rows_and_unknown_columns_are_told() {
 }
 
 #[test]
-fn a_report_is_written_whole_again_and_the_same() {
+fn a_report_is_reproducible_and_replaced_as_a_whole() {
     let scratch = Scratch::new();
     scratch.write("t.csv", TINY);
     scratch.plimsoll(&["bench", "t.csv", "--time-limit", "5", "--trace", "--out", "all/bench"]).exits(0);
@@ -481,7 +482,7 @@ fn a_report_is_written_whole_again_and_the_same() {
     scratch.plimsoll(&["report", "all", "--out", "two"]).exits(0);
     let first = files("one");
     assert!(first == files("two"));
-    // The sweep kept layouts and courses.
+    // The sweep kept layouts and traces.
     let page = scratch.read("one/report.html");
     assert!(page.contains("Maps and pictures: 2 of 2") && page.contains("<summary>uniform-30-0"), "no maps");
     assert!(scratch.read("one/gap-over-time.csv").contains("sweep,1,search,"));
@@ -497,7 +498,7 @@ fn a_report_is_written_whole_again_and_the_same() {
         assert!(first.iter().any(|(path, _)| path == std::path::Path::new(name)), "{name}");
     }
     assert!(first.iter().any(|(path, _)| path.to_string_lossy().ends_with("-gap-over-time.svg")));
-    // Once more in its place; with the report among the inputs, which is none.
+    // The report is replaced; a report among the inputs is ignored.
     scratch.plimsoll(&["report", "all", "--out", "one"]).exits(0);
     assert!(first == files("one"));
     scratch.plimsoll(&["report", "all", "--out", "all/report"]).exits(0);
@@ -505,19 +506,19 @@ fn a_report_is_written_whole_again_and_the_same() {
     assert!(scratch.read("all/report/summary.md") == scratch.read("one/summary.md"));
     scratch
         .plimsoll(&["report", "all/bench", "--out", "all"])
-        .refuses(&["an input of this very run lies in it"]);
-    // Somebody's file is not thrown away.
+        .refuses(&["it contains an input of this command"]);
+    // Other files are not deleted.
     scratch.write("one/mine.txt", "");
-    scratch.plimsoll(&["report", "all", "--out", "one"]).refuses(&["one: it holds 'mine.txt'"]);
+    scratch.plimsoll(&["report", "all", "--out", "one"]).refuses(&["one: it contains 'mine.txt'"]);
 }
 
-/// Names of identifiers on a page.
+/// Returns the element ids on a page.
 fn identifiers(page: &str) -> Vec<&str> {
     page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
 #[test]
-fn the_page_is_whole_whatever_things_are_called() {
+fn names_cannot_break_the_page() {
     let scratch = Scratch::new();
     let evil = "\"<b>&\"\"'</script><script>alert(1)</script>\"";
     std::fs::create_dir_all(scratch.path("all/r/maps")).unwrap();
@@ -563,7 +564,7 @@ fn the_page_is_whole_whatever_things_are_called() {
     );
 }
 
-/// What the page promises in a browser: see the script.
+/// Checks the page in a browser; see the script.
 #[test]
 #[ignore = "needs a browser: apt-get install chromium"]
 fn a_browser_shows_and_sorts_the_page() {
@@ -573,8 +574,8 @@ fn a_browser_shows_and_sorts_the_page() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/report-browser.sh");
     let output =
         std::process::Command::new("bash").arg(script).arg(scratch.path("o/report.html")).output().unwrap();
-    let told =
+    let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("sorted") || told.contains("no browser here"), "{told}");
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("sorted") || text.contains("no browser here"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! `plimsoll reproduce`: every paper's output follows from its inputs, and what is left out is said.
+//! `plimsoll reproduce`: the output of every paper follows from its inputs, and skipped parts are reported.
 
 use crate::common::{Run, Scratch, TINY, command};
 use plimsoll::run::Limits;
@@ -7,7 +7,7 @@ use plimsoll_papers::{Amount, Context, Params, Reproduction, Row, Verdict, write
 use plimsoll_papers::{cann, fusion, luna, mini_infer, minimalloc, patent, pisarchyk_lee};
 use std::time::Duration;
 
-/// A context whose nodes keep tests short, on any machine.
+/// Returns a context with a node limit that keeps tests short on any machine.
 fn brief(registry: &plimsoll::Registry) -> Context<'_> {
     let time = Some(Duration::from_secs(600));
     Context { limits: Limits { time, nodes: Some(2000), ..Limits::default() }, ..Context::new(registry) }
@@ -19,12 +19,12 @@ fn text(found: &Reproduction) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// Parameters of a generated family.
+/// Returns parameters of a generated family.
 fn params<const N: usize>(params: [(&str, u64); N]) -> Params {
     params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The first row whose table and name contain these words.
+/// Returns the first row whose table and name contain these strings.
 #[track_caller]
 fn row<'a>(found: &'a Reproduction, table: &str, name: &str) -> &'a Row {
     let row = found.rows.iter().find(|row| row.table.contains(table) && row.row.contains(name));
@@ -35,7 +35,7 @@ fn ours(found: &Reproduction, table: &str, name: &str) -> String {
     row(found, table, name).ours.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
 }
 
-/// Every figure is a picture whose tags close each other.
+/// Checks that every figure is a well-formed SVG, and returns their number.
 fn figures(found: &Reproduction) -> usize {
     let pictures = found.files.iter().filter(|file| file.is_figure());
     pictures.clone().for_each(|file| well_formed(&file.name, &String::from_utf8_lossy(&file.content)));
@@ -58,7 +58,7 @@ fn well_formed(name: &str, text: &str) {
     assert!(open.is_empty(), "{name}: {open:?}");
 }
 
-/// The patent's example with another size of one operator.
+/// Returns the example of the patent with another size of one operator.
 fn resized(instance: &Instance, operator: usize, size: u64) -> Instance {
     let conflict = |a: usize, b: usize| instance.conflict(BufferId::at(a), BufferId::at(b));
     let pairs = (0..instance.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
@@ -71,7 +71,7 @@ fn resized(instance: &Instance, operator: usize, size: u64) -> Instance {
 }
 
 #[test]
-fn the_patent_follows_its_sizes_its_graph_and_its_figure() {
+fn the_patent_depends_on_its_sizes_its_graph_and_its_figure() {
     let registry = plimsoll::registry();
     let context = Context::new(&registry);
     let inputs = patent::Inputs::default();
@@ -104,7 +104,7 @@ fn the_patent_follows_its_sizes_its_graph_and_its_figure() {
 }
 
 #[test]
-fn the_graph_engine_follows_its_example_and_its_models() {
+fn the_graph_engine_depends_on_its_example_and_its_models() {
     let registry = plimsoll::registry();
     let context = brief(&registry);
     let mut inputs = cann::Inputs::default();
@@ -134,7 +134,7 @@ fn the_graph_engine_follows_its_example_and_its_models() {
 }
 
 #[test]
-fn pools_follow_alignment_network_and_report() {
+fn shared_objects_depend_on_alignment_network_and_report() {
     let registry = plimsoll::registry();
     let context = brief(&registry);
     let inputs =
@@ -155,12 +155,12 @@ fn pools_follow_alignment_network_and_report() {
     let mut other = inputs;
     other.sample.memory.1 = 1537.0;
     let other = mini_infer::reproduce(&other, &context).unwrap();
-    // The sum of the pools shown, and the saving.
+    // The sum of the shared objects shown, and the saving.
     assert_eq!(other.count(Verdict::Unexpected), 2, "{}", text(&other));
 }
 
 #[test]
-fn fusion_follows_its_tables_and_its_networks() {
+fn fusion_depends_on_its_tables_and_its_networks() {
     let registry = plimsoll::registry();
     let context = Context::new(&registry);
     let plain = fusion::reproduce(&fusion::Inputs::default(), &context).unwrap();
@@ -181,7 +181,7 @@ fn fusion_follows_its_tables_and_its_networks() {
 }
 
 #[test]
-fn merging_and_overlap_follow_their_tables() {
+fn merging_and_overlap_depend_on_their_tables() {
     let registry = plimsoll::registry();
     let context = Context { seeds: 0, ..brief(&registry) };
     let inputs = luna::Inputs::default();
@@ -211,7 +211,7 @@ fn none_but(family: &str) -> pisarchyk_lee::Inputs {
 }
 
 #[test]
-fn strategies_follow_their_networks() {
+fn strategies_depend_on_their_networks() {
     let registry = plimsoll::registry();
     let context = brief(&registry);
     let network = |params| {
@@ -241,13 +241,13 @@ fn strategies_follow_their_networks() {
     assert_eq!(ours(&other, "worked example, offsets", "greedy-by-size"), "224");
     assert_eq!(row(&other, "abstract", "naive over").printed, Some(Amount::Decimal(1.0, 1)));
 
-    // No family at all: others stand in, and that is said.
+    // An unknown family is replaced by others and reported.
     let mut none = none_but("no-such");
     none.networks[0].name = "X".to_owned();
     let none = pisarchyk_lee::reproduce(&none, &context).unwrap();
     assert!(none.left_out.iter().any(|line| line == "X: no family 'no-such' generates it"));
     assert_eq!(ours(&none, "models, offsets", "lenet5, greedy-by-size"), "37632");
-    // A strategy that ran into the limit is no error.
+    // A strategy that reaches its limit is not an error.
     let short = Context { limits: Limits { nodes: Some(4), ..Limits::default() }, ..Context::new(&registry) };
     let short = pisarchyk_lee::reproduce(&none_but("lenet5"), &short).unwrap();
     assert_eq!(row(&short, "models, objects", "lenet5").verdict(), Verdict::Own);
@@ -271,13 +271,13 @@ fn the_front_page_is_checked() {
     assert_eq!(row(&other, "front page", "least peak").verdict(), Verdict::Unexpected, "{}", text(&other));
 }
 
-/// A corpora folder with one instance.
+/// Writes a corpora folder with one instance.
 fn corpora(scratch: &Scratch, file: &str, text: &str) {
     std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
     scratch.write(&format!("corpora/minimalloc/{file}"), text);
 }
 
-/// `reproduce` with these corpora, and a peer where there is one.
+/// Runs `reproduce` with these corpora, and optionally with a peer.
 fn with_corpora(scratch: &Scratch, words: &[&str], peer: Option<&str>) -> Run {
     let mut command = command(&scratch.path(""));
     command.env("PLIMSOLL_CORPORA", scratch.path("corpora")).env_remove("PLIMSOLL_MINIMALLOC");
@@ -288,7 +288,7 @@ fn with_corpora(scratch: &Scratch, words: &[&str], peer: Option<&str>) -> Run {
 }
 
 #[test]
-fn instances_are_decided_thinned_or_not() {
+fn instances_are_decided() {
     let scratch = Scratch::new();
     corpora(&scratch, "A.8.csv", TINY);
     let plain = with_corpora(&scratch, &["minimalloc", "--out", "out"], None).exits(0).stdout;
@@ -310,19 +310,19 @@ fn instances_are_decided_thinned_or_not() {
     let thin = scratch.read("thin/minimalloc/rows.csv");
     assert!(thin.contains("\"A, buffers\",,1,") && thin.contains("\"A, least peak\",,4,"), "{thin}");
 
-    // A capacity that does not suffice.
+    // A capacity that is too small.
     corpora(&scratch, "A.7.csv", TINY);
     std::fs::remove_file(scratch.path("corpora/minimalloc/A.8.csv")).unwrap();
     let run = with_corpora(&scratch, &["minimalloc"], None).exits(1);
     assert!(run.stdout.contains("does not fit") && run.stderr.contains("1 rows are not as expected"));
-    // A file that is none.
+    // A file that is not an instance.
     corpora(&scratch, "A.7.csv", "id,lower\nx,1\n");
     with_corpora(&scratch, &["minimalloc"], None).refuses(&["A.7.csv"]);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_peer_stands_beside_and_is_checked() {
+fn a_peer_is_compared_and_checked() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new();
     corpora(&scratch, "A.8.csv", TINY);
@@ -347,7 +347,7 @@ fn a_peer_stands_beside_and_is_checked() {
     assert!(run.stdout.contains("skipped: MiniMalloc itself:") && run.stdout.contains("is not a file"));
 }
 
-/// Without corpora all papers run, and what takes no part is said.
+/// Without corpora, all papers run, and skipped parts are reported.
 #[test]
 fn all_papers_run_without_corpora() {
     let scratch = Scratch::new();
@@ -365,8 +365,8 @@ fn all_papers_run_without_corpora() {
     }
     let summary = scratch.read("out/summary.md");
     for part in [
-        "left out: real models: PLIMSOLL_CORPORA is not set",
-        "left out: the instances A to K",
+        "- skipped: real models: PLIMSOLL_CORPORA is not set",
+        "- skipped: the instances A to K",
         "| cann | S4 |",
     ] {
         assert!(summary.contains(part), "{part}: {summary}");
@@ -379,13 +379,13 @@ fn all_papers_run_without_corpora() {
 }
 
 #[test]
-fn bad_words_are_refused() {
+fn bad_arguments_are_rejected() {
     let scratch = Scratch::new();
     scratch
-        .plimsoll(&["reproduce", "nobody"])
-        .refuses(&["unknown paper 'nobody'", "minimalloc (Moffitt 2023)"]);
+        .plimsoll(&["reproduce", "unknown"])
+        .refuses(&["unknown paper 'unknown'", "minimalloc (Moffitt 2023)"]);
     scratch.write("file", "");
-    scratch.plimsoll(&["reproduce", "patent", "--out", "file"]).refuses(&["cannot make file"]);
+    scratch.plimsoll(&["reproduce", "patent", "--out", "file"]).refuses(&["cannot create the folder file"]);
     scratch.plimsoll(&["reproduce", "patent", "--seeds", "x"]).refuses(&["--seeds"]);
     let run = scratch.plimsoll(&["reproduce", "patent", "--time-limit", "0"]).exits(3);
     assert!(
@@ -398,5 +398,5 @@ fn bad_words_are_refused() {
         .env("PLIMSOLL_CORPORA", scratch.path("nowhere"))
         .args(["reproduce", "patent"])
         .output();
-    Run::from(run.unwrap()).refuses(&["PLIMSOLL_CORPORA names", "which is no folder"]);
+    Run::from(run.unwrap()).refuses(&["PLIMSOLL_CORPORA: ", "is not a folder"]);
 }

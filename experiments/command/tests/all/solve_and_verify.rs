@@ -1,4 +1,4 @@
-//! Answers: what is printed, stored, checked again, and which exit code says what.
+//! `solve` and `verify`: output, stored answers and exit codes.
 
 use crate::common::{Scratch, TINY, algorithms, command};
 use std::io::Read;
@@ -11,7 +11,7 @@ fn solve<'a>(file: &'a str, words: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn json_holds_what_scripts_need() {
+fn json_contains_the_documented_members() {
     let scratch = Scratch::new();
     scratch.write("tiny.8.csv", TINY);
     let words = solve("tiny.8.csv", &["--solver", "large-first", "--json", "--seed", "7"]);
@@ -61,7 +61,7 @@ fn a_stored_answer_verifies() {
 }
 
 #[test]
-fn corrupted_layouts_are_refused_with_ids_and_numbers() {
+fn corrupted_layouts_are_rejected_with_ids_and_numbers() {
     let scratch = Scratch::new();
     scratch.write("t.10.csv", "id,lower,upper,size,alignment\na,0,4,4,4\nb,2,6,2,1\nc,4,8,4,1\n");
     scratch.write("good.csv", "id,offset\nc,0\nb,8\na,4\n");
@@ -82,7 +82,7 @@ fn corrupted_layouts_are_refused_with_ids_and_numbers() {
     assert_eq!((&json["peak"], &json["load"]), (&12.into(), &6.into()));
     let json = scratch.plimsoll(&["verify", "t.10.csv", "good.csv", "--json"]).exits(0).json();
     assert_eq!((&json["valid"], &json["certificate"]), (&true.into(), &serde_json::Value::Null));
-    // The same layout passes or fails with the capacity alone.
+    // The same layout is valid or not, depending on the capacity.
     let with = |capacity| scratch.plimsoll(&["verify", "t.10.csv", "good.csv", "--capacity", capacity]).code;
     assert_eq!((with("10"), with("9")), (0, 1));
     scratch.plimsoll(&["verify", "t.9.csv", "good.csv"]).exits(2);
@@ -106,9 +106,10 @@ fn a_capacity_below_the_load_is_infeasible() {
 }
 
 #[test]
-fn a_layout_above_the_capacity_is_reported_as_what_it_is() {
+fn a_layout_above_the_capacity_is_written_with_claim_unknown() {
     let scratch = Scratch::new();
-    // The sum is 20, the load 12: end to end exceeds 15, which is not proved impossible.
+    // The sum of sizes is 20 and the load 12, so a layout end to end exceeds 15, but 15 is not proved
+    // infeasible.
     scratch.write("t.15.csv", "id,lower,upper,size\na,0,1,8\nb,0,2,4\nc,1,2,8\n");
     let words = solve("t.15.csv", &["--solver", "naive", "--json", "-o", "out.csv"]);
     let json = scratch.plimsoll(&words).exits(3).json();
@@ -118,12 +119,12 @@ fn a_layout_above_the_capacity_is_reported_as_what_it_is() {
     scratch.plimsoll(&["verify", "t.15.csv", "out.csv", "--no-capacity"]).exits(0);
 }
 
-/// Eight operators and who may not share with whom: optimum 43, load 20, so no cheap bound proves anything wrong.
+/// Eight operators with pairwise conflicts, load 20 and optimum 43, which no cheap bound proves.
 const CONFLICTS: &str = "id,lower,upper,size,separations\n1,0,1,5,2\n2,1,2,10,1 3 4 5\n3,2,3,8,2 4 5 6\n\
     4,3,4,20,2 3 5 6 7\n5,4,5,2,2 3 4 6 7 8\n6,5,6,6,3 4 5 7\n7,6,7,15,4 5 6 8\n8,7,8,3,5 7\n";
 
 #[test]
-fn no_time_means_no_claim() {
+fn without_time_no_false_claim_is_made() {
     let scratch = Scratch::new();
     scratch.write("conflicts.csv", CONFLICTS);
     for name in algorithms("heuristic").into_iter().chain(algorithms("exact")) {
@@ -157,7 +158,7 @@ fn endpoints_can_be_overridden() {
 }
 
 #[test]
-fn nothing_to_plan_is_planned() {
+fn an_empty_instance_is_planned() {
     let scratch = Scratch::new();
     scratch.write("none.csv", "id,lower,upper,size\n");
     for name in algorithms("heuristic").into_iter().chain(algorithms("exact")) {
@@ -196,7 +197,7 @@ fn the_same_seed_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let scratch = Scratch::new();
     let mut child = command(&scratch.path(""))
         .args(["list"])

@@ -1,12 +1,12 @@
-//! The command spill: what goes, why a capacity is too small, exit codes, files.
+//! `plimsoll spill`: spilled buffers, reasons for a shortfall, exit codes and files.
 
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// Load 11 at step 7, where `dense` and `output` are alive.
+/// An instance with load 11 at step 7, where `dense` and `output` are live.
 const EXAMPLE: &str = "id,lower,upper,size\ninput,0,2,4\nconv,1,4,6\npool,3,6,2\ndense,5,8,8\noutput,7,9,3\n";
 
-/// a is read twice, once by an operator that owns a region; b is a view of a; y is wanted.
+/// A graph in which a is read twice, b is a view of a, and y is the output.
 const GRAPH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
     { "name": "x", "bytes": 40, "role": "input" }, { "name": "a", "bytes": 100 }, { "name": "b", "bytes": 100 },
     { "name": "c", "bytes": 60 }, { "name": "d", "bytes": 60 }, { "name": "y", "bytes": 8, "role": "output" } ],
@@ -27,7 +27,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn an_instance_is_spilled_and_told_why() {
+fn an_instance_is_spilled_with_a_reason() {
     let scratch = Scratch::new();
     scratch.write("example.8.csv", EXAMPLE);
     let words = ["spill", "example.8.csv", "--json", "--output", "places.csv", "--plot", "map.svg"];
@@ -47,7 +47,7 @@ fn an_instance_is_spilled_and_told_why() {
         "{places}"
     );
     assert!(scratch.read("map.svg").contains("conv"));
-    // Enough, and nothing.
+    // A sufficient capacity, and none.
     let report =
         json(&scratch.plimsoll(&["spill", "example.8.csv", "--capacity", "11", "--json"]).exits(0).stdout);
     assert_eq!((report["need"]["capacity"].as_str(), report["traffic"].as_u64()), (Some("met"), Some(0)));
@@ -57,14 +57,18 @@ fn an_instance_is_spilled_and_told_why() {
 }
 
 #[test]
-fn what_has_to_stay_may_not_fit() {
+fn buffers_that_must_stay_may_not_fit() {
     let scratch = Scratch::new();
     scratch.write("example.8.csv", EXAMPLE);
     let keep = ["spill", "example.8.csv", "--keep", "dense", "--keep", "output"];
     let run = scratch.plimsoll(&keep).exits(1);
-    assert!(run.stdout.contains("traffic      none: what has to stay does not fit"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("traffic      none: the buffers that must stay do not fit"),
+        "{}",
+        run.stdout
+    );
     scratch.plimsoll(&[&keep[..], &["--compare"]].concat()).exits(1);
-    // As a file says it: dense stays, output costs 5, conv next to nothing.
+    // By the file, dense stays, output costs 5 bytes and conv 1 byte.
     scratch.write("traffic.csv", "id, traffic\ndense,\noutput,5\nconv,1\n");
     let words = ["spill", "example.8.csv", "--traffic", "traffic.csv", "--json"];
     let report = json(&scratch.plimsoll(&words).exits(0).stdout);
@@ -75,18 +79,19 @@ fn what_has_to_stay_may_not_fit() {
 }
 
 #[test]
-fn a_graph_moves_what_its_operators_write_and_read() {
+fn traffic_of_a_graph_is_what_its_operators_write_and_read() {
     let scratch = Scratch::new();
     scratch.write("net.json", GRAPH);
     let words = ["spill", "net.json", "--capacity", "130", "--json"];
     let report = json(&scratch.plimsoll(&words).exits(0).stdout);
-    // a, which is b too, is written once, read as b and read as a: 300; x is read, c and d are written and read.
+    // a shares memory with b and is written once and read twice, 300 bytes; x is read, c and d are written
+    // and read.
     assert_eq!((report["traffic"].as_u64(), report["lower_bound"].as_u64()), (Some(280), Some(280)));
     assert_eq!(names(&report["spilled"]), ["x", "c", "d"]);
     let places = ["spill", "net.json", "--capacity", "130", "--output", "places.csv"];
     scratch.plimsoll(&places).exits(0);
     assert!(scratch.read("places.csv").contains("a,0,5,100,300,chip,"), "{}", scratch.read("places.csv"));
-    // Views that copy are written and read.
+    // With --no-views, views are written and read.
     let copied = [&words[..], &["--no-views", "--capacity", "100"]].concat();
     scratch.plimsoll(&copied).refuses(&["--capacity", "multiple"]);
     let copied = ["spill", "net.json", "--capacity", "110", "--json", "--no-views"];
@@ -112,7 +117,7 @@ fn algorithms_are_compared() {
 }
 
 #[test]
-fn bad_input_is_named() {
+fn errors_name_the_bad_value() {
     let scratch = Scratch::new();
     scratch.write("example.csv", EXAMPLE);
     scratch.write("net.json", GRAPH);
@@ -121,13 +126,13 @@ fn bad_input_is_named() {
     with(&["net.json"]).refuses(&["net.json", "--capacity"]);
     with(&["absent.csv", "--capacity", "8"]).refuses(&["absent.csv"]);
     with(&["example.csv", "--capacity", "-8"]).refuses(&["-8"]);
-    with(&["example.csv", "--capacity", "8", "--keep", "nobody"]).refuses(&["example.csv", "'nobody'"]);
+    with(&["example.csv", "--capacity", "8", "--keep", "missing"]).refuses(&["example.csv", "'missing'"]);
     with(&["example.csv", "--capacity", "8", "--solver", "exakt"]).refuses(&["'exakt'", "'exact'"]);
     with(&["example.csv", "--capacity", "8", "--order", "dfs"]).refuses(&["graphs"]);
     with(&["example.csv", "--capacity", "8", "--align", "4"]).refuses(&["graphs"]);
     with(&["net.json", "--capacity", "8", "--endpoints", "inclusive"]).refuses(&["--endpoints"]);
     for (text, parts) in [
-        ("id,traffic\nnobody,3\n", ["line 2", "'nobody'"]),
+        ("id,traffic\nmissing,3\n", ["line 2", "'missing'"]),
         ("id,traffic\nconv,-3\n", ["line 2", "'-3'"]),
         ("id,traffic\nconv,3\nconv,4\n", ["line 3", "'conv'"]),
         ("id,bytes\nconv,3\n", ["traffic", "no column"]),

@@ -3,7 +3,8 @@
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// Two branches of unequal length, and a skip around both: `x` is read last by the operator that joins everything.
+/// Two branches of unequal length and a skip connection around both: `x` is read last by the operator that
+/// joins them.
 const SKIP: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "skip",
     "tensors": [ { "name": "in", "bytes": 10, "role": "input" }, { "name": "out \"quoted\", y", "bytes": 10, "role": "output" },
                  { "name": "x", "bytes": 100 }, { "name": "a", "bytes": 60 }, { "name": "b", "bytes": 70 },
@@ -15,7 +16,7 @@ const SKIP: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "skip"
         { "name": "right", "kind": "Conv", "inputs": ["x"], "outputs": ["c"] },
         { "name": "join", "kind": "Add", "inputs": ["x", "b", "c"], "outputs": ["out \"quoted\", y"] } ] } }"#;
 
-/// An `If` with a skip inside one branch.
+/// An `If` with a skip connection inside one branch.
 const BRANCH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "branch",
     "tensors": [ { "name": "c", "bytes": 1, "role": "input" }, { "name": "x", "bytes": 8, "role": "input" },
                  { "name": "y", "bytes": 8, "role": "output" }, { "name": "p", "bytes": 8 }, { "name": "q", "bytes": 8 },
@@ -38,11 +39,11 @@ fn plan(file: &str, more: &[&str]) -> Value {
 }
 
 #[test]
-fn each_relation_is_planned_and_says_what_collides() {
+fn each_relation_is_planned_and_collisions_are_reported() {
     let of = |relation: &str| plan(SKIP, &["--conflicts", relation]);
     let number = |report: &Value, key: &str| report[key].as_u64().unwrap();
     let schedule = of("schedule");
-    // x with a and b, then with b and c.
+    // x is live with a and b, then with b and c.
     assert_eq!(number(&schedule, "arena"), 230);
     assert_eq!(of("streams=1")["arena"], schedule["arena"]);
     let reachable = of("reachable");
@@ -77,7 +78,7 @@ fn regions_inside_operators_are_blocks_by_the_same_relation() {
 }
 
 #[test]
-fn pieces_and_pools_go_by_the_same_conflicts() {
+fn split_buffers_and_shared_objects_use_the_same_conflicts() {
     for problem in ["offsets", "split-buffers"] {
         let report = plan(SKIP, &["--conflicts", "reachable", "--problem", problem]);
         assert_eq!((&report["problem"], &report["arena"]), (&Value::from(problem), &Value::from(270)));
@@ -92,7 +93,8 @@ fn the_comparison_has_a_row_per_relation() {
     scratch.write("skip.json", SKIP);
     let words = ["plan", "skip.json", "--conflicts", "compare", "--output", "rows.csv"];
     let text = scratch.plimsoll(&words).exits(0).stdout;
-    assert!(text.contains("mutex overlooks 1 pairs that the order holds together"), "{text}");
+    let missed = "mutex misses 1 pair of buffers that are simultaneously live in the order";
+    assert!(text.contains(missed), "{text}");
     let rows = plan(SKIP, &["--conflicts", "compare"]);
     let rows = rows.as_array().unwrap();
     let words: Vec<&str> = rows.iter().map(|row| row["conflicts"].as_str().unwrap()).collect();
@@ -109,7 +111,7 @@ fn the_comparison_has_a_row_per_relation() {
 }
 
 #[test]
-fn files_are_those_of_the_problem() {
+fn files_match_the_problem() {
     let scratch = Scratch::new();
     scratch.write("skip.json", SKIP);
     let words = [
@@ -127,7 +129,7 @@ fn files_are_those_of_the_problem() {
         "map.svg",
     ];
     let text = scratch.plimsoll(&words).exits(0).stdout;
-    assert!(text.contains("\nany time     safe with operators"), "{text}");
+    assert!(text.contains("\nconcurrent   safe when independent operators"), "{text}");
     scratch.plimsoll(&["verify", "skip.csv", "layout.csv"]).exits(0);
     let solved = scratch.plimsoll(&["solve", "skip.csv", "--json"]).exits(0).json();
     assert_eq!((&solved["peak"], &solved["claim"]), (&Value::from(270), &Value::from("optimal")));
@@ -137,7 +139,7 @@ fn files_are_those_of_the_problem() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_refused() {
+fn unsupported_plans_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("skip.json", SKIP);
     let refuses = |more: &[&str], parts: &[&str]| {
@@ -155,12 +157,12 @@ fn what_cannot_be_planned_is_refused() {
     refuses(&["--conflicts", "mutex", "--solver", "nonsense"], &["nonsense"]);
     refuses(
         &["--conflicts", "mutex", "--problem", "scattered", "--solver", "search"],
-        &["'search' is not for split-buffers"],
+        &["'search' does not solve split-buffers"],
     );
 }
 
 #[test]
-fn a_graph_without_operators_has_relations_too() {
+fn a_graph_without_operators_is_planned() {
     let empty = r#"{ "format": "plimsoll-graph", "version": 1, "name": "empty",
         "tensors": [ { "name": "x", "bytes": 4611686018427387904, "role": "input" } ],
         "body": { "inputs": ["x"], "outputs": ["x"], "operators": [] } }"#;

@@ -1,4 +1,4 @@
-//! Sweeps: what runs, what is stored, how it goes on, how shards are joined.
+//! `sweep` and `merge`: runs, stored rows, resuming and joining shards.
 
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::record::{MEASURED, Record, read};
@@ -25,12 +25,12 @@ seeds = 0
 repetitions = 1
 "#;
 
-/// Runs of [`SMALL`].
+/// Number of runs of [`SMALL`].
 const RUNS: usize = 4 * (2 * 2 * 2 * 2 + 2);
 
 type Cells = BTreeMap<String, String>;
 
-/// The rows without what clocks and memory say.
+/// Returns the rows without measured times and memory.
 fn steady(scratch: &Scratch, folder: &str) -> Vec<Cells> {
     let mut reader = csv::Reader::from_path(scratch.path(folder).join("rows.csv")).unwrap();
     let rows = reader.deserialize::<Cells>().map(Result::unwrap);
@@ -74,7 +74,7 @@ fn every_run_has_a_row_in_order() {
     );
     let keys: std::collections::BTreeSet<&str> = rows.iter().map(|row| row.key.as_str()).collect();
     assert_eq!(keys.len(), RUNS);
-    // Several at a time, the same rows; once more, nothing to do.
+    // Concurrent runs give the same rows; a second sweep has nothing to run.
     let words = ["sweep", "s.toml", "--out", "b", "--jobs", "3", "--json"];
     let json = scratch.plimsoll(&words).exits(0).json();
     assert_eq!((json["runs"].as_u64(), json["kept"].as_u64()), (Some(RUNS as u64), Some(0)));
@@ -152,7 +152,7 @@ decide = "file"
 }
 
 #[test]
-fn what_an_algorithm_declines_is_a_row() {
+fn unsupported_instances_are_rows() {
     let scratch = Scratch::new();
     let text = SMALL.replace("\"search\"", "\"brute-force\"").replace("[5, 30]", "400");
     scratch.write("s.toml", text);
@@ -190,13 +190,13 @@ problem = "orders"
 }
 
 #[test]
-fn a_sweep_goes_on_from_any_byte() {
+fn a_sweep_resumes_from_any_byte() {
     let scratch = small();
     scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(0);
     let (whole, wanted) = (scratch.read("a/rows.csv"), steady(&scratch, "a"));
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     let row = whole.len() - lines[RUNS].len() - lines[RUNS - 1].len();
-    // In the first line, in a row, between rows, one byte before the end.
+    // Truncated in the header, within a row, between rows, and one byte before the end.
     for length in [0, 10, lines[0].len(), row + 1, row + 40, row + lines[RUNS - 1].len(), whole.len() - 1] {
         scratch.write("a/rows.csv", &whole[..length]);
         let json = scratch.plimsoll(&["sweep", "s.toml", "--out", "a", "--json"]).exits(0).json();
@@ -206,7 +206,7 @@ fn a_sweep_goes_on_from_any_byte() {
         assert_eq!(json["torn_bytes"] != 0, !piece.is_empty() && !piece.ends_with('\n'));
         assert_eq!(steady(&scratch, "a"), wanted, "{length}");
     }
-    // Rows taken away from the middle come back to their place.
+    // Rows removed from the middle are restored to their place.
     let thinned: String =
         lines.iter().enumerate().filter(|(at, _)| at % 3 != 1).map(|(_, line)| *line).collect();
     scratch.write("a/rows.csv", thinned);
@@ -214,14 +214,14 @@ fn a_sweep_goes_on_from_any_byte() {
     assert_eq!(steady(&scratch, "a"), wanted);
 }
 
-/// Columns of sweeps before version 5.
+/// The columns of sweeps before schema version 5.
 const OLDER: &str = "run,key,suite,instance,sha256,problem,algorithm,kind,threads,decide,capacity,time_limit,node_limit,\
 seed,repetition,status,claim,peak,lower_bound,verdict,error,stop,bound_witness,arithmetic,gap_percent,buffers,operators,load,\
 seconds,phases,counters,nodes,peak_memory_bytes,resident_bytes,commit,dirty,version,rustc,profile,cpu,cores,timestamp,claimed,\
 claimed_bound";
 
 #[test]
-fn an_older_sweep_goes_on() {
+fn an_older_sweep_resumes() {
     let scratch = small();
     scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(0);
     let mut reader = csv::Reader::from_path(scratch.path("a/rows.csv")).unwrap();
@@ -243,7 +243,7 @@ fn an_older_sweep_goes_on() {
 }
 
 #[test]
-fn rows_of_another_sweep_are_refused() {
+fn rows_of_another_sweep_are_rejected() {
     let scratch = small();
     scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(0);
     let whole = scratch.read("a/rows.csv");
@@ -264,7 +264,7 @@ fn rows_of_another_sweep_are_refused() {
 }
 
 #[test]
-fn a_changed_sweep_is_refused_by_what_differs() {
+fn a_changed_sweep_is_rejected_with_the_difference() {
     let scratch = small();
     scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(0);
     for (from, to, difference) in [
@@ -292,7 +292,7 @@ fn a_changed_sweep_is_refused_by_what_differs() {
             .plimsoll(&["sweep", "t.toml", "--out", "a"])
             .refuses(&["a contains another sweep: ", difference]);
     }
-    // What is only written differently is the same.
+    // Another spelling of the same sweep is accepted.
     scratch.write("t.toml", format!("# again\n{}", SMALL.replace("\"0..2\"", "[0, 1]")));
     scratch.plimsoll(&["sweep", "t.toml", "--out", "a"]).exits(0);
     scratch
@@ -313,7 +313,7 @@ fn a_changed_instance_is_another_sweep() {
 }
 
 #[test]
-fn shards_make_the_whole() {
+fn shards_join_to_the_whole_sweep() {
     let scratch = small();
     scratch.plimsoll(&["sweep", "s.toml", "--out", "whole"]).exits(0);
     for part in ["1", "2", "3"] {
@@ -324,7 +324,7 @@ fn shards_make_the_whole() {
     let run = scratch.plimsoll(&["merge", "3", "1", "2", "--out", "m"]).exits(0);
     assert!(run.stdout.starts_with(&format!("rows         {RUNS} of {RUNS} runs\n")), "{}", run.stdout);
     assert_eq!(steady(&scratch, "m"), steady(&scratch, "whole"));
-    // The joined folder is one of the whole sweep.
+    // The joined folder belongs to the whole sweep.
     let json = scratch.plimsoll(&["sweep", "s.toml", "--out", "m", "--json"]).exits(0).json();
     assert_eq!(json["kept"].as_u64(), Some(RUNS as u64));
     scratch
@@ -352,7 +352,7 @@ fn shards_make_the_whole() {
     scratch
         .plimsoll(&["merge", "1", "2", "4", "--out", "n"])
         .refuses(&["1 and 4 belong to different sweeps: algorithm large-first (offsets): seeds is"]);
-    // A partial one can be completed.
+    // A partial merge can be completed.
     let run = scratch.plimsoll(&["merge", "1", "2", "--out", "p", "--partial"]).exits(0);
     assert!(run.stdout.contains("missing      24 of 72 runs"), "{}", run.stdout);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);
@@ -360,7 +360,7 @@ fn shards_make_the_whole() {
 }
 
 #[test]
-fn files_are_refused_by_line_key_and_value() {
+fn errors_in_sweep_files_name_line_key_and_value() {
     let scratch = Scratch::new();
     scratch.write("i.csv", TINY);
     let instances = "[[instances]]\npath = \"i.csv\"\n";

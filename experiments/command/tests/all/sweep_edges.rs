@@ -1,4 +1,4 @@
-//! Sweeps at their edges: what users name oddly, numbers beyond reason, disks that are full, processes ended in the wrong
+//! Edge cases of sweeps: unusual paths, excessive numbers, full disks, and processes that end in an unusual
 //! order.
 
 use crate::common::{Scratch, TINY};
@@ -10,7 +10,7 @@ fn rows(scratch: &Scratch, folder: &str) -> Vec<Record> {
     read(&scratch.path(folder).join("rows.csv")).unwrap()
 }
 
-/// The pairs of suite and instance of a sweep, by a dry run.
+/// Returns the pairs of suite and instance of a sweep, from a dry run.
 fn inputs(scratch: &Scratch, file: &str) -> Vec<(String, String)> {
     let json = scratch.plimsoll(&["sweep", file, "--dry-run", "--json"]).exits(0).json();
     let text = |run: &serde_json::Value, key: &str| run[key].as_str().unwrap().to_owned();
@@ -19,14 +19,14 @@ fn inputs(scratch: &Scratch, file: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_bound_of_a_body_counts_only_where_its_regions_are_proved() {
+fn a_bound_of_a_body_counts_only_if_its_regions_are_proved() {
     let scratch = Scratch::new();
     scratch.write(
         "s.toml",
         "[[instances]]\nfamily = \"loops\"\nseeds = \"2..5\"\n\
          [[algorithms]]\nproblem = \"orders\"\nnodes = 2000\nnames = [\"dfs-right\", \"inductor-dfs\", \"exact\"]\n",
     );
-    // What one orders badly inside of a loop makes a bound that others lie below: theirs, not the graph's.
+    // A bad order inside a loop raises the bound of its own run above the peaks of other runs.
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let rows = rows(&scratch, "o");
     assert!(rows.iter().all(|row| row.status == "done" && row.verdict == "valid"));
@@ -40,7 +40,7 @@ fn a_bound_of_a_body_counts_only_where_its_regions_are_proved() {
     assert!(rows.iter().filter(|row| row.algorithm == "exact").all(|row| row.claim == "optimal"));
 }
 
-/// An order that is not found within the limits is no failure of the algorithm.
+/// An algorithm that finds no order within the limits has not failed.
 #[test]
 fn orders_that_are_not_found_are_unknown() {
     let scratch = Scratch::new();
@@ -52,7 +52,7 @@ fn orders_that_are_not_found_are_unknown() {
 }
 
 #[test]
-fn absolute_paths_and_paths_upwards_are_found() {
+fn absolute_and_parent_paths_are_found() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("in")).unwrap();
     scratch.write("in/i.csv", TINY);
@@ -66,7 +66,7 @@ fn absolute_paths_and_paths_upwards_are_found() {
     let suite = "../in/*.csv".to_owned();
     let wanted = [(suite.clone(), "../in/bad.csv".to_owned()), (suite, "i".to_owned())];
     assert_eq!(inputs(&scratch, "sub/s.toml"), wanted);
-    // From the folder itself, and by a path that begins with a dot.
+    // Runs in the folder itself.
     let scratch_sub = scratch.path("sub");
     let mut command = crate::common::command(&scratch_sub);
     let run =
@@ -78,7 +78,7 @@ fn absolute_paths_and_paths_upwards_are_found() {
 }
 
 #[test]
-fn patterns_may_stand_in_any_part_of_a_path() {
+fn any_part_of_a_path_may_be_a_pattern() {
     let scratch = Scratch::new();
     for folder in ["m/a", "m/b", "m/c", "m/a.csv"] {
         std::fs::create_dir_all(scratch.path(folder)).unwrap();
@@ -113,7 +113,7 @@ fn patterns_may_stand_in_any_part_of_a_path() {
 }
 
 #[test]
-fn capacities_tell_runs_apart() {
+fn runs_are_distinguished_by_capacity() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("m")).unwrap();
     scratch.write("m/a.8.csv", TINY);
@@ -127,7 +127,7 @@ fn capacities_tell_runs_apart() {
     scratch
         .plimsoll(&["sweep", "s.toml", "--out", "o"])
         .refuses(&["instances: capacity of m 'a' is 8 there, 7 here"]);
-    // Who makes the peak least does not care.
+    // A sweep that minimises the peak ignores the capacity.
     std::fs::remove_file(scratch.path("m/a.8.csv")).unwrap();
     scratch.write("s.toml", decide.replace("decide = \"file\"\n", ""));
     scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);
@@ -136,7 +136,7 @@ fn capacities_tell_runs_apart() {
 }
 
 #[test]
-fn numbers_beyond_reason_are_refused_at_once() {
+fn excessive_numbers_are_rejected_immediately() {
     let scratch = Scratch::new();
     scratch.write("i.csv", TINY);
     let instances = "[[instances]]\npath = \"i.csv\"\n";
@@ -183,7 +183,7 @@ fn numbers_beyond_reason_are_refused_at_once() {
 }
 
 #[test]
-fn shards_may_be_more_than_anybody_counts() {
+fn huge_numbers_of_shards_are_listed_briefly() {
     let scratch = Scratch::new();
     scratch.write("i.csv", TINY);
     scratch.write("s.toml", format!("seeds = \"0..4\"\n[[instances]]\npath = \"i.csv\"\n{LARGE_FIRST}"));
@@ -195,7 +195,7 @@ fn shards_may_be_more_than_anybody_counts() {
 }
 
 #[test]
-fn a_worker_says_every_reply_on_a_line_of_its_own() {
+fn a_worker_writes_every_reply_on_a_separate_line() {
     use std::io::Write;
     use std::process::Stdio;
     let scratch = Scratch::new();
@@ -207,7 +207,7 @@ fn a_worker_says_every_reply_on_a_line_of_its_own() {
     let mut line = String::new();
     for request in ["", "nonsense\n"] {
         input.write_all(request.as_bytes()).unwrap();
-        // A piece of a line that a library printed would end here.
+        // The empty line ends a partial line that a library may have printed.
         for wanted in ["\n", "{\""] {
             line.clear();
             std::io::BufRead::read_line(&mut output, &mut line).unwrap();
@@ -220,20 +220,20 @@ fn a_worker_says_every_reply_on_a_line_of_its_own() {
 
 #[cfg(unix)]
 #[test]
-fn a_sweep_whose_disk_is_full_goes_on_later() {
+fn a_sweep_with_a_full_disk_resumes_later() {
     let scratch = Scratch::new();
     scratch.write(
         "s.toml",
         format!("seeds = \"0..60\"\n[[instances]]\nfamily = \"uniform\"\nbuffers = 9\n{LARGE_FIRST}"),
     );
-    // A limit on the size of files is a full disk that needs no disk: the write that reaches it is cut short.
+    // A limit on file sizes imitates a full disk: the write that reaches it is truncated.
     let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" sweep s.toml --out o --jobs 2";
     let mut command = std::process::Command::new("sh");
     command.args(["-c", script, env!("CARGO_BIN_EXE_plimsoll")]).current_dir(scratch.path(""));
     let run = crate::common::Run::from(command.output().unwrap());
     assert_eq!(run.code, 2, "{}", run.stderr);
     assert!(run.stderr.starts_with("plimsoll: o/rows.csv: ") && run.stderr.lines().count() == 1);
-    // No piece of a row stays behind.
+    // No partial row remains.
     let text = scratch.read("o/rows.csv");
     let kept = text.lines().count() - 1;
     assert!(text.ends_with('\n') && (1..60).contains(&kept), "{kept}");
@@ -270,14 +270,14 @@ fn a_run_whose_job_is_cancelled_has_no_row() {
         std::thread::sleep(Duration::from_millis(5));
     }
     std::thread::sleep(Duration::from_millis(300));
-    // A cluster ends the processes of a job one after the other, workers first.
+    // A cluster ends the processes of a job sequentially, workers first.
     kill_process(Pid::from_raw(workers()[0]).unwrap(), Signal::TERM).unwrap();
     kill_process(Pid::from_raw(i32::try_from(id).unwrap()).unwrap(), Signal::TERM).unwrap();
     child.wait().unwrap();
     assert_eq!(rows(&scratch, "o").len(), 0);
 }
 
-/// A run that is over before anybody looks at its memory.
+/// The run ends before its memory is polled.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_short_run_above_its_memory_is_a_row_too() {
@@ -289,13 +289,13 @@ fn a_short_run_above_its_memory_is_a_row_too() {
     assert!(rows(&scratch, "o").iter().all(|row| row.status == "out-of-memory"));
 }
 
-/// A peer that lays everything end to end, one line of shell per buffer; it says its times, and claims what it is told to.
+/// A program that places all buffers end to end, prints its time, and claims its fourth argument.
 #[cfg(unix)]
 const STACK: &str = r#"awk -F, -v out="$2" 'NR == 1 { print "id,offset" > out; next } { print $1 "," at > out; at += $4 } BEGIN { at = 0 }' "$1"; echo "took 0.25 s"; echo "{\"claim\": \"$4\", \"lower_bound\": 12}""#;
 
 #[cfg(unix)]
 #[test]
-fn binaries_of_others_are_algorithms() {
+fn external_programs_are_algorithms() {
     let scratch = Scratch::new();
     scratch.write("i.9.csv", TINY);
     scratch.write("stack.sh", STACK);
@@ -311,7 +311,7 @@ fn binaries_of_others_are_algorithms() {
     scratch.write("s.toml", toml("optimal", ""));
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let found = rows(&scratch, "o");
-    // It asks for no seed and knows no nodes, so that it runs once.
+    // Its command has no {seed}, and node limits do not apply, so it runs once.
     assert_eq!(found.len(), 2);
     let row = &found[0];
     assert_eq!(
@@ -327,14 +327,14 @@ fn binaries_of_others_are_algorithms() {
         (row.version.as_str(), row.own_seconds, row.own_resolution),
         ("stack 1.2", Some(0.25), Some(0.01))
     );
-    // Ours found 8: neither its optimum nor its bound of 12 can be right.
+    // A built-in algorithm found 8, so neither its optimum nor its bound of 12 is correct.
     assert_eq!((row.claimed.as_str(), row.claimed_bound), ("contradicted", None));
     assert!(row.error.contains("its claim is contradicted by 8, the value of a valid solution"));
     assert!(found[1].value == Some(8) && found[1].claimed.is_empty() && found[1].version != "stack 1.2");
     let before = scratch.read("o/rows.csv");
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     assert_eq!(scratch.read("o/rows.csv"), before);
-    // Another command line, another version: another sweep.
+    // Another command line or version makes another sweep.
     let refuses = |text: String, parts: &[&str]| {
         scratch.write("s.toml", text);
         scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(parts);
@@ -342,7 +342,7 @@ fn binaries_of_others_are_algorithms() {
     refuses(toml("feasible", ""), &["algorithm stack (offsets): external is \"sh stack.sh"]);
     let later = toml("optimal", "").replace("1.2", "1.3");
     refuses(later, &["algorithm stack (offsets): version is \"stack 1.2\" there, \"stack 1.3\" here"]);
-    // Who is to decide and misses the capacity has no answer; who asks for the seed runs with each.
+    // A layout above the capacity to decide is not an answer; a command with {seed} runs once per seed.
     scratch.write("t.toml", toml("x{seed}", "decide = \"file\"\ntime = 20\n"));
     scratch.plimsoll(&["sweep", "t.toml", "--out", "p", "--jobs", "2"]).exits(0);
     let found = rows(&scratch, "p");
@@ -353,7 +353,7 @@ fn binaries_of_others_are_algorithms() {
 
 #[cfg(unix)]
 #[test]
-fn externals_are_refused_by_what_is_wrong() {
+fn bad_external_programs_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("i.csv", TINY);
     let line = "external = \"cmd {input} {output}\"\n";
@@ -383,10 +383,10 @@ fn externals_are_refused_by_what_is_wrong() {
     }
 }
 
-/// What a binary does that is not there, fails, hangs or takes too much is a row.
+/// A program that is missing, fails, hangs or uses too much memory is a row.
 #[cfg(target_os = "linux")]
 #[test]
-fn binaries_of_others_may_break() {
+fn external_programs_may_fail() {
     let scratch = Scratch::new();
     scratch.write("i.csv", TINY);
     let sweep = |line: &str, limits: &str, code: i32| {
@@ -414,7 +414,7 @@ fn binaries_of_others_may_break() {
 }
 
 #[test]
-fn courses_and_layouts_are_kept_where_asked() {
+fn traces_and_layouts_are_kept_on_request() {
     let scratch = Scratch::new();
     let text = "trace = true\nlayouts = true\nseeds = \"0..2\"\n[limits]\nnodes = 300\n\
         [[instances]]\nfamily = \"guillotine\"\nbuffers = [9, 30]\n\
@@ -430,7 +430,7 @@ fn courses_and_layouts_are_kept_where_asked() {
         assert!(last.ends_with(&format!(":end:{}:{bound}", row.value.unwrap())), "{last}");
         assert_eq!(row.layout, format!("layouts/{at}.csv"));
     }
-    // What is kept passes the checker.
+    // Kept layouts are valid.
     let row = found
         .iter()
         .find(|row| row.instance.starts_with("guillotine-30") && row.problem == "offsets")
@@ -439,13 +439,13 @@ fn courses_and_layouts_are_kept_where_asked() {
         .plimsoll(&["generate", "guillotine", "--buffers", "30", "--seed", "0", "--out", "i.csv"])
         .exits(0);
     scratch.plimsoll(&["verify", "i.csv", &format!("o/{}", row.layout)]).exits(0);
-    // The columns are those of a bench.
+    // The columns of traces are those of bench.
     scratch.plimsoll(&["bench", "i.csv", "--solvers", "large-first", "--trace", "--out", "b"]).exits(0);
     let first = |file: &str| scratch.read(file).lines().next().unwrap().to_owned();
     assert_eq!(first("o/trace.csv"), first("b/trace.csv"));
     let events: usize = found.iter().map(|row| row.trace.split_whitespace().count()).sum();
     assert_eq!(scratch.read("o/trace.csv").lines().count(), events + 1);
-    // Shards bring theirs along.
+    // A merge keeps those of its shards.
     for part in ["1", "2"] {
         scratch.plimsoll(&["sweep", "s.toml", "--out", part, "--shard", &format!("{part}/2")]).exits(0);
     }
@@ -454,7 +454,7 @@ fn courses_and_layouts_are_kept_where_asked() {
         assert_eq!(scratch.read(&format!("m/{}", row.layout)), scratch.read(&format!("o/{}", row.layout)));
     }
     assert_eq!(scratch.read("m/trace.csv").lines().count(), events + 1);
-    // Who does not ask has neither.
+    // Without the request, there are neither.
     scratch.write("s.toml", text.replace("trace = true\nlayouts = true\n", ""));
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(&["trace is true there, false here"]);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);

@@ -1,4 +1,4 @@
-//! Sweeps and what may happen to their processes: killed, crashed, hung, too large, without their parent.
+//! Processes of sweeps that are killed, crash, hang, use too much memory or lose their parent.
 use crate::common::{Moments, Scratch, command};
 use plimsoll_lab::machine::Machine;
 use plimsoll_lab::record::{MEASURED, Record, read};
@@ -18,19 +18,19 @@ fn steady(scratch: &Scratch, folder: &str) -> Vec<Cells> {
     rows.map(|row| row.into_iter().filter(|(name, _)| !MEASURED.contains(&name.as_str())).collect()).collect()
 }
 
-/// A sweep in a process group of its own.
+/// Starts a sweep in a new process group.
 fn start(scratch: &Scratch, words: &[&str]) -> Child {
     let mut command = command(&scratch.path(""));
     command.args(words).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     command.spawn().unwrap()
 }
 
-/// Kills a sweep, or its whole group, without a chance to tidy up.
+/// Kills a sweep, or its whole process group, without cleanup.
 fn kill(child: &Child, group: bool) {
     use rustix::process::{Pid, Signal, kill_process, kill_process_group};
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     let killed = if group { kill_process_group(pid, Signal::KILL) } else { kill_process(pid, Signal::KILL) };
-    // It is not reaped yet, so its number is its own even if it has ended.
+    // It is not reaped yet, so its id is valid even if it has ended.
     killed.unwrap();
 }
 
@@ -42,7 +42,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Kills a sweep so many times, and compares what it has in the end with an undisturbed one.
+/// Kills a sweep several times, and compares its final rows with an undisturbed sweep.
 fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
     let scratch = Scratch::new();
     scratch.write(
@@ -58,20 +58,22 @@ fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
     scratch.plimsoll(&["sweep", "s.toml", "--out", "whole", "--jobs", "2"]).exits(0);
     let wanted = steady(&scratch, "whole");
     let mut moments = Moments(moments);
-    // A machine that is busy may let every kill come too late to cut anything: then the kills are repeated.
+    // On a busy machine, every kill may come too late to interrupt anything; then the kills are repeated.
     while !cut_by_kills(&scratch, &wanted, kills, &mut moments) {
         std::fs::remove_dir_all(scratch.path("cut")).unwrap();
     }
 }
 
-/// Kills a sweep so many times, and lets it finish: its rows are the wanted ones. True where some kill left a part of them.
+/// Kills a sweep several times and lets it finish; its rows must be the wanted ones. Returns whether a kill
+/// left only a part of them.
 fn cut_by_kills(scratch: &Scratch, wanted: &[Cells], kills: u32, moments: &mut Moments) -> bool {
     let runs = wanted.len();
-    let there = || {
+    let written = || {
         let text = std::fs::read(scratch.path("cut").join("rows.csv")).unwrap_or_default();
         text.split(|&byte| byte == b'\n').count().saturating_sub(2)
     };
-    // By rows, as the pace of the machine changes, and a random while after; the first before any row.
+    // Kills a random time after a number of rows, as the speed of the machine varies; the first before any
+    // row.
     let mut targets: Vec<usize> =
         (1..kills).map(|_| 1 + (moments.next() * (runs - 2) as f64) as usize).collect();
     targets.push(0);
@@ -79,11 +81,11 @@ fn cut_by_kills(scratch: &Scratch, wanted: &[Cells], kills: u32, moments: &mut M
     let mut left = Vec::new();
     for target in targets {
         let mut child = start(scratch, &["sweep", "s.toml", "--out", "cut", "--jobs", "2"]);
-        wait_until("rows come", || there() >= target);
+        wait_until("rows are written", || written() >= target);
         std::thread::sleep(Duration::from_secs_f64(moments.next() * 0.005));
         kill(&child, true);
         child.wait().unwrap();
-        left.push(there());
+        left.push(written());
     }
     scratch.plimsoll(&["sweep", "s.toml", "--out", "cut", "--jobs", "2"]).exits(0);
     let rows = steady(scratch, "cut");
@@ -95,13 +97,13 @@ fn cut_by_kills(scratch: &Scratch, wanted: &[Cells], kills: u32, moments: &mut M
 }
 
 #[test]
-fn a_killed_sweep_ends_with_the_same_rows() {
+fn a_killed_sweep_resumes_to_the_same_rows() {
     killed_at_random(2, 4_000, 4, 0x9e37_79b9_7f4a_7c15);
 }
 
 #[test]
 #[ignore = "takes a while"]
-fn a_sweep_of_a_thousand_killed_five_times_ends_with_the_same_rows() {
+fn a_sweep_of_a_thousand_runs_killed_five_times_resumes_to_the_same_rows() {
     killed_at_random(20, 500, 5, 0x2545_f491_4f6c_dd1d);
 }
 
@@ -123,7 +125,7 @@ fn a_worker_does_not_outlive_its_parent_and_a_folder_has_one_writer() {
     wait_until("a worker begins", || !workers().is_empty());
     let worker = workers().remove(0);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(&["o is in use by another process"]);
-    // Only the parent.
+    // Kills only the parent.
     kill(&child, false);
     assert!(!child.wait().unwrap().success());
     wait_until("the worker ends", || {
@@ -147,13 +149,13 @@ fn a_run_above_its_memory_is_a_row() {
     assert!(row.error.contains("bytes resident") && row.peak_memory_bytes > Some(1_000_000));
 }
 
-/// A sweep of three runs by a worker that is a shell script, which has all the time that a busy machine takes: it says who
-/// it is, then does as told.
+/// Runs a sweep of three runs with a shell script as its worker. The time limit is generous, for busy
+/// machines. `HELLO` in the script stands for the worker's greeting.
 fn with_worker(script: &str) -> (Result<plimsoll_lab::sweep::Report, SweepError>, Vec<Record>) {
     with_worker_within("time = 300\n", script)
 }
 
-/// The same with limits.
+/// Runs the same sweep with these limits.
 fn with_worker_within(
     limits: &str,
     script: &str,
@@ -214,8 +216,8 @@ fn a_worker_that_hangs_is_killed() {
 }
 
 #[test]
-fn what_is_no_reply_is_passed_over() {
-    // Fills in what it is asked.
+fn output_that_is_not_a_reply_is_ignored() {
+    // Answers with the record of the request.
     let answer = r#"echo noise; echo "$run" | sed 's/^{"run":{"asked":/{"answer":/; s/,"trace":[a-z]*,"keep":.*/}/;
         s/"status":""/"status":"done"/; s/"claim":""/"claim":"optimal"/; s/"value":null/"value":7/'"#;
     let script = format!("echo noise; HELLO; {READ}; {answer}; while read run; do {answer}; done");
@@ -252,12 +254,12 @@ fn with_path(scratch: &Scratch, words: &[&str]) -> crate::common::Run {
 }
 
 #[test]
-fn scripts_for_slurm_make_the_whole() {
+fn scripts_for_slurm_run_the_whole_sweep() {
     let scratch = Scratch::new();
     let text = "seeds = \"0..5\"\n[[instances]]\nfamily = \"uniform\"\nbuffers = 9\nseeds = [1, 2]\n[[algorithms]]\nnames = \"large-first\"\n";
     scratch.write("it's.toml", text);
     std::fs::create_dir(scratch.path("bin")).unwrap();
-    // Writes down what it is told, and answers as Slurm does.
+    // Logs its arguments, and answers as Slurm does.
     scratch.write(
         "bin/sbatch",
         "#!/bin/sh\necho \"$@\" >> calls\necho \"4$(wc -l < calls | tr -d ' ');main\"\n",
@@ -294,7 +296,7 @@ fn scripts_for_slurm_make_the_whole() {
         "{array}"
     );
     assert!(array.contains("export PLIMSOLL_CORPORA='/some where'\n"));
-    // The scripts do what Slurm would have them do, from any folder.
+    // The scripts run from any folder.
     let sh = |script: &str, task: &str| {
         let path = scratch.path("o ut/slurm").join(script);
         Command::new("sh").arg(path).env("SLURM_ARRAY_TASK_ID", task).current_dir("/").output().unwrap()
@@ -316,7 +318,7 @@ fn scripts_for_slurm_make_the_whole() {
 }
 
 #[test]
-fn what_sbatch_refuses_is_said() {
+fn errors_of_sbatch_are_reported() {
     let scratch = Scratch::new();
     scratch.write(
         "s.toml",

@@ -1,9 +1,9 @@
-//! The command `tiers`: plans, comparisons, files, exit codes.
+//! `plimsoll tiers`: plans, comparisons, files and exit codes.
 
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// Ten bytes a microsecond on chip, one off chip; room for 20 bytes on chip.
+/// A machine with ten bytes per microsecond on-chip and one off-chip, and 20 bytes of RAM on-chip.
 const MACHINE: &str = r#"
 name = "unit"
 alignment = 2
@@ -43,7 +43,7 @@ capacity = 1000
 bandwidth = 1e6
 "#;
 
-/// x -conv-> p -conv-> q -add(q, p)-> y, all of ten bytes.
+/// The graph x -conv-> p -conv-> q -add(q, p)-> y, with tensors of ten bytes.
 const GRAPH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
     { "name": "x", "bytes": 10, "role": "input" }, { "name": "w, \"w\"", "bytes": 5, "role": "weight" },
     { "name": "p", "bytes": 10 }, { "name": "q", "bytes": 10 }, { "name": "y", "bytes": 10, "role": "output" } ],
@@ -65,10 +65,10 @@ fn run(scratch: &Scratch, more: &[&str]) -> Value {
 }
 
 #[test]
-fn tensors_go_where_least_time_is_lost() {
+fn tensors_are_placed_with_the_least_transfer_time() {
     let scratch = scratch();
     let report = run(&scratch, &["--fusion", "none", "--output", "plan.csv"]);
-    // x in the buffer (0.5 us), p and q in ram (3 and 2 us), y finds no room beside them (10 us).
+    // x is in the buffer (0.5 us), p and q are in RAM (3 and 2 us), and y does not fit beside them (10 us).
     assert_eq!(
         (&report["claim"], &report["transfer_ps"]),
         (&Value::from("optimal"), &Value::from(15_500_000))
@@ -78,7 +78,7 @@ fn tensors_go_where_least_time_is_lost() {
         (&Value::from(10), &Value::from(10))
     );
     assert_eq!(report["on_chip_percent"].as_f64().unwrap() as u64, 85);
-    // 10 + 10 + 30 us of computing, two starts of 1 us, weights twice off chip.
+    // 10 + 10 + 30 us of computing, two starts of 1 us, and weights read twice from off-chip memory.
     assert_eq!(report["inference_ps"], 50_000_000 + 2_000_000 + 10_000_000 + 15_500_000);
     let plan = scratch.read("plan.csv");
     assert_eq!(plan.lines().nth(1).unwrap(), "x,10,0,1,buf,0,500000,10");
@@ -90,7 +90,7 @@ fn tensors_go_where_least_time_is_lost() {
 }
 
 #[test]
-fn inputs_weights_and_fusion_are_choices() {
+fn inputs_weights_and_fusion_are_options() {
     let scratch = scratch();
     let outside = run(&scratch, &["--fusion", "none", "--boundary", "outside"]);
     assert_eq!(outside["transfer_ps"], 10_000_000 + 10_000_000 + 3_000_000 + 2_000_000);
@@ -118,7 +118,7 @@ fn all_placements_are_compared() {
 }
 
 #[test]
-fn exit_codes_say_what_does_not_fit() {
+fn exit_codes_distinguish_what_does_not_fit() {
     let scratch = scratch();
     let words = |machine: &str| {
         let text = scratch.read("unit.toml");
@@ -126,7 +126,10 @@ fn exit_codes_say_what_does_not_fit() {
         scratch.plimsoll(&["tiers", "net.json", "--machine", "small.toml", "--boundary", "outside"])
     };
     let never = words("capacity = 9").exits(1).stdout;
-    assert!(never.contains("infeasible: tensor 'x' of 10 bytes fits no tier"), "{never}");
+    assert!(
+        never.contains("infeasible: tensor 'x' of 10 bytes fits into none of its allowed tiers"),
+        "{never}"
+    );
     words("capacity = 10").exits(0);
     words("capacity = 0").refuses(&["small.toml, line", "capacity must be positive"]);
     let bad = |more: &[&str], parts: &[&str]| {
@@ -134,7 +137,7 @@ fn exit_codes_say_what_does_not_fit() {
         scratch.plimsoll(&[&line[..], more].concat()).refuses(parts);
     };
     bad(&["--placement", "exakt"], &["unknown placement 'exakt'; did you mean 'exact'"]);
-    bad(&["--fusion", "ordinary", "--order", "exact"], &["groups have an order of their own"]);
+    bad(&["--fusion", "ordinary", "--order", "exact"], &["--order requires --fusion none"]);
     bad(&["--patterns", "nowhere"], &["nowhere"]);
     let gpu = ["tiers", "net.json", "--machine", "gpu"];
     scratch
@@ -147,7 +150,7 @@ fn exit_codes_say_what_does_not_fit() {
 }
 
 #[test]
-fn odd_graphs_are_answered() {
+fn degenerate_graphs_have_answers() {
     let scratch = scratch();
     let graph = |tensors: &str, inputs: &str, outputs: &str| {
         format!(
@@ -180,7 +183,8 @@ fn regions_are_blocks() {
     }
 }
 
-/// `then` is one convolution that starts for 50 microseconds, `else` an operator that starts for one.
+/// A branch: `then` is one convolution with a start of 50 microseconds, `else` an operator with a start of
+/// one.
 const BRANCH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "mu", "tensors": [
     { "name": "c", "bytes": 10, "role": "input" }, { "name": "r", "bytes": 8, "role": "output" },
     { "name": "a", "bytes": 8 }, { "name": "b", "bytes": 8 } ],
@@ -192,7 +196,7 @@ const BRANCH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "mu"
             { "name": "k", "kind": "Softmaxish", "inputs": ["c"], "outputs": ["b"] } ] } ] } ] } }"#;
 
 #[test]
-fn of_a_branch_the_region_that_takes_longest_counts() {
+fn the_longest_region_of_a_branch_counts() {
     let scratch = Scratch::new();
     scratch.write("mu.json", BRANCH);
     let run = scratch.plimsoll(&["tiers", "mu.json", "--machine", "s3-platform", "--json"]).exits(0);
@@ -201,7 +205,7 @@ fn of_a_branch_the_region_that_takes_longest_counts() {
 }
 
 #[test]
-fn files_that_are_read_are_not_written_over() {
+fn input_files_are_never_overwritten() {
     let scratch = scratch();
     scratch.write("p.patterns", "pair = conv conv\n");
     let tiers = ["tiers", "net.json", "--machine", "unit.toml", "--output"];
@@ -214,7 +218,7 @@ fn files_that_are_read_are_not_written_over() {
     let overlap = ["overlap", "net.json", "--machine", "m.toml", "--output", "m.toml"];
     scratch.plimsoll(&overlap).refuses(&["m.toml"]);
     assert_eq!(scratch.read("unit.toml"), MACHINE);
-    // Options that would be ignored.
+    // Options without effect are rejected.
     let tiers = ["tiers", "net.json", "--machine", "unit.toml"];
     scratch.plimsoll(&[&tiers[..], &["--align", "4"]].concat()).refuses(&["--align"]);
     scratch
@@ -230,14 +234,14 @@ fn files_that_are_read_are_not_written_over() {
 
 #[cfg(feature = "ilp")]
 #[test]
-fn pools_by_a_relation_have_a_solver_of_their_own() {
+fn shared_objects_with_conflicts_have_their_own_default_solver() {
     let run = scratch().plimsoll(&["plan", "net.json", "--conflicts", "reachable", "--problem", "pools"]);
     assert!(run.exits(0).stdout.contains("pool-ilp"));
 }
 
-/// A machine of the other kind is told from a broken one, by file and by name.
+/// Errors distinguish machines of the other kind from invalid ones, by file and by name.
 #[test]
-fn machines_of_overlap_are_told_from_those_of_tiers() {
+fn errors_distinguish_machines_of_overlap_and_tiers() {
     let scratch = Scratch::new();
     scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
     scratch.write("chip.toml", include_str!("../../../../model/src/timelines/presets/luna.toml"));
@@ -254,7 +258,7 @@ fn machines_of_overlap_are_told_from_those_of_tiers() {
     }
 }
 
-/// What a list, a page or a message cites is explained in the list.
+/// The list explains the sources that other output cites.
 #[test]
 fn sources_are_named() {
     let scratch = Scratch::new();

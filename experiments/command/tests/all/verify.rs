@@ -1,22 +1,22 @@
-//! `verify`: proofs that hold, proofs that do not, and answers of every kind.
+//! `verify`: correct and wrong certificates, and answers to every problem.
 
 use crate::common::{Scratch, TINY};
 use serde_json::{Value, json};
 
-/// Load 7, optimum 17: what proves it is a search.
+/// An instance with load 7 and optimum 17, which only a search proves.
 const ABOVE_LOAD: &str = "id,lower,upper,size,alignment,offset\nb0,2,7,4,1,\nb1,7,11,1,4,\nb2,7,8,1,1,12\n\
     b3,7,10,1,4,4\nb4,5,6,1,1,0\nb5,6,8,2,1,0\nb6,7,11,2,4,\n";
 
 const TWELVE: &str = "id,lower,upper,size\ninput,0,2,4\nconv,1,4,6\npool,3,6,2\ndense,5,8,8\noutput,7,9,3\n";
 
-/// Solves `t.csv` and hands out its certificate.
+/// Solves `t.csv` and returns its certificate.
 fn certified(scratch: &Scratch, text: &str) -> Value {
     scratch.write("t.csv", text);
     scratch.plimsoll(&["solve", "t.csv", "-o", "l.csv", "--certificate", "c.json"]).exits(0);
     serde_json::from_str(&scratch.read("c.json")).unwrap()
 }
 
-/// Exit code and standing of a certificate, and what is said of it.
+/// Verifies a certificate, and returns exit code, result and message.
 fn verdict(scratch: &Scratch, certificate: &Value, more: &[&str]) -> (i32, String, String) {
     scratch.write("c.json", certificate.to_string());
     let words = [&["verify", "t.csv", "l.csv", "--certificate", "c.json", "--json"], more].concat();
@@ -27,7 +27,7 @@ fn verdict(scratch: &Scratch, certificate: &Value, more: &[&str]) -> (i32, Strin
 }
 
 #[test]
-fn every_field_of_a_certificate_is_held_to_the_instance() {
+fn every_field_of_a_certificate_is_checked_against_the_instance() {
     let scratch = Scratch::new();
     let good = certified(&scratch, TINY);
     assert_eq!(good["lower_bound"]["witness"], json!({ "kind": "load", "step": 0 }));
@@ -73,14 +73,14 @@ fn every_field_of_a_certificate_is_held_to_the_instance() {
     scratch.write("c.json", renamed.to_string());
     let run = scratch.plimsoll(&["verify", "t.csv", "l.csv", "--certificate", "c.json"]).exits(0);
     assert!(
-        run.stderr.contains("note: the certificate calls the instance 'else', not 't'"),
+        run.stderr.contains("note: the certificate names the instance 'else', not 't'"),
         "{}",
         run.stderr
     );
 }
 
 #[test]
-fn certificates_of_other_versions_or_none_are_bad_input() {
+fn certificates_of_other_versions_and_other_files_are_bad_input() {
     let scratch = Scratch::new();
     let good = certified(&scratch, TINY);
     let refused = |certificate: &Value, parts: &[&str]| {
@@ -101,10 +101,10 @@ fn certificates_of_other_versions_or_none_are_bad_input() {
 }
 
 #[test]
-fn an_instance_that_changed_is_another_one() {
+fn a_changed_instance_is_another_instance() {
     let scratch = Scratch::new();
     let good = certified(&scratch, "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\nd,6,8,1\n");
-    // Offsets alone, so that the layout itself goes with every one of them.
+    // Only offsets, so that the layout is valid for all variants.
     scratch.write("l.csv", "id,offset\na,0\nb,4\nc,4\nd,0\n");
     for text in [
         "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\nd,6,8,2\n",
@@ -122,10 +122,10 @@ fn an_instance_that_changed_is_another_one() {
 }
 
 #[test]
-fn nonsense_about_searches_is_refused() {
+fn impossible_claims_about_searches_are_rejected() {
     let scratch = Scratch::new();
     let good = certified(&scratch, TWELVE);
-    // End to end: peak 23, optimum 11.
+    // The layout end to end has peak 23; the optimum is 11.
     scratch.write("l.csv", "id,offset\ninput,0\nconv,4\npool,10\ndense,12\noutput,20\n");
     let window = |lower: u64, upper: u64, solver: &str| json!({ "kind": "window", "lower": lower, "upper": upper, "solver": solver });
     let search = |solver: &str| json!({ "kind": "search", "solver": solver });
@@ -134,13 +134,13 @@ fn nonsense_about_searches_is_refused() {
         (window(3, 3, "exact"), "contains no step"),
         (window(20, 30, "exact"), "needs at most 0"),
         (window(7, 9, "exact"), "needs at most"),
-        (window(0, 9, "exact"), "a layout of what it searched has peak 11"),
+        (window(0, 9, "exact"), "a layout of the searched buffers has peak 11"),
         (window(0, 9, "large-first"), "proves nothing"),
-        (search("exact"), "a layout of what it searched has peak 11"),
-        (search("search"), "a layout of what it searched has peak 11"),
-        (search("nobody"), "no solver"),
+        (search("exact"), "a layout of the searched buffers has peak 11"),
+        (search("search"), "a layout of the searched buffers has peak 11"),
+        (search("unknown"), "not a known solver"),
         (search("large-first"), "proves nothing"),
-        (search(""), "no solver"),
+        (search(""), "not a known solver"),
     ] {
         let mut bad = good.clone();
         (bad["peak"], bad["lower_bound"]) = (json!(23), json!({ "value": 23, "witness": witness }));
@@ -153,7 +153,7 @@ fn nonsense_about_searches_is_refused() {
 }
 
 #[test]
-fn a_bound_that_rests_on_a_search_has_an_exit_code_of_its_own() {
+fn a_bound_that_rests_on_a_search_has_its_own_exit_code() {
     let scratch = Scratch::new();
     let good = certified(&scratch, ABOVE_LOAD);
     let kind = good["lower_bound"]["witness"]["kind"].as_str().unwrap();
@@ -161,7 +161,7 @@ fn a_bound_that_rests_on_a_search_has_an_exit_code_of_its_own() {
     let (code, standing, message) = verdict(&scratch, &good, &[]);
     assert_eq!((code, standing.as_str()), (5, "rests-on-search"), "{message}");
     assert_eq!(verdict(&scratch, &good, &["--trust-search"]).0, 0);
-    // A solver that does not take the instance proves nothing about it.
+    // A solver that does not support the instance proves nothing about it.
     let many: Vec<String> = (0..12).map(|at| format!("b{at},{at},{},{}\n", at + 3, 3 + at % 4)).collect();
     let many = many.concat();
     let mut other = certified(&scratch, &format!("id,lower,upper,size\n{many}"));
@@ -173,7 +173,7 @@ fn a_bound_that_rests_on_a_search_has_an_exit_code_of_its_own() {
 }
 
 #[test]
-fn answers_of_every_kind_are_verified() {
+fn answers_to_every_problem_are_verified() {
     let scratch = Scratch::new();
     scratch.write(
         "t.csv",
@@ -209,8 +209,8 @@ fn answers_of_every_kind_are_verified() {
         scratch.plimsoll(&words).exits(0);
         let json = scratch.plimsoll(&["verify", "t.csv", "o.csv", "--json"]).exits(0).json();
         assert_eq!((&json["valid"], &json["problem"]), (&true.into(), &problem.into()));
-        let told = tampered(from, to);
-        assert!(told.contains(violation), "{told}");
+        let message = tampered(from, to);
+        assert!(message.contains(violation), "{message}");
         let capacity = scratch.plimsoll(&["verify", "t.csv", "o.csv", "--capacity", "10"]).exits(1);
         assert!(capacity.stdout.contains("above the capacity 10"), "{}", capacity.stdout);
     }
@@ -220,8 +220,8 @@ fn answers_of_every_kind_are_verified() {
     assert!(json["traffic"].as_u64().unwrap() > 0);
     scratch.plimsoll(&["verify", "t.csv", "o.csv"]).refuses(&["o.csv", "--capacity"]);
     scratch.plimsoll(&["verify", "t.csv", "o.csv", "--capacity", "7"]).exits(1);
-    let told = tampered("output,7,9,3,6,slow,", "output,7,9,3,6,chip,0");
-    assert!(told.contains("conflict"), "{told}");
+    let message = tampered("output,7,9,3,6,slow,", "output,7,9,3,6,chip,0");
+    assert!(message.contains("conflict"), "{message}");
     let mut certificate = certified(&scratch, TINY);
     certificate["peak"] = json!(null);
     scratch.plimsoll(&["solve", "t.csv", "--problem", "pools", "-o", "o.csv"]).exits(0);
@@ -231,7 +231,7 @@ fn answers_of_every_kind_are_verified() {
 }
 
 #[test]
-fn contradicting_fixed_offsets_are_infeasible_and_both_are_named() {
+fn contradictory_fixed_offsets_are_infeasible_and_named() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "id,lower,upper,size,offset\nfree,0,9,8,\nleft,0,4,8,0\nright,2,6,8,4\n");
     let run = scratch.plimsoll(&["solve", "t.csv", "--certificate", "c.json"]).exits(1);
@@ -243,21 +243,21 @@ fn contradicting_fixed_offsets_are_infeasible_and_both_are_named() {
     let json = scratch.plimsoll(&["solve", "t.csv", "--solver", "large-first", "--json"]).exits(1).json();
     assert_eq!((&json["claim"], &json["peak"]), (&"infeasible".into(), &Value::Null));
     let run = scratch.plimsoll(&["spill", "t.csv", "--capacity", "16"]).exits(0);
-    assert!(run.stdout.contains("no layout at any capacity"), "{}", run.stdout);
+    assert!(run.stdout.contains("no capacity is sufficient"), "{}", run.stdout);
     assert!(run.stdout.contains("'left' and 'right'"), "{}", run.stdout);
     let run = scratch.plimsoll(&["bench", "t.csv", "--problems", "offsets", "--out", "b"]).exits(0);
     assert!(!run.stdout.contains("refused"), "{}", run.stdout);
     let rows = scratch.read("b/rows.csv");
     assert_eq!(rows.matches("'left' and 'right'").count(), rows.lines().count() - 1, "{rows}");
-    // A certificate without a layout has to speak of none.
+    // A certificate for a layout needs that layout.
     certified(&scratch, TINY);
     scratch.plimsoll(&["verify", "t.csv", "--certificate", "c.json"]).refuses(&["peak 8"]);
 }
 
 #[test]
-fn witnesses_name_buffers_as_the_file_does() {
+fn witnesses_name_buffers_by_id() {
     let scratch = Scratch::new();
-    // Positions are 0, 1, 2; ids are not.
+    // The ids differ from the positions 0, 1, 2.
     scratch.write("t.20.csv", "id,lower,upper,size,offset\n150,0,9,0,\n7,0,4,4,\n0,2,6,8,20\n");
     let run = scratch.plimsoll(&["solve", "t.20.csv"]).exits(1);
     assert!(run.stdout.contains("end of fixed buffer '0'"), "{}", run.stdout);
@@ -283,7 +283,7 @@ fn unknown_columns_are_noted_once() {
 }
 
 #[test]
-fn pools_say_what_they_do_not_know() {
+fn shared_objects_note_ignored_columns() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "id,lower,upper,size,alignment,offset\na,0,2,4,8,\nb,1,3,4,8,16\n");
     let run = scratch.plimsoll(&["solve", "t.csv", "--problem", "pools", "--json"]).exits(0);

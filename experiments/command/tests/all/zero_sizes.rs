@@ -1,4 +1,4 @@
-//! Buffers of size 0, as planners write them: read, solved by every algorithm, checked and drawn.
+//! Buffers of size 0, as planners write them, are read, solved by every algorithm, checked and drawn.
 
 use plimsoll::model::csv::{ReadOptions, read_instance};
 use plimsoll::model::{
@@ -11,14 +11,14 @@ use plimsoll_datasets::dsa::read_dsa;
 use plimsoll_lab::report::svg;
 use std::path::Path;
 
-/// Name, text of a CSV file, positions of its buffers of size 0 with the offsets they get.
+/// Name, CSV text, and the positions and offsets of the buffers of size 0.
 type Case = (&'static str, &'static str, &'static [(usize, u64)]);
 
 const CSV: &[Case] = &[
     ("minimalloc", "id,lower,upper,size\na,0,4,8\nz,0,9,0\nb,2,6,8\n", &[(1, 0)]),
     ("minimalloc, first", "id,lower,upper,size\nz,0,9,0\na,0,4,8\nb,2,6,8\n", &[(0, 0)]),
     ("minimalloc, last", "id,lower,upper,size\na,0,4,8\nb,2,6,8\nz,0,9,0\n", &[(2, 0)]),
-    ("never alive", "id,lower,upper,size\na,0,4,8\nz,3,3,0\nb,2,6,8\n", &[(1, 0)]),
+    ("never live", "id,lower,upper,size\na,0,4,8\nz,3,3,0\nb,2,6,8\n", &[(1, 0)]),
     ("beyond all others", "id,lower,upper,size\na,0,4,8\nz,100,200,0\n", &[(1, 0)]),
     ("only", "id,lower,upper,size\nz,0,4,0\n", &[(0, 0)]),
     ("all", "id,lower,upper,size\ny,0,4,0\nz,0,0,0\n", &[(0, 0), (1, 0)]),
@@ -59,7 +59,7 @@ const CSV: &[Case] = &[
     ),
 ];
 
-/// Two pools of a compiler: an empty buffer with and without steps, pinned, colocated, separated.
+/// Two memory pools of a compiler, with empty buffers: with and without steps, pinned, colocated, separated.
 const DSA: &str = r#"{
   "schema_version": 1, "profile": "pypto_research_v1", "instance": "zeros", "metadata": {},
   "problem": {
@@ -95,13 +95,13 @@ fn dsa() -> Vec<Instance> {
     split.pools.into_iter().map(|pool| pool.instance).collect()
 }
 
-/// The same without what takes no byte.
+/// Returns the instance without buffers of size 0.
 fn sized(instance: &Instance) -> Instance {
     let kept: Vec<_> = instance.ids().filter(|&id| !instance.buffer(id).is_empty()).collect();
     instance.induced(&kept)
 }
 
-/// Refuses what a run reports that is not for the whole instance.
+/// Checks that every reported solution is valid for the whole instance.
 struct Watch<'a>(&'a Instance);
 
 impl<P: Plan> Observer<P> for Watch<'_> {
@@ -117,7 +117,8 @@ fn solved<P: Plan>(entry: &Entry<P>, instance: &Instance) -> Outcome<P> {
     attempt.result.unwrap_or_else(|error| panic!("{} {} on {instance:?}: {error}", P::NAME, entry.name))
 }
 
-/// Runs everything on the instance, with and without what takes no byte: the values are the same, every map is whole.
+/// Runs all algorithms on the instance with and without buffers of size 0: the results are equal, and every
+/// map is complete.
 fn everywhere<P: Plan>(registry: &Registry, instance: &Instance) {
     let part = sized(instance);
     for entry in P::entries(registry).iter().chain(P::variants(registry)) {
@@ -172,7 +173,8 @@ fn documents_with_buffers_of_size_zero_are_solved() {
         everywhere::<plimsoll::model::SplitBuffers>(&registry, instance);
         everywhere::<plimsoll::model::SharedObjects>(&registry, instance);
     }
-    // 'b' and 'with-b' are one buffer of 16 bytes, alive as long as 'b': it may lie where 'a' did.
+    // 'b' and 'with-b' are one buffer of 16 bytes with the lifespan of 'b', so it may reuse the memory of
+    // 'a'.
     let best = registry.offsets.iter().find(|entry| entry.name == "exact").unwrap();
     assert_eq!(solved(best, &instances[0]).value, Some(Bytes::new(24)));
 }
@@ -206,7 +208,7 @@ fn buffers_of_size_zero_are_never_spilled() {
     }
 }
 
-/// Instance, and the names that the proof gives.
+/// Instance, and the names in the proof.
 const PINS: &[(&str, &[&str])] = &[
     ("id,lower,upper,size,offset\na,0,4,8,0\nb,2,6,8,4\nc,0,9,8,\n", &["a", "b"]),
     ("id,lower,upper,size,offset\nz,0,9,0,3\nc,0,9,8,\na,0,4,8,10\nb,2,6,8,4\n", &["a", "b"]),
@@ -215,7 +217,7 @@ const PINS: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn fixed_offsets_that_contradict_are_proved_infeasible_by_every_algorithm() {
+fn every_algorithm_proves_contradictory_fixed_offsets_infeasible() {
     let registry = registry();
     for (text, names) in PINS {
         for capacity in [None, Some(4), Some(1 << 40), Some(u64::MAX)] {
@@ -234,13 +236,13 @@ fn refuted<P: Plan>(registry: &Registry, instance: &Instance, names: &[&str]) {
     for entry in P::entries(registry).iter().chain(P::variants(registry)) {
         let outcome = solved(entry, instance);
         assert_eq!(outcome.claim, Claim::Infeasible, "{}", entry.name);
-        let said = P::explain(instance, &outcome.lower_bound.witness);
-        assert!(names.iter().all(|name| said.contains(&format!("'{name}'"))), "{said}");
+        let reason = P::explain(instance, &outcome.lower_bound.witness);
+        assert!(names.iter().all(|name| reason.contains(&format!("'{name}'"))), "{reason}");
     }
 }
 
 #[test]
-fn a_fixed_end_beyond_the_capacity_is_proved_infeasible_by_every_algorithm() {
+fn every_algorithm_proves_a_fixed_end_above_the_capacity_infeasible() {
     let registry = registry();
     let instance =
         csv("id,lower,upper,size,offset\na,0,4,8,4\nb,2,6,1,0\n").with_capacity(Some(Bytes::new(11)));
@@ -249,7 +251,7 @@ fn a_fixed_end_beyond_the_capacity_is_proved_infeasible_by_every_algorithm() {
 }
 
 #[test]
-fn one_of_two_contradicting_fixed_offsets_is_spilled() {
+fn one_of_two_contradictory_fixed_offsets_is_spilled() {
     let registry = registry();
     for &(text, names) in PINS {
         let instance = csv(text).with_capacity(Some(Bytes::new(1000)));
@@ -289,7 +291,7 @@ fn the_largest_sizes_are_solved_by_every_algorithm() {
             let attempt = run(entry, &instance, Setup::default(), limits, &mut Watch(&instance));
             match attempt.result {
                 Ok(outcome) => assert!(outcome.value >= Some(load(&instance).0), "{}", entry.name),
-                // Beyond what floating point may decide.
+                // Too large for floating-point arithmetic.
                 Err(error) => {
                     assert!(error.to_string().contains("does not support"), "{}: {error}", entry.name);
                 }

@@ -6,46 +6,49 @@ use std::time::Duration;
 
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// Suites by name (`plimsoll list` shows them), or files with instances, graphs or models, folders and patterns of them
-    /// [default: embedded and graphs, and minimalloc and idealloc where corpora are there]
+    /// Suites by name (see `plimsoll list`), or files, folders or patterns of instances, graphs and models
+    /// [default: embedded and graphs; with `PLIMSOLL_CORPORA` set, also minimalloc and idealloc]
     #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
-    /// Only instances and graphs whose names fit one of these patterns; `*` stands for anything, `?` for one letter
+    /// Run only instances and graphs whose name matches one of these patterns; `*` matches any text, `?` one
+    /// character
     #[arg(long, value_name = "P,Q,..", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Algorithms by name, or the groups `heuristics`, `solvers`, `all`
-    /// [default: every heuristic, and the leading exact method of each problem]
+    /// Algorithms by name (see `plimsoll list`), or the groups `heuristics`, `solvers`, `all` [default: every
+    /// heuristic and the default exact method of each problem]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
-    /// Problems by name (`plimsoll list` shows them) [default: all that the instances and graphs pose, spilling of graphs only; with --processes: offsets]
+    /// Problems by name (see `plimsoll list`) [default: all problems of the instances and graphs, but
+    /// spilling for graphs only; with --processes, offsets]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
-    /// What else defines the questions of graphs and of spilling, in words KEY=VALUE separated by blanks: `machine`, `order`,
-    /// `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`, `no-states`, `align` as the commands
-    /// of these problems take them, `fusion` (none, ordinary, cross-unit), `capacity` of spilling in bytes or percent of the
-    /// load [default: machine=generic, capacity=75%, and the defaults of those commands]; may be repeated: one question each
+    /// Parameters of problems on graphs and of spilling: KEY=VALUE terms separated by blanks. Keys are
+    /// `machine`, `order`, `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`,
+    /// `no-states` and `align` with the values of the commands' options, `fusion` (none, ordinary,
+    /// cross-unit), and `capacity` of spilling in bytes or percent of the load; may be repeated, one question
+    /// each [default: machine=generic, capacity=75%, and the defaults of the commands]
     #[arg(long, value_name = "'KEY=VALUE ..'")]
     pub terms: Vec<String>,
-    /// Seconds of wall-clock time per run
+    /// Stop each run after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Duration,
-    /// Nodes per run
+    /// Stop each run after this many nodes
     #[arg(long, value_name = "NODES")]
     pub node_limit: Option<u64>,
-    /// First seed
+    /// First random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Number of seeds, counted from the first; externals run once per seed where their command has {seed}
+    /// Number of consecutive seeds; an external program runs once per seed if its command contains `{seed}`
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: u64,
-    /// Runs of every external whose command has no {seed}
+    /// Runs of each external program whose command does not contain `{seed}`
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub repeat: u64,
-    /// Threads an algorithm may use
+    /// Threads per algorithm
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: usize,
-    /// Stop at the first layout within a capacity instead of minimising without one: `file` (the number in the file
-    /// name, where nothing is said), `load`, or a number of bytes
+    /// Stop at the first layout within a capacity instead of minimising: `load`, a number of bytes, or `file`
+    /// for the number in the file name; without a value, `file`
     #[arg(
         long,
         value_name = "file|load|BYTES",
@@ -54,56 +57,57 @@ pub struct BenchArgs {
         default_missing_value = "file"
     )]
     pub decide: Option<Decide>,
-    /// Run our own algorithms for offsets as processes too, like externals: seconds are those of whole processes
+    /// Run built-in algorithms for offsets in processes of their own, so that times include the process start
     #[arg(long)]
     pub processes: bool,
-    /// How instances write ends of lifespans; by default their column names say
-    #[arg(long, value_name = "HOW")]
+    /// Meaning of lifespan ends in the CSV [default: by column name: `upper` is half-open, `end` inclusive]
+    #[arg(long, value_name = "CONVENTION")]
     pub endpoints: Option<EndpointsArg>,
     #[command(flatten)]
     pub import: OpenArgs,
-    /// Compare times with those of this algorithm: a table of ratios per instance, and a performance profile
+    /// Compare times with those of this algorithm: ratios per instance and a performance profile
     #[arg(long, value_name = "NAME")]
     pub reference: Option<String>,
-    /// Shift of geometric means of times, seconds
+    /// Shift of geometric means of times, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds, allow_negative_numbers = true)]
     pub shift: Duration,
-    /// Folder for rows.csv, summary.md, README.md, maps and charts
+    /// Write rows.csv, summary.md, README.md, maps and charts into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write into a folder that is not empty
+    /// Write into the folder even if it is not empty
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// Also analyse what was written, as `plimsoll report` does: DIR/report/report.html is a page to open
+    /// Also write the HTML page of `plimsoll report`, as DIR/report/report.html
     #[arg(long, requires = "out")]
     pub report: bool,
-    /// Print a table of every run and every algorithm instead of one screen
+    /// Print tables of all runs and all algorithms instead of a summary
     #[arg(long)]
     pub details: bool,
-    /// Write down when layouts and bounds improved (trace.csv), and draw the gap over time
+    /// Record improvements of solutions and bounds over time (trace.csv), and draw the gap over time
     #[arg(long, requires = "out")]
     pub trace: bool,
-    /// Anybody's binary: NAME='cmd {input} {output} {capacity}', also `{seed} {threads} {time_limit}`; may be repeated
+    /// Run an external program: NAME='cmd {input} {output} {capacity}', optionally with `{seed}`, `{threads}`
+    /// and `{time_limit}`; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external: Vec<String>,
-    /// A command whose first line of output is put on record as the version of an external; may be repeated
+    /// Record the first output line of this command as the version of an external program; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
-    /// Where an external prints how long it took, in seconds, from after reading the instance to its answer: a regular
-    /// expression with one group, `^` and `$` ends of lines, whose last match counts: on standard error, else on standard
+    /// Read an external program's own time in seconds from its output: a regular expression with one group,
+    /// in which `^` and `$` match at line ends. The last match on standard error counts, or else on standard
     /// output; may be repeated
     #[arg(long, value_name = "NAME=REGEX")]
     pub external_elapsed: Vec<String>,
 }
 
-/// What capacity is decided.
+/// The capacity to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decide {
-    /// The one the instance came with.
+    /// The capacity in the file name.
     File,
-    /// The load.
+    /// The load of the instance.
     Load,
-    /// This, bytes.
+    /// This many bytes.
     Bytes(u64),
 }
 
@@ -134,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn capacities_to_decide_are_words_or_bytes() {
+    fn capacities_to_decide_are_keywords_or_bytes() {
         assert_eq!("file".parse(), Ok(Decide::File));
         assert_eq!("load".parse(), Ok(Decide::Load));
         assert_eq!("1048576".parse(), Ok(Decide::Bytes(1 << 20)));
@@ -143,7 +147,7 @@ mod tests {
             let args = Line::try_parse_from(words).unwrap().args;
             (args.decide, args.suites)
         };
-        // The suite behind the bare word is no capacity.
+        // A suite after the bare option is not its value.
         assert_eq!(parse(&["bench", "--decide", "x"]), (Some(Decide::File), vec!["x".to_owned()]));
         assert_eq!(parse(&["bench", "--decide=load"]), (Some(Decide::Load), vec![]));
         assert_eq!(parse(&["bench"]), (None, vec![]));

@@ -1,4 +1,4 @@
-//! `plimsoll bench`: many algorithms on many instances, against the best proven bound.
+//! `plimsoll bench`: compares many algorithms on many instances with the best proven bounds.
 
 mod args;
 mod runs;
@@ -62,7 +62,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     report(&bench, &rows, &notes, store.as_ref())?;
     for case in &cases {
         if let Err(error) = &case.subject {
-            output::complain(&format!("not read: {error}"));
+            output::complain(&format!("unreadable: {error}"));
         }
     }
     if !cases.is_empty() && cases.iter().all(|case| case.subject.is_err()) {
@@ -75,7 +75,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     Ok(code_of_runs(&failures(&rows), refused))
 }
 
-/// Prints the screen or all tables, writes the pages.
+/// Prints the summary or all tables, and writes the pages.
 fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store>) -> Result<(), Failure> {
     let comparison = bench.comparison();
     let mut text =
@@ -88,7 +88,7 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
         }
     }
     for row in rows.iter().filter(|row| row.status == "unreadable") {
-        let _ = write!(text, "\nnot read: {}\n", row.error);
+        let _ = write!(text, "\nunreadable: {}\n", row.error);
     }
     let failed = lines(&failures(rows));
     if !failed.is_empty() {
@@ -96,7 +96,7 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     }
     output::print(&text)?;
     let Some(store) = store else {
-        let more = "\n--details prints every run; --out DIR writes all of it, --report a page to open\n";
+        let more = "\n--details prints every run, --out DIR writes a record, --report adds an HTML page\n";
         return if bench.args.details { Ok(()) } else { output::print(more) };
     };
     if comparison.is_asked
@@ -112,21 +112,21 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     store.finish(&question, rows)?;
     let folder = store.folder();
     output::print(&format!(
-        "\nwritten to {}: rows.csv, summary.md with every run, maps\n",
+        "\nwritten to {}: rows.csv, summary.md with every run, and maps\n",
         folder.display()
     ))?;
     if bench.args.report {
         let page = super::report::write(&[folder.to_owned()], &folder.join("report"))?;
-        output::print(&format!("page to open: {}\n", page.display()))?;
+        output::print(&format!("report page: {}\n", page.display()))?;
     }
     Ok(())
 }
 
-/// Every run and every algorithm, in tables.
+/// Returns the tables of all runs and all algorithms.
 fn details(bench: &Bench, rows: &[Record]) -> String {
     let comparison = bench.comparison();
     let mut text = String::new();
-    // The main problem last: it is what stays on the screen.
+    // The main problem comes last, because the end of the output stays visible.
     for (question, own) in questions(rows).iter().rev() {
         for table in [summary::runs(own), summary::algorithms(own)].into_iter().flatten() {
             let _ = write!(text, "\n{question}\n\n{}", table.text());
@@ -144,23 +144,23 @@ fn details(bench: &Bench, rows: &[Record]) -> String {
     text
 }
 
-/// The suites that need no file.
+/// The suites that need no files.
 const OWN: [&str; 2] = ["embedded", "graphs"];
 
-/// The instances and graphs asked for, and what the reader should know about them.
+/// Returns the requested instances and graphs, and notes about them.
 fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
     let mut notes = Vec::new();
     let plain = |suite: &&Suite| matches!(suite.origin, Origin::Corpora(_));
     let suites: Vec<String> = if !args.suites.is_empty() {
         args.suites.clone()
     } else if let Some(root) = corpora() {
-        // A folder of corpora need not hold all of them.
+        // The folder may contain only some of the corpora.
         let there = |suite: &&Suite| suite.origin.folder().is_some_and(|folder| root.join(folder).is_dir());
         let (present, absent): (Vec<&Suite>, Vec<&Suite>) = SUITES.iter().filter(plain).partition(there);
         notes.extend(absent.iter().map(|suite| format!("{CORPORA} has no folder {}", suite.name)));
         OWN.into_iter().chain(present.iter().map(|suite| suite.name)).map(str::to_owned).collect()
     } else {
-        notes.push(format!("{CORPORA} is not set: embedded instances and graphs only"));
+        notes.push(format!("{CORPORA} is not set: running embedded instances and graphs only"));
         OWN.map(str::to_owned).to_vec()
     };
     let reading = Reading { endpoints: args.endpoints.map(Into::into), import: args.import.options()? };
@@ -171,11 +171,11 @@ fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
     all.retain(|case| fits_any(&args.only, &case.name));
     if all.is_empty() {
         let patterns = args.only.join(", ");
-        return Err(Failure::input(format!("nothing of {} fits {patterns}", suites.join(", "))));
+        return Err(Failure::input(format!("--only {patterns}: nothing in {} matches", suites.join(", "))));
     }
     let external = |name: &String| SUITES.iter().any(|s| s.name == name && s.origin.folder().is_some());
     if corpora().is_some() && suites.iter().any(external) {
-        notes.push(format!("external instances through {CORPORA}"));
+        notes.push(format!("external instances from {CORPORA}"));
     }
     Ok((all, notes))
 }

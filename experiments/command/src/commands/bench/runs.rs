@@ -1,4 +1,5 @@
-//! The runs on one instance or graph: our own algorithms in this process or in processes of their own, then everybody else's.
+//! The runs on one instance or graph: first built-in algorithms, in this process or in separate ones, then
+//! external programs.
 
 use super::args::{BenchArgs, Decide};
 use super::store::Store;
@@ -21,10 +22,10 @@ use plimsoll_lab::suite::{Case, sha256};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// Groups that may be named instead of algorithms.
+/// Groups that stand for several algorithms.
 const GROUPS: [&str; 3] = ["heuristics", "solvers", "all"];
 
-/// What is asked of every instance and graph.
+/// The benchmark to run on every instance and graph.
 pub struct Bench<'a> {
     pub args: &'a BenchArgs,
     pub machine: Machine,
@@ -32,43 +33,43 @@ pub struct Bench<'a> {
     externals: Vec<External>,
 }
 
-/// A problem with the algorithms that take part.
+/// A problem with its selected algorithms.
 trait Lane {
     fn problem(&self) -> &'static str;
     fn names(&self) -> Vec<&'static str>;
-    /// Whether it is posed on such a subject.
+    /// Returns whether the problem is posed on subjects of this kind.
     fn takes(&self, kind: SubjectKind) -> bool;
-    /// How many runs of one seed such a subject takes.
+    /// Returns the number of runs per seed on a subject of this kind.
     fn runs_on(&self, kind: SubjectKind) -> usize;
-    /// All runs on one subject.
+    /// Performs all runs on one subject.
     fn run(&self, bench: &Bench, ground: &Ground, store: Option<&mut Store>) -> Result<Vec<Record>, Failure>;
 }
 
 struct Chosen<P: Posed> {
     entries: Vec<&'static Entry<P>>,
-    /// The terms of each of its questions, in full.
+    /// The complete terms of each question.
     terms: Vec<Terms>,
-    /// Whether instances are left out: the default for spilling.
+    /// Whether instances are skipped: the default for spilling.
     graphs_only: bool,
-    /// Runs other than those of our own algorithms in this process.
+    /// Adds the runs of processes.
     more: Option<More<P>>,
 }
 
-/// Adds the runs of processes, our own algorithms among them where asked.
+/// Adds the runs of processes, including built-in algorithms with `--processes`.
 type More<P> = fn(&Bench, &[&'static Entry<P>], &mut Field<P>);
 
-/// What the runs on one subject share.
+/// The data shared by all runs on one subject.
 struct Ground<'a> {
-    /// An instance has the capacity to decide, or none.
+    /// An instance here has the capacity to decide, or none.
     subject: &'a Subject,
-    /// The capacity that an instance came with.
+    /// The capacity in the file name of an instance.
     file_capacity: Option<Bytes>,
-    /// A record with everything that they have in common.
+    /// A record with the common columns of all runs.
     blank: Record,
     bar: &'a ProgressBar,
 }
 
-/// What the runs of one problem on one subject share and fill.
+/// The question and the results of all runs of one problem on one subject.
 struct Field<'a, 'q, P: Posed> {
     ground: &'a Ground<'a>,
     question: &'a P::Question<'q>,
@@ -79,12 +80,12 @@ struct Field<'a, 'q, P: Posed> {
 }
 
 impl<P: Posed> Field<'_, '_, P> {
-    /// The record of a run before it begins.
+    /// Returns the record of a run before it starts.
     fn asked(&self, algorithm: &str, kind: &str, repetition: u64, seed: u64) -> Record {
         self.ground.asked::<P>(&self.terms, algorithm, kind, repetition, seed)
     }
 
-    /// One run is complete.
+    /// Adds a completed run.
     fn done(&mut self, row: Record, solution: Option<P::Solution>) {
         if let (Some(value), Some(solution)) = (row.value.map(P::Value::of_number), solution)
             && self.best.as_ref().is_none_or(|best| value < best.0)
@@ -155,7 +156,8 @@ impl<P: Posed> Lane for Chosen<P> {
 }
 
 impl<P: Posed> Chosen<P> {
-    /// All runs under some terms: our own, then whatever `more` adds; then bounds and gaps, and the map.
+    /// Performs all runs of one question: built-in algorithms, then those of `more`. Then settles bounds and
+    /// gaps and draws the map.
     fn run_under(
         &self,
         terms: &Terms,
@@ -204,7 +206,7 @@ impl<P: Posed> Chosen<P> {
     }
 }
 
-/// Chooses the algorithms of each problem.
+/// Selects the algorithms of each problem.
 struct Select<'a> {
     args: &'a BenchArgs,
     registry: &'a Registry,
@@ -212,7 +214,7 @@ struct Select<'a> {
 }
 
 impl Select<'_> {
-    /// Those that were asked for: by default every heuristic, and the exact method that leads.
+    /// Returns the requested algorithms: by default every heuristic and the default exact method.
     fn chosen<P: Posed>(&self, more: Option<More<P>>) -> Chosen<P> {
         let (args, registry) = (self.args, self.registry);
         let leading = default_entry::<P>(registry).map(|entry| entry.name);
@@ -248,7 +250,7 @@ impl Visitor for Select<'_> {
 }
 
 impl<'a> Bench<'a> {
-    /// Finds everything that the arguments name.
+    /// Resolves all names in the arguments.
     pub fn resolve(args: &'a BenchArgs) -> Result<Self, Failure> {
         let registry = plimsoll::registry();
         let problems = problems(args)?;
@@ -280,13 +282,14 @@ impl<'a> Bench<'a> {
             .as_deref()
             .filter(|&name| !own.any(|own| own == name) && !externals.iter().any(|peer| peer.name() == name))
         {
-            return Err(Failure::input(format!("reference '{reference}' takes no part in this benchmark")));
+            let message = format!("--reference '{reference}': this algorithm is not part of the benchmark");
+            return Err(Failure::input(message));
         }
         let externals = if problems.contains(&Offsets::NAME) { externals } else { Vec::new() };
         Ok(Self { machine: Machine::here(), lanes, externals, args })
     }
 
-    /// Refuses problems that none of the cases poses.
+    /// Rejects requested problems that no case poses.
     pub fn check_cases(&self, cases: &[Case]) -> Result<(), Failure> {
         let kinds: Vec<SubjectKind> =
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
@@ -299,12 +302,12 @@ impl<'a> Bench<'a> {
             Some(lane) => {
                 let problem = lane.problem();
                 let needed = if lane.takes(SubjectKind::Graph) { "graph" } else { "instance" };
-                Err(Failure::input(format!("{problem}: there is no {needed} to run on")))
+                Err(Failure::input(format!("--problems {problem}: needs at least one {needed}")))
             }
         }
     }
 
-    /// How times are compared.
+    /// Returns the settings of the comparison of times.
     pub fn comparison(&self) -> Comparison<'a> {
         let decide = self.args.decide.is_some();
         Comparison {
@@ -315,7 +318,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The externals, for the record.
+    /// Returns the external programs, for the record.
     pub fn peers(&self) -> impl Iterator<Item = Peer> {
         self.externals.iter().map(|peer| Peer {
             name: peer.name().to_owned(),
@@ -324,12 +327,12 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// How often a peer runs on an instance.
+    /// Returns the number of runs of an external program per instance.
     fn repetitions(&self, peer: &External) -> u64 {
         if peer.is_seeded() { self.args.seeds } else { self.args.repeat }
     }
 
-    /// How many runs a case takes.
+    /// Returns the number of runs on a case.
     pub fn runs_on(&self, case: &Case) -> usize {
         let Ok(subject) = &case.subject else { return 0 };
         let own: usize = self.lanes.iter().map(|lane| lane.runs_on(subject.kind())).sum();
@@ -340,7 +343,7 @@ impl<'a> Bench<'a> {
         own * self.args.seeds as usize + foreign as usize
     }
 
-    /// All runs on one instance or graph.
+    /// Performs all runs on one instance or graph.
     pub fn case(
         &self,
         case: &Case,
@@ -373,7 +376,7 @@ impl<'a> Bench<'a> {
         Ok(rows)
     }
 
-    /// The capacity to decide, as it is recorded.
+    /// Returns the capacity to decide, as written in the record.
     fn decide(&self) -> String {
         match self.args.decide {
             None => String::new(),
@@ -392,12 +395,12 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The seeds with the number of their runs, from 1.
+    /// Returns each seed with the number of its repetition, from 1.
     fn seeds(&self) -> impl Iterator<Item = (u64, u64)> {
         (0..self.args.seeds).map(|nth| (nth + 1, self.args.seed.wrapping_add(nth)))
     }
 
-    /// This very binary, asked to solve with one algorithm.
+    /// Returns a command that solves with one algorithm of this binary.
     fn as_process(&self, entry: &Entry<Offsets>) -> External {
         let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
         let mut words = vec![own.to_string_lossy().into_owned()];
@@ -417,15 +420,15 @@ impl<'a> Bench<'a> {
         External::new(entry.name, words)
     }
 
-    /// Runs a process once. Its capacity is the one to decide; where none is, a peer is told the file's, or the load
-    /// where there is none, and an answer above it counts as well.
+    /// Runs a process once with the capacity to decide. When minimising, a peer gets the capacity of the
+    /// file, or else the load, and an answer above it is valid too.
     fn process(&self, field: &mut Field<Offsets>, peer: &External, whose: Whose, asked: Record) {
         let instance: &Instance = field.question;
         let own = if asked.decides() { instance.capacity() } else { field.ground.file_capacity };
         let capacity = own.unwrap_or_else(|| load(instance).0);
         let line = peer.line();
         let asked = if whose == Whose::Own {
-            // Where the binary lies is of no interest to a reader of the record.
+            // The record omits the location of the binary.
             let params =
                 line.split_once(' ').map_or_else(String::new, |(_, rest)| format!("plimsoll {rest}"));
             Record { params, ..asked }
@@ -441,7 +444,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Runs the processes: our own where asked, then the externals, whose answers are compared with our best bound.
+/// Runs the processes: built-in algorithms with `--processes`, then external programs, whose answers are
+/// compared with the best bound proved so far.
 fn processes(bench: &Bench, own: &[&'static Entry<Offsets>], field: &mut Field<Offsets>) {
     if bench.args.processes {
         for entry in own {
@@ -464,14 +468,14 @@ fn processes(bench: &Bench, own: &[&'static Entry<Offsets>], field: &mut Field<O
     }
 }
 
-/// What is wrong with `--terms`; by default all problems have to take them.
+/// Adds a hint to an error about `--terms`, which every selected problem must accept.
 fn about_terms(args: &BenchArgs, error: impl Display) -> Failure {
-    let hint = if args.problems.is_empty() { "; --problems names those that are meant" } else { "" };
+    let hint = if args.problems.is_empty() { "; select the problems with --problems" } else { "" };
     Failure::input(format!("--terms: {error}{hint}"))
 }
 
-/// The problems asked for: all of them by default, with a capacity to decide those that have one; processes leave layouts,
-/// so they solve for offsets only.
+/// Returns the requested problems. The default is all of them, with `--decide` only those with a capacity,
+/// and with `--processes` only offsets, as processes write layouts.
 fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
     let is_asked = |problem: &&str| match args.problems.as_slice() {
@@ -481,7 +485,7 @@ fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     };
     let asked: Vec<&str> = PROBLEMS.iter().copied().filter(|problem| is_asked(problem)).collect();
     if args.processes && asked.iter().any(|&problem| problem != Offsets::NAME) {
-        return Err(Failure::input("--processes goes with the problem offsets only"));
+        return Err(Failure::input("--processes supports the problem offsets only"));
     }
     if let Some(other) = asked.iter().find(|problem| args.decide.is_some() && !decides(problem)) {
         return Err(Failure::input(format!("--decide: {other} has no capacity to decide")));
@@ -489,14 +493,16 @@ fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     Ok(asked)
 }
 
-/// The peers with their versions and patterns; `known` names are taken.
+/// Returns the external programs with their versions and patterns; `known` names are taken.
 fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure> {
     let peers = args.external.iter().map(|text| External::parse(text));
     let mut peers: Vec<External> = peers.collect::<Result<_, _>>().map_err(Failure::input)?;
     let mut taken: BTreeSet<&str> = known.iter().copied().collect();
     if let Some(twice) = peers.iter().find(|peer| !taken.insert(peer.name())) {
         let name = twice.name();
-        return Err(Failure::input(format!("external '{name}': the name is taken; choose another")));
+        return Err(Failure::input(format!(
+            "--external '{name}': this name is already taken; choose another"
+        )));
     }
     for text in &args.external_version {
         External::ask_version(&mut peers, text).map_err(Failure::input)?;
@@ -507,7 +513,7 @@ fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure>
     Ok(peers)
 }
 
-/// The instance with the capacity to decide, or with none.
+/// Returns the instance with the capacity to decide, or without one.
 fn asked(instance: &Instance, decide: Option<Decide>) -> Instance {
     let capacity = match decide {
         None => None,

@@ -1,4 +1,4 @@
-//! What `bench` prints by default: one screen. Everything else is for files and `--details`.
+//! The default output of `bench`: a summary of at most one screen.
 
 use plimsoll_lab::record::Record;
 use plimsoll_lab::report::percent;
@@ -8,14 +8,14 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Rows of the table, shared evenly by the problems; with everything around it that is one screen of 40 lines.
+/// Rows of the table, shared evenly by the problems. With its surroundings it fits a screen of 40 lines.
 const ROWS: usize = 27;
-/// Fewest rows of a problem: the best algorithm, the next, and how many more there are.
+/// Minimum number of rows per problem: the two best algorithms and the number of others.
 const FEWEST: usize = 3;
-/// Longest name of an algorithm, letters.
+/// Maximum length of an algorithm's name, in characters.
 const NAME: usize = 36;
 
-/// Fewest runs without a value first, then the lowest mean gap, then the fastest.
+/// Compares by runs without a value, then by mean gap, then by time.
 fn rank(one: &Tally, other: &Tally) -> Ordering {
     let silent = |own: &Tally| own.runs - own.gaps.len();
     let mean = |own: &Tally| own.mean_gap().unwrap_or(f64::INFINITY);
@@ -34,7 +34,8 @@ fn cells(own: &Tally) -> [String; 5] {
     ]
 }
 
-/// What was compared, and a table with the best algorithms of each problem. Empty without runs.
+/// Returns the summary: what was compared, and a table of the best algorithms per problem. Empty without
+/// runs.
 pub fn screen(rows: &[Record], limit: Duration) -> String {
     let ran: Vec<&Record> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
     let problems = problems(rows);
@@ -68,14 +69,14 @@ pub fn screen(rows: &[Record], limit: Duration) -> String {
     }
     let floating = match floating(rows).len() {
         0 => String::new(),
-        1 => "\n1 best bound rests on floating point alone\n".to_owned(),
-        count => format!("\n{count} best bounds rest on floating point alone\n"),
+        1 => "\n1 best bound rests on floating-point arithmetic alone\n".to_owned(),
+        count => format!("\n{count} best bounds rest on floating-point arithmetic alone\n"),
     };
     let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let subjects = [(named(false).len(), "instance"), (named(true).len(), "graph")];
     let subjects = subjects.into_iter().filter(|(count, _)| *count > 0);
     format!(
-        "{}, {}, {} of at most {} s; gaps are to the best proven bound\n\n{}{floating}",
+        "{}, {}, {} of at most {} s; gaps to the best proven bound\n\n{}{floating}",
         subjects.map(|(count, what)| plural(count, what)).collect::<Vec<_>>().join(", "),
         plural(problems.len(), "problem"),
         plural(ran.len(), "run"),
@@ -111,7 +112,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[0],
-            "2 instances, 2 problems, 43 runs of at most 1.5 s; gaps are to the best proven bound"
+            "2 instances, 2 problems, 43 runs of at most 1.5 s; gaps to the best proven bound"
         );
         assert!(
             lines[4].starts_with("offsets  a39") && lines[4].ends_with("1.00         1.00   0 of 1    0.250"),

@@ -1,4 +1,4 @@
-//! The folder of a record: rows and traces as they come, maps, charts and pages at the end.
+//! The folder of a record: rows, traces and maps are written during the run, charts and pages at the end.
 
 use crate::failure::Failure;
 use crate::output;
@@ -17,10 +17,10 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Above this many buffers no map is drawn: it would take hundreds of megabytes and show nothing.
+/// Instances with more buffers get no map: it would take hundreds of megabytes and be unreadable.
 const MOST_DRAWN: usize = 50_000;
 
-/// An open record.
+/// A record that is being written.
 pub struct Store {
     folder: PathBuf,
     columns: Columns,
@@ -29,13 +29,13 @@ pub struct Store {
     maps: BTreeSet<String>,
 }
 
-/// Folders of pictures.
+/// Folder of layouts as pictures.
 const MAPS: &str = "maps";
 const CHARTS: &str = "charts";
 
 impl Store {
-    /// Makes the folder; refuses one that holds anything, unless forced. Maps, charts and the trace of an earlier
-    /// record are removed then.
+    /// Creates the folder. Rejects one that is not empty, unless forced; then removes the maps, charts and
+    /// trace of the earlier record.
     pub fn open(folder: &Path, force: bool, trace: bool) -> Result<Self, Failure> {
         let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
         if folder.exists() {
@@ -43,7 +43,7 @@ impl Store {
             if holds_something && !force {
                 let folder = folder.display();
                 return Err(Failure::input(format!(
-                    "{folder} is not empty; --force writes into it all the same"
+                    "{folder} is not empty; use --force to write into it anyway"
                 )));
             }
         }
@@ -72,12 +72,12 @@ impl Store {
         Ok(Self { folder: folder.to_owned(), columns, rows, trace, maps: BTreeSet::new() })
     }
 
-    /// Where it is.
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Adds what was found out; it is on disk when this returns, so a bench that is cut short leaves what it has.
+    /// Appends rows and traces to the files, so that an interrupted benchmark keeps them.
     pub fn append(&mut self, rows: &[Record]) -> Result<(), Failure> {
         let wrong = |name: &str, error: &dyn std::fmt::Display| {
             Failure::input(format!("cannot write {name}: {error}"))
@@ -91,7 +91,7 @@ impl Store {
         trace.flush().map_err(|error| wrong(TRACE, &error))
     }
 
-    /// Draws a solution, unless nobody could make out its buffers.
+    /// Draws a solution, unless it has too many buffers.
     pub fn map<P: Posed>(
         &mut self,
         question: &P::Question<'_>,
@@ -116,7 +116,7 @@ impl Store {
         output::write_file(&path, |file| map.write(file))
     }
 
-    /// Draws a chart.
+    /// Writes a chart.
     pub fn chart(&self, name: &str, chart: &Chart) -> Result<(), Failure> {
         let folder = self.folder.join(CHARTS);
         fs::create_dir_all(&folder)
@@ -124,7 +124,7 @@ impl Store {
         output::write_file(&folder.join(format!("{name}.svg")), |file| chart.write(file))
     }
 
-    /// Draws gaps over time: per question one chart of all instances, and one of each.
+    /// Draws gaps over time: per question, one chart of all instances and one of each.
     pub fn gaps(&self, rows: &[Record]) -> Result<(), Failure> {
         let mut rows = rows.to_vec();
         number_runs(&mut rows);
@@ -152,7 +152,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether there is a file of this name, in which a star stands for anything.
+    /// Returns whether a file matches this name, in which `*` matches any text.
     fn holds(&self, name: &str) -> bool {
         let path = self.folder.join(name);
         let (Some(folder), Some(file)) = (path.parent(), path.file_name().and_then(|file| file.to_str()))
@@ -177,12 +177,12 @@ impl Store {
     }
 }
 
-/// Suffix of the pictures of a problem; those of offsets have none.
+/// Returns the suffix of the pictures of a problem; those of offsets have none.
 fn suffix(problem: &str) -> String {
     if problem == Offsets::NAME { String::new() } else { format!(".{problem}") }
 }
 
-/// A name with nothing in it that a file system could mind.
+/// Returns the name with all characters replaced that are not portable in file names.
 fn file_stem(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let stem: String = name.chars().map(plain).take(100).collect();
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stems_are_harmless() {
+    fn stems_are_portable() {
         assert_eq!(file_stem("../../etc/passwd"), "_.._etc_passwd");
         assert_eq!(file_stem(""), "instance");
         assert_eq!(file_stem("A b\u{e4}"), "A_b_");

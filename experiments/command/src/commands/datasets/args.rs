@@ -3,63 +3,65 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct DatasetsArgs {
-    /// What to do [default: list]
+    /// The action [default: list]
     #[command(subcommand)]
     pub command: Option<DatasetsCommand>,
 }
 
-/// What `datasets` does.
+/// The actions of `datasets`.
 #[derive(Debug, Subcommand)]
 pub enum DatasetsCommand {
-    /// List the external corpora: where they come from, version, licence, files
+    /// List the external corpora with source, version, licence and number of files
     List(DatasetsListArgs),
-    /// Compare the files below `PLIMSOLL_CORPORA` with the list, or generated folders with their manifests; exits with 1 where something differs
+    /// Compare the files in `PLIMSOLL_CORPORA` with the list, or generated folders with their manifest; exit
+    /// with 1 if any differs
     Verify(DatasetsVerifyArgs),
-    /// Download what is missing or differs, with curl (packages: pip), each file checked by its SHA-256; exits with 1 where bytes are not those
-    /// listed, with 3 where something could not be had
+    /// Download missing or changed files with curl (packages: pip) and check their SHA-256; exit with 1 if a
+    /// checksum differs, with 3 if a download fails
     Fetch(DatasetsFetchArgs),
 }
 
 #[derive(Args, Debug, Default)]
 pub struct DatasetsListArgs {
-    /// Every file with its SHA-256
+    /// Also list every file with its SHA-256
     #[arg(long)]
     pub files: bool,
-    /// Print one JSON object instead of a table
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Args, Debug)]
 pub struct DatasetsVerifyArgs {
-    /// Corpora to look at [default: all], or folders that `generate --count` wrote
+    /// Corpora, or folders with a manifest of `generate` [default: all corpora]
     #[arg(value_name = "CORPUS|DIR")]
     pub corpora: Vec<String>,
-    /// Print one JSON object instead of lines
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Args, Debug)]
 pub struct DatasetsFetchArgs {
-    /// Corpora or files (CORPUS/FILE) to get [default: all]
+    /// Corpora or files (CORPUS/FILE) to download [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// The folder of all corpora, made where it is not there [default: the one that `PLIMSOLL_CORPORA` names]
+    /// Write into this folder of corpora, created if missing [default: `PLIMSOLL_CORPORA`]
     #[arg(long, value_name = "DIR")]
     pub to: Option<PathBuf>,
-    /// Get everything from here instead of its upstream place, as URL/REPOSITORY/COMMIT/PATH or URL/PACKAGE/VERSION/PATH
+    /// Download from this server instead of the upstream ones, as URL/REPOSITORY/COMMIT/PATH or
+    /// URL/PACKAGE/VERSION/PATH
     #[arg(long, value_name = "URL", value_parser = web_address)]
     pub mirror: Option<String>,
-    /// Print what would be downloaded from where, and download nothing
+    /// Print the address of every file without downloading
     #[arg(long)]
     pub dry_run: bool,
-    /// Print one JSON object instead of lines
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
 }
 
-/// What curl is asked for must say how, and whom.
+/// Parses an address with scheme and host.
 fn web_address(text: &str) -> Result<String, String> {
     let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     match rest {

@@ -1,28 +1,28 @@
-//! The ordinary clients that download: `curl` for files, `pip` for packages. Each is a process of its own, without a shell.
+//! Download clients: `curl` for files and `pip` for packages, each run as a process without a shell.
 
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Where public files of repositories there can be had one by one: then follow repository, commit and path.
+/// Address of single files of public repositories; repository, commit and path follow.
 pub(super) const RAW: &str = "https://raw.githubusercontent.com";
 
-/// Why nothing came.
+/// Why a download failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// The host, or the way there: nothing else from there will come either.
+    /// The host cannot be reached, so its other files fail too.
     Unreachable(String),
-    /// What came ended early, and can be continued.
+    /// The transfer ended early and can be resumed.
     Torn(String),
-    /// The host cannot begin in the middle.
+    /// The host cannot resume a transfer.
     NotResumable,
-    /// The host has no such file, or will not give it.
+    /// The host does not serve the file.
     Refused(String),
     /// The client itself is missing or broken.
     Client(String),
 }
 
-/// Downloads a file by `curl`, behind what is there of it already.
+/// Downloads a file with `curl`, appending to the part already present.
 pub(super) fn file(address: &str, to: &Path) -> Result<(), Why> {
     let mut curl = Command::new("curl");
     curl.args(["--fail", "--silent", "--show-error", "--location", "--proto", "=http,https"]);
@@ -31,21 +31,21 @@ pub(super) fn file(address: &str, to: &Path) -> Result<(), Why> {
         .arg(to)
         .arg("--url")
         .arg(address);
-    let (code, said) = run(&mut curl).map_err(|error| Why::Client(format!("curl: {error}")))?;
-    // The numbers are in curl's manual, section exit codes.
+    let (code, message) = run(&mut curl).map_err(|error| Why::Client(format!("curl: {error}")))?;
+    // The exit codes are listed in curl's manual.
     match code {
         Some(0) => Ok(()),
-        Some(5 | 6 | 7 | 28 | 35 | 52 | 60 | 97) => Err(Why::Unreachable(said)),
-        Some(18 | 56) => Err(Why::Torn(said)),
+        Some(5 | 6 | 7 | 28 | 35 | 52 | 60 | 97) => Err(Why::Unreachable(message)),
+        Some(18 | 56) => Err(Why::Torn(message)),
         Some(33) => Err(Why::NotResumable),
-        // 416: there is nothing behind what is there.
-        Some(22) if said.contains("416") => Err(Why::NotResumable),
-        Some(3 | 22 | 63) => Err(Why::Refused(said)),
-        _ => Err(Why::Client(said)),
+        // Status 416: the file has no bytes beyond those present.
+        Some(22) if message.contains("416") => Err(Why::NotResumable),
+        Some(3 | 22 | 63) => Err(Why::Refused(message)),
+        _ => Err(Why::Client(message)),
     }
 }
 
-/// Downloads an archive of a package by `pip` and takes it apart below `to`.
+/// Downloads the archive of a package with `pip` and unpacks it into `to`.
 pub(super) fn package(requirement: &str, to: &Path) -> Result<(), Why> {
     let mut pip = Command::new("python3");
     pip.args([
@@ -61,8 +61,8 @@ pub(super) fn package(requirement: &str, to: &Path) -> Result<(), Why> {
     pip.args(["--no-deps", "--only-binary", ":all:", "--dest"]).arg(to).arg(requirement);
     match run(&mut pip).map_err(|error| Why::Client(format!("python3: {error}")))? {
         (Some(0), _) => {}
-        (_, said) if said.contains("No module named pip") => return Err(Why::Client(said)),
-        (_, said) => return Err(Why::Unreachable(said)),
+        (_, message) if message.contains("No module named pip") => return Err(Why::Client(message)),
+        (_, message) => return Err(Why::Unreachable(message)),
     }
     let broken = |error: &dyn std::fmt::Display| Why::Client(error.to_string());
     for entry in std::fs::read_dir(to).map_err(|error| broken(&error))? {
@@ -72,19 +72,19 @@ pub(super) fn package(requirement: &str, to: &Path) -> Result<(), Why> {
         }
         let mut unpack = Command::new("python3");
         unpack.args(["-m", "zipfile", "-e"]).arg(&archive).arg(to);
-        let (code, said) = run(&mut unpack).map_err(|error| broken(&error))?;
+        let (code, message) = run(&mut unpack).map_err(|error| broken(&error))?;
         if code != Some(0) {
-            return Err(Why::Client(said));
+            return Err(Why::Client(message));
         }
     }
     Ok(())
 }
 
-/// Its exit code, and the last line it said on standard error.
+/// Runs a command and returns its exit code and the last line of its standard error.
 fn run(command: &mut Command) -> io::Result<(Option<i32>, String)> {
     let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
-    let last = last.unwrap_or("it said nothing").chars().take(300).collect();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let last = errors.lines().map(str::trim).rfind(|line| !line.is_empty());
+    let last = last.unwrap_or("no error message").chars().take(300).collect();
     Ok((output.status.code(), last))
 }

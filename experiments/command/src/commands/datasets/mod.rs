@@ -1,4 +1,4 @@
-//! `plimsoll datasets`: the external corpora: what they are, whether the copies here are those, and how to get them.
+//! `plimsoll datasets`: lists, verifies and downloads the external corpora.
 
 mod args;
 mod client;
@@ -25,12 +25,12 @@ fn list(args: &DatasetsListArgs) -> Result<u8, Failure> {
     let file = |file: &CorpusFile| {
         json!({
             "name": file.name,
-            // Below the upstream place.
+            // Relative to the upstream repository or package.
             "path": file.path,
             "sha256": file.sha256,
             "buffers": file.facts.map(|facts| facts.buffers),
             "load": file.facts.map(|facts| facts.load),
-            // Where a layout at the load is known.
+            // Known if some layout meets the load.
             "optimum": file.facts.and_then(|facts| facts.optimum),
         })
     };

@@ -1,4 +1,5 @@
-//! `plimsoll datasets verify`: files against the list of external corpora, or against the manifest in their folder.
+//! `plimsoll datasets verify`: compares files with the list of external corpora, or with the manifest in
+//! their folder.
 
 use super::args::DatasetsVerifyArgs;
 use crate::commands::generate::{self, MANIFEST as GENERATED};
@@ -13,15 +14,15 @@ use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-/// What is the matter with a file.
+/// How a file differs from the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Standing {
-    /// Listed, but not there.
+    /// Listed, but not present.
     Missing,
-    /// There, with other bytes than listed.
+    /// Present, with other bytes than listed.
     Changed,
-    /// There, but not listed.
+    /// Present, but not listed.
     Unknown,
 }
 
@@ -29,14 +30,14 @@ enum Standing {
 struct Finding {
     file: String,
     standing: Standing,
-    /// What was found instead of the SHA-256 listed.
+    /// The SHA-256 of a changed file.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
 struct Verdict {
-    /// Files that are what the list says.
+    /// Number of files that match the list.
     intact: usize,
     findings: Vec<Finding>,
 }
@@ -50,7 +51,7 @@ pub(super) fn main(args: &DatasetsVerifyArgs) -> Result<u8, Failure> {
         if !Path::new(folder).join(GENERATED).is_file() {
             let known = known.into_iter().collect::<Vec<_>>().join(", ");
             return Err(Failure::input(format!(
-                "unknown corpus '{folder}'; known are {known}, and folders that hold {GENERATED}"
+                "unknown corpus '{folder}' (known: {known}, and folders with a {GENERATED})"
             )));
         }
         generated(folder, &mut verdict)?;
@@ -71,18 +72,18 @@ pub(super) fn main(args: &DatasetsVerifyArgs) -> Result<u8, Failure> {
     Ok(if verdict.findings.is_empty() { ANSWERED } else { REFUTED })
 }
 
-/// The folder of all corpora.
+/// Returns the folder of all corpora.
 fn root() -> Result<PathBuf, Failure> {
-    let root = corpora()
-        .ok_or_else(|| Failure::input(format!("set {CORPORA} to the folder that holds the corpora")))?;
+    let root =
+        corpora().ok_or_else(|| Failure::input(format!("set {CORPORA} to the folder of the corpora")))?;
     if root.is_dir() {
         Ok(root)
     } else {
-        Err(Failure::input(format!("{CORPORA}: {} is no folder", root.display())))
+        Err(Failure::input(format!("{CORPORA}: {} is not a folder", root.display())))
     }
 }
 
-/// As much of a manifest as is compared.
+/// The compared members of a manifest.
 #[derive(Debug, Deserialize)]
 struct Manifest {
     format: String,
@@ -104,13 +105,13 @@ fn generated(folder: &str, verdict: &mut Verdict) -> Result<(), Failure> {
     let manifest: Manifest = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     if (manifest.format.as_str(), manifest.version) != (generate::FORMAT, generate::FORMAT_VERSION) {
         let Manifest { format, version, .. } = manifest;
-        return Err(wrong(format!("format '{format}', version {version}, is none that is known here")));
+        return Err(wrong(format!("format '{format}', version {version}, is not supported")));
     }
     let mut listed = BTreeMap::new();
     for Entry { file, sha256 } in &manifest.files {
         let mut parts = Path::new(file).components();
         if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
-            return Err(wrong(format!("'{file}' is no name of a file in this folder")));
+            return Err(wrong(format!("'{file}' is not the name of a file in this folder")));
         }
         if listed.insert(file.as_str(), sha256.as_str()).is_some() {
             return Err(wrong(format!("'{file}' is listed twice")));
@@ -127,7 +128,7 @@ fn look(root: &Path, folder: &str, verdict: &mut Verdict) -> Result<(), Failure>
     compare(&root.join(folder), folder, &listed, verdict)
 }
 
-/// Compares the files of a folder, shown under this name, with their SHA-256 by name.
+/// Compares the files of a folder with the listed SHA-256 by name; findings call the folder `shown`.
 fn compare(
     folder: &Path,
     shown: &str,
@@ -150,7 +151,7 @@ fn compare(
             verdict.find(shown, name, Standing::Changed, Some(found));
         }
     }
-    // Notes beside the data are nobody's concern: only what looks like the listed files is.
+    // Unlisted files count only if their extension is that of a listed file; notes beside the data do not.
     let extension = |name: &str| Path::new(name).extension().map(ToOwned::to_owned);
     let extensions: BTreeSet<_> = listed.keys().filter_map(|name| extension(name)).collect();
     let mut unknown = Vec::new();
@@ -188,7 +189,7 @@ impl Verdict {
             };
             let _ = writeln!(text, "{word:<8} {}{more}", finding.file);
         }
-        let _ = writeln!(text, "{} files as listed, {} that differ", self.intact, self.findings.len());
+        let _ = writeln!(text, "{} files match, {} differ", self.intact, self.findings.len());
         text
     }
 }

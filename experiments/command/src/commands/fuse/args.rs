@@ -7,30 +7,31 @@ use std::path::PathBuf;
 pub struct FuseArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// What may run as one: a file of patterns, or `default`, `s3`, `s3-joined`, `chains`
+    /// Patterns of operators to fuse: a file, or `default`, `s3`, `s3-joined`, `chains`
     #[arg(long, value_name = "FILE|NAME", default_value = "default")]
     pub patterns: String,
-    /// Which unit runs which kinds: a TOML file, `one`, `nvdla`, `dla-gpu-cpu`, or `graph`: the units that the graph names
+    /// Processing units and the operator kinds they run: a TOML file, `one`, `nvdla`, `dla-gpu-cpu`, or
+    /// `graph` for the units named in the graph
     #[arg(long, value_name = "FILE.toml|NAME", default_value = "graph")]
     pub units: String,
-    /// Groups may span several units
+    /// Allow groups that span several units
     #[arg(long)]
     pub cross_unit: bool,
-    /// The algorithm; `plimsoll list` names them all
+    /// Algorithm that chooses the groups (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub method: String,
-    /// Every algorithm, within units and across them
+    /// Compare all algorithms, within units and across units; --output writes the rows
     #[arg(long, conflicts_with_all = ["cross_unit", "method", "graph"])]
     pub compare: bool,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the groups (JSON); with --compare the table (CSV)
+    /// Write the groups as JSON, or with --compare the rows as CSV
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write the graph in which every group is one operator
+    /// Write the graph with every group as one operator, as JSON
     #[arg(long, value_name = "GRAPH.json", value_parser = format::JSON.file())]
     pub graph: Option<PathBuf>,
-    /// Print one JSON object instead of a table
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
 }

@@ -1,4 +1,4 @@
-//! `plimsoll fuse`: which operators run as one, how much that covers, and how far from the most it is.
+//! `plimsoll fuse`: fuses operators into groups and bounds the coverage.
 
 mod args;
 mod report;
@@ -19,7 +19,7 @@ use plimsoll_lab::record::Record;
 use plimsoll_lab::report::Basis;
 use serde_json::json;
 
-/// The word for the units that a graph names.
+/// The keyword for the units named in the graph.
 const GRAPH: &str = "graph";
 
 pub fn main(args: &FuseArgs) -> Result<u8, Failure> {

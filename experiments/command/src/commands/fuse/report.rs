@@ -1,4 +1,4 @@
-//! What `fuse` prints of one fusion.
+//! The report of `fuse` on one fusion.
 
 use super::args::FuseArgs;
 use crate::report::Report;
@@ -20,7 +20,7 @@ pub(super) fn report(
 ) -> Report {
     let totals = FusionTotals::of(regions);
     let FusionTotals { operators, groups, coverage, bound, arithmetic } = totals;
-    // Of one kind, reading the same.
+    // Operators of the same kind with the same inputs.
     let siblings: Vec<Vec<OperatorId>> = regions.iter().flat_map(|one| siblings(graph, one.region)).collect();
     let mut stops = regions.iter().map(|one| one.outcome.stop.as_str());
     let (patterns, units) = (patterns(run, regions), units(run, regions));
@@ -50,7 +50,7 @@ pub(super) fn report(
         "regions": rows,
     });
     let mut report = Report::of_graph(object, basis);
-    let apart = if regions.len() > 1 { " in {regions} regions, each fused on its own" } else { "" };
+    let apart = if regions.len() > 1 { " in {regions} regions, fused separately" } else { "" };
     report.show("graph", &format!("{{graph}}: {{operators}} operators{apart}"));
     report.lines(&["patterns"]);
     let unit = |row: &Value| format!("{} {}", row["unit"].as_str().unwrap_or_default(), row["operators"]);
@@ -65,8 +65,8 @@ pub(super) fn report(
         _ => remark.to_owned(),
     };
     report.line("upper bound", format_args!("{bound} relations{why}"));
-    report.show("groups", "{groups} for {operators} operators: {merged} merged");
-    let alike = "{siblings} operators in {sibling_sets} sets of one kind that read the same; not merged";
+    report.show("groups", "{groups} for {operators} operators, {merged} merged");
+    let alike = "{siblings} operators in {sibling_sets} sets of equal kind and inputs, not merged";
     report.show("siblings", alike);
     report.lines(&["stop", "seconds"]);
     if !patterns.is_empty() {
@@ -113,9 +113,9 @@ fn row(graph: &Graph, run: &FuseRun<'_>, one: &FusedRegion) -> Value {
     }
     let group = |members: &Vec<OperatorId>| {
         json!({
-            // None where it is one operator.
+            // Null for a single operator.
             "pattern": patterns.get(&members[0]),
-            // Positions in the graph.
+            // Indices in the graph.
             "operators": members,
             "names": members.iter().map(|&id| graph.operator(id).name.as_str()).collect::<Vec<_>>(),
             "units": members.iter().map(|id| units[id]).collect::<Vec<_>>(),
@@ -133,7 +133,7 @@ fn row(graph: &Graph, run: &FuseRun<'_>, one: &FusedRegion) -> Value {
         "upper_bound": bound.value,
         "witness": bound.witness.to_string(),
         "arithmetic": Arithmetic::of(&bound.witness),
-        // In an order in which they can run.
+        // In an executable order.
         "groups": one.fused.fusion.groups().iter().map(group).collect::<Vec<_>>(),
     })
 }

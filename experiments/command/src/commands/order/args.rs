@@ -7,26 +7,26 @@ use std::path::PathBuf;
 pub struct OrderArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The algorithm; `plimsoll list` names them all
+    /// Algorithm that orders the operators (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub order: String,
-    /// Run every algorithm, and compare with the best bound that any of them proved; --output takes the rows
+    /// Compare all algorithms with the best proven bound; --output writes the rows
     #[arg(long, conflicts_with_all = ["order", "instance", "plot"])]
     pub compare: bool,
     #[command(flatten)]
     pub liveness: LivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the offset problem of the body under its order, a CSV file for any planner
+    /// Write the offset problem of the body in its order as a CSV instance
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub instance: Option<PathBuf>,
-    /// Write the order of every region, a CSV file: region, step, operator, kind, bytes alive
+    /// Write the order of every region as CSV: region, step, operator, kind, live bytes
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
-    /// Draw the bytes alive over time, in the order of the file and in the order found, an SVG file
+    /// Draw the live bytes over time in the file order and in the order found, as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,
-    /// Print one JSON object instead of a table
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
 }

@@ -1,4 +1,4 @@
-//! `plimsoll order`: orders the operators of a graph so that the least memory is alive.
+//! `plimsoll order`: orders the operators of a graph to minimise the peak live bytes.
 
 mod args;
 
@@ -63,7 +63,7 @@ fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(
     Ok(())
 }
 
-/// One row per operator, regions as they come.
+/// Writes one row per operator, with the regions in the given order.
 pub(super) fn write_orders<'a>(
     graph: &Graph,
     regions: impl IntoIterator<Item = &'a OrderedRegion>,
@@ -73,20 +73,20 @@ pub(super) fn write_orders<'a>(
     writer.write_record(["region", "step", "operator", "kind", "bytes_alive"])?;
     for one in regions {
         let profile = one.order.profile(&one.storages.problem);
-        for (step, (id, alive)) in one.order.operators().iter().zip(profile).enumerate() {
+        for (step, (id, live)) in one.order.operators().iter().zip(profile).enumerate() {
             let operator = graph.operator(one.storages.operators[id.index()]);
-            let (step, alive) = (step.to_string(), alive.to_string());
+            let (step, live) = (step.to_string(), live.to_string());
             let region = format!("{}:{}", one.region, graph.region(one.region).name);
-            writer.write_record([&region, &step, &operator.name, &operator.kind, &alive])?;
+            writer.write_record([&region, &step, &operator.name, &operator.kind, &live])?;
         }
     }
     writer.flush()
 }
 
-/// The report; members of the body stand at the top too.
+/// Returns the report, with the members of the body at the top level too.
 fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) -> Report {
     let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
-    // The bound of the body counts on those of the regions inside it.
+    // The bound of the body depends on those of the regions inside it.
     let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness)).max();
     let arithmetic = arithmetic.unwrap_or_default();
     let body = &regions[regions.len() - 1];
@@ -108,15 +108,15 @@ fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) 
     let mut report = Report::of_graph(object, basis);
     report.show("graph", "{graph}: {operators} operators");
     report.lines(&["order", "claim"]);
-    report.show("peak", "{peak} bytes alive");
+    report.show("peak", "{peak} live bytes");
     let why = reason(&body.storages.problem, bound);
     report.line("lower bound", format_args!("{} bytes ({why}{})", bound.value, arithmetic.remark()));
     report.gap(gap_percent(body.peak.get(), bound.value.get()));
     let saved = saving(body.file_peak.get(), body.peak.get());
-    report.line("as in file", format_args!("{} bytes alive: {saved}", body.file_peak));
+    report.line("file order", format_args!("{} live bytes, {saved}", body.file_peak));
     report.lines(&["stop", "seconds"]);
     if rows.len() > 1 {
-        report.table(&rows, "region, operators, as in file = file_peak, peak, bound = lower_bound, claim");
+        report.table(&rows, "region, operators, file order = file_peak, peak, bound = lower_bound, claim");
     }
     report
 }
@@ -143,15 +143,15 @@ fn row(graph: &Graph, one: &OrderedRegion) -> Value {
     })
 }
 
-/// How much less a peak is than another, in words.
+/// Describes the change from one peak to another.
 fn saving(from: u64, to: u64) -> String {
     match (from, to) {
         (from, to) if to < from => {
             format!("{} % saved", percent((from - to) as f64 * 100.0 / from as f64))
         }
         (from, to) if to > from => {
-            format!("{} % lost", percent((to - from) as f64 * 100.0 / from.max(1) as f64))
+            format!("{} % more", percent((to - from) as f64 * 100.0 / from.max(1) as f64))
         }
-        _ => "nothing to save".to_owned(),
+        _ => "no saving".to_owned(),
     }
 }

@@ -1,4 +1,5 @@
-//! `plimsoll overlap --free-order`: the least makespan over all orders of the operators, beside that of the file's order.
+//! `plimsoll overlap --free-order`: the least makespan over all operator orders, compared with that of the
+//! file order.
 
 use super::args::{ActivationsArg, OverlapArgs};
 use super::programs::{limits_of_schedules, unused_times};
@@ -19,7 +20,9 @@ use serde_json::json;
 
 pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     if args.activations == ActivationsArg::Placed {
-        return Err(Failure::input("--free-order: a layout needs an order; activations are alive or peak"));
+        return Err(Failure::input(
+            "--free-order: --activations placed needs a fixed order; use --activations alive or peak",
+        ));
     }
     let registry = plimsoll::registry();
     let order = choose::named(&registry.orders, "as-in-file", "order")?;
@@ -28,7 +31,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     let graph = &import.graph;
     if graph.regions().len() > 1 {
         return Err(Failure::input(
-            "--free-order: the graph has regions, and orders only one straight piece",
+            "--free-order: the graph has regions, but only graphs without regions are supported",
         ));
     }
     let limits = limits_of_schedules(args, args.effort.limits());
@@ -52,36 +55,37 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     let free = exact_orders(&input, &region.order, &mut limits.budget()).map_err(Failure::internal)?;
     audit(&input, &free)?;
     let misfit = problem_fits(&problem).err().filter(|_| free.claim == Claim::Infeasible);
-    let reason = misfit.map(|error| format!("in the order of the file, {error}"));
+    let reason = misfit.map(|error| format!("in the file order, {error}"));
     report(graph, machine, &input, &fixed, &free, (reason, &Basis::of(&import))).print(args.json)?;
     Ok(code(free.claim))
 }
 
-/// Times and weights, by operators of the order problem.
+/// Returns times and weights of the operators of the order problem.
 fn operators(graph: &Graph, storages: &Storages, machine: &Machine) -> Result<Vec<TimedOperator>, Failure> {
     let timed = storages.problem.ids().zip(&storages.operators).map(|(id, &operator)| {
         let name = storages.problem.operator(id).to_owned();
         let compute = machine.compute(graph, operator);
         let compute = compute
-            .ok_or_else(|| Failure::input(format!("operator '{name}' computes longer than time can say")))?;
+            .ok_or_else(|| Failure::input(format!("operator '{name}': the compute time overflows")))?;
         let weights = graph.weight_bytes(operator);
         Ok(TimedOperator { name, compute, weights, activations: Bytes::ZERO })
     });
     timed.collect()
 }
 
-/// Refuses an order or timeline with anything wrong.
+/// Checks the order and its timeline.
 fn audit(input: &FreeOrder<'_>, found: &FreeOrderOutcome) -> Result<(), Failure> {
     let Some((order, problem, timeline)) = &found.best else { return Ok(()) };
     if let Some(fault) = check_order(input.orders, order).first() {
-        return Err(Failure::internal(format!("the checker refused the order: {fault}")));
+        return Err(Failure::internal(format!("the checker rejected the order: {fault}")));
     }
     let same = input.timeline(order).is_ok_and(|own| own == *problem);
     let fault = check_timeline(problem, timeline).first().map(ToString::to_string);
-    let fault = fault.or_else(|| (!same).then(|| "it is not that of the order".to_owned()));
+    let fault = fault.or_else(|| (!same).then(|| "it belongs to another order".to_owned()));
     let low = timeline.makespan() < found.lower_bound.value;
-    let fault = fault.or_else(|| low.then(|| "it ends before its own bound".to_owned()));
-    fault.map_or(Ok(()), |fault| Err(Failure::internal(format!("the checker refused the timeline: {fault}"))))
+    let fault = fault.or_else(|| low.then(|| "its makespan is below its lower bound".to_owned()));
+    fault
+        .map_or(Ok(()), |fault| Err(Failure::internal(format!("the checker rejected the timeline: {fault}"))))
 }
 
 fn report(
@@ -109,7 +113,7 @@ fn report(
         "lower_bound_ps": bound,
         "makespan_ps": makespan,
         "gap_percent": gap,
-        // In the order of the file.
+        // In the file order.
         "fixed_claim": fixed.claim,
         "fixed_makespan_ps": before,
         "gain_percent": gain,
@@ -124,8 +128,8 @@ fn report(
     report.lines(&["machine"]);
     report.show("lower bound", "{lower_bound_ps} over all orders");
     let claim = basis.claim(fixed.claim.as_str());
-    report.show("as in file", &format!("{{fixed_makespan_ps}} ({claim})"));
-    let [above, less] = [(gap, " % above the bound"), (gain, " % less")].map(|(share, what)| {
+    report.show("file order", &format!("{{fixed_makespan_ps}} ({claim})"));
+    let [above, less] = [(gap, " % above the bound"), (gain, " % shorter")].map(|(share, what)| {
         share
             .filter(|share| *share > 0.0)
             .map_or(String::new(), |share| format!(", {}{what}", percent(share)))

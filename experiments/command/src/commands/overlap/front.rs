@@ -1,4 +1,4 @@
-//! `overlap --front`: memory on chip against makespan.
+//! `overlap --front`: the Pareto front of on-chip memory and makespan.
 
 use super::programs::{Programs, effort};
 use super::report::{share, store};
@@ -14,14 +14,14 @@ use plimsoll_lab::report::chart::{Axis, Chart, Series};
 use plimsoll_lab::report::{Basis, percent};
 use serde_json::{Value, json};
 
-/// Orders tried where none is named.
+/// Default algorithms for orders.
 const ORDERS: &str = "as-in-file,greedy,exact";
 
 /// Columns of --output.
 const COLUMNS: &str = "graph, machine, memory, makespan_ps, bound_ps, gap_percent, order, schedule, buffers, resident, \
     resident_blocks, preload_ps";
 
-/// Looks for the front and prints it.
+/// Searches for the front and prints it.
 pub(super) fn main(
     build: &Programs<'_>,
     registry: &Registry,
@@ -33,9 +33,9 @@ pub(super) fn main(
     let names: Vec<&str> = args.order.as_deref().unwrap_or(ORDERS).split(',').collect();
     for (at, name) in names.iter().enumerate() {
         let order = choose::named(&registry.orders, name.trim(), "order")?;
-        // Orders share one half of the time, schedules have the rest.
+        // Orders share one half of the time; schedules get the rest.
         let program = build.program(order, build.limits.share(2).share(names.len() - at))?;
-        // The same order found twice is looked at once.
+        // Equal orders are tried once.
         if !candidates.iter().any(|other| other.program == program) {
             candidates.push(Candidate { order: order.name, program });
         }
@@ -85,17 +85,17 @@ fn row(point: &FrontPoint) -> Value {
     })
 }
 
-/// The report on what was found, or on why nothing was.
+/// Returns the report on the front, or on the reason why there is none.
 fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value], basis: &Basis) -> Report {
     let front = found.ok();
     let best = front.and_then(Front::fastest);
-    // What nothing in all of the memory goes below, in any of the orders.
+    // The lower bound over all orders tried, with the whole capacity.
     let bound = front.and_then(|front| front.bounds.last()).map(|&(_, bound)| bound);
     let bound = bound.filter(|bound| *bound < Time::MAX);
     let gap = bound.zip(best).and_then(|(bound, best)| share(best.makespan().saturating_sub(bound), bound));
     let (claim, reason) = match (found, best) {
         (Err(reason), _) => (Claim::Infeasible, Some(reason.as_str())),
-        (_, None) => (Claim::Unknown, Some("none of these schedules fits on chip in any order")),
+        (_, None) => (Claim::Unknown, Some("no schedule fits into on-chip memory in any of the orders")),
         (_, Some(best)) if Some(best.makespan()) == bound => (Claim::Optimal, None),
         _ => (Claim::Feasible, None),
     };
@@ -108,24 +108,24 @@ fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value]
         "lower_bound_ps": bound,
         "gap_percent": gap,
         "reason": reason,
-        // Schedules of the whole program that were made.
+        // Number of schedules of the whole program.
         "tried": front.map_or(0, |front| front.tried),
         "points": points,
     });
     let mut report = Report::of_graph(object, basis);
     report.lines(&["graph"]);
-    report.show("machine", "{machine}: {capacity} bytes on chip");
+    report.show("machine", "{machine}: {capacity} bytes of on-chip memory");
     if let Some(reason) = reason {
         report.line(claim.as_str(), reason);
         return report;
     }
     if bound.is_some() {
-        report.show("lower bound", "{lower_bound_ps} in all of that");
+        report.show("lower bound", "{lower_bound_ps} with all of that memory");
     }
     if let Some(best) = best {
         let gap = gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
-        let (time, who, memory) = (best.makespan(), best.schedule, best.memory);
-        report.line("best", format_args!("{time} by {who} in {memory} bytes{gap}"));
+        let (time, schedule, memory) = (best.makespan(), best.schedule, best.memory);
+        report.line("best", format_args!("{time} by {schedule} in {memory} bytes{gap}"));
     }
     report.show("tried", "{tried} schedules of the whole graph");
     let columns =
@@ -134,9 +134,9 @@ fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value]
     report
 }
 
-/// Steps of what was found, and of what nothing goes below.
+/// Draws the front and the lower bound as steps.
 fn chart(build: &Programs<'_>, found: &Front) -> Chart {
-    // In the unit that leaves the slowest below a thousand.
+    // The unit in which the slowest point is at least 1.
     let slowest = found.points.first().map_or(1.0, |first| first.makespan().seconds());
     let units =
         [(1.0, "makespan, seconds"), (1e3, "makespan, milliseconds"), (1e6, "makespan, microseconds")];
@@ -149,10 +149,10 @@ fn chart(build: &Programs<'_>, found: &Front) -> Chart {
     let mut points: Vec<(f64, f64)> = points.collect();
     let capacity = build.machine.capacity.get() as f64;
     points.extend(found.points.last().map(|last| (capacity, seconds(last.makespan()))));
-    // A graph that needs no memory would begin at zero, which a logarithmic axis has not.
+    // A graph that needs no memory would start at zero, which a logarithmic axis cannot show.
     let (low, high) = (points.first().map_or(1.0, |first| first.0).max(1.0), capacity);
     series.push(line("found", 0, false, points));
-    // The bound for so much memory holds for all with less: it begins where the one before ends.
+    // The bound for one capacity also holds for all smaller ones, down to the previous one.
     let mut bound = Vec::new();
     let mut from = low;
     for &(memory, time) in found.bounds.iter().filter(|(_, time)| *time < Time::MAX) {
@@ -164,11 +164,16 @@ fn chart(build: &Programs<'_>, found: &Front) -> Chart {
     Chart {
         title: format!("{} on {}", build.graph.name(), build.machine.name),
         caption: format!(
-            "memory on chip against makespan: {} points of {} tried",
+            "on-chip memory and makespan: {} points of {} schedules tried",
             found.points.len(),
             found.tried
         ),
-        x: Axis { label: "bytes on chip", low, high: high.max(low * 1.01), logarithmic: high > 4.0 * low },
+        x: Axis {
+            label: "on-chip memory, bytes",
+            low,
+            high: high.max(low * 1.01),
+            logarithmic: high > 4.0 * low,
+        },
         y: Axis { label, low: 0.0, high: slowest * scale * 1.06, logarithmic: false },
         series,
     }

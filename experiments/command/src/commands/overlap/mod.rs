@@ -1,4 +1,4 @@
-//! `plimsoll overlap`: fetches weights while operators compute, and says how far from the limit that is.
+//! `plimsoll overlap`: schedules weight transfers to overlap with computation, and bounds the makespan.
 
 mod args;
 mod free_order;
@@ -26,7 +26,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entries = chosen(&registry.timelines, &args.schedule)?;
     if args.solver.is_some() && args.activations != ActivationsArg::Placed {
-        return Err(Failure::input("--solver: nobody is asked without --activations placed"));
+        return Err(Failure::input("--solver requires --activations placed"));
     }
     let solver = choose::named(&registry.offsets, args.solver.as_deref().unwrap_or("exact"), "solver")?;
     let outputs = [&args.trace, &args.gantt, &args.instructions, &args.plot, &args.output];
@@ -59,7 +59,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
         if let Err(error @ ScheduleError::Refused { .. }) = result {
             return Err(Failure::internal(format!("{}: {error}", entry.name)));
         }
-        // Among all, who declines by size is not worth a line.
+        // With all schedules, one that does not support the size is omitted.
         let declines = entry.kind == Kind::Exact && matches!(result, Err(ScheduleError::Unfit(_)));
         if declines && args.schedule == "all" {
             continue;
@@ -76,7 +76,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     Ok(code(&rows))
 }
 
-/// The schedule of a name, or all.
+/// Returns the schedule of this name, or all schedules.
 pub fn chosen(
     all: &[&'static Entry<Timelines>],
     name: &str,
@@ -89,7 +89,7 @@ pub fn chosen(
     found.map(|entry| vec![*entry]).ok_or_else(|| choose::unknown("schedule", name, &known))
 }
 
-/// Answered where any schedule fits; else why the first does not.
+/// Returns the exit code: success if any schedule fits, else by the error of the first one.
 fn code(rows: &[Row]) -> u8 {
     if rows.iter().any(|row| row.result.is_ok()) {
         return ANSWERED;

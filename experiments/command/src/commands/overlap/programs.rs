@@ -9,28 +9,29 @@ use plimsoll::model::{Bytes, Entry, Offsets, Orders};
 use plimsoll::run::Limits;
 use plimsoll::timelines::{Effort, placed_activations, program, resident_within};
 
-/// Nodes of a search per segment where no limit is given; and of each where there are many.
+/// Default node limit of a search per segment.
 pub const SEARCH_NODES: u64 = 20_000;
+/// The same for the many searches of a front.
 const FRONT_NODES: u64 = 1_000;
 
-/// Makes programs of a graph.
+/// Builds programs of a graph.
 pub struct Programs<'a> {
     pub args: &'a OverlapArgs,
-    /// Of the whole command.
+    /// The limits of the whole command.
     pub limits: Limits,
     pub graph: &'a Graph,
     pub machine: &'a Machine,
-    /// Who lays activations out, where it matters.
+    /// The algorithm that places activations, where the options require it.
     pub solver: &'static Entry<Offsets>,
 }
 
 impl Programs<'_> {
-    /// The program under one order, nothing resident.
+    /// Returns the program in one order, without resident weights.
     pub fn program(&self, order: &Entry<Orders>, limits: Limits) -> Result<OverlapProgram, Failure> {
         let (args, graph) = (self.args, self.graph);
         let (liveness, setup) = (args.liveness.options(), args.effort.setup());
         let limits = if args.front { effort(args, limits).each } else { limits };
-        // A layout takes the other half.
+        // A layout gets the other half of the time.
         let stages = if args.activations == ActivationsArg::Placed { 2 } else { 1 };
         let run = GraphRun { liveness, order, setup, limits: limits.share(stages) };
         let make = |regions: &[_], activations| {
@@ -52,24 +53,27 @@ impl Programs<'_> {
         }
     }
 
-    /// With as many weights on chip as `--resident` has room for: by what makes `prefetch` the faster.
+    /// Returns the program with resident weights of at most `--resident` bytes, chosen by their effect on
+    /// `prefetch`.
     pub fn resident(&self, program: OverlapProgram) -> Result<OverlapProgram, Failure> {
-        let Some(room) = self.args.resident else { return Ok(program) };
+        let Some(bytes) = self.args.resident else { return Ok(program) };
         let machine = self.machine;
-        if room > machine.capacity.get() {
-            let reason = format!("--resident {room}: the machine has {} bytes on chip", machine.capacity);
+        if bytes > machine.capacity.get() {
+            let capacity = machine.capacity;
+            let reason =
+                format!("--resident {bytes}: the machine has only {capacity} bytes of on-chip memory");
             return Err(Failure::input(reason));
         }
-        resident_within(&program, machine, Bytes::new(room)).map_err(Failure::input)
+        resident_within(&program, machine, Bytes::new(bytes)).map_err(Failure::input)
     }
 }
 
-/// Limits of schedules: those given, else beside the time so many nodes per segment that a search takes about a second.
+/// Returns the limits of schedules. By default, the nodes per segment are limited to about a second.
 pub fn limits_of_schedules(args: &OverlapArgs, limits: Limits) -> Limits {
     limits_or(args, limits, SEARCH_NODES)
 }
 
-/// The same for a front, with fewer nodes where schedules are many.
+/// Returns the limits of the schedules of a front, with fewer nodes for all but the last ones.
 pub fn effort(args: &OverlapArgs, limits: Limits) -> Effort {
     Effort { each: limits_or(args, limits, FRONT_NODES), last: limits_or(args, limits, SEARCH_NODES) }
 }
@@ -92,15 +96,15 @@ pub fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
     Ok(machine)
 }
 
-/// Refuses `--times` for operators that are not there; such times of the machine's file are told, as it may serve several
-/// graphs.
+/// Rejects `--times` of unknown operators. Unknown operators in the file of the machine are noted only, as
+/// that file may serve several graphs.
 pub fn unused_times(args: &OverlapArgs, machine: &Machine, graph: &Graph) -> Result<Option<String>, Failure> {
     let names = machine.unused_times(graph);
     let Some(first) = names.first() else { return Ok(None) };
     let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
-    let what = format!("no operator that computes is called '{first}'{more}");
+    let what = format!("no computing operator is called '{first}'{more}");
     match &args.times {
         Some(path) => Err(Failure::input(format!("--times {}: {what}", path.display()))),
-        None => Ok(Some(format!("{what}: measured times that are not used"))),
+        None => Ok(Some(format!("{what}; these measured times are ignored"))),
     }
 }

@@ -1,4 +1,4 @@
-//! What `overlap` prints of the schedules of one program.
+//! The report of `overlap` on the schedules of one program.
 
 use super::args::OverlapArgs;
 use super::programs::Programs;
@@ -26,7 +26,7 @@ pub struct Row {
     pub seconds: f64,
 }
 
-/// The fastest; of equals the first.
+/// Returns the first of the fastest schedules.
 pub fn fastest(rows: &[Row]) -> Option<(&'static str, &Scheduled)> {
     let found = rows.iter().filter_map(|row| Some((row.name, row.result.as_ref().ok()?)));
     found.min_by_key(|(_, scheduled)| scheduled.makespan)
@@ -53,7 +53,7 @@ pub fn store(
     Ok(())
 }
 
-/// The report on the schedules of one program; their rows are written too.
+/// Returns the report on the schedules of one program, and writes their rows.
 pub(super) fn report(
     build: &Programs<'_>,
     program: &OverlapProgram,
@@ -64,7 +64,7 @@ pub(super) fn report(
 ) -> Result<Report, Failure> {
     let problems = || program.segments().iter().map(|segment| &segment.problem);
     let (machine, residency) = (build.machine, program.residency());
-    // A schedule may have proved more than the bounds that are always there.
+    // A schedule may prove a higher bound than the general ones.
     let proved = rows.iter().filter_map(|row| row.result.as_ref().ok());
     let proved = proved.map(|one| (one.lower_bound, one.arithmetic));
     let known = limits.compute.max(limits.transfers).max(limits.memory);
@@ -81,19 +81,19 @@ pub(super) fn report(
         "capacity": machine.capacity,
         "channels": machine.channels,
         "operators": build.graph.operators().len(),
-        // Operators and slices of operators that are scheduled.
+        // Scheduled operators and slices of operators.
         "steps": problems().map(TimelineProblem::len).sum::<usize>(),
         "segments": program.segments().len(),
         "weights": weights.sum::<u64>(),
         "activations": problems().map(TimelineProblem::activations).max().unwrap_or_default(),
-        // Bytes of weights that stay on chip, rounded up.
+        // Bytes of resident weights, rounded up.
         "resident": residency.bytes,
         "resident_blocks": residency.blocks.len(),
         "preload_ps": residency.preload,
         "lower_bound_ps": bound,
         "lower_bound_seconds": bound.seconds(),
         "arithmetic": arithmetic,
-        // These three from when resident weights are there.
+        // These three start once resident weights are loaded.
         "compute_bound_ps": limits.compute,
         "transfer_bound_ps": limits.transfers,
         "memory_bound_ps": limits.memory,
@@ -106,7 +106,7 @@ pub(super) fn report(
     let mut report = Report::of_graph(object, basis);
     head(&mut report, program, arithmetic);
     let columns = "schedule, makespan = makespan_ps, gap % = gap_percent, gain % = gain_percent, \
-                   waiting % = waiting_percent, on chip = peak, claim";
+                   idle % = waiting_percent, on-chip = peak, claim";
     report.table(&schedules, columns);
     reasons(&mut report, &schedules);
     if let Some(speculated) = speculated {
@@ -120,14 +120,17 @@ pub(super) fn report(
 
 fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
     let (residency, segments) = (program.residency(), program.segments().len());
-    report.show("graph", "{graph}: {operators} operators, {steps} steps in {segments} segments");
-    report.show("machine", "{machine}: {capacity} bytes on chip, DMA channels {channels}");
-    let once = if segments > 1 { ", each segment once" } else { "" };
-    let memory = "{activations} bytes of activations at most, {weights} of weights to fetch";
+    let plural = if segments == 1 { "" } else { "s" };
+    let steps = format!("{{steps}} steps in {{segments}} segment{plural}");
+    report.show("graph", &format!("{{graph}}: {{operators}} operators, {steps}"));
+    report.show("machine", "{machine}: {capacity} bytes of on-chip memory, DMA channels: {channels}");
+    let once = if segments > 1 { " (each segment once)" } else { "" };
+    let memory = "peak activations {activations} bytes, weights to fetch {weights} bytes";
     report.show("memory", &format!("{memory}{once}"));
     let [mut fetched, mut before] = [""; 2];
     if residency.preload > Time::ZERO {
-        (fetched, before) = (", fetched before in {preload_ps}", "{preload_ps} for what is resident, then ");
+        (fetched, before) =
+            (", preloaded in {preload_ps}", "{preload_ps} to preload resident weights, then ");
     }
     if !residency.blocks.is_empty() {
         let resident = "{resident_blocks} blocks of weights, {resident} bytes";
@@ -138,15 +141,15 @@ fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
     report.show("lower bound", &format!("{{lower_bound_ps}}{remark} ({before}{parts})"));
 }
 
-/// Why schedules have no timeline; what no schedule can do is the same for all.
+/// Adds the distinct reasons why schedules have no timeline; an infeasible program has one for all schedules.
 fn reasons(report: &mut Report, schedules: &[Value]) {
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for row in schedules {
         let [schedule, claim] = ["schedule", "claim"].map(|key| row[key].as_str().unwrap_or_default());
-        if let Some(reason) = row["reason"].as_str().filter(|reason| !told.contains(reason)) {
-            told.push(reason);
-            let who = if claim == "infeasible" { claim } else { schedule };
-            report.push(&format!("\n{who}: {reason}\n"));
+        if let Some(reason) = row["reason"].as_str().filter(|reason| !printed.contains(reason)) {
+            printed.push(reason);
+            let name = if claim == "infeasible" { claim } else { schedule };
+            report.push(&format!("\n{name}: {reason}\n"));
         }
     }
 }
@@ -171,9 +174,9 @@ fn row(row: &Row, bound: Time, reference: Option<Time>) -> Value {
         "makespan_ps": makespan,
         "makespan_seconds": makespan.map(Time::seconds),
         "gap_percent": makespan.and_then(|makespan| share(makespan.saturating_sub(bound), bound)),
-        // Below `synchronous`.
+        // Relative to `synchronous`.
         "gain_percent": reference.zip(makespan).and_then(gain),
-        // Of the makespan, in which nothing computes.
+        // The share of the makespan in which nothing computes.
         "waiting_percent": found.and_then(waiting),
         "peak": found.map(|one| one.peak),
         "seconds": row.seconds,
@@ -181,7 +184,7 @@ fn row(row: &Row, bound: Time, reference: Option<Time>) -> Value {
     })
 }
 
-/// One time in percent of another; none of zero.
+/// Returns one time in percent of another, or `None` for zero.
 pub(super) fn share(part: Time, whole: Time) -> Option<f64> {
     plimsoll_lab::report::share(part.get() as f64, whole.get() as f64)
 }

@@ -1,4 +1,4 @@
-//! `overlap --speculate`: weights fetched before it is known which region of a branch runs.
+//! `overlap --speculate`: fetches weights before the branch decides which region runs.
 
 use super::args::OverlapArgs;
 use crate::failure::Failure;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What became of speculation.
+/// The result of speculation.
 #[derive(Debug, Serialize)]
 pub(super) struct Speculated {
     schedule: &'static str,
@@ -23,7 +23,7 @@ pub(super) struct Speculated {
     guesses: Vec<Value>,
 }
 
-/// Speculates with the fastest schedule, where asked to.
+/// Speculates with the fastest schedule if requested.
 pub(super) fn report(
     args: &OverlapArgs,
     graph: &Graph,
@@ -42,7 +42,9 @@ pub(super) fn report(
     let of = |operator| chances.of(graph, operator);
     let found = speculate(program, &times, guess.into(), &of, by)
         .map_err(|error| Failure::internal(format!("{schedule}: {error}")))?;
-    let longest = program.longest(&|at| found.times[at]).ok_or_else(|| Failure::input("too long"))?;
+    let longest = program
+        .longest(&|at| found.times[at])
+        .ok_or_else(|| Failure::input("the longest run takes more time than can be represented"))?;
     Ok(Some(Speculated {
         schedule,
         longest_ps: longest,
@@ -62,9 +64,9 @@ fn row(graph: &Graph, one: &Speculation) -> Value {
         "chance": one.chance,
         "fetched": one.fetched,
         "bytes": one.bytes,
-        // How much longer the segment before takes.
+        // The delay of the previous segment.
         "cost_ps": one.cost,
-        // How much sooner the region's first segment ends; what JSON can hold.
+        // The gain of the region's first segment, within the range of JSON integers.
         "saved_ps": one.saved.clamp(i64::MIN.into(), u64::MAX.into()),
         // Bytes fetched in vain, on average.
         "wasted": (1.0 - one.chance) * one.bytes.get() as f64,
@@ -75,12 +77,12 @@ impl Speculated {
     pub(super) fn lines(&self, report: &mut Report) {
         let schedule = self.schedule;
         if self.guesses.is_empty() {
-            report.push(&format!("\nspeculation with {schedule}: nowhere\n"));
+            report.push(&format!("\nspeculation with {schedule}: no region to fetch weights for\n"));
             return;
         }
         let seconds = |seconds| Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string());
         let [expected, before] = [self.expected_seconds, self.expected_before_seconds].map(seconds);
-        let expected = format!("expected {expected} instead of {before}");
+        let expected = format!("expected makespan {expected} instead of {before}");
         let longest = format!("longest {} instead of {}", self.longest_ps, self.longest_before_ps);
         report.push(&format!("\nspeculation with {schedule}: {expected}, {longest}\n"));
         let columns = "branch, region, chance, fetched ahead = fetched, bytes, cost = cost_ps, saved = saved_ps, \
@@ -89,33 +91,33 @@ impl Speculated {
     }
 }
 
-/// How likely regions are, as far as given.
+/// The given probabilities of regions.
 pub(super) struct Chances(BTreeMap<RegionId, f64>);
 
 impl Chances {
-    /// From `REGION=P`, the region by name or number.
+    /// Parses `REGION=P`, where the region is a name or a number.
     pub(super) fn read(graph: &Graph, given: &[String]) -> Result<Self, Failure> {
         let mut chances = Self(BTreeMap::new());
         for text in given {
             let bad = |reason: &str| Failure::input(format!("--chance {text}: {reason}"));
-            let (name, chance) = text.rsplit_once('=').ok_or_else(|| bad("not REGION=P"))?;
+            let (name, chance) = text.rsplit_once('=').ok_or_else(|| bad("expected REGION=P"))?;
             let chance = chance.parse::<f64>().ok().filter(|chance| (0.0..=1.0).contains(chance));
-            let chance = chance.ok_or_else(|| bad("a chance is from 0 to 1"))?;
+            let chance = chance.ok_or_else(|| bad("expected a probability from 0 to 1"))?;
             let all = || (0..graph.regions().len()).map(RegionId::at);
             let called: Vec<RegionId> =
                 all().filter(|&id| graph.region(id).name == name || id.to_string() == name).collect();
             let &[region] = called.as_slice() else {
                 let numbers: Vec<String> = called.iter().map(ToString::to_string).collect();
                 let several =
-                    format!("several regions are called that; give a number ({})", numbers.join(", "));
-                let none = format!("no such region; those of branches are {}", names(graph));
+                    format!("several regions have this name; use a number ({})", numbers.join(", "));
+                let none = format!("no such region (regions of branches: {})", names(graph));
                 return Err(bad(if called.is_empty() { &none } else { &several }));
             };
             if !branches(graph).any(|operator| graph.operator(operator).regions.contains(&region)) {
-                return Err(bad("this region is not one of a branch"));
+                return Err(bad("this region does not belong to a branch"));
             }
             if chances.0.insert(region, chance).is_some() {
-                return Err(bad("this region has a chance already"));
+                return Err(bad("this region already has a probability"));
             }
         }
         for operator in branches(graph) {
@@ -127,14 +129,14 @@ impl Chances {
             if sum > 1.0 + 1e-9 || (all && sum < 1.0 - 1e-9) {
                 let name = &graph.operator(operator).name;
                 return Err(Failure::input(format!(
-                    "--chance: those of the regions of '{name}' add up to {sum}, not 1"
+                    "--chance: the probabilities of the regions of '{name}' add up to {sum}, not 1"
                 )));
             }
         }
         Ok(chances)
     }
 
-    /// Of all regions of an operator: those not given share what is left.
+    /// Returns the probabilities of all regions of an operator; regions without one share the rest equally.
     fn of(&self, graph: &Graph, operator: OperatorId) -> Vec<f64> {
         let regions = &graph.operator(operator).regions;
         let known: Vec<Option<f64>> = regions.iter().map(|region| self.0.get(region).copied()).collect();
@@ -144,14 +146,14 @@ impl Chances {
     }
 }
 
-/// Number and name of every region of a branch.
+/// Lists number and name of every region of a branch.
 fn names(graph: &Graph) -> String {
     let regions = branches(graph).flat_map(|operator| &graph.operator(operator).regions);
     let names: Vec<String> = regions.map(|&id| format!("{id}:{}", graph.region(id).name)).collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// Operators that run one of their regions.
+/// Returns the operators that run one of their regions.
 fn branches(graph: &Graph) -> impl Iterator<Item = OperatorId> + '_ {
     let is_branch =
         |&id: &OperatorId| graph.flow(id).ok().flatten().is_some_and(|flow| flow.control == Control::Branch);

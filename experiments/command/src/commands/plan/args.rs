@@ -13,14 +13,14 @@ use std::str::FromStr;
 pub struct PlanArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Who orders the operators; `plimsoll list` names them all
+    /// Algorithm that orders the operators (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub order: String,
-    /// Who places the tensors; `plimsoll list` names them all
+    /// Algorithm that places the tensors (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub solver: String,
-    /// Order and place together, looking for the smallest arena over all orders; --order and --solver play no part then.
-    /// Where operators own regions, each region on its own, innermost first; then the whole program under these orders
+    /// Order and place together, minimising the arena over all orders. Regions inside operators are planned
+    /// separately, innermost first, then the whole program in these orders
     #[arg(
         long,
         value_name = "NAME",
@@ -30,18 +30,19 @@ pub struct PlanArgs {
         conflicts_with_all = ["order", "solver"]
     )]
     pub joint: Option<String>,
-    /// What may share memory where operators own regions (branches, loops); `plimsoll list` names them all
+    /// What may share memory across branches and loops (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exclusive", conflicts_with = "joint")]
     pub branches: String,
-    /// Plan with every way there is for branches, by the three strategies of the
-    /// paper and by --solver, each for at most 10 s unless limits are given; --output takes the rows
+    /// Compare all values of --branches, each with the three strategies of the LUNA paper and with --solver;
+    /// --output writes the rows
     #[arg(long, conflicts_with_all = ["joint", "branches", "instance", "orders", "tensors", "plot"])]
     pub compare: bool,
-    /// Who may share memory, from the structure of the graph: schedule, streams=K, reachable or mutex, each region on its own;
-    /// or compare: all of them side by side, each solver for at most 10 s unless limits are given, --output takes the rows
+    /// Derive conflicts from the structure of the graph, separately for each region: schedule, streams=K,
+    /// reachable or mutex (see `plimsoll list`), or `compare` for a comparison of all of them, with rows in
+    /// --output
     #[arg(long, value_name = "RELATION", conflicts_with_all = ["joint", "branches", "compare", "tensors", "handover", "carries", "runs"])]
     pub conflicts: Option<ConflictsArg>,
-    /// With --conflicts: offsets, split-buffers (tensors may be cut into pieces) or shared-objects [default: offsets]
+    /// Problem to solve with --conflicts: offsets, split-buffers or shared-objects [default: offsets]
     #[arg(
         long,
         value_name = "PROBLEM",
@@ -55,23 +56,24 @@ pub struct PlanArgs {
     pub liveness: LivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the layout, of all regions (with --conflicts, of the body), a CSV file that `verify` checks against that of --instance
+    /// Write the layout of all regions (with --conflicts, of the body) as CSV; `verify` checks it against
+    /// --instance
     #[arg(long, short, value_name = "LAYOUT.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
-    /// Write the place of every tensor of every region, a CSV file: region, tensor, bytes, offset, lower, upper, shares
+    /// Write the place of every tensor of every region as CSV: region, tensor, bytes, offset, lower, upper,
+    /// shares
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub tensors: Option<PathBuf>,
-    /// Draw the layout with the names of its tensors, an SVG file
+    /// Draw the layout as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,
-    /// Write the offset problem, as --branches sees it, a CSV file for any planner; where it plans by blocks, that of all
-    /// it could do without
+    /// Write the offset problem of --branches (of `exclusive` for nested and naive) as a CSV instance
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub instance: Option<PathBuf>,
-    /// Write the order of every region, a CSV file: region, step, operator, kind, bytes alive
+    /// Write the order of every region as CSV: region, step, operator, kind, live bytes
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub orders: Option<PathBuf>,
-    /// Print one JSON object instead of a table
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
 }
@@ -79,9 +81,9 @@ pub struct PlanArgs {
 /// A relation of conflicts, or all of them.
 #[derive(Clone, Copy, Debug)]
 pub enum ConflictsArg {
-    /// This one.
+    /// Plan by one relation.
     By(Relation),
-    /// Side by side.
+    /// Compare all relations.
     Compare,
 }
 
@@ -96,22 +98,23 @@ impl FromStr for ConflictsArg {
     }
 }
 
-/// How operators and the regions they own pass tensors on.
+/// How operators exchange tensors with the regions they own.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ControlArgs {
-    /// How what is handed to a region, or back, gets there
-    #[arg(long, value_name = "HOW", default_value = "copy")]
+    /// How tensors are passed to a region and back
+    #[arg(long, value_name = "MODE", default_value = "copy")]
     pub handover: HandoverArg,
-    /// How long the state of a loop is held
-    #[arg(long, value_name = "HOW", default_value = "resident")]
+    /// How long the state of a loop is live
+    #[arg(long, value_name = "MODE", default_value = "resident")]
     pub carries: CarriesArg,
-    /// Runs of the program that check a layout: all combinations of branches and trips, or so many of them and as many drawn
+    /// Number of program runs that check the layout: all combinations of branches and trips, or else this
+    /// many of them and as many random ones
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub runs: u64,
 }
 
 impl ControlArgs {
-    /// The same for the library.
+    /// Returns the options of the library.
     pub fn options(self, liveness: LivenessOptions) -> ProgramOptions {
         ProgramOptions {
             liveness,
@@ -127,29 +130,29 @@ impl ControlArgs {
         }
     }
 
-    /// How a layout is checked by running the program.
+    /// Returns the options for checking a layout by running the program.
     pub fn execution(self, seed: u64) -> ExecutionOptions {
         let swap = matches!(self.carries, CarriesArg::Double);
         ExecutionOptions { runs: self.runs as usize, seed, swap, ..ExecutionOptions::default() }
     }
 }
 
-/// How what is handed over gets there.
+/// How tensors are passed to a region and back.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum HandoverArg {
-    /// It is copied
+    /// By copying
     Copy,
-    /// Both sides share memory where they can
+    /// By sharing memory where that is safe
     Alias,
 }
 
-/// How long the state of a loop is held.
+/// How long the state of a loop is live.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum CarriesArg {
-    /// As long as the loop runs
+    /// For the whole loop
     Resident,
     /// Only while needed
     Tight,
-    /// Twice, as long as the loop runs: old and new state change roles, nothing is copied
+    /// For the whole loop, in two copies that swap roles on every trip, so that no state is copied
     Double,
 }

@@ -1,4 +1,4 @@
-//! Every way to plan branches, side by side.
+//! `plan --compare`: compares all schemes for branches.
 
 use super::args::PlanArgs;
 use crate::failure::{ANSWERED, Failure};
@@ -10,7 +10,7 @@ use plimsoll::graphs::GraphRun;
 use plimsoll::model::{Entry, Offsets};
 use plimsoll_lab::report::{Basis, branches};
 
-/// Compares and reports; a broken chain is an internal error.
+/// Compares the schemes and prints them; a violated inequality between them is an internal error.
 pub fn compare(
     args: &PlanArgs,
     import: &Import,

@@ -1,4 +1,4 @@
-//! `plimsoll plan`: from a model to a memory plan.
+//! `plimsoll plan`: plans the memory of a model.
 
 mod args;
 mod compare;
@@ -31,7 +31,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let outputs = [&args.instance, &args.orders, &args.output, &args.tensors, &args.plot];
     output::check_targets(&outputs, &[&args.model.model])?;
     let import = args.model.read()?;
-    // Some of the problems compared with are harder than the best: they must not keep it waiting.
+    // Some schemes pose harder problems than the best one, so each scheme gets limits of its own.
     let limits = if args.compare { args.effort.limits_each() } else { args.effort.limits() };
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
     let controlled = import.graph.regions().len() > 1;
@@ -49,12 +49,12 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     done.map_err(|failure| failure.about(&args.model.model))
 }
 
-/// With conflicts from the structure of the graph instead of lifespans.
+/// Plans with conflicts from the structure of the graph instead of lifespans.
 fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orders>) -> Result<u8, Failure> {
     let compared = matches!(args.conflicts, Some(ConflictsArg::Compare));
     let files = [&args.instance, &args.orders, &args.plot];
     if compared && (files.iter().any(|file| file.is_some()) || args.problem.is_some()) {
-        let message = "--conflicts compare plans several problems: of --problem, --instance, --orders and --plot it takes none";
+        let message = "--conflicts compare solves several problems and does not support --problem, --instance, --orders or --plot";
         return Err(Failure::input(message));
     }
     output::check_targets(&[&args.instance, &args.orders, &args.output, &args.plot], &[&args.model.model])?;
@@ -71,6 +71,6 @@ fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orde
 fn scheme(name: &str) -> Result<&'static SchemeEntry, Failure> {
     SchemeEntry::named(name).ok_or_else(|| {
         let known: Vec<&str> = SCHEMES.iter().map(|entry| entry.name).collect();
-        Failure::input(format!("unknown way to plan branches '{name}'; known are {}", known.join(", ")))
+        Failure::input(format!("--branches: unknown scheme '{name}' (known: {})", known.join(", ")))
     })
 }

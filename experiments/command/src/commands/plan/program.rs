@@ -1,4 +1,4 @@
-//! A graph with branches or loops, as one program.
+//! Plans a graph with branches or loops as one program.
 
 use super::args::PlanArgs;
 use crate::commands::order::write_orders;
@@ -20,8 +20,9 @@ use plimsoll_lab::report::svg;
 use serde_json::{Value, json};
 use std::io;
 
-/// Orders the regions, plans the program and reports. With `joint`, every region is ordered for the smallest arena of its
-/// own, innermost first, where what an operator owns is one block; the program is then planned whole under these orders.
+/// Orders the regions, plans the program and prints the report. With `joint`, each region is ordered for its
+/// smallest arena, innermost first, with one block for the regions of an operator. The whole program is then
+/// planned in these orders.
 pub fn plan(
     args: &PlanArgs,
     import: &Import,
@@ -85,8 +86,8 @@ fn store(
     Ok(())
 }
 
-/// One row per tensor in the arena and per scratch: where it lies, and the first and last point it is alive at; then tensors
-/// of zero bytes, which lie nowhere.
+/// Writes one row per tensor in the arena and per scratch buffer, with its offset and lifespan, then one per
+/// tensor of zero bytes.
 fn write_places(program: &Program<'_>, found: &ProgramPlan, file: &mut dyn io::Write) -> io::Result<()> {
     let graph = program.graph();
     let mut writer = csv::Writer::from_writer(file);
@@ -107,9 +108,9 @@ fn write_places(program: &Program<'_>, found: &ProgramPlan, file: &mut dyn io::W
             writer.write_record([&region, name, &bytes.to_string(), offset, lower, upper, shares])?;
         }
     }
-    for (id, alive) in program.empty() {
+    for (id, lifespan) in program.empty() {
         let [lower, upper] =
-            [alive.hull().lower.get(), alive.hull().upper.get()].map(|point| point.to_string());
+            [lifespan.hull().lower.get(), lifespan.hull().upper.get()].map(|point| point.to_string());
         let (region, name) = (place(graph.place(*id)), &graph.tensor(*id).name);
         writer.write_record([&region, name, "0", "0", &lower, &upper, ""])?;
     }
@@ -133,7 +134,7 @@ fn report(
         "order": order,
         "branches": branches,
         "solver": solver,
-        // Among all that the scheme allows, under these orders.
+        // Over all layouts that the scheme allows in these orders.
         "claim": claim,
         // Over all orders and layouts.
         "joint_claim": joint_claim,
@@ -143,18 +144,18 @@ fn report(
         "witness": found.witness,
         "joint_bound": bound.value,
         "joint_witness": bound.operator.map_or_else(
-            || "held at the start or at the end".to_owned(),
-            |id| format!("alive while '{}' runs", graph.called(id)),
+            || "live at the start or at the end".to_owned(),
+            |id| format!("live while '{}' runs", graph.called(id)),
         ),
         "arithmetic": found.arithmetic,
-        // Every buffer in memory of its own.
+        // The sum of all buffers.
         "naive": program.naive(),
         "weights": graph.bytes(Role::Weight),
         "buffers": program.buffers().len(),
         "points": program.points().len(),
-        // Runs of the program with tagged bytes that found no violation.
+        // Number of program runs with tagged bytes, none of which found a violation.
         "runs": found.runs,
-        // True where no other runs are possible, up to the number of trips of a loop.
+        // True if these are all possible runs, up to the number of trips of a loop.
         "all_runs": found.all_runs,
         "seconds": found.seconds + regions.iter().map(|one| one.seconds).sum::<f64>(),
         "regions": rows,
@@ -168,21 +169,18 @@ fn report(
     let claim = basis.claim(claim);
     report.line("arena", format_args!("{arena} bytes by {branches} with {solver}, {claim} for these orders"));
     let (least, why) = (found.bound, format!("{}{}", found.witness, found.arithmetic.remark()));
-    report.line("", format_args!("nothing {branches} allows takes less than {least} ({why})"));
+    report.line("", format_args!("no plan with {branches} needs less than {least} bytes ({why})"));
     let (gap, load) = (output::gap(arena, least), load(program.instance()).0);
-    report.line("", format_args!("{gap} above that bound; most bytes alive at a point: {load}"));
+    report.line("", format_args!("{gap} above that bound; peak live bytes: {load}"));
     let (claim, gap) = (basis.claim(joint_claim), output::gap(arena, bound.value));
     report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
-    report.show("", "no orders take less than {joint_bound} ({joint_witness})");
+    report.show("", "no orders need less than {joint_bound} bytes ({joint_witness})");
     report.unshared(program.naive(), arena);
-    let all = if found.all_runs { "all there are" } else { "not all there are" };
-    let checked = "every read found what was written";
-    report.line("checked", format_args!("{} runs of the program, {all}: {checked}", found.runs));
+    let all = if found.all_runs { "all possible ones" } else { "a sample" };
+    let checked = "every read returned the value written";
+    report.line("checked", format_args!("{} runs of the program ({all}): {checked}", found.runs));
     report.lines(&["seconds"]);
-    report.table(
-        &rows,
-        "region, operators, as in file = file_peak, in order = order_peak, order = order_claim",
-    );
+    report.table(&rows, "region, operators, file order = file_peak, peak = order_peak, claim = order_claim");
     report
 }
 
@@ -191,7 +189,8 @@ fn row(graph: &Graph, one: &OrderedRegion) -> Value {
         "region": one.region,
         "name": graph.region(one.region).name,
         "operators": one.storages.problem.len(),
-        // Most bytes alive in the order of the file, with a block for what operators own, and in the order found.
+        // Peak live bytes in the file order and in the order found, with one block for the regions of an
+        // operator.
         "file_peak": one.file_peak,
         "order_peak": one.peak,
         "order_claim": one.outcome.claim,

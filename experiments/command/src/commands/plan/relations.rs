@@ -1,4 +1,4 @@
-//! Every relation of conflicts, side by side.
+//! `plan --conflicts compare`: compares all relations of conflicts.
 
 use super::args::PlanArgs;
 use crate::commands::choose::named;
@@ -41,7 +41,7 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
     let Some(first) = rows.first() else { return text };
     let _ = writeln!(
         text,
-        "{}: {} operators, {} buffers; bytes, {} alive at most in the order\n",
+        "{}: {} operators, {} buffers; sizes in bytes; peak live bytes in the order: {}\n",
         first.graph, first.operators, first.buffers, first.load
     );
     let mut table = Table::new([
@@ -49,15 +49,15 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
         ("pairs", Align::Right),
         ("clique", Align::Right),
         ("patent", Align::Right),
-        ("in pieces", Align::Right),
+        ("patent split", Align::Right),
         (exact, Align::Right),
         ("claim", Align::Left),
         ("gap %", Align::Right),
-        ("in pieces", Align::Right),
+        ("split", Align::Right),
         ("claim", Align::Left),
         ("ratio", Align::Right),
-        ("collide", Align::Right),
-        ("any time", Align::Right),
+        ("collisions", Align::Right),
+        ("concurrent", Align::Right),
     ]);
     for row in rows {
         let gap = plimsoll_lab::report::gap_percent(row.exact, row.exact_bound);
@@ -81,9 +81,10 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
     }
     text.push_str(&table.text());
     for row in rows.iter().filter(|row| row.overlooked > 0) {
+        let plural = if row.overlooked == 1 { "" } else { "s" };
         let _ = writeln!(
             text,
-            "\n{} overlooks {} pairs that the order holds together",
+            "\n{} misses {} pair{plural} of buffers that are simultaneously live in the order",
             row.conflicts, row.overlooked
         );
         if let (Some(witness), true) = (&row.witness, row.collide_in_order > 0) {

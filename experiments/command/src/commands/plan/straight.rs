@@ -1,4 +1,4 @@
-//! A graph without regions inside operators: one order, one layout.
+//! Plans a graph without regions inside operators: one order and one layout.
 
 use super::args::PlanArgs;
 use crate::commands::order::write_orders;
@@ -17,7 +17,7 @@ use plimsoll_lab::report::svg;
 use serde_json::{Value, json};
 use std::io;
 
-/// Plans the body and reports.
+/// Plans the body and prints the report.
 pub fn plan(
     args: &PlanArgs,
     import: &Import,
@@ -66,8 +66,8 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
     Ok(())
 }
 
-/// One row per tensor in the arena, regions in the order of the graph, the body first; then what operators need while they run,
-/// then tensors of zero bytes, which lie nowhere.
+/// Writes one row per tensor in the arena, with the body first, then one per scratch buffer and one per
+/// tensor of zero bytes.
 fn write_places(graph: &Graph, regions: &[PlannedRegion], file: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record(["region", "tensor", "bytes", "offset", "lower", "upper", "shares"])?;
@@ -102,7 +102,7 @@ fn write_places(graph: &Graph, regions: &[PlannedRegion], file: &mut dyn io::Wri
     writer.flush()
 }
 
-/// The report; members of the body stand at the top too.
+/// Returns the report, with the members of the body at the top level too.
 fn report(
     args: &PlanArgs,
     graph: &Graph,
@@ -116,7 +116,7 @@ fn report(
         "graph": graph.name(),
         "order": order,
         "solver": solver,
-        // What was asked for; without regions inside operators all of them allow the same.
+        // The value of the option; without regions inside operators, all schemes are equivalent.
         "branches": args.branches,
         "claim": body["claim"],
         "joint_claim": body["joint_claim"],
@@ -138,14 +138,14 @@ fn report(
     let sizes = format!("{} operators, {buffers} buffers", problem.len());
     report.line("graph", format_args!("{}: {sizes}", graph.name()));
     let claim = basis.claim(ordered.outcome.claim.as_str());
-    report.line("order", format_args!("{order}: {} bytes alive, {claim}", body.load()));
+    report.line("order", format_args!("{order}: {} live bytes, {claim}", body.load()));
     let why = reason(problem, joint) + Arithmetic::of(&joint.witness).remark();
-    report.line("", format_args!("no order takes less than {} ({why})", joint.value));
-    report.line("", format_args!("as in file: {}", ordered.file_peak));
+    report.line("", format_args!("no order needs less than {} bytes ({why})", joint.value));
+    report.line("", format_args!("file order: {} live bytes", ordered.file_peak));
     let claim = basis.claim(body.layout.claim.as_str());
     report.line("arena", format_args!("{arena} bytes by {solver}, {claim} for this order"));
     let why = bound.witness.in_words(&body.instance) + Arithmetic::of(&bound.witness).remark();
-    report.line("", format_args!("no layout below {} ({why})", bound.value));
+    report.line("", format_args!("no layout needs less than {} bytes ({why})", bound.value));
     let (claim, gap) = (basis.claim(joint_claim(body)), output::gap(arena, joint.value));
     report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
     report.unshared(body.instance.total_size(), arena);
@@ -161,16 +161,16 @@ fn row(graph: &Graph, one: &PlannedRegion) -> Value {
         "name": graph.region(ordered.region).name,
         "operators": ordered.storages.problem.len(),
         "buffers": one.instance.len(),
-        // What every buffer in memory of its own would take.
+        // The sum of all buffers.
         "naive": one.instance.total_size(),
         "file_peak": ordered.file_peak,
         "load": one.load(),
         "arena": one.arena(),
-        // No layout under the order takes less.
+        // Lower bound over all layouts of the order.
         "lower_bound": bound.value,
         "witness": bound.witness.in_words(&one.instance),
         "arithmetic": Arithmetic::of(&bound.witness),
-        // No order has less alive, and none allows a smaller arena.
+        // Lower bound on the live bytes of all orders, and so on the arena.
         "joint_bound": joint.value,
         "joint_witness": reason(&ordered.storages.problem, joint),
         "joint_arithmetic": Arithmetic::of(&joint.witness),
@@ -181,7 +181,7 @@ fn row(graph: &Graph, one: &PlannedRegion) -> Value {
     })
 }
 
-/// What is proved of the arena over all orders and layouts.
+/// Returns the claim about the arena over all orders and layouts.
 fn joint_claim(one: &PlannedRegion) -> &'static str {
     if one.is_optimal_over_orders() { "optimal" } else { "feasible" }
 }

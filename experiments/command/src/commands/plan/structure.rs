@@ -1,4 +1,4 @@
-//! A plan by conflicts from the structure of the graph.
+//! Plans with conflicts from the structure of the graph.
 
 use super::args::PlanArgs;
 use crate::commands::choose::{Choice, choose};
@@ -19,7 +19,7 @@ use plimsoll::structure::{RelatedPlan, Safety};
 use plimsoll_lab::report::{Basis, svg};
 use serde_json::json;
 
-/// Orders and places every region by one relation, and reports.
+/// Orders and places every region by one relation, and prints the report.
 pub fn plan(
     args: &PlanArgs,
     import: &Import,
@@ -29,7 +29,7 @@ pub fn plan(
 ) -> Result<u8, Failure> {
     let problem = args.problem.unwrap_or(Offsets::NAME);
     let orders = GraphRun { limits: run.limits.share(2), ..*run }.order(&import.graph)?;
-    // What is the default of most problems is none of pools.
+    // `exact`, the default of the option, is not an algorithm for shared objects.
     let solver =
         Some(args.solver.as_str()).filter(|solver| problem != SharedObjects::NAME || *solver != "exact");
     match choose(registry, solver, Some(problem))? {
@@ -83,7 +83,7 @@ fn store<P: Plan>(
     Ok(())
 }
 
-/// The report; bytes are those of the body.
+/// Returns the report; its sizes are those of the body.
 fn report<P: Plan>(
     graph: &Graph,
     order: &str,
@@ -105,24 +105,24 @@ fn report<P: Plan>(
         "conflicts": related.relation.to_string(),
         "problem": P::NAME,
         "solver": solver,
-        // What is proved of the arena, for these conflicts.
+        // The claim about the arena, for these conflicts.
         "claim": outcome.claim,
         "arena": arena,
         "lower_bound": bound.value,
         "witness": bound.witness.in_words(instance),
         "arithmetic": arithmetic,
-        // Most bytes live at a step of the order.
+        // Peak live bytes in the order.
         "load": related.order.peak(&related.storages.problem),
         "pairs": related.pairs,
-        // Pairs held together in the order that do not conflict.
+        // Pairs that are simultaneously live in the order, but do not conflict.
         "overlooked": related.overlooked,
-        // Pairs held together in some execution that do not conflict.
+        // Pairs that are simultaneously live in some execution, but do not conflict.
         "exposed": related.exposed,
-        // Pairs that collide in this plan, one operator after the other.
+        // Pairs that collide in this plan when operators run one at a time.
         "collide_in_order": in_order,
-        // The same where operators that do not wait for each other run at any time.
+        // Pairs that collide when independent operators run concurrently.
         "collide": concurrent,
-        // One of those that collide, first of the one kind, then of the other.
+        // One of the pairs that collide, from the first kind if there is one.
         "collision": collision,
         "naive": instance.total_size(),
         "weights": graph.bytes(Role::Weight),
@@ -136,7 +136,7 @@ fn report<P: Plan>(
     let (operators, buffers) = (related.storages.problem.len(), instance.len() as u64);
     let sizes = format_args!("{operators} operators, {buffers} buffers{inside}");
     report.line("graph", format_args!("{}: {sizes}", graph.name()));
-    report.show("order", "{order}: {load} bytes alive");
+    report.show("order", "{order}: {load} live bytes");
     let all = buffers.saturating_mul(buffers.saturating_sub(1)) / 2;
     report.line("conflicts", format_args!("{}: {} of {all} pairs", related.relation, related.pairs));
     let claim = basis.claim(outcome.claim.as_str());
@@ -144,13 +144,12 @@ fn report<P: Plan>(
     let what = if P::NAME == SharedObjects::NAME { "plan" } else { "layout" };
     let above = match outcome.claim {
         Claim::Optimal => String::new(),
-        _ => format!("; {} above that", output::gap(arena, bound.value)),
+        _ => format!("; {} above that bound", output::gap(arena, bound.value)),
     };
     let why = bound.witness.in_words(instance) + arithmetic.remark();
-    report.line("", format_args!("no {what} below {} ({why}){above}", bound.value));
-    report.line("in order", safe(in_order, "with one operator after the other"));
-    let any_time = "with operators that do not wait for each other at any time";
-    report.line("any time", safe(concurrent, any_time));
+    report.line("", format_args!("no {what} needs less than {} bytes ({why}){above}", bound.value));
+    report.line("in order", safe(in_order, "when operators run one at a time"));
+    report.line("concurrent", safe(concurrent, "when independent operators run concurrently"));
     if let Some(collision) = collision {
         report.line("", collision);
     }
@@ -159,8 +158,8 @@ fn report<P: Plan>(
     report
 }
 
-/// Pairs that collide one operator after the other, pairs that collide at any time, and the first of them. What lies inside
-/// an operator can collide too; the body is named first.
+/// Returns the number of pairs that collide when operators run one at a time, the number that collide when
+/// they run concurrently, and the first pair. Regions count too, after the body.
 fn collisions<P: Plan>(regions: &[RelatedPlan<P>]) -> (usize, usize, Option<String>) {
     let safeties: Vec<&Safety> = regions.iter().rev().map(|one| &one.safety).collect();
     let in_order = safeties.iter().flat_map(|safety| &safety.in_order);

@@ -11,53 +11,54 @@ pub struct SpillArgs {
     pub model: ModelArgs,
     #[command(flatten)]
     pub input: InstanceArgs,
-    /// Who orders the operators of a graph; `plimsoll list` names them all [default: exact]
+    /// Algorithm that orders the operators of a graph (see `plimsoll list`) [default: exact]
     #[arg(long, value_name = "NAME")]
     pub order: Option<String>,
     #[command(flatten)]
     pub liveness: LivenessArgs,
-    /// Who chooses what is spilled; `plimsoll list` names them all
+    /// Algorithm that chooses the buffers to spill (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub solver: String,
-    /// Run every algorithm, each for at most 10 s unless limits are given; --output takes the rows
+    /// Compare all algorithms with the best proven bound; --output writes the rows
     #[arg(long, conflicts_with_all = ["solver", "plot"])]
     pub compare: bool,
-    /// This one stays on chip; may be repeated
+    /// Keep this buffer in on-chip memory; may be repeated
     #[arg(long, value_name = "ID")]
     pub keep: Vec<String>,
-    /// Bytes moved where a buffer is spilled, a CSV file: id, traffic (empty: it stays). By default what operators of a graph
-    /// write and read; of an instance, every buffer is written once and read once
+    /// Bytes moved if a buffer is spilled, as CSV: id, traffic (empty if the buffer must stay) [default: the
+    /// bytes that operators of a graph write and read; in an instance, each buffer is written once and read
+    /// once]
     #[arg(long, value_name = "FILE.csv")]
     pub traffic: Option<PathBuf>,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write where everything goes, a CSV file: id, lower, upper, size, traffic, tier, offset
+    /// Write the placement as CSV: id, lower, upper, size, traffic, tier, offset
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
-    /// Draw what stays on chip, an SVG file
+    /// Draw the on-chip layout as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,
-    /// Print one JSON object instead of a table
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
 }
 
 impl SpillArgs {
-    /// Whether the input is an offset problem and no graph.
+    /// Returns whether the input is a CSV instance rather than a graph.
     pub fn is_instance(&self) -> bool {
         self.model.model.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
     }
 
-    /// Refuses options that would be ignored.
+    /// Rejects options that would be ignored.
     pub fn check(&self) -> Result<(), Failure> {
         let of_model = !self.model.import.is_default()
             || self.order.is_some()
             || self.liveness.options() != LivenessOptions::default();
         if self.is_instance() && of_model {
-            return Err(Failure::input("options for graphs and models do not go with an instance (CSV)"));
+            return Err(Failure::input("options for graphs and models are not allowed with a CSV instance"));
         }
         if !self.is_instance() && (self.input.no_capacity || self.input.endpoints.is_some()) {
-            return Err(Failure::input("--no-capacity and --endpoints go with an instance (CSV) only"));
+            return Err(Failure::input("--no-capacity and --endpoints are allowed with a CSV instance only"));
         }
         Ok(())
     }

@@ -9,25 +9,25 @@ use plimsoll::run::{Limits, RunError};
 use plimsoll::spilling::{Capacity, capacity, graph_traffic, region_instance};
 use plimsoll_lab::report::Basis;
 
-/// What is to be solved, and what was assumed on the way.
+/// The problem to solve, and the basis of its sizes.
 pub struct Input {
     pub problem: SpillProblem,
     pub basis: Basis,
 }
 
-/// Reads the instance or the graph, and what its buffers would move.
+/// Reads the instance or the graph, and the traffic of its buffers.
 pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input, Failure> {
     let (instance, mut traffic, basis) = if args.is_instance() {
         let instance = args.input.read(&args.model.model)?;
         if instance.capacity().is_none() {
             return Err(Failure::input(
-                "a capacity is needed: in the file name (X.1048576.csv) or with --capacity",
+                "spill requires a capacity, in the file name (X.1048576.csv) or with --capacity",
             ));
         }
         let traffic = written_and_read(&instance);
         (instance, traffic, Basis::default())
     } else {
-        let capacity = args.input.capacity.ok_or_else(|| Failure::input("a graph needs --capacity"))?;
+        let capacity = args.input.capacity.ok_or_else(|| Failure::input("a graph requires --capacity"))?;
         let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("exact"), "order")?;
         let import = args.model.read()?;
         let liveness = args.liveness.options();
@@ -48,7 +48,7 @@ pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<In
     Ok(Input { problem, basis })
 }
 
-/// Whether everything fits without spilling.
+/// Determines whether all buffers fit without spilling.
 pub fn need(
     args: &SpillArgs,
     registry: &Registry,

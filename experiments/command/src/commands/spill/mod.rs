@@ -1,4 +1,4 @@
-//! `plimsoll spill`: what goes to the slower tier where memory does not suffice.
+//! `plimsoll spill`: chooses the buffers to spill to a slower tier where the capacity is too small.
 
 mod args;
 mod input;
@@ -83,7 +83,7 @@ fn store(
 ) -> Result<(), Failure> {
     let Some(spill) = &outcome.solution else {
         if args.output.is_some() || args.plot.is_some() {
-            output::complain("nothing was found, so neither a table nor a map is written");
+            output::complain("no solution found, so --output and --plot write nothing");
         }
         return Ok(());
     };
@@ -109,7 +109,7 @@ fn store(
     Ok(())
 }
 
-/// One row per buffer.
+/// Writes one row per buffer.
 fn write_places(problem: &SpillProblem, spill: &Spill, file: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record(["id", "lower", "upper", "size", "traffic", "tier", "offset"])?;

@@ -1,4 +1,4 @@
-//! What is printed of what is spilled.
+//! The report of `spill`.
 
 use super::args::SpillArgs;
 use super::input::Input;
@@ -12,10 +12,10 @@ use plimsoll_lab::report::gap_percent;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Names shown of a set; all of them are in the JSON.
+/// Number of buffers listed in the text; the JSON lists all.
 const MOST_NAMES: usize = 12;
 
-/// The report on one run.
+/// Returns the report on one run.
 pub(super) fn report(
     args: &SpillArgs,
     solver: &str,
@@ -30,7 +30,7 @@ pub(super) fn report(
     let arithmetic = Arithmetic::of(&bound.witness);
     let gap = outcome.value.and_then(|value| gap_percent(value.get(), bound.value.get()));
     let witness = if is_infeasible {
-        "what has to stay does not fit".to_owned()
+        "the buffers that must stay do not fit".to_owned()
     } else {
         bound.witness.in_words(instance)
     };
@@ -68,11 +68,11 @@ pub(super) fn report(
         let bytes: u64 = spilled.iter().map(|&id| instance.buffer(id).size().get()).sum();
         report.show("spilled", &format!("{{spilled}} of {{buffers}} buffers, {bytes} bytes"));
         report.show("traffic", "{traffic} bytes");
-        report.show("on chip", "{on_chip} bytes");
+        report.show("on-chip", "{on_chip} bytes");
     } else if is_infeasible {
         report.line("traffic", format_args!("none: {witness}{remark}"));
     } else {
-        report.line("traffic", "no plan was found");
+        report.line("traffic", "no plan found");
     }
     if !is_infeasible {
         report.line("lower bound", format_args!("{} bytes ({witness}{remark})", bound.value));
@@ -86,7 +86,7 @@ pub(super) fn report(
     report
 }
 
-/// Whether everything fits without spilling.
+/// Returns whether all buffers fit without spilling, and the shortfall if they do not.
 fn need_of(instance: &Instance, capacity: Bytes, need: &Capacity) -> Value {
     let (word, short) = match need {
         Capacity::Met => ("met", None),
@@ -95,24 +95,24 @@ fn need_of(instance: &Instance, capacity: Bytes, need: &Capacity) -> Value {
     };
     let over = |bytes: Bytes| bytes.get().saturating_sub(capacity.get());
     let reason = short.map(|short| &short.reason);
-    // Fixed offsets that contradict each other need no number of bytes.
+    // Contradictory fixed offsets have no bound in bytes.
     let bounded = short.filter(|_| instance.contradiction().is_none());
     let names = reason.iter().flat_map(|reason| &reason.buffers).map(|&id| instance.buffer(id).name());
     json!({
         "capacity": word,
-        // Bytes the capacity lacks.
+        // The shortfall in bytes.
         "short_by_at_least": bounded.map(|short| over(short.bound.value)),
         "short_by_at_most": short.and_then(|short| short.peak).map(over),
-        // Buffers that do not fit together, and bytes that they need at least.
+        // Buffers that do not fit together, and the bytes they need at least.
         "reason": names.collect::<Vec<_>>(),
         "reason_needs": bounded.map(|short| short.reason.bound.value),
         "reason_witness": reason.map(|reason| reason.bound.witness.in_words(instance)),
-        // Without any of them the others fit.
+        // True if the others fit when any one of them is removed.
         "irreducible": reason.map(|reason| reason.doubtful.is_empty()),
     })
 }
 
-/// The lines about what everything needs.
+/// Returns the lines about the instance and its shortfall.
 pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
     let (instance, capacity) = (problem.instance(), problem.capacity());
     let mut text = String::new();
@@ -126,15 +126,17 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
     );
     match need {
         Capacity::Met => {
-            let _ = writeln!(text, "{:<12} everything fits", "without");
+            let _ = writeln!(text, "{:<12} none, all buffers fit", "shortfall");
         }
         Capacity::Unknown(stop) => {
-            let _ = writeln!(text, "{:<12} undecided whether everything fits ({stop})", "without");
+            let _ =
+                writeln!(text, "{:<12} unknown, the search stopped without an answer ({stop})", "shortfall");
         }
         Capacity::Short(short) => {
-            let (by, because) = shortage(instance, capacity, short);
-            let _ = writeln!(text, "{:<12} {by} ({})", "without", short.bound.witness.in_words(instance));
-            let _ = writeln!(text, "{:<12} {because}", "because");
+            let (shortfall, conflict) = shortage(instance, capacity, short);
+            let why = short.bound.witness.in_words(instance);
+            let _ = writeln!(text, "{:<12} {shortfall} ({why})", "shortfall");
+            let _ = writeln!(text, "{:<12} {conflict}", "conflict");
             let reason = &short.reason;
             for line in named(instance, &reason.buffers) {
                 let _ = writeln!(text, "{:<12}   {line}", "");
@@ -144,29 +146,34 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
     text
 }
 
-/// What the capacity lacks, and the buffers that need more.
+/// Describes the shortfall and the set of buffers that do not fit together.
 fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, String) {
     let reason = &short.reason;
     let (count, open) = (reason.buffers.len(), reason.doubtful.len());
     if instance.contradiction().is_some() {
-        return ("no layout at any capacity".to_owned(), format!("{count} fixed offsets cannot all be kept"));
+        let conflict = format!("{count} fixed offsets contradict each other");
+        return ("no capacity is sufficient".to_owned(), conflict);
     }
     let least = short.bound.value.get() - capacity.get();
-    let by = match short.peak.map(|peak| peak.get() - capacity.get()) {
-        Some(most) if most == least => format!("short by {least} bytes"),
-        Some(most) => format!("short by {least} to {most} bytes"),
-        None => format!("short by at least {least} bytes"),
-    };
-    let what = match (count, open) {
-        (1, _) if matches!(reason.bound.witness, Witness::Fixed { .. }) => {
-            "1 buffer is fixed too high".to_owned()
-        }
-        (1, _) => "1 buffer is too large".to_owned(),
-        (_, 0) => format!("{count} buffers do not fit together, but without any one of them they do"),
-        _ => format!("{count} buffers do not fit together; of {open} it is open whether they are needed"),
+    let shortfall = match short.peak.map(|peak| peak.get() - capacity.get()) {
+        Some(most) if most == least => format!("{least} bytes"),
+        Some(most) => format!("{least} to {most} bytes"),
+        None => format!("at least {least} bytes"),
     };
     let (needed, witness) = (reason.bound.value, reason.bound.witness.in_words(instance));
-    (by, format!("{what}: needed are {needed} bytes ({witness})"))
+    let what = match (count, open) {
+        (1, _) if matches!(reason.bound.witness, Witness::Fixed { .. }) => {
+            format!("1 buffer is fixed above the capacity and needs at least {needed} bytes")
+        }
+        (1, _) => format!("1 buffer exceeds the capacity and needs at least {needed} bytes"),
+        (_, 0) => {
+            format!("minimal set of {count} buffers that need at least {needed} bytes together")
+        }
+        _ => {
+            format!("{count} buffers that need at least {needed} bytes together, {open} possibly redundant")
+        }
+    };
+    (shortfall, format!("{what} ({witness})"))
 }
 
 fn named(instance: &Instance, buffers: &[BufferId]) -> Vec<String> {

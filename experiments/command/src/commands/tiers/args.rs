@@ -8,59 +8,59 @@ use std::path::PathBuf;
 pub struct TiersArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The machine: s3-platform, two-tier, generic, or a TOML file with [[unit]] and [[tier]] (not one of `overlap`)
+    /// Machine: s3-platform, two-tier, generic, or a TOML file with [[unit]] and [[tier]] (not a machine of
+    /// `overlap`)
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub machine: String,
-    /// Who chooses tiers; `plimsoll list` names them all
+    /// Algorithm that assigns tensors to tiers (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub placement: String,
-    /// Run every placement, each for at most 10 s unless limits are given, and compare with the best bound that any of them
-    /// proved; --output takes the rows
+    /// Compare all algorithms with the best proven bound; --output writes the rows
     #[arg(long, conflicts_with = "placement")]
     pub compare: bool,
-    /// Whether operators run as one, in the order in which groups are complete [default: cross-unit, or none where
-    /// --order is given]
+    /// Operators to fuse; groups run in the order in which they are completed [default: cross-unit; with
+    /// --order, none]
     #[arg(long, value_name = "RULE")]
     pub fusion: Option<FusionArg>,
-    /// What may be fused: default, s3, s3-joined, chains, or a file [default: default]
+    /// Patterns of operators to fuse: a file, or `default`, `s3`, `s3-joined`, `chains` [default: default]
     #[arg(long, value_name = "NAME|FILE")]
     pub patterns: Option<String>,
-    /// Who orders the operators where nothing is fused; `plimsoll list` names them all [default: as-in-file]
+    /// Algorithm that orders the operators without fusion (see `plimsoll list`) [default: as-in-file]
     #[arg(long, value_name = "NAME")]
     pub order: Option<String>,
-    /// Whether tensors have addresses in their tiers, or bytes are only counted
-    #[arg(long, value_name = "HOW", default_value = "placed")]
+    /// Whether tensors get addresses in their tier, or only their bytes are counted
+    #[arg(long, value_name = "MODE", default_value = "placed")]
     pub addresses: AddressesArg,
     #[command(flatten)]
     pub liveness: LivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the plan, a CSV file: tensor, bytes, lower, upper, tier, offset, `transfer_ps`, traffic; with --compare, one row
-    /// per placement
+    /// Write the plan as CSV: tensor, bytes, lower, upper, tier, offset, `transfer_ps`, traffic; with
+    /// --compare, one row per algorithm
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
-    /// Print one JSON object instead of tables
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
 }
 
-/// Which operators run as one.
+/// The operators to fuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FusionArg {
-    /// None
+    /// No operators
     None,
-    /// Neighbours on one unit that match a pattern
+    /// Operators on the same unit that match a pattern
     Ordinary,
-    /// Neighbours that match a pattern, on whichever units
+    /// Operators on any units that match a pattern
     CrossUnit,
 }
 
-/// What plans say of places.
+/// How the capacity of a tier is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AddressesArg {
-    /// Nothing: bytes are counted at every step
+    /// The live bytes of a tier fit its capacity at every step
     Counted,
-    /// The address of every tensor
+    /// Every tensor has an address in its tier
     Placed,
 }
 

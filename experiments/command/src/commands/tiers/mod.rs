@@ -1,4 +1,4 @@
-//! `plimsoll tiers`: which tensor lives in which memory, and how far from the least transfer time that is.
+//! `plimsoll tiers`: assigns tensors to memory tiers to minimise transfer time, and bounds that time.
 
 mod args;
 mod report;
@@ -19,7 +19,8 @@ use plimsoll::tiers::{Fusing, TierCaseError, TierSetting, tier_case};
 use plimsoll_lab::report::Basis;
 use report::About;
 
-/// Nodes of an exact placement where no limit is given, and the same times tensors: some seconds.
+/// Default node limits of an exact placement: in total, and times the number of tensors. They take some
+/// seconds.
 const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
 
 pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
@@ -35,7 +36,7 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let graph = &import.graph;
     let fusion = fusion(args)?;
     if args.liveness.activations.align != 1 {
-        return Err(Failure::input("--align: the machine says at what multiples tensors lie"));
+        return Err(Failure::input("--align is not supported: the machine determines the alignment"));
     }
     let rule = match fusion {
         FusionArg::None => None,
@@ -72,7 +73,8 @@ fn patterns_of(args: &TiersArgs) -> &str {
     args.patterns.as_deref().unwrap_or("default")
 }
 
-/// Inputs and outputs are always among the tensors; where they may live is for the problem to say.
+/// Returns the liveness options. Inputs and outputs are always among the tensors; the problem restricts their
+/// tiers.
 fn liveness(args: &TiersArgs) -> LivenessOptions {
     let options = args.liveness.options();
     let boundary = if options.boundary == Boundary::Outside { Boundary::Arena } else { options.boundary };
@@ -82,13 +84,13 @@ fn liveness(args: &TiersArgs) -> LivenessOptions {
 fn fusion(args: &TiersArgs) -> Result<FusionArg, Failure> {
     match (args.fusion, &args.order) {
         (Some(FusionArg::Ordinary | FusionArg::CrossUnit), Some(_)) => {
-            Err(Failure::input("--order: groups have an order of their own; use --fusion none with it"))
+            Err(Failure::input("--order requires --fusion none, as fused groups have their own order"))
         }
         (Some(FusionArg::None), _) if args.patterns.is_some() => {
-            Err(Failure::input("--patterns: nothing is fused with --fusion none"))
+            Err(Failure::input("--patterns has no effect with --fusion none"))
         }
         (None, Some(_)) if args.patterns.is_some() => {
-            Err(Failure::input("--patterns: nothing is fused with --order"))
+            Err(Failure::input("--patterns has no effect with --order, which disables fusion"))
         }
         (None, None) => Ok(FusionArg::CrossUnit),
         (None, Some(_)) => Ok(FusionArg::None),
@@ -106,7 +108,7 @@ fn single(args: &TiersArgs, entry: &Entry<Tiers>, limits: Limits, about: &About<
         (Some(path), Some(plan)) => {
             output::write_file(path, |file| report::write_plan(&about.case.problem, plan, file))?;
         }
-        (Some(_), None) => output::complain("there is no plan, so none is written"),
+        (Some(_), None) => output::complain("no plan found, so --output writes nothing"),
         (None, _) => {}
     }
     about.report(entry.name, &outcome, attempt.seconds).print(args.json)?;

@@ -1,4 +1,4 @@
-//! What `tiers` prints.
+//! The report of `tiers`.
 
 use crate::report::Report;
 use plimsoll::arithmetic::Arithmetic;
@@ -15,18 +15,18 @@ use plimsoll_lab::report::{Basis, gap_percent, percent, share};
 use serde_json::{Value, json};
 use std::io;
 
-/// What a report is about.
+/// The subject of a report.
 pub(super) struct About<'a> {
     pub graph: &'a Graph,
     pub machine: &'a TierMachine,
     pub case: &'a TierCase,
-    /// How operators are fused; none where they are not.
+    /// The rule of fusion, or `None` without fusion.
     pub rule: Option<UnitRule>,
     pub basis: Basis,
 }
 
 impl About<'_> {
-    /// The report on one placement.
+    /// Returns the report on one placement.
     pub(super) fn report(&self, name: &str, outcome: &Outcome<Tiers>, seconds: f64) -> Report {
         let mut report = self.head();
         report.extend(self.placement(name, outcome, seconds));
@@ -45,9 +45,9 @@ impl About<'_> {
         let gap = gap.map_or(String::new(), |gap| format!(", {} % above the bound", percent(gap)));
         let claim = self.basis.claim(outcome.claim.as_str());
         report.line("placement", format_args!("{name}: {time} of transfers ({claim}{gap})"));
-        report.show("on chip", "{on_chip_percent} % of the bytes moved, {tensors_on_chip} tensors");
-        report.show("off chip", "{off_chip_traffic} bytes moved, and {weight_traffic} of weights");
-        let inference = "{inference_ps} one after the other: compute {compute_ps}, starts {overhead_ps}, \
+        report.show("on-chip", "{on_chip_percent} % of the bytes moved, {tensors_on_chip} tensors");
+        report.show("off-chip", "{off_chip_traffic} bytes moved, plus {weight_traffic} bytes of weights");
+        let inference = "{inference_ps} without overlap: compute {compute_ps}, group starts {overhead_ps}, \
                          weights {weights_ps}, transfers {transfer_ps}";
         report.show("inference", inference);
         report.table(&tiers, "tier, kind, capacity, peak, tensors, bytes moved = traffic");
@@ -55,11 +55,12 @@ impl About<'_> {
         report
     }
 
-    /// What the reports of all placements share.
+    /// Returns the common part of all reports.
     pub(super) fn head(&self) -> Report {
         let Self { graph, machine, case, rule, basis } = self;
         let TierTimes { compute, overhead, weights } = case.times;
-        // What is placed: tensors that share memory are one, scratch and regions of operators are some.
+        // The placed tensors: those that share memory count as one; scratch and regions of operators count
+        // too.
         let tensors = case.problem.tensors();
         let object = json!({
             "graph": graph.name(),
@@ -80,7 +81,7 @@ impl About<'_> {
             "compute_ps": compute,
             "overhead_ps": overhead,
             "weights_ps": weights.time,
-            // Bytes of weights read from memory off chip.
+            // Bytes of weights read from off-chip memory.
             "weight_traffic": weights.traffic,
             "bandwidths": self.bandwidths(),
             "address_width": machine.address_width(),
@@ -97,7 +98,7 @@ impl About<'_> {
         report
     }
 
-    /// Members of one placement.
+    /// Returns the members of one placement.
     pub(super) fn placement(&self, name: &str, outcome: &Outcome<Tiers>, seconds: f64) -> Value {
         let problem = &self.case.problem;
         let bound = finite(problem, outcome);
@@ -110,17 +111,17 @@ impl About<'_> {
             "placement": name,
             "claim": outcome.claim,
             "stop": outcome.stop,
-            // All transfers of what is placed.
+            // All transfers of placed tensors.
             "transfer_ps": time,
             "transfer_seconds": time.map(Time::seconds),
             "lower_bound_ps": bound.value,
             "bound_reason": bound.witness.to_string(),
             "arithmetic": Arithmetic::of(&outcome.lower_bound.witness),
             "gap_percent": time.and_then(|time| gap(time, bound.value)),
-            // Share of the bytes moved by what is placed.
+            // Share of the bytes moved by placed tensors.
             "on_chip_percent": moved.and_then(share),
             "tensors_on_chip": plan.map(|plan| plan.tiers.iter().filter(on_chip).count()),
-            // Bytes moved to and from memory off chip, without weights.
+            // Bytes moved to and from off-chip memory, without weights.
             "off_chip_traffic": moved.map(|(_, off)| off),
             "inference_ps": inference,
             "inference_seconds": inference.map(Time::seconds),
@@ -130,7 +131,7 @@ impl About<'_> {
         })
     }
 
-    /// Compute, starts, weights and transfers, one after the other.
+    /// Returns the sum of compute, starts, weights and transfers.
     fn inference(&self, transfers: Time) -> Time {
         let TierTimes { compute, overhead, weights } = self.case.times;
         let parts = [compute, overhead, weights.time, transfers];
@@ -154,7 +155,7 @@ impl About<'_> {
         problem.tiers().map(row).collect()
     }
 
-    /// Demands of S3, eqs. 10 and 11.
+    /// Returns the bandwidth requirements of the cross-unit fusion paper, eqs. 10 and 11.
     fn bandwidths(&self) -> Vec<Value> {
         let row = |one: BandwidthCheck| {
             let needed = one.needed.map(|needed| u64::try_from(needed).unwrap_or(u64::MAX));
@@ -163,22 +164,22 @@ impl About<'_> {
         self.machine.bandwidths().into_iter().map(row).collect()
     }
 
-    /// Those that the machine says anything of, and the width of addresses.
+    /// Adds the bandwidths with a number on either side, and the address width.
     fn bandwidth_lines(&self, report: &mut Report) {
         let mut rows = self.bandwidths();
         rows.retain(|row| !(row["needed"].is_null() && row["given"].is_null()));
         for row in &mut rows {
             row["verdict"] = match row["holds"].as_bool() {
-                Some(true) => "holds".into(),
-                Some(false) => "too little".into(),
-                None => "not known".into(),
+                Some(true) => "sufficient".into(),
+                Some(false) => "too low".into(),
+                None => "unknown".into(),
             };
         }
         if !rows.is_empty() {
-            report.table(&rows, "bandwidth of = what, needed B/s = needed, given B/s = given,  = verdict");
+            report.table(&rows, "bandwidth of = what, required B/s = needed, given B/s = given,  = verdict");
         }
         let width = self.machine.address_width();
-        report.push(&format!("\naddress width {width} bits (high addresses of memories between units)\n"));
+        report.push(&format!("\nhigh address width {width} bits (sum over the memories between units)\n"));
     }
 }
 
@@ -186,7 +187,7 @@ fn gap(time: Time, bound: Time) -> Option<f64> {
     gap_percent(time.get(), bound.get())
 }
 
-/// The bound on the time; where there is no plan, the simplest one.
+/// Returns the bound on the time; for an infeasible problem, the simplest one.
 pub(super) fn finite(problem: &TierProblem, outcome: &Outcome<Tiers>) -> Bound<Tiers> {
     match outcome.claim {
         Claim::Infeasible => cheapest_bound(problem),
@@ -194,19 +195,19 @@ pub(super) fn finite(problem: &TierProblem, outcome: &Outcome<Tiers>) -> Bound<T
     }
 }
 
-/// Why there is no plan.
+/// Returns why there is no plan, if known.
 fn why_not(problem: &TierProblem, claim: Claim) -> Option<String> {
     if let Some(at) = problem.too_large() {
         let tensor = &problem.tensors()[at];
         return Some(format!(
-            "tensor '{}' of {} bytes fits no tier it may live in",
+            "tensor '{}' of {} bytes fits into none of its allowed tiers",
             tensor.name, tensor.bytes
         ));
     }
-    (claim == Claim::Infeasible).then(|| "no choice of tiers holds all tensors at every step".to_owned())
+    (claim == Claim::Infeasible).then(|| "no choice of tiers fits all tensors at every step".to_owned())
 }
 
-/// One row per tensor.
+/// Writes one row per tensor.
 pub(super) fn write_plan(problem: &TierProblem, plan: &TierPlan, file: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record("tensor,bytes,lower,upper,tier,offset,transfer_ps,traffic".split(','))?;

@@ -1,18 +1,18 @@
-//! Runs the command as its users do.
+//! Runs the command as users do.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Three buffers whose load, 8, is the optimum.
+/// An instance of three buffers whose load, 8, is the optimum.
 pub const TINY: &str = "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\n";
 
-/// A scratch folder and the command run inside it.
+/// A scratch folder in which the command runs.
 pub struct Scratch {
     folder: TempDir,
 }
 
-/// What a run left.
+/// The result of a run.
 pub struct Run {
     pub code: i32,
     pub stdout: String,
@@ -38,19 +38,19 @@ impl Scratch {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Runs `plimsoll` with these words, without corpora.
+    /// Runs `plimsoll` with these arguments, without corpora.
     pub fn plimsoll(&self, words: &[&str]) -> Run {
         let mut command = command(self.folder.path());
         Run::from(command.args(words).output().unwrap())
     }
 }
 
-/// A binary built without HiGHS and z3, to be tested instead of the one built with these tests.
+/// Returns a binary without HiGHS and z3 to test instead of the one built with these tests, if there is one.
 pub fn lean() -> Option<PathBuf> {
     std::env::var_os("PLIMSOLL_LEAN").map(PathBuf::from)
 }
 
-/// The command in a folder, without corpora.
+/// Returns the command to run in a folder, without corpora.
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(lean().unwrap_or_else(|| env!("CARGO_BIN_EXE_plimsoll").into()));
     command.current_dir(folder).env_remove("PLIMSOLL_CORPORA").env_remove("RUST_BACKTRACE");
@@ -68,14 +68,14 @@ impl From<Output> for Run {
 }
 
 impl Run {
-    /// Asserts the exit code, showing everything where it is another.
+    /// Asserts the exit code, and shows the whole output otherwise.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         self
     }
 
-    /// Asserts exit code 2 with one line on standard error that holds all `parts`.
+    /// Asserts exit code 2 with one line on standard error that contains all `parts`.
     #[track_caller]
     pub fn refuses(self, parts: &[&str]) -> Self {
         let run = self.exits(2);
@@ -93,7 +93,7 @@ impl Run {
     }
 }
 
-/// Names of the algorithms for the offset problem of one kind.
+/// Returns the names of the algorithms of one kind for the offset problem.
 pub fn algorithms(kind: &str) -> Vec<String> {
     let list = Scratch::new().plimsoll(&["list", "--json"]).exits(0).json();
     let all = list["algorithms"].as_array().unwrap().iter();
@@ -101,7 +101,7 @@ pub fn algorithms(kind: &str) -> Vec<String> {
     chosen.map(|a| a["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Numbers from 0 to 1, the same for the same seed (xorshift).
+/// Pseudo-random numbers from 0 to 1 (xorshift).
 pub struct Moments(pub u64);
 
 impl Moments {
