@@ -143,7 +143,7 @@ impl Rust {
     /// Adds a line to the documentation, which goes on where the line before it was the one above.
     fn doc(&mut self, path: &str, line: usize, text: &str) {
         let follows = |last: &Text| {
-            let (place, lines) = (last.place.rsplit_once(':'), last.text.lines().count().max(1));
+            let (place, lines) = (last.place.rsplit_once(':'), last.text.split('\n').count());
             place.is_some_and(|(_, first)| first.parse::<usize>().is_ok_and(|first| first + lines == line))
         };
         match self.docs.last_mut() {
