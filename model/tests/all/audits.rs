@@ -61,7 +61,7 @@ fn timelines_are_audited() {
         "lower bound: the witness shows only 10 ps, but the bound is 11 ps"
     );
     let slower = Outcome { value: Some(Time::new(36)), ..correct.clone() };
-    assert!(reason(&problem, &slower).starts_with("value"));
+    assert!(reason(&problem, &slower).starts_with("the answer states the value"));
     let mut early = timeline();
     early.computations[1] = Span { start: Time::new(29), end: Time::new(34) };
     assert_ne!(reason(&problem, &Outcome { solution: Some(early), ..correct }), "");

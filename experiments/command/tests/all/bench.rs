@@ -293,7 +293,7 @@ fn external_programs_follow_the_same_rules() {
     words.extend(externals.iter().flat_map(|external| ["--external", external]));
     // All runs of some programs failed; all answers of one were rejected.
     let run = scratch.plimsoll(&words).exits(1);
-    let reason = "fails (offsets) failed in 1 of 1 runs; tiny: it left no answer; exit status: 7; stderr: capacity was 9\n";
+    let reason = "fails (offsets) failed in 1 of 1 runs; tiny: no answer was written; exit status: 7; stderr: capacity was 9\n";
     assert!(run.stdout.contains(reason), "{}", run.stdout);
     let summary = scratch.read("rec/summary.md");
     assert!(summary.contains("## Algorithms that failed\n\n- ") && summary.contains(reason), "{summary}");
@@ -369,10 +369,10 @@ fn failures_of_external_programs_are_reported_with_their_reason() {
         "peer.sh",
         "if test $1 = always || grep -q '^a,0,2,5' \"$2\"; then\n\
          printf 'Traceback (most recent call last):\\n  File \"plan.py\", line 3, in plan\\n' >&2\n\
-         printf '\\033[31mValueError: no room\\033[0m\\n\\n' >&2; exit 1; fi\n\
+         printf '\\033[31mValueError: no space\\033[0m\\n\\n' >&2; exit 1; fi\n\
          printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\"\n",
     );
-    let reason = "it left no answer; exit status: 1; stderr: ValueError: no room";
+    let reason = "no answer was written; exit status: 1; stderr: ValueError: no space";
     let bench = |kind: &str, code: i32| {
         let external = format!("peer=sh peer.sh {kind} {{input}} {{output}}");
         let suites =

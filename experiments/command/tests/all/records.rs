@@ -104,7 +104,7 @@ fn a_record_is_rerun_and_compared() {
     assert_eq!(json["records"][0]["differences"][0]["line"], 2);
 
     scratch.write("other.csv", "graph,peak\na,1\n");
-    scratch.plimsoll(&["recheck", "other.csv"]).refuses(&["other.csv", "no column 'suite'"]);
+    scratch.plimsoll(&["recheck", "other.csv"]).refuses(&["other.csv", "missing column 'suite'"]);
     scratch.plimsoll(&["recheck", "nowhere"]).refuses(&["nowhere"]);
     scratch.write("torn.csv", format!("{rows}3,embedded"));
     scratch.plimsoll(&["recheck", "torn.csv"]).refuses(&["torn.csv", "line"]);

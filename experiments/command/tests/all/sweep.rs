@@ -255,7 +255,7 @@ fn rows_of_another_sweep_are_rejected() {
     scratch.write("a/rows.csv", whole.replacen("run,key", "key,run", 1));
     scratch.plimsoll(&words).refuses(&["a/rows.csv: line"]);
     scratch.write("a/rows.csv", "run,key\n");
-    scratch.plimsoll(&words).refuses(&["line 1: the columns are not those of this sweep"]);
+    scratch.plimsoll(&words).refuses(&["line 1: the columns differ from those of this sweep"]);
     scratch.write("a/rows.csv", &whole);
     std::fs::remove_file(scratch.path("a/sweep.json")).unwrap();
     scratch.plimsoll(&words).refuses(&["a contains another sweep: it contains rows.csv, but no sweep.json"]);
@@ -400,7 +400,7 @@ fn errors_in_sweep_files_name_line_key_and_value() {
             "[[instances]]\nfamily = \"uniform\"\nbuffers = \"3..3\"\n",
             &["line 3", "the range '3..3' is empty"],
         ),
-        ("[[instances]]\nfamily = \"uniform\"\nbuffers = 1.5\n", &["line 3", "expected a whole number"]),
+        ("[[instances]]\nfamily = \"uniform\"\nbuffers = 1.5\n", &["line 3", "expected a non-negative whole number"]),
         ("[[instances]]\nfamily = \"odd\"\nbuffers = 1\n", &["unknown family 'odd'; known: uniform"]),
         ("[[instances]]\nfamily = \"chain\"\nparams = { m = 1 }\n", &["chain has no parameter 'm', only n"]),
         ("[[instances]]\ngraph = \"no.json\"\n", &["graph 'no.json': no such file"]),

@@ -333,7 +333,7 @@ fn errors_of_sbatch_are_reported() {
     fake("echo 'invalid partition' >&2; exit 1");
     with_path(&scratch, &words).refuses(&["sbatch: ", "array.sh: exit status: 1: invalid partition"]);
     fake("echo 'sbatch: error: Batch job submission failed: Invalid job array specification' >&2; exit 1");
-    with_path(&scratch, &words).refuses(&["Invalid job array specification (fewer tasks: --array below"]);
+    with_path(&scratch, &words).refuses(&["Invalid job array specification (use fewer tasks: --array below"]);
     fake("echo Submitted batch job 7");
     with_path(&scratch, &words).refuses(&["unexpected answer 'Submitted batch job 7'; expected a job id"]);
     let quoted: Vec<&str> = words.iter().map(|word| if *word == "o" { "o\"p" } else { word }).collect();

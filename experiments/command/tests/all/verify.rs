@@ -132,8 +132,8 @@ fn impossible_claims_about_searches_are_rejected() {
     for (witness, part) in [
         (window(9, 2, "exact"), "contains no step"),
         (window(3, 3, "exact"), "contains no step"),
-        (window(20, 30, "exact"), "needs at most 0"),
-        (window(7, 9, "exact"), "needs at most"),
+        (window(20, 30, "exact"), "need at most 0"),
+        (window(7, 9, "exact"), "need at most"),
         (window(0, 9, "exact"), "a layout of the searched buffers has peak 11"),
         (window(0, 9, "large-first"), "proves nothing"),
         (search("exact"), "a layout of the searched buffers has peak 11"),
