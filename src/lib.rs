@@ -1,14 +1,14 @@
 //! Memory planning for neural-network programs, with proven optima.
 //!
-//! A compiler for neural networks decides where every tensor lies in memory, in which order the operators run,
-//! when weights are fetched and what is spilled. Plimsoll answers these questions with fast heuristics and with
-//! exact solvers. Every answer carries a lower bound and the reason why the bound holds. An independent checker
-//! has accepted every answer that this crate returns.
+//! A compiler for neural networks decides where every tensor lies in memory, in which order the operators
+//! run, when weights are fetched and what is spilled. Plimsoll answers these questions with fast heuristics
+//! and with exact solvers. Every answer carries a lower bound and the reason why the bound holds. An
+//! independent checker has accepted every answer that this crate returns.
 //!
 //! # First answer
 //!
-//! An [`Instance`](model::Instance) lists buffers, each with a size in bytes and a lifespan in steps. Lifespans are
-//! half-open: a buffer is live from `lower` up to, but not including, `upper`.
+//! An [`Instance`](model::Instance) lists buffers, each with a size in bytes and a lifespan in steps.
+//! Lifespans are half-open: a buffer is live from `lower` up to, but not including, `upper`.
 //!
 //! ```
 //! use plimsoll::model::Claim;
@@ -25,15 +25,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An answer is an [`Outcome`](model::Outcome). Its *claim* is the solution status: optimal, feasible, infeasible or
-//! unknown. Its *stop* is the termination reason: completed, or the limit that ended the search. The two are
-//! independent. `solution` and `value` are empty if nothing was found; `lower_bound` is always valid.
+//! An answer is an [`Outcome`](model::Outcome). Its *claim* is the solution status: optimal, feasible,
+//! infeasible or unknown. Its *stop* is the termination reason: completed, or the limit that ended the
+//! search. The two are independent. `solution` and `value` are empty if nothing was found; `lower_bound` is
+//! always valid.
 //!
 //! # A graph as the input
 //!
-//! A [`Graph`](model::graph::Graph) has operators, tensors and regions (the branches of an `If`, the body of a loop).
-//! `datasets::import_file` reads one from ONNX, TFLite or JSON; `datasets::graphs` generates one. [`plan`](fn@plan)
-//! orders the operators and then places the tensors:
+//! A [`Graph`](model::graph::Graph) has operators, tensors and regions (the branches of an `If`, the body of
+//! a loop). `datasets::import_file` reads one from ONNX, TFLite or JSON; `datasets::graphs` generates one.
+//! [`plan`](fn@plan) orders the operators and then places the tensors:
 //!
 //! ```
 //! # #[cfg(feature = "datasets")] {
@@ -49,14 +50,14 @@
 //!
 //! # One call per question
 //!
-//! [`Engine`] holds the algorithms, the seed, the number of threads and the limits. Its methods put a question to the
-//! default solver, `exact`:
+//! [`Engine`] holds the algorithms, the seed, the number of threads and the limits. Its methods put a
+//! question to the default solver, `exact`:
 //!
 //! | question | input | call |
 //! |---|---|---|
 //! | At which offset does every buffer lie, for the least peak? | instance | [`Engine::solve`] |
 //! | What is spilled if the capacity does not suffice, for the least traffic? | instance | [`Engine::spill`] |
-//! | In which order do the operators run, for the fewest peak live bytes? | graph | [`Engine::order`] |
+//! | In which order do the operators run, for the least peak? | graph | [`Engine::order`] |
 //! | Which order and which layout give a small arena? | graph | [`Engine::plan`] |
 //! | When are weights fetched, for the least makespan? | graph, machine | [`Engine::overlap`] |
 //! | Which memory holds which tensor, for the least transfer time? | graph, machine | [`Engine::tiers`] |
@@ -122,14 +123,14 @@
 //!
 //! # Your own algorithm
 //!
-//! Implement [`Solver`](model::Solver) for a problem and add it with [`Registry::register`]. It then runs under the
-//! same limits and the same checker as every other algorithm, and [`Engine::compare`] lists it beside them.
-//! `examples/own_heuristic.rs` does this in 40 lines.
+//! Implement [`Solver`](model::Solver) for a problem and add it with [`Registry::register`]. It then runs
+//! under the same limits and the same checker as every other algorithm, and [`Engine::compare`] lists it
+//! beside them. `examples/own_heuristic.rs` does this in 40 lines.
 //!
 //! # Limits
 //!
-//! [`solve`] and [`plan`](fn@plan) have no limits. [`Engine::with_time_limit`] limits the wall-clock time of a
-//! question; [`Limits`](run::Limits) also limits search nodes. A run with a node limit and no time limit is
+//! [`solve`] and [`plan`](fn@plan) have no limits. [`Engine::with_time_limit`] limits the wall-clock time of
+//! a question; [`Limits`](run::Limits) also limits search nodes. A run with a node limit and no time limit is
 //! deterministic for its seed. A search that reaches a limit returns its best solution and its best bound.
 //!
 //! # Cargo features

@@ -125,7 +125,7 @@ fn terms_define_the_question_and_mean_something() {
     for (terms, part) in [
         ("machine", "'machine': expected KEY=VALUE"),
         ("machine=nowhere", "term machine=nowhere"),
-        ("colour=red", "term 'colour' is unknown to timelines"),
+        ("colour=red", "unknown term 'colour' for timelines"),
         ("machine=luna machine=luna", "given twice"),
         ("order=fast", "expected an algorithm for orders"),
         ("boundary=there", "expected arena, held, persistent, outside"),
