@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change goes in: format, lints, documentation, tests.
+# Checks that must pass before a change is merged: format, lints, documentation, tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +12,7 @@ step cargo fmt --all --check
 step cargo clippy --workspace --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked
 step cargo test --workspace --locked
-# Without HiGHS and z3: what `make run` builds.
+# The build of `make run`, without HiGHS and z3.
 step cargo clippy -p plimsoll-command --no-default-features --all-targets --locked -- -D warnings
 step cargo build --profile first -p plimsoll-command --no-default-features --locked
 lean=$(realpath "${CARGO_TARGET_DIR:-target}/first/plimsoll")
