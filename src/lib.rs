@@ -33,7 +33,7 @@
 //! # A graph as the input
 //!
 //! A [`Graph`](model::graph::Graph) has operators, tensors and regions (the branches of an `If`, the body of
-//! a loop). `datasets::import_file` reads one from ONNX, TFLite or JSON; `datasets::graphs` generates one.
+//! a loop). `datasets::import_file` reads one from ONNX, `TFLite` or JSON; `datasets::graphs` generates one.
 //! [`plan`](fn@plan) orders the operators and then places the tensors:
 //!
 //! ```
@@ -138,9 +138,9 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `datasets` | yes | importers of models, generators, worked examples |
-//! | `ilp` | no | integer programs by HiGHS; needs CMake and a C++ compiler |
+//! | `ilp` | no | integer programs by HiGHS; needs `CMake` and a C++ compiler |
 //! | `smt` | no | satisfiability modulo theories by z3; links the system's libz3 |
-//! | `bundled-z3` | no | `smt` with a z3 built from source; needs CMake 3.26 or newer |
+//! | `bundled-z3` | no | `smt` with a z3 built from source; needs `CMake` 3.26 or newer |
 //!
 //! # Modules
 //!

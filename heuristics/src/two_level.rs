@@ -12,6 +12,7 @@
 //! host     │ E ──────────────────────────────── │ D ─ │
 //! guests   │ B ────────────── │ A, C ─ │
 //! ```
+//!
 //! **Invariants.** Fixed buffers are placed first, as obstacles outside all blocks; a host avoids those it
 //! conflicts with. All buffers are placed through an [`Arrangement`], which guarantees a valid layout.
 //!

@@ -16,7 +16,9 @@
 //! ```
 //!
 //! **Invariants.** Only memory without a conflicting user is taken, so every partial layout is valid. Fixed
-//! buffers are placed first. **Complexity.** O(n^2 log n) time, linear memory (split buffers: linear in the
+//! buffers are placed first.
+//!
+//! **Complexity.** O(n^2 log n) time, linear memory (split buffers: linear in the
 //! number of ranges).
 //!
 //! **Source.** The memory-planning patent on mutually exclusive operators. The contiguous variant reproduces

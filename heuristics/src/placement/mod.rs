@@ -15,6 +15,7 @@
 //!   2 ┤ ████████ r
 //!     └──── b ────▶ steps
 //! ```
+//!
 //! **Invariants.** The placed buffers always form a valid layout: alignments, fixed offsets, gaps in
 //! lifespans, separations and exclusions are respected. No offset exceeds [`Instance::ceiling`]. Every order
 //! of all buffers yields a layout. Without alignments and fixed offsets, some order yields an optimal layout

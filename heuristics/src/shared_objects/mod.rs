@@ -16,6 +16,7 @@
 //! | shared-greedy-by-breadth | most loaded steps first | smallest sufficient, else the largest grows | 1 |
 //! | shared-greedy-by-size-improved | size stages, closest in time first | closest in time, may grow | 1 |
 //! | min-cost-flow | all at once, by minimum-cost flow | inherits from one dead buffer | 1 |
+//!
 //! **Invariants.** Members of an object never conflict. The size of an object is that of its largest member.
 //!
 //! **Complexity.** O(n p log n) for p objects if conflicts are overlaps in time, otherwise O(n^2) conflict

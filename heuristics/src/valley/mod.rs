@@ -14,8 +14,11 @@
 //!    │    │____│  │    b: ──────
 //!    └────┴────┴──┴─▶ steps
 //! ```
+//!
 //! The score is `duration * sqrt(size) * heat^k`, where heat is the largest load during the lifespan, see
-//! [`Heat`]. **Invariants.** The answer is a valid layout. A buffer with gaps counts as live throughout its
+//! [`Heat`].
+//!
+//! **Invariants.** The answer is a valid layout. A buffer with gaps counts as live throughout its
 //! hull, and excluded pairs count as conflicting. The skyline starts at the upper edge of the fixed buffers.
 //! Separated buffers are placed last, each into its lowest gap.
 //!
