@@ -49,7 +49,8 @@ graphs_of_families() {
     fi
 }
 
-# Sets options that bind the free dimensions of a model; with a second argument, the batch of the file is kept.
+# Sets options that bind the free dimensions of a model; with a second argument, the batch of the file is
+# kept.
 open_shapes() { # model [, own]
     shapes=()
     case "$1" in
@@ -167,7 +168,8 @@ if wanted overlap; then
     fi
 fi
 
-# Chains, generated networks and, if present, models. Weights are fetched at the speed of this memory and of slower ones.
+# Chains, generated networks and, if present, models. Weights are fetched at the speed of this memory and of
+# slower ones.
 reality_record() {
     local pace options graph straight=()
     begin_record "$prefix-reality"

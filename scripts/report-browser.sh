@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Opens a page of `plimsoll report` in a headless browser, sorts its tables and filters the first one. Fails on console
-# errors, wrong sort orders, duplicate identifiers, and any loaded resource.
+# Opens a page of `plimsoll report` in a headless browser, sorts its tables and filters the first one. Fails
+# on console errors, wrong sort orders, duplicate identifiers, and any loaded resource.
 #   scripts/report-browser.sh DIR/report.html
 # Needs chromium (Debian: apt-get install chromium); without it, the check is skipped with a message.
 set -euo pipefail

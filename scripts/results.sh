@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Regenerates the records in results/. The first three take about 15 minutes, the others somewhat longer.
 #
-#   benchmark    every heuristic and the default exact solver on the embedded instances and, if PLIMSOLL_CORPORA is
-#                set, on real instances
+#   benchmark    every heuristic and the default exact solver on the embedded instances and, if
+#                PLIMSOLL_CORPORA is set, on real instances
 #   scaling      ilp, smt and search on perfect packings of 20 to 200 buffers
 #   ablation     the effect of each part of ilp, smt and search on perfect packings of 100 buffers
-#   head-to-head exact and MiniMalloc decide the capacity of A to K: whole processes, one thread, median of 5 runs
+#   head-to-head exact and MiniMalloc decide the capacity of A to K: whole processes, one thread, median of
+#                5 runs
 #   robust       the same on reversed and thinned variants of A to K, and on perfect packings
 #   robust-tight the same on thinned variants at their load, without any slack
 #   anytime      peak and bound over time of exact, CP-SAT, idealloc and MiniMalloc
@@ -17,23 +18,25 @@
 #   orders       every order algorithm on generated graphs and, if PLIMSOLL_CORPORA is set, on real models
 #   timelines    all schedules of every real model on every built-in machine
 #   overlap      the same models and machines: on-chip memory against makespan
-#   tiers        tensors in tiers of memory: placement of cross-unit fusion, local search, exact, on every real model and
-#                every built-in machine
-#   structure    conflicts from the structure of every graph: the cost of safety under concurrency, and the errors of the
-#                rules of the memory-planning patent
-#   reproduce    every paper: published numbers, computed numbers, differences, figures; branch merging against the
-#                optimum, scheme by scheme
+#   tiers        tensors in tiers of memory: placement of cross-unit fusion, local search, exact, on every
+#                real model and every built-in machine
+#   structure    conflicts from the structure of every graph: the cost of safety under concurrency, and the
+#                errors of the rules of the memory-planning patent
+#   reproduce    every paper: published numbers, computed numbers, differences, figures; branch merging
+#                against the optimum, scheme by scheme
 #   spilling     spilling at three capacities on every graph: greedy, exact
 #   spilling-layouts  the same for A to K at two capacities
-#   fusion       groups of operators, greedy and exact, within units and across them: generated networks and real models
-#   reality      timelines executed on this machine and compared with predictions: needs two idle cores for some minutes
+#   fusion       groups of operators, greedy and exact, within units and across them: generated networks and
+#                real models
+#   reality      timelines executed on this machine and compared with predictions: needs two idle cores
+#                for some minutes
 #
 # Arguments select records: scripts/results.sh ablation robust
 #
-# The records from head-to-head to rules need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (its binary),
-# PLIMSOLL_IDEALLOC (the binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see
-# scripts/peers/README.md. A peer whose variable is not set is skipped with a message. PLIMSOLL_RESULTS sets another
-# folder than results/.
+# The records from head-to-head to rules need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC
+# (its binary), PLIMSOLL_IDEALLOC (the binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for
+# python3); see scripts/peers/README.md. A peer whose variable is not set is skipped with a message.
+# PLIMSOLL_RESULTS sets another folder than results/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -49,8 +52,8 @@ for word in "$@"; do
 done
 
 release="${CARGO_TARGET_DIR:-target}/release"
-# For comparisons of whole processes, the command is built without HiGHS and z3, because loading them takes longer than
-# solving most instances.
+# For comparisons of whole processes, the command is built without HiGHS and z3, because loading them takes
+# longer than solving most instances.
 lean="$release/plimsoll-lean"
 cargo build --release --locked -p plimsoll-command --no-default-features
 cp "$release/plimsoll" "$lean"
@@ -85,7 +88,8 @@ record() {
     fi
 }
 
-# Peers are called by their bare names, so that records contain no paths. Their folders are prepended to the search path.
+# Peers are called by their bare names, so that records contain no paths. Their folders are prepended to the
+# search path.
 peers=()
 found() { # peer, variable
     local path=${!2:-}

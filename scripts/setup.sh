@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs missing build dependencies with apt on Debian and Ubuntu; on other systems it lists them. It prints nothing if
-# all are present. It asks before using sudo, except as root or with CI=true.
+# Installs missing build dependencies with apt on Debian and Ubuntu; on other systems it lists them. It prints
+# nothing if all are present. It asks before using sudo, except as root or with CI=true.
 #   scripts/setup.sh         all dependencies, including those of HiGHS and z3
 #   scripts/setup.sh first   the dependencies of a build without HiGHS and z3: cargo and a C compiler
 set -euo pipefail
@@ -28,7 +28,8 @@ compiler() {
     return 1
 }
 
-# Lists the folders in which bindgen searches for libclang: LIBCLANG_PATH, llvm-config, standard library folders.
+# Lists the folders in which bindgen searches for libclang: LIBCLANG_PATH, llvm-config, standard library
+# folders.
 clang_folders() {
     if [ -n "${LIBCLANG_PATH:-}" ]; then
         if [ -d "$LIBCLANG_PATH" ]; then printf '%s\n' "$LIBCLANG_PATH"; else dirname "$LIBCLANG_PATH"; fi

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Offset assignment by CP-SAT of OR-Tools: a peer for `plimsoll bench --external`.
 
-Reads an instance (CSV with id, lower, upper, size; optional alignment, gaps, offset; half-open steps), searches for
-offsets with a low peak or, with --decide, within a capacity, and writes id,offset. Prints one line of JSON per
-improvement and one at the end, with claim, peak, lower_bound and seconds since the start of the program:
+Reads an instance (CSV with id, lower, upper, size; optional alignment, gaps, offset; half-open steps),
+searches for offsets with a low peak or, with --decide, within a capacity, and writes id,offset. Prints one
+line of JSON per improvement and one at the end, with claim, peak, lower_bound and seconds since the start of
+the program:
 
     cpsat.py --input A.csv --output layout.csv --time-limit 10 --workers 1 [--decide 1048576] [--seed 0]
 

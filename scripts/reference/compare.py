@@ -2,8 +2,8 @@
 
     python compare.py --plimsoll PATH --models FOLDER --sizes sizes.jsonl --out record.csv > summary.md
 
-Reads the records of sizes_onnx.py or sizes_tflite.py, imports every file that the runtime executed with the same
-shapes of inputs, and compares bytes of tensors by name. Categories of a file:
+Reads the records of sizes_onnx.py or sizes_tflite.py, imports every file that the runtime executed with the
+same shapes of inputs, and compares bytes of tensors by name. Categories of a file:
 
     runtime-fails       the runtime did not execute it; Plimsoll is not run
     equal               all common tensors have equal sizes
@@ -98,7 +98,8 @@ def imported(options, name, given):
 def listed(report):
     """Names of tensors whose sizes the import reports as not inferred.
 
-    Reports without lists of such tensors count as listing every tensor that one of their notes names in quotes.
+    Reports without lists of such tensors count as listing every tensor that one of their notes names in
+    quotes.
     """
     if "declared_tensors" in report:
         return {*report["declared_tensors"], *report["assumed_tensors"]}

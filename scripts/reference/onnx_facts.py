@@ -1,8 +1,9 @@
 """Facts about ONNX models from an independent reader, as test data for datasets/tests/onnx.rs.
 
-Sizes come from the `onnx` package, never from this project. For networks without branches they are those of its shape
-inference (strict, with data propagation); tensors that it cannot size are listed by name and count as 0 bytes. Networks
-with branches are executed by its reference evaluator, and every tensor that a run produces is listed with its bytes.
+Sizes come from the `onnx` package, never from this project. For networks without branches they are those of
+its shape inference (strict, with data propagation); tensors that it cannot size are listed by name and count
+as 0 bytes. Networks with branches are executed by its reference evaluator, and every tensor that a run
+produces is listed with its bytes.
 
     pip install onnx==1.23.1
     python scripts/reference/onnx_facts.py CORPORA/onnx > datasets/tests/data/onnx_facts.json

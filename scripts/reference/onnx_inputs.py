@@ -1,8 +1,8 @@
 """Shapes and contents of the inputs of ONNX models.
 
 Shapes: every free dimension gets a value, and variants change batch or spatial extents of the inputs.
-Contents: random, but valid for the operators that read them. If shapes depend on values (targets of Reshape, repeats of
-Tile, indices of Gather), arbitrary random numbers would make the runtime fail.
+Contents: random, but valid for the operators that read them. If shapes depend on values (targets of Reshape,
+repeats of Tile, indices of Gather), arbitrary random numbers would make the runtime fail.
 """
 
 import itertools
@@ -38,8 +38,9 @@ FILLED |= dict.fromkeys(ONES, 1)
 TARGETS = [("Reshape", 1), ("Expand", 1), ("ConstantOfShape", 0), ("Resize", 3), ("CenterCropPad", 1)]  # shapes
 REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
 
-# Values of free dimensions, tried in this order until the runtime accepts them. The three numbers are for the first
-# dimension of an input, for dimensions that look spatial (from the third of four or five), and for all others.
+# Values of free dimensions, tried in this order until the runtime accepts them. The three numbers are for the
+# first dimension of an input, for dimensions that look spatial (from the third of four or five), and for all
+# others.
 FREE = [(1, 1, 1), (1, 64, 8), (2, 2, 2), (1, 224, 1), (1, 224, 16), (1, 32, 3), (16, 16, 16), (1, 128, 512)]
 FREE += [(1, 512, 576)]
 UNRANKED = [[1], [], [1, 1], [1, 8], [1, 3, 8, 8], [1, 3, 224, 224]]  # tried for inputs without a shape

@@ -3,9 +3,9 @@
 #
 #     scripts/reference/record.sh PLIMSOLL MODELS OUT
 #
-# MODELS contains the folders `onnx` and `tflite`, the records of sizes_onnx.py and sizes_tflite.py (`onnx.jsonl`,
-# `tflite.jsonl`), and `files.csv` (repo, commit, path, sha256, bytes) with the origin of the files. PYTHON names a Python
-# interpreter with the packages of requirements.txt.
+# MODELS contains the folders `onnx` and `tflite`, the records of sizes_onnx.py and sizes_tflite.py
+# (`onnx.jsonl`, `tflite.jsonl`), and `files.csv` (repo, commit, path, sha256, bytes) with the origin of the
+# files. PYTHON names a Python interpreter with the packages of requirements.txt.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 plimsoll=$1 models=$2 out=$3

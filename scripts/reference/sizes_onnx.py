@@ -2,8 +2,8 @@
 
     python sizes_onnx.py FOLDER --out sizes.jsonl [--batch 2 --batch 4] [--scale-spatial] [--dim NAME=V]
 
-Every output of every operator of the main graph is fetched. Tensors in the bodies of If, Loop and Scan are not visible.
-Optimisations of the runtime are disabled. For records and resumption see records.py.
+Every output of every operator of the main graph is fetched. Tensors in the bodies of If, Loop and Scan are
+not visible. Optimisations of the runtime are disabled. For records and resumption see records.py.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
     python sizes_tflite.py FOLDER --out sizes.jsonl [--batch 2 --batch 4] [--scale-spatial]
 
-Only tensors of subgraph 0 are recorded; those in the subgraphs of IF, WHILE and CALL are not visible. No delegate is used
-and every tensor is preserved, so shapes that kernels determine at run time are included. Temporary tensors of kernels are
-not recorded. For records and resumption see records.py.
+Only tensors of subgraph 0 are recorded; those in the subgraphs of IF, WHILE and CALL are not visible. No
+delegate is used and every tensor is preserved, so shapes that kernels determine at run time are included.
+Temporary tensors of kernels are not recorded. For records and resumption see records.py.
 """
 
 import argparse

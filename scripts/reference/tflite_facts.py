@@ -4,11 +4,12 @@
     python3 -m venv env && env/bin/pip install tflite==2.18.0 numpy==2.4.6
     env/bin/python scripts/reference/tflite_facts.py "$PLIMSOLL_CORPORA/tflite" > datasets/tests/data/tflite_facts.json
 
-Sizes are the product of shape and type width, summed over tensors that are operands, results, inputs or outputs.
-`constants` sums the bytes of the buffers, each buffer once. Multiply-accumulates follow from shapes and options.
-`alive` is the peak of live bytes in file order. A tensor that is not constant is live from its producer (inputs from
-the first operator) to its last consumer (outputs to the last operator), variables throughout. The result of a reshape
-shares the memory of its operand. Every size is rounded up to a multiple of 16.
+Sizes are the product of shape and type width, summed over tensors that are operands, results, inputs or
+outputs. `constants` sums the bytes of the buffers, each buffer once. Multiply-accumulates follow from shapes
+and options. `alive` is the peak of live bytes in file order. A tensor that is not constant is live from its
+producer (inputs from the first operator) to its last consumer (outputs to the last operator), variables
+throughout. The result of a reshape shares the memory of its operand. Every size is rounded up to a multiple
+of 16.
 """
 
 import collections
