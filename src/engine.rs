@@ -171,8 +171,8 @@ impl Engine {
         Ok(self.ordering(DEFAULT, self.limits())?.order(graph)?)
     }
 
-    /// Plans the memory of a graph: first an order of least peak for every region, then offsets for the whole
-    /// program with all its branches and loops.
+    /// Plans the memory of a graph. First every region gets an order of least peak, then the whole program,
+    /// with all its branches and loops, gets offsets.
     ///
     /// # Errors
     /// See [`BranchError`].

@@ -1,9 +1,9 @@
 //! Memory planning for neural-network programs, with proven optima.
 //!
-//! A compiler for neural networks decides where every tensor lies in memory, in which order the operators
-//! run, when weights are fetched and what is spilled. Plimsoll answers these questions with fast heuristics
-//! and with exact solvers. Every answer carries a lower bound and the reason why the bound holds. An
-//! independent checker has accepted every answer that this crate returns.
+//! A compiler for neural networks decides where tensors lie in memory, in which order operators run, when
+//! weights are fetched and what is spilled. Plimsoll answers these questions with fast heuristics and with
+//! exact solvers. Every answer carries a lower bound and the reason why the bound holds. An independent
+//! checker has accepted every answer that this crate returns.
 //!
 //! # First answer
 //!

@@ -4,9 +4,9 @@
 //! above the target is removed and becomes pending. While buffers are pending, one of the larger ones is
 //! placed into a gap below the target. If there is no gap, it is placed at the cheapest offset, and the
 //! buffers in its way are ejected and become pending. The *cost* of ejecting a buffer is its area times its
-//! penalty. The penalty is one plus the number of times the buffer found no gap, so that the same neighbours
-//! do not eject each other for ever. When no buffer is pending, the layout is valid and meets the target, and
-//! the search sets a lower one.
+//! penalty. The penalty is one plus the number of times the buffer found no gap. It prevents neighbours from
+//! ejecting each other for ever. When no buffer is pending, the layout is valid and meets the target, and the
+//! search sets a lower one.
 //!
 //! ```text
 //! target ─ ─ ─ ─┌───┐─ ─        ─ ─ ─ ─ ─ ─ ─ ─
@@ -24,7 +24,7 @@
 //!
 //! **Complexity.** Placing a buffer is O(m log m) for m placed buffers that conflict with it. They are found
 //! in a time index of linear size; no conflict graph is built. Work is local: only buffers near those above
-//! the target move, so a step costs about the same for a million buffers as for a thousand.
+//! the target move. A step costs about the same for a million buffers as for a thousand.
 //!
 //! **Source.** Nagata, Braysy: A powerful route minimization heuristic for the vehicle routing problem with
 //! time windows, 2009 (guided ejection search), applied to offsets. Costs and targets are from this project.

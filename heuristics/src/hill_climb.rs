@@ -2,9 +2,9 @@
 //!
 //! **Definition.** A state is an order; its value is the peak of its [first fit](crate::place) placement. The
 //! initial order is size descending, ties by more conflicts first. A move selects a buffer `x` that ends at
-//! the peak and an earlier buffer that conflicts with `x` (a neighbour) or with a neighbour of `x`, and swaps
-//! their positions. A better or equal order is accepted. A worse one is accepted with a probability that
-//! starts at one half and falls linearly to zero over the attempts.
+//! the peak, and an earlier buffer that conflicts with `x` or with a neighbour of `x` in the conflict graph.
+//! It swaps their positions. A better or equal order is accepted. A worse one is accepted with a probability
+//! that starts at one half and falls linearly to zero over the attempts.
 //!
 //! **Invariants.** Every state decodes to a valid layout. The best layout is stored separately from the
 //! current one.

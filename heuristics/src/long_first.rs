@@ -1,10 +1,10 @@
 //! Packs the few buffers with the longest lifespans tightly and places all others on top of them.
 //!
 //! In an allocation trace of a server, a few buffers are live for most of the run and hold most of the
-//! memory, while a million short ones come and go. Valley filling with all buffers at once leaves gaps
-//! between the long ones that persist to the end. Therefore the longest buffers are packed separately by an
-//! [ejection search](EjectionSearch) on a small instance. Valley filling then starts from the upper edge of
-//! this packing.
+//! memory. A million short ones come and go. Valley filling with all buffers at once leaves gaps between the
+//! long ones that persist to the end. Therefore the longest buffers are packed separately by an [ejection
+//! search](EjectionSearch) on a small instance. Valley filling then starts from the upper edge of this
+//! packing.
 
 use crate::ejection::EjectionSearch;
 use crate::ranks::Ranks;
@@ -23,8 +23,8 @@ const PUTS: u64 = 30;
 
 /// Returns a layout with the longest buffers at the bottom.
 ///
-/// `None` if the longest buffers hold too small a share of the live steps, if a buffer is fixed or separated,
-/// or if the budget ends first. The ejection search uses at most a quarter of the remaining time.
+/// `None` if the longest buffers hold too few live steps, if a buffer is fixed or separated, or if the budget
+/// ends first. The ejection search uses at most a quarter of the remaining time.
 pub fn long_first(instance: &Instance, seed: u64, budget: &mut Budget) -> Option<Layout> {
     if instance.has_fixed() || !instance.separations().is_empty() {
         return None;

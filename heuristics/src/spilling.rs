@@ -4,8 +4,8 @@
 //! While the load of some step exceeds the capacity, one buffer live at the most loaded step is spilled. If
 //! all loads fit but no placement does, one of the buffers that end above the capacity is spilled. Finally,
 //! spilled buffers are restored if they fit, those with the most traffic first. The two heuristics differ in
-//! the spilled buffer: the one with the largest *area* (size times steps, which frees the most), or the one
-//! with the largest area per byte of traffic. O(n (T + placements)) for T steps at which the load changes.
+//! the spilled buffer. One spills the largest *area* (size times steps), which frees the most. The other
+//! spills the largest area per byte of traffic. O(n (T + placements)) for T steps at which the load changes.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};

@@ -1,9 +1,9 @@
 //! The two-level block reuse of the CANN graph engine.
 //!
-//! **Definition.** Level 1 merges buffers of equal size and alignment that do not conflict into *blocks*, in
-//! execution order; each buffer joins the first block without a conflict. Level 2 processes the blocks by
+//! **Definition.** Level 1 merges buffers of equal size and alignment that do not conflict into *blocks*. In
+//! execution order, each buffer joins the first block without a conflict. Level 2 processes the blocks by
 //! size descending. The largest remaining block becomes a *host* above the previous hosts. Every later block
-//! that does not conflict with the host becomes a *guest*: it is placed inside the addresses of the host, at
+//! that does not conflict with the host becomes a *guest* inside the addresses of the host. It is placed at
 //! the lowest aligned start without a conflict with earlier guests, if there is one. Guests may lie inside
 //! guests to any depth. Apart from alignment, the peak is the sum of the hosts.
 //!

@@ -133,7 +133,7 @@ impl Posed for Orders {
     }
 
     /// Value and bound are those of the body, the last region. The bound assumes the peaks of the inner
-    /// regions in the orders found, so it holds for the graph only if these orders are proved optimal.
+    /// regions in the orders found. It holds for the graph only if these orders are proved optimal.
     fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| {

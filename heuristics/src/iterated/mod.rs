@@ -3,10 +3,10 @@
 //! **Definition.** An order is decoded by the [placement engine](crate::place) under first or best fit.
 //! 1. *Portfolio*: about ten orders that are good on some instances, each under both fits.
 //! 2. *Rounds* until a limit, which alternate between two moves:
-//!    - a random order by ln size + b ln duration + g ln heat + noise, with b in [0, 1] and g in [0, 8],
-//!      where heat is the largest load during the lifespan, see [`Heat`](crate::Heat);
-//!    - *blame*: one of the eight best orders so far, with a preference for better ones, in which the buffers
-//!      that end above a random height move earlier. The result replaces its parent unless it is worse.
+//!    - a random order by ln size + b ln duration + g ln heat + noise, with b in [0, 1] and g in [0, 8]. Heat
+//!      is the largest load during the lifespan, see [`Heat`](crate::Heat).
+//!    - *blame*: picks one of the eight best orders so far, with a preference for better ones. Buffers that
+//!      end above a random height move earlier. The result replaces its parent unless it is worse.
 //!
 //! A placement of a random order is abandoned once its peak reaches that of the worst kept order. A placement
 //! after blame is abandoned once its peak exceeds that of the parent, so that orders of equal peak can
@@ -17,9 +17,9 @@
 //! ```
 //!
 //! **Termination.** The search ends when the best layout meets the simple bound (it is then optimal), when it
-//! meets the target, or at a limit. Without a time or node limit, it ends after [`Effort::default`]: 2000
-//! rounds or four million placed buffers, whichever comes first, but not before the end of the portfolio. It
-//! then reports [`Stop::Completed`].
+//! meets the target, or at a limit. Without a time or node limit, it completes the portfolio and ends after
+//! [`Effort::default`]: 2000 rounds or four million placed buffers, whichever comes first. It then reports
+//! [`Stop::Completed`].
 //!
 //! **Invariants.** The best layout is valid. The same seed and node limit give the same answer.
 //!

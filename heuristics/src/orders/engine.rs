@@ -9,12 +9,12 @@
 //! The document does not specify the ordinary order. It names breadth first, depth first and reverse depth
 //! first, and its example is depth first, left branch first. It does not specify the sequence in which
 //! operators are visited either. Here the ordinary order is a parameter. Operators are visited once each,
-//! from the last to the first, at the steps that result from earlier moves, so that the producers of a moved
-//! operator can follow it. Moves only go to later steps.
+//! from the last to the first, at the steps that result from earlier moves. The producers of a moved operator
+//! can thus follow it. Moves only go to later steps.
 //!
 //! An order problem has storages but no tensor types. An input is a storage that the operator uses but does
-//! not allocate. A storage held from the first step to the last is never reused, and neither are tensors
-//! outside the arena, which the problem does not contain. The fixed rule therefore applies to operators
+//! not allocate. A storage held from the first step to the last is never reused. Tensors outside the arena
+//! are never reused either; the problem does not contain them. The fixed rule therefore applies to operators
 //! without predecessors that use no other inputs. The dynamic rule considers the reused inputs; the lifespan
 //! of an input held at the end does not end. The rule may extend the lifespans of other inputs and thus raise
 //! the peak; this is a property of the published rule.

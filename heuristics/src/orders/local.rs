@@ -5,7 +5,7 @@
 //! over steps of the sixteenth power of (live bytes divided by the best peak). Steps near the peak dominate
 //! this sum, and it still distinguishes orders of equal peak. A more expensive state is accepted with a
 //! probability that decreases with the difference and with time. Every round starts from the best order so
-//! far or from the order of another rule, and cools down from a new temperature; the hottest rounds come
+//! far or from the order of another rule. It cools down from a new temperature; the hottest rounds come
 //! first.
 //!
 //! **Invariants.** Every state is valid. The best order is stored separately.

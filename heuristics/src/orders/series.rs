@@ -12,13 +12,13 @@
 //!
 //! If one node remains, its sequence is the order. Otherwise the remaining nodes run by list scheduling:
 //! among the next segments of all ready nodes, the one that sorts first. This rule runs operators with
-//! constant inputs as soon as they tie, so each order is also tried with these operators moved to their first
-//! consumer, by the [fixed rule](super::engine).
+//! constant inputs as soon as they tie. Therefore each order is also tried with these operators moved to
+//! their first consumer, by the [fixed rule](super::engine).
 //!
 //! **Optimality.** The order is optimal if the graph reduces to one node and every storage is freed by the
 //! same operator in every order. Such graphs are in-trees, out-trees, chains with skips, and nested branches
-//! that fork and join. If several users of a storage can come last, as with a tensor read by parallel
-//! branches, the last user in the previous order is assumed, starting with the file order. The reduction is
+//! that fork and join. Several users of a storage can come last, as with a tensor read by parallel branches.
+//! Then the last user in the previous order is assumed, starting with the file order. The reduction is
 //! repeated until the order is stable or for [`ROUNDS`] rounds, and the best order is kept. The outcome does
 //! not rely on this argument: its claim rests on its bound.
 //!

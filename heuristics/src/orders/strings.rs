@@ -4,8 +4,8 @@
 //! divided into segments; interrupting a segment never pays. Before the lowest valley of the sequence,
 //! segments have negative net, with ascending hills. After it, segments have non-negative net, with
 //! descending `hill - net`. Independent sequences are merged optimally by sorting their segments in this
-//! order: first the segments that free memory, lowest hill first; then the others, largest drop from hill to
-//! end first. A segment that would sort before its predecessor is joined to it.
+//! order. Segments that free memory come first, by ascending hill; the others follow, by descending drop from
+//! hill to end. A segment that would sort before its predecessor is joined to it.
 //!
 //! **Source.** Liu: An application of generalized tree pebbling to sparse matrix factorization, 1987, for
 //! trees; Abdel-Wahab, Kameda: Scheduling to minimize maximum cumulative cost subject to series-parallel

@@ -3,9 +3,9 @@
 //! **Definition.** Buffers are placed by size descending. Memory is *single* if one placed buffer uses it and
 //! *shared* if several do. A buffer takes memory whose users do not conflict with it: first single memory,
 //! then shared memory. The remainder is newly requested on top.
-//! - `patent_descending` assigns one range per buffer: the lowest range of single memory only; otherwise the
-//!   lowest range that fits below the top; otherwise the lowest range of all, which uses the free end below
-//!   the top and new memory above it.
+//! - `patent_descending` assigns one range per buffer: the lowest range of single memory only. If there is
+//!   none, it takes the lowest range that fits below the top, or else the free end below the top with new
+//!   memory above it.
 //! - [`patent_scattered`] splits buffers: all free single memory from the lowest address, then shared memory,
 //!   then new memory.
 //!

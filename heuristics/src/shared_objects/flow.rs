@@ -1,11 +1,11 @@
 //! Shared objects by minimum-cost flow: every buffer may inherit the memory of one dead buffer.
 //!
 //! **Definition** (Lee et al. 2019, *On-device neural net inference with mobile GPUs*, section on memory). A
-//! buffer either opens an object, at the cost of its size, or inherits the memory of a buffer whose lifespan
-//! ends before its own begins, at the cost of the bytes by which it is larger. Every buffer is inherited from
-//! at most once. The cheapest choice is a matching of buffers with predecessors, which is a minimum-cost
-//! flow. Chains of the matching are the objects. The cost is exact unless sizes along a chain fall and rise
-//! again; then it exceeds the size of the object. The plan is therefore not optimal in general.
+//! buffer may open an object, at the cost of its size. Otherwise it inherits the memory of a buffer whose
+//! lifespan ends before its own begins. The cost is the number of bytes by which it is larger. Every buffer
+//! is inherited from at most once. The cheapest choice is a matching of buffers with predecessors, which is a
+//! minimum-cost flow. Chains of the matching are the objects. The cost is exact unless sizes along a chain
+//! fall and rise again; then it exceeds the size of the object. The plan is therefore not optimal in general.
 //!
 //! "Ends before" compares hulls of lifespans. It is transitive, so members of a chain share no step. Gaps and
 //! exclusions are not used, and a buffer with separations keeps its own object.

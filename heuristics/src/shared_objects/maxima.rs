@@ -7,8 +7,8 @@ use plimsoll_model::{Bytes, Instance, Step};
 /// sizes included.
 ///
 /// Simultaneously live buffers need different objects, so the k-th largest object of any plan is at least as
-/// large as entry k. Without exclusions, the sum of the entries is a lower bound on the total, and it is at
-/// least the load (Pisarchyk and Lee 2020, section 4.1).
+/// large as entry k. Without exclusions, the sum of the entries is a lower bound on the total. It is at least
+/// the load (Pisarchyk and Lee 2020, section 4.1).
 ///
 /// O(n log n + s a) for s intervals between events and a simultaneously live buffers.
 ///

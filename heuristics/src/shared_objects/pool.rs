@@ -125,7 +125,7 @@ impl Pool {
     }
 
     /// Returns true if no member conflicts with `id`. If conflicts are `plain` overlaps of single intervals,
-    /// the members are disjoint in time, and only the last one that starts before the end of `id` can
+    /// the members are disjoint in time. Then only the last one that starts before the end of `id` can
     /// conflict.
     pub(super) fn takes(&self, instance: &Instance, plain: bool, id: BufferId) -> bool {
         let hull = instance.buffer(id).lifespan().hull();

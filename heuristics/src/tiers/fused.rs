@@ -1,11 +1,11 @@
 //! Placement along fused operators (cross-unit fusion, Alg. 1 to 3).
 //!
-//! - **Inside** a group (Alg. 2): a tensor exchanged within one unit goes to the buffer of this unit if its
-//!   bytes are fewer than the free bytes. Otherwise it goes to a RAM between the units involved, under the
-//!   same condition, or else off chip.
-//! - **Between** groups (Alg. 3): for a tensor produced by s and consumed by a later d, the bytes produced by
-//!   the groups from s up to d are summed, including its own. If the sum is less than the free bytes of a RAM
-//!   between its units, the tensor stays on chip, otherwise it goes off chip. With several consumers, the
+//! - **Inside** a group (Alg. 2): a tensor exchanged within one unit goes to the buffer of this unit if more
+//!   bytes than its size are free. Otherwise it goes to a RAM between the units involved, under the same
+//!   condition, or else off chip.
+//! - **Between** groups (Alg. 3): let a tensor be produced by s and consumed by a later d. The bytes produced
+//!   by the groups from s up to d are summed, including its own. If the sum is less than the free bytes of a
+//!   RAM between its units, the tensor stays on chip, otherwise it goes off chip. With several consumers, the
 //!   last one counts.
 //! - Tensors that Algs. 2 and 3 do not mention go off chip: graph inputs, and outputs without a consumer.
 //!

@@ -4,8 +4,8 @@ use super::growing::{Growing, Place, solved};
 use plimsoll_model::timelines::{Time, Timeline, TimelineProblem, Timelines};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 
-/// Fetches in the order of the operators, each as early as a channel is free and there is space above all
-/// activations until its operator has computed. The weights lie at the highest free address.
+/// Fetches in the order of the operators. Each transfer starts as soon as a channel is free and there is
+/// space above all activations until its operator has computed. The weights lie at the highest free address.
 ///
 /// It finds a timeline whenever one exists, because no other buffer is held once the previous operator has
 /// computed.

@@ -18,8 +18,8 @@ const SIZES: u64 = 400_000;
 const MOST_SIZES: u64 = 2_000;
 /// Number of resident sets per capacity for exact schedules, besides the empty set.
 const CHOICES: usize = 3;
-/// Cost of a search that exhausts its limits; and the budgets of exact schedules at all capacities but the
-/// last, at the last, and on points of other schedules.
+/// Cost of a search that exhausts its limits. The others are budgets of exact schedules: at all capacities
+/// but the last, at the last, and on points of other schedules.
 const FULL: u64 = 1_000;
 const EACH: u64 = 10 * FULL;
 const LAST: u64 = FULL;
@@ -306,8 +306,8 @@ impl<'a> Search<'a> {
         Ok(better)
     }
 
-    /// Runs exact schedules at one capacity: with nothing resident under every order, with the resident set
-    /// of the fastest point of at most this capacity, and with the `most` best sets.
+    /// Runs exact schedules at one capacity. They run with nothing resident under every order, with the
+    /// resident set of the fastest point of at most this capacity, and with the `most` best sets.
     fn exact_at(
         &mut self,
         ranked: &[Ranked<'_>],
