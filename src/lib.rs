@@ -56,7 +56,7 @@
 //! | question | input | call |
 //! |---|---|---|
 //! | At which offset does every buffer lie, for the least peak? | instance | [`Engine::solve`] |
-//! | What is spilled if the capacity does not suffice, for the least traffic? | instance | [`Engine::spill`] |
+//! | What is spilled if memory does not suffice, for the least traffic? | instance | [`Engine::spill`] |
 //! | In which order do the operators run, for the least peak? | graph | [`Engine::order`] |
 //! | Which order and which layout give a small arena? | graph | [`Engine::plan`] |
 //! | When are weights fetched, for the least makespan? | graph, machine | [`Engine::overlap`] |

@@ -35,9 +35,9 @@ pub fn graph_traffic(graph: &Graph, region: &OrderedRegion, buffers: usize) -> V
         };
         let shares = |a: TensorId, b: TensorId| place.contains_key(&a) && place.get(&a) == place.get(&b);
         let viewed = views(operator, &shares);
-        let made =
+        let written =
             operator.outputs.iter().filter(|output| !viewed.iter().any(|alias| alias.output == **output));
-        made.for_each(|&output| count(output));
+        written.for_each(|&output| count(output));
         // An operator whose outputs are all views does not read the viewed input.
         let only_viewed = |input: &TensorId| {
             viewed.iter().any(|alias| alias.input == *input) && viewed.len() == operator.outputs.len()

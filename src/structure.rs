@@ -301,12 +301,12 @@ pub struct Row {
 ///
 /// # Errors
 /// See [`GraphRunError`].
-pub fn compare(graph: &Graph, run: &GraphRun<'_>, judges: Judges<'_>) -> Result<Vec<Row>, GraphRunError> {
+pub fn compare(graph: &Graph, run: &GraphRun<'_>, algorithms: Judges<'_>) -> Result<Vec<Row>, GraphRunError> {
     let orders = GraphRun { limits: run.limits.from_now(), ..*run }.order(graph)?;
     let mut rows: Vec<Row> = Vec::new();
     for relation in COMPARED {
         let base = rows.first().map(|row| row.exact);
-        rows.push(row(graph, run, &orders, relation, judges, base)?);
+        rows.push(row(graph, run, &orders, relation, algorithms, base)?);
     }
     Ok(rows)
 }
@@ -316,24 +316,24 @@ fn row(
     run: &GraphRun<'_>,
     orders: &[OrderedRegion],
     relation: Relation,
-    judges: Judges<'_>,
+    algorithms: Judges<'_>,
     base: Option<u64>,
 ) -> Result<Row, GraphRunError> {
     let first = GraphRun { limits: run.limits.from_now(), ..*run };
-    let mut regions = first.plan_related(graph, orders, relation, judges.exact)?;
+    let mut regions = first.plan_related(graph, orders, relation, algorithms.exact)?;
     let exact = regions.pop().expect("a graph has a body");
     let watch = run.watch(graph, &exact.related)?;
-    let patent = run.place(graph, &exact.related, &watch, judges.patent)?;
-    let patent_scattered = run.place(graph, &exact.related, &watch, judges.patent_scattered)?;
-    let scattered = run.place(graph, &exact.related, &watch, judges.scattered)?;
+    let patent = run.place(graph, &exact.related, &watch, algorithms.patent)?;
+    let patent_split = run.place(graph, &exact.related, &watch, algorithms.patent_scattered)?;
+    let split = run.place(graph, &exact.related, &watch, algorithms.scattered)?;
     let one = &exact.related;
     // Collisions can also occur in inner regions; the body comes first.
     let all = || std::iter::once(&exact).chain(regions.iter().rev());
     let witness = all().find_map(|one| one.safety.in_order.first());
     let witness = witness.or_else(|| all().find_map(|one| one.safety.concurrent.first()));
     // A layout is also a split layout, and a bound on split layouts holds for every layout.
-    let bound = exact.outcome.lower_bound.value.max(scattered.outcome.lower_bound.value);
-    let pieces = scattered.arena().min(exact.arena());
+    let bound = exact.outcome.lower_bound.value.max(split.outcome.lower_bound.value);
+    let pieces = split.arena().min(exact.arena());
     let claim = |value: Bytes, bound: Bytes| {
         if value == bound { Claim::Optimal.as_str() } else { Claim::Feasible.as_str() }
     };
@@ -349,20 +349,20 @@ fn row(
         load: one.order.peak(&one.storages.problem).get(),
         clique: clique_bound(&one.instance, &mut run.limits.watch()).value.get(),
         patent: patent.arena().get(),
-        patent_scattered: patent_scattered.arena().get(),
+        patent_scattered: patent_split.arena().get(),
         exact: exact.arena().get(),
         exact_bound: bound.get(),
         exact_claim: claim(exact.arena(), bound),
         scattered: pieces.get(),
-        scattered_bound: scattered.outcome.lower_bound.value.get(),
-        scattered_claim: claim(pieces, scattered.outcome.lower_bound.value),
+        scattered_bound: split.outcome.lower_bound.value.get(),
+        scattered_claim: claim(pieces, split.outcome.lower_bound.value),
         ratio: if base == exact.arena().get() { 1.0 } else { exact.arena().get() as f64 / base as f64 },
         collide_in_order: all().map(|one| one.safety.in_order.len()).sum(),
         collide: all().map(|one| one.safety.concurrent.len()).sum(),
-        seconds: exact.seconds + patent.seconds + patent_scattered.seconds + scattered.seconds,
+        seconds: exact.seconds + patent.seconds + patent_split.seconds + split.seconds,
         witness: witness.map(ToString::to_string),
         arithmetic: Arithmetic::of_best(
-            [&exact.outcome.lower_bound, &scattered.outcome.lower_bound]
+            [&exact.outcome.lower_bound, &split.outcome.lower_bound]
                 .map(|bound| (bound.value, Arithmetic::of(&bound.witness))),
         ),
     })

@@ -318,11 +318,11 @@ pub fn draft(
     limits: Limits,
 ) -> Result<Draft, ScheduleError> {
     let schedule = (entry.build)(setup);
-    Draft::new(program, limits, |problem, limits| made(problem, schedule.as_ref(), limits))
+    Draft::new(program, limits, |problem, limits| checked_timeline(problem, schedule.as_ref(), limits))
 }
 
 /// Returns a checked timeline of one segment, without bounds.
-fn made(
+fn checked_timeline(
     problem: &TimelineProblem,
     schedule: &dyn Solver<Timelines>,
     limits: Limits,

@@ -6,7 +6,7 @@
 //! weights, and their buffer is held until the first segment of the region ends. If it is wrong, the weights
 //! are discarded; the cost is the wait and the memory.
 
-use super::{ScheduleError, made};
+use super::{ScheduleError, checked_timeline};
 use crate::run::Limits;
 use plimsoll_model::timelines::{
     Course, OverlapProgram, Piece, Time, TimedOperator, Timeline, TimelineProblem, Timelines,
@@ -240,7 +240,7 @@ fn rescheduled(
         return Ok(None);
     }
     let (entry, setup, limits) = by;
-    match made(&problem, (entry.build)(setup).as_ref(), limits) {
+    match checked_timeline(&problem, (entry.build)(setup).as_ref(), limits) {
         Ok(timeline) => Ok(Some((timeline.makespan(), timeline))),
         Err(error @ ScheduleError::Refused { .. }) => Err(error),
         Err(_) => Ok(None),

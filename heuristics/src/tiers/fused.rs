@@ -46,9 +46,9 @@ impl Fused {
         for at in inside {
             run.inside(at);
         }
-        let made = run.made_by_group();
+        let produced = run.produced_by_group();
         for at in between {
-            run.between(at, &made);
+            run.between(at, &produced);
         }
         for at in order {
             if run.fill.tier(at).is_none() && !off_chip(&mut run.fill, problem, at) {
@@ -60,7 +60,7 @@ impl Fused {
 }
 
 /// The groups in execution order, with the bytes each produces.
-struct Made {
+struct Produced {
     /// Position of the group of every step.
     place: Vec<usize>,
     /// Prefix sums of the produced bytes by position.
@@ -113,7 +113,7 @@ impl Run<'_> {
         let _ = self.take(at, TierKind::Buffer, 0) || self.take(at, TierKind::Ram, 0);
     }
 
-    fn made_by_group(&self) -> Made {
+    fn produced_by_group(&self) -> Produced {
         let mut position: BTreeMap<usize, usize> = BTreeMap::new();
         let mut place = Vec::with_capacity(self.problem.steps().len());
         for step in self.problem.steps() {
@@ -129,15 +129,15 @@ impl Run<'_> {
         for at in 1..sums.len() {
             sums[at] += sums[at - 1];
         }
-        Made { place, sums }
+        Produced { place, sums }
     }
 
     /// Places a tensor between groups by Alg. 3.
-    fn between(&mut self, at: usize, made: &Made) {
+    fn between(&mut self, at: usize, produced: &Produced) {
         let one = &self.problem.tensors()[at];
         let (Some(producer), Some(&last)) = (one.producer, one.consumers.last()) else { return };
-        let (from, to) = (made.place[producer], made.place[last]);
-        let needed = made.sums[to.max(from + 1)] - made.sums[from];
+        let (from, to) = (produced.place[producer], produced.place[last]);
+        let needed = produced.sums[to.max(from + 1)] - produced.sums[from];
         self.take(at, TierKind::Ram, needed);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! | schedule | start of a transfer | memory for weights |
 //! |---|---|---|
-//! | `synchronous` | the previous operator has computed; with a copy rate, the processor copies | one buffer |
+//! | `synchronous` | the previous operator has computed; with a copy rate, the processor copies | one |
 //! | `ping-pong` | the previous operator starts (LUNA, Alg. 3) | two buffers, even and odd |
 //! | `ping-pong-weighted` | the previous operator with weights starts | two buffers, alternating |
 //! | `eager` | its buffer is free | two buffers, alternating |

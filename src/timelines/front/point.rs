@@ -61,29 +61,29 @@ pub(super) struct Try {
     pub schedule: &'static str,
     pub buffers: Option<usize>,
     pub program: OverlapProgram,
-    pub made: Made,
+    pub progress: Progress,
 }
 
 /// Timelines with or without bounds. Bounds are computed late because they take longer than a schedule.
 #[derive(Clone, Debug)]
-pub(super) enum Made {
+pub(super) enum Progress {
     Draft(Draft),
     Bounded(Scheduled),
 }
 
 impl Try {
     pub fn makespan(&self) -> Time {
-        match &self.made {
-            Made::Draft(draft) => draft.makespan,
-            Made::Bounded(scheduled) => scheduled.makespan,
+        match &self.progress {
+            Progress::Draft(draft) => draft.makespan,
+            Progress::Bounded(scheduled) => scheduled.makespan,
         }
     }
 
     pub fn point(self, bound: Time) -> Result<FrontPoint, ScheduleError> {
-        let Self { memory, order, schedule, buffers, program, made } = self;
-        let scheduled = match made {
-            Made::Draft(draft) => draft.measured(&program)?,
-            Made::Bounded(scheduled) => scheduled,
+        let Self { memory, order, schedule, buffers, program, progress } = self;
+        let scheduled = match progress {
+            Progress::Draft(draft) => draft.measured(&program)?,
+            Progress::Bounded(scheduled) => scheduled,
         };
         if bound > scheduled.makespan {
             let (segment, reason) = (order.to_owned(), "the timeline ends before the lower bound".to_owned());

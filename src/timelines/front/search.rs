@@ -1,6 +1,6 @@
 //! The search for the front over sets of resident weights, schedules and capacities.
 
-use super::point::{BUFFERS, Effort, Kept, Made, Ranked, Try, steps};
+use super::point::{BUFFERS, Effort, Kept, Progress, Ranked, Try, steps};
 use crate::run::Limits;
 use crate::timelines::{ScheduleError, Scheduled, draft, fits, prefetched, schedule};
 use plimsoll_heuristics::timelines::{Worth, fitting, resident_sets};
@@ -228,12 +228,12 @@ impl<'a> Search<'a> {
         entry: &'static Entry<Timelines>,
         buffers: usize,
     ) -> Result<Option<Time>, ScheduleError> {
-        let Some((found, peak)) = self.made(one, set, capacity, entry, buffers)? else { return Ok(None) };
+        let Some((found, peak)) = self.drafted(one, set, capacity, entry, buffers)? else { return Ok(None) };
         let tight = peak.align_up(self.machine.alignment).filter(|tight| *tight < capacity);
         let makespan = found.makespan();
         self.kept.insert(found);
         if let Some(tight) = tight.filter(|tight| self.kept.wants(*tight, makespan))
-            && let Some((found, _)) = self.made(one, set, tight, entry, buffers)?
+            && let Some((found, _)) = self.drafted(one, set, tight, entry, buffers)?
         {
             self.kept.insert(found);
         }
@@ -256,7 +256,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the timelines of one schedule and their peak; `None` if it does not fit.
-    fn made(
+    fn drafted(
         &mut self,
         one: &Ranked<'_>,
         set: &[usize],
@@ -270,8 +270,8 @@ impl<'a> Search<'a> {
             Ok(draft) => {
                 let buffers = (entry.name == "k-buffers").then_some(buffers);
                 let (order, schedule, peak) = (one.candidate.order, entry.name, draft.peak);
-                let made = Made::Draft(draft);
-                Ok(Some((Try { memory, order, schedule, buffers, program, made }, peak)))
+                let progress = Progress::Draft(draft);
+                Ok(Some((Try { memory, order, schedule, buffers, program, progress }, peak)))
             }
             Err(error @ (ScheduleError::Refused { .. } | ScheduleError::TooLong)) => Err(error),
             Err(_) => Ok(None),
@@ -295,7 +295,7 @@ impl<'a> Search<'a> {
                     return Ok(false);
                 }
                 *left -= cost;
-                let Some((found, _)) = self.made(one, &set, point.memory, entry, 0)? else { continue };
+                let Some((found, _)) = self.drafted(one, &set, point.memory, entry, 0)? else { continue };
                 if self.kept.wants(found.memory, found.makespan()) {
                     self.kept.insert(found);
                     better = true;
@@ -391,9 +391,9 @@ impl<'a> Search<'a> {
             let tight = scheduled.peak.align_up(self.machine.alignment).filter(|tight| *tight < capacity);
             let tight = tight.filter(|tight| self.kept.wants(*tight, makespan));
             tighter = tight.or(tighter);
-            let made = Made::Bounded(scheduled);
+            let progress = Progress::Bounded(scheduled);
             let (order, schedule, program) = (one.candidate.order, entry.name, program.clone());
-            self.kept.insert(Try { memory: capacity, order, schedule, buffers: None, program, made });
+            self.kept.insert(Try { memory: capacity, order, schedule, buffers: None, program, progress });
             if settled {
                 break;
             }
