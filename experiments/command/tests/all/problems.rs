@@ -127,9 +127,9 @@ fn terms_define_the_question_and_mean_something() {
         ("machine=nowhere", "term machine=nowhere"),
         ("colour=red", "unknown term 'colour' for timelines"),
         ("machine=luna machine=luna", "given twice"),
-        ("order=fast", "expected an algorithm for orders"),
+        ("order=fast", "expected an order algorithm"),
         ("boundary=there", "expected arena, held, persistent, outside"),
-        ("weights=yes", "they are fetched"),
+        ("weights=yes", "timelines always fetch weights"),
     ] {
         bench(&[&timelines[..], &["--terms", terms]].concat()).refuses(&["--terms", part]);
     }
