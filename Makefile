@@ -1,20 +1,20 @@
-# The two commands to know: `make run` and `make test`. Both install what is missing first (see scripts/setup.sh).
+# Start with `make run` and `make test`. Both install missing build dependencies first (see scripts/setup.sh).
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: help setup run release test test-long bench results report docs
 
 help:
-	@echo "make run        build without HiGHS and z3, compare heuristics with proven optima: one screen and a page to open"
-	@echo "                (PLIMSOLL_CORPORA=DIR: real instances too; TIME_LIMIT=S: seconds per run, default 1)"
-	@echo "make release    build the command with every solver, optimised: $(TARGET)/release/plimsoll"
+	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
+	@echo "                (PLIMSOLL_CORPORA=DIR adds real instances; TIME_LIMIT=S sets seconds per run, default 1)"
+	@echo "make release    build the optimised command with every solver: $(TARGET)/release/plimsoll"
 	@echo "make test       format, lints, documentation, tests"
-	@echo "make test-long  the tests that take minutes"
-	@echo "make bench      criterion benches: checker, heuristics, search"
+	@echo "make test-long  all tests, including those that take minutes"
+	@echo "make bench      Criterion benchmarks: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"
-	@echo "make report     analyse results/: target/report/report.html (REPORT=DIR: there)"
+	@echo "make report     analyse results/ into target/report/report.html (REPORT=DIR sets the folder)"
 	@echo "make docs       build the book: $(TARGET)/book/index.html"
-	@echo "make setup      only install what a build needs"
+	@echo "make setup      only install build dependencies"
 
 setup:
 	@bash scripts/setup.sh

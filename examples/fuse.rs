@@ -1,4 +1,4 @@
-//! Which operators run as one: `cargo run --example fuse`
+//! Fuses the operators of a graph, region by region: `cargo run --example fuse`
 
 use plimsoll::{Engine, datasets::graphs::GraphFamily, model::fusion::Patterns};
 use std::collections::BTreeMap;

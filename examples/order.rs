@@ -1,4 +1,4 @@
-//! Orders of least peak, region by region: `cargo run --example order`
+//! Orders the operators of a graph for the least peak, region by region: `cargo run --example order`
 
 use plimsoll::{Engine, datasets::graphs::GraphFamily};
 use std::collections::BTreeMap;
@@ -7,10 +7,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let family = GraphFamily::named("inception").ok_or("no such family")?;
     let graph = family.generate(0, &BTreeMap::new())?;
     for region in Engine::default().order(&graph)? {
-        println!(
-            "{}: {} bytes, {} in the order of the file",
-            region.outcome.claim, region.peak, region.file_peak
-        );
+        println!("{}: {} bytes, {} in file order", region.outcome.claim, region.peak, region.file_peak);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! An own heuristic, registered at run time and measured beside all others: `cargo run --example own_heuristic`
+//! Registers a custom heuristic and compares it with all others: `cargo run --example own_heuristic`
 
 use plimsoll::model::{
     Budget, BufferId, Entry, Instance, Kind, Observer, Offsets, Outcome, SolveError, Solver, Stats, Stop,
@@ -8,7 +8,7 @@ use plimsoll::{Engine, heuristics};
 use std::cmp::Reverse;
 use std::time::Duration;
 
-/// First fit, the largest bytes times steps first.
+/// First fit in order of descending area (bytes times steps).
 struct LargestArea;
 
 impl Solver<Offsets> for LargestArea {
@@ -33,9 +33,13 @@ impl Solver<Offsets> for LargestArea {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut engine = Engine::default().with_time_limit(Duration::from_secs(1));
-    engine
-        .registry
-        .register(Entry::new("largest-area", Kind::Heuristic, "area first", "me", |_| LargestArea))?;
+    engine.registry.register(Entry::new(
+        "largest-area",
+        Kind::Heuristic,
+        "first fit, largest area first",
+        "this example",
+        |_| LargestArea,
+    ))?;
     let inputs = plimsoll::datasets::worked_examples().into_iter().map(|worked| worked.instance);
     println!("{}", engine.compare::<Offsets>(&inputs.collect::<Vec<_>>()));
     Ok(())

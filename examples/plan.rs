@@ -1,4 +1,4 @@
-//! From a model to a memory plan: `cargo run --example plan [MODEL.onnx|MODEL.tflite|GRAPH.json]`
+//! Plans the memory of a model: `cargo run --example plan [MODEL.onnx|MODEL.tflite|GRAPH.json]`
 
 use plimsoll::datasets::{ImportOptions, graphs::GraphFamily, import_file};
 

@@ -1,4 +1,4 @@
-//! One offset per buffer, least peak, and what proves it: `cargo run --example solve`
+//! Finds a layout of least peak and prints the proof: `cargo run --example solve`
 
 use plimsoll::model::csv::{ReadOptions, read_instance};
 

@@ -1,4 +1,4 @@
-//! What to move off chip where memory does not suffice: `cargo run --example spill`
+//! Chooses the buffers to spill if memory does not suffice: `cargo run --example spill`
 
 use plimsoll::{Engine, model::Bytes};
 

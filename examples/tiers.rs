@@ -1,4 +1,4 @@
-//! Which tensor lives in which memory: `cargo run --example tiers`
+//! Assigns every tensor to a memory of a machine: `cargo run --example tiers`
 
 use plimsoll::{Engine, datasets::graphs::GraphFamily, model::tiers::TierMachine};
 use std::collections::BTreeMap;

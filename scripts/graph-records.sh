@@ -1,14 +1,14 @@
-# Records of graphs, read by results.sh: `binary`, `prefix`, `wanted` and `unfinished` are its.
+# Records of graphs. results.sh sources this file and defines `binary`, `prefix`, `wanted` and `unfinished`.
 # shellcheck shell=bash disable=SC2154
 
-# The code and the machine of a record.
+# Prints commit, compiler and machine of a record.
 made_with() {
     echo "- commit $(git rev-parse HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo ', with changes')"
     echo "- $(rustc --version)"
     echo "- $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo 2>/dev/null || uname -m), $(nproc) threads"
 }
 
-# Rows of several runs as one table: the header of the first only.
+# Appends the rows of a run to a table, with one header.
 append_rows() { # from, to
     if [ -e "$2" ]; then
         tail -n +2 "$1" >>"$2"
@@ -17,11 +17,11 @@ append_rows() { # from, to
     fi
 }
 
-# A folder for a record, and one that is gone when it is done.
-begin_record() { # where
+# Creates the folder of a record and a scratch folder.
+begin_record() { # folder
     out=$1
     if [ -e "$out" ]; then
-        echo "$out is there already" >&2
+        echo "$out already exists" >&2
         exit 2
     fi
     scratch=$(mktemp -d)
@@ -34,7 +34,7 @@ end_record() {
     unfinished=()
 }
 
-# The networks of datasets/data/networks.txt as files; and, where there are, all models.
+# Generates the networks listed on standard input as files, and adds all models of the corpora, if present.
 graphs_of_families() {
     local family
     while read -r family; do
@@ -45,28 +45,29 @@ graphs_of_families() {
     if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
         graphs+=("$PLIMSOLL_CORPORA"/onnx/*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite)
     else
-        echo "$(basename "$out") goes without models: PLIMSOLL_CORPORA is not set" >&2
+        echo "$(basename "$out"): models are skipped because PLIMSOLL_CORPORA is not set" >&2
     fi
 }
 
-# What a model's file leaves open; the models' own batch where a word follows.
+# Sets options that bind the free dimensions of a model; with a second argument, the batch of the file is
+# kept.
 open_shapes() { # model [, own]
     shapes=()
     case "$1" in
-        # One sequence of 512 samples with 64 of context.
+        # One sequence of 512 samples, with 64 samples of context.
         */silero*) shapes=(--input-shape input=1x576 --input-shape state=2x1x128) ;;
         *.onnx) if [ $# = 1 ]; then shapes=(--batch 1); fi ;;
     esac
 }
 
-# One row per line: exit code 1 says that nothing fits, which is a row too.
+# Appends the rows that a command writes. Exit code 1 means that nothing fits, which is a row too.
 rows_of() { # command and arguments
     "$binary" "$@" --output "$scratch/rows.csv" >/dev/null || [ $? -eq 1 ]
     append_rows "$scratch/rows.csv" "$out/rows.csv"
 }
 
-# README.md of a record: a title, how it was made, a table of files, notes.
-describe() { # title, how (lines), files (lines of | file | holds |), notes (lines)
+# Writes the README.md of a record: title, command, table of files, notes.
+describe() { # title, command (lines), files (lines of | file | contents |), notes (lines)
     {
         echo "# $1 record"
         echo
@@ -74,7 +75,7 @@ describe() { # title, how (lines), files (lines of | file | holds |), notes (lin
         echo
         made_with
         echo
-        echo "| file | holds |"
+        echo "| file | contents |"
         echo "|---|---|"
         echo "$3"
         echo
@@ -82,7 +83,7 @@ describe() { # title, how (lines), files (lines of | file | holds |), notes (lin
     } >"$out/README.md"
 }
 
-# The problems of graphs by every algorithm: networks and, where there are, models of the corpora.
+# Every algorithm on the problems of graphs: networks and, if present, models of the corpora.
 peers=()
 models=()
 if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
@@ -102,14 +103,14 @@ done
 record fusion "${accelerated[@]}" --problems fusion --solvers all --time-limit 10 "${fusions[@]}"
 record spilling "${networks[@]}" --problems spilling --solvers all --time-limit 10 \
     --terms capacity=75% --terms capacity=50% --terms capacity=25%
-# At 95 and 67 percent of a mebibyte.
+# Capacities of 95 and 67 percent of a mebibyte.
 real_record spilling-layouts minimalloc --only '?' --problems spilling --solvers all --time-limit 10 \
     --terms capacity=996147 --terms capacity=702545
 real_record timelines onnx tflite --problems timelines --solvers all --node-limit 20000 --time-limit 60 \
     --terms 'machine=luna boundary=outside' --terms 'machine=ethos-u boundary=outside' \
     --terms 'machine=generic boundary=outside'
 
-# Every relation of conflicts on the graphs of the orders.
+# Every conflict relation on the graphs of the order record.
 structure_record() {
     begin_record "$prefix-structure"
     graphs_of_families <datasets/data/networks.txt
@@ -117,35 +118,35 @@ structure_record() {
         open_shapes "$graph" own
         rows_of plan "$graph" "${shapes[@]+"${shapes[@]}"}" --conflicts compare --time-limit 10
     done
-    describe Structure "Made by \`scripts/results.sh structure\`: \`plimsoll plan GRAPH --conflicts compare --time-limit 10\` on the graphs that
-\`datasets/data/networks.txt\` generates and, where there are, on the ONNX and TFLite models of the corpora. One thread." \
-        "| \`rows.csv\` | one row per graph and relation: pairs, clique, the patent's placement and the best in one piece and in pieces, pairs that collide |" \
-        "Bytes of the body of the graph, inputs and outputs in the arena while needed, weights outside, views shared, nothing in
-place; all relations see the same order. Every placement passed the checker of its conflicts and, but for \`mutex\`, that of
-races. Pairs that collide are those of the placement in one piece."
+    describe Structure "Generated by \`scripts/results.sh structure\`: \`plimsoll plan GRAPH --conflicts compare --time-limit 10\` on the networks of
+\`datasets/data/networks.txt\` and, if present, on the ONNX and TFLite models of the corpora. One thread." \
+        "| \`rows.csv\` | one row per graph and relation: conflicting pairs, clique, the placement of the patent and the best one, each with one range per buffer and with split buffers, colliding pairs |" \
+        "Bytes refer to the body of the graph. Inputs and outputs are in the arena while needed, weights are outside, views share
+memory, and no operator works in place. All relations use the same order. Every placement passed the checker of its conflicts
+and, except for \`mutex\`, the race checker. Colliding pairs are those of the placement with one range per buffer."
     end_record
 }
 if wanted structure; then
     structure_record
 fi
 
-# Every paper: what is printed, ours, the difference.
+# Every paper: published numbers, computed numbers, differences.
 if wanted reproduce; then
     if [ -e "$prefix-reproduce" ]; then
-        echo "$prefix-reproduce is there already" >&2
+        echo "$prefix-reproduce already exists" >&2
         exit 2
     fi
     "$binary" reproduce all --threads 2 --time-limit 20 --out "$prefix-reproduce" >/dev/null
 fi
 
-# Every model on every machine: memory against makespan.
+# Every model on every machine: on-chip memory against makespan.
 overlap_record() {
     begin_record "$prefix-overlap"
     for machine in luna ethos-u generic; do
         for model in "$PLIMSOLL_CORPORA"/onnx/*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite; do
             open_shapes "$model"
             rm -f "$scratch/front.csv"
-            # Exit code 1 says that nothing fits.
+            # Exit code 1 means that nothing fits.
             "$binary" overlap "$model" --machine "$machine" --boundary outside "${shapes[@]+"${shapes[@]}"}" --front \
                 --output "$scratch/front.csv" >/dev/null || [ $? -eq 1 ]
             if [ -e "$scratch/front.csv" ]; then
@@ -153,21 +154,22 @@ overlap_record() {
             fi
         done
     done
-    describe Overlap "Made by \`scripts/results.sh overlap\`: \`plimsoll overlap MODEL --machine MACHINE --boundary outside --front\` on the ONNX (batch 1)
-and TFLite models of the corpora and all machines that are built in. One thread." \
-        "| \`front.csv\` | memory on chip against makespan: every point worth having, with its bound |" \
-        "Times are of the modelled machines, picoseconds. Every timeline passed the checker."
+    describe Overlap "Generated by \`scripts/results.sh overlap\`: \`plimsoll overlap MODEL --machine MACHINE --boundary outside --front\` on the ONNX (batch 1)
+and TFLite models of the corpora and all built-in machines. One thread." \
+        "| \`front.csv\` | on-chip memory against makespan: every non-dominated point, with its bound |" \
+        "Times are in picoseconds of the modelled machines. Every timeline passed the checker."
     end_record
 }
 if wanted overlap; then
     if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
-        echo "overlap is left out: PLIMSOLL_CORPORA is not set" >&2
+        echo "overlap is skipped: PLIMSOLL_CORPORA is not set" >&2
     else
         overlap_record
     fi
 fi
 
-# Chains, generated networks and, where there are, models, with weights as fast as memory allows and at the pace of slower ones.
+# Chains, generated networks and, if present, models. Weights are fetched at the speed of this memory and of
+# slower ones.
 reality_record() {
     local pace options graph straight=()
     begin_record "$prefix-reality"
@@ -179,7 +181,7 @@ inception
 randwire-ws --seed 1
 FAMILIES
     for graph in "${graphs[@]}"; do
-        # Silero branches.
+        # The Silero models contain branches.
         case "$graph" in */silero*) ;; *) straight+=("$graph") ;; esac
     done
     while read -r pace options; do
@@ -194,9 +196,9 @@ PACES
     {
         echo "# Reality record"
         echo
-        echo "Made by \`scripts/results.sh reality\`: \`plimsoll measure run\` on eight random chains, generated networks and, where"
-        echo "there are, the ONNX and TFLite models of the corpora. One folder per memory outside: \`memory\` copies as fast as this"
-        echo "machine does, the others at 1 GB/s and 200 MB/s. Each has its own calibration, \`summary.md\`, and all samples."
+        echo "Generated by \`scripts/results.sh reality\`: \`plimsoll measure run\` on eight random chains, generated networks and, if"
+        echo "present, the ONNX and TFLite models of the corpora. One folder per off-chip memory: \`memory\` copies as fast as this"
+        echo "machine, the others at 1 GB/s and 200 MB/s. Each contains its calibration, \`summary.md\` and all samples."
         echo
         for pace in "$out"/*/; do
             echo "- \`$(basename "$pace")\`: $(grep -m1 '^\*\*Median' "$pace/summary.md")"

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# Opens a page of `plimsoll report` in a browser without a screen, sorts and filters its first table, and fails on any
-# error in the console, on what is not sorted, on identifiers that are there twice, and on anything loaded from elsewhere.
+# Opens a page of `plimsoll report` in a headless browser, sorts its tables and filters the first one. Fails
+# on console errors, wrong sort orders, duplicate identifiers, and any loaded resource.
 #   scripts/report-browser.sh DIR/report.html
-# Needs chromium (Debian: apt-get install chromium); without one it says so and does nothing.
+# Needs chromium (Debian: apt-get install chromium); without it, the check is skipped with a message.
 set -euo pipefail
-page=$(realpath "${1:?which page?}")
+page=$(realpath "${1:?usage: scripts/report-browser.sh DIR/report.html}")
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 if [ -z "$browser" ]; then
-    echo "no browser here: nothing checked"
+    echo "skipped: chromium is not installed"
     exit 0
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# The page with a few lines behind it that do what a reader does; what they find stands in its title.
+# Appends a script to the page that acts like a reader and writes its findings into the title.
 cp "$page" "$scratch/page.html"
 cat >> "$scratch/page.html" <<'HTML'
 <script>
 (function () {
   "use strict";
-  var said = [];
-  function check(holds, what) { if (!holds) throw new Error("not so: " + what); said.push(what); }
+  var passed = [];
+  function check(holds, what) { if (!holds) throw new Error("check failed: " + what); passed.push(what); }
   function numbers(table, column) {
     return Array.prototype.map.call(table.tBodies[0].rows, function (row) {
       return row.cells[column].textContent.trim().replace(/^[<>]/, "").replace(/ *(%|bytes|\(load\)|of [0-9]+)$/, "").replace(/\s/g, "");
@@ -35,17 +35,17 @@ cat >> "$scratch/page.html" <<'HTML'
     var heads = table.tHead.rows[0].cells;
     for (var column = 0; column < heads.length; column++) {
       if (!heads[column].classList.contains("n") || numbers(table, column).length < 2) continue;
-      // Words among the numbers: sorted, but not by number alone.
+      // Skip columns with words among the numbers: they are not sorted by number alone.
       if (numbers(table, column).some(Number.isNaN)) continue;
       if (table.tBodies[0].rows.length > 2000) continue;
       var button = heads[column].querySelector("button");
       button.focus();
-      if (document.activeElement !== button && button.checkVisibility()) throw new Error("a head cannot be reached by keyboard");
+      if (document.activeElement !== button && button.checkVisibility()) throw new Error("a column head is not focusable by keyboard");
       button.click();
-      if (heads[column].getAttribute("aria-sort") !== "ascending") throw new Error("aria-sort is not set");
+      if (heads[column].getAttribute("aria-sort") !== "ascending") throw new Error("aria-sort is not 'ascending'");
       if (!ordered(numbers(table, column), 1)) throw new Error("not ascending: " + heads[column].textContent);
       button.click();
-      if (heads[column].getAttribute("aria-sort") !== "descending") throw new Error("aria-sort is not turned");
+      if (heads[column].getAttribute("aria-sort") !== "descending") throw new Error("aria-sort is not 'descending'");
       if (!ordered(numbers(table, column), -1)) throw new Error("not descending: " + heads[column].textContent);
       sorted++;
     }
@@ -62,7 +62,7 @@ cat >> "$scratch/page.html" <<'HTML'
   check(new Set(ids).size === ids.length, ids.length + " identifiers, each once");
   check(performance.getEntriesByType("resource").length === 0, "nothing loaded");
   check(document.documentElement.scrollWidth <= document.documentElement.clientWidth, "no wider than the window");
-  document.title = "checked: " + said.join(", ");
+  document.title = "checked: " + passed.join(", ");
 })();
 </script>
 HTML
@@ -73,11 +73,11 @@ for width in 1400 420; do
         --window-size="$width,900" --virtual-time-budget=20000 --dump-dom "file://$scratch/page.html" \
         > "$scratch/dom.html" 2> "$scratch/log"
     if grep -E 'CONSOLE|Refused|Uncaught' "$scratch/log"; then
-        echo "the console is not silent"
+        echo "the browser console reported messages"
         exit 1
     fi
     grep -oE '<title>checked: [^<]*' "$scratch/dom.html" | sed "s/<title>/$width pixels: /" || {
-        echo "the page did not come to its end"
+        echo "the checks on the page did not complete"
         exit 1
     }
 done

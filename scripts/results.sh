@@ -1,33 +1,42 @@
 #!/usr/bin/env bash
-# Regenerates the records in results/, about a quarter of an hour for the first three and a little more for the others:
-#   benchmark    every heuristic and the default exact solver on the embedded instances and, where PLIMSOLL_CORPORA is
-#                set, on the real ones
-#   scaling      how far ilp, smt and search get on perfect packings of 20 to 200 buffers
-#   ablation     what each part of ilp, smt and search buys on perfect packings of 100 buffers
-#   head-to-head ours and MiniMalloc decide the capacity of A to K: whole processes, one thread, median of 5 runs
-#   robust       the same on reversed and thinned variants of A to K, and on perfect packings
-#   robust-tight the same on thinned variants at their load, where nothing is to spare
-#   anytime      peak and bound over time, ours beside CP-SAT, idealloc and MiniMalloc
-#   optima       proved optima of A to K: two threads, five seeds, ten seconds
-#   rules        what each rule of valley branching buys on A to K at their loads
-#   above-load   proofs of optima above the load: search, ilp, smt, CP-SAT, a minute each
-#   wide         the same with more alive at a time, nine to twelve: about an hour and a half
-#   large        a million buffers of each family
-#   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
-#   timelines    every real model on every machine that is built in: all schedules
-#   overlap      the same: memory on chip against makespan
-#   tiers        tensors in tiers of memory: S3's placement, local search, exact, on every real model and every built-in machine
-#   structure    conflicts from the structure of every graph: what safety under concurrency costs, and where a patent's rules go wrong
-#   reproduce    every paper: printed numbers, ours, the difference, figures; branches merged into blocks against the optimum, scheme by scheme
-#   spilling     what goes to a slower tier at three capacities: greedy, exact, on every graph
-#   spilling-layouts  the same for A to K at two capacities
-#   fusion       groups of operators, greedy and proved, within units and across them: generated networks and real models
-#   reality      timelines executed on this machine beside what was predicted: needs two cores without other work, some minutes
-# With words, only those records: scripts/results.sh ablation robust
+# Regenerates the records in results/. The first three take about 15 minutes, the others somewhat longer.
 #
-# Those from head-to-head to rules need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the
-# binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see scripts/peers/README.md. One that is
-# not set is left out, with a message. PLIMSOLL_RESULTS names another folder than results/.
+#   benchmark    every heuristic and the default exact solver on the embedded instances and, if
+#                PLIMSOLL_CORPORA is set, on real instances
+#   scaling      ilp, smt and search on perfect packings of 20 to 200 buffers
+#   ablation     the effect of each part of ilp, smt and search on perfect packings of 100 buffers
+#   head-to-head exact and MiniMalloc decide the capacity of A to K: whole processes, one thread, median of
+#                5 runs
+#   robust       the same on reversed and thinned variants of A to K, and on perfect packings
+#   robust-tight the same on thinned variants at their load, without any slack
+#   anytime      peak and bound over time of exact, CP-SAT, idealloc and MiniMalloc
+#   optima       proved optima of A to K: two threads, five seeds, ten seconds
+#   rules        the effect of each rule of valley branching on A to K at their loads
+#   above-load   proofs of optima above the load: search, ilp, smt, CP-SAT, one minute each
+#   wide         the same with nine to twelve simultaneously live buffers: about 90 minutes
+#   large        one million buffers of each family
+#   orders       every order algorithm on generated graphs and, if PLIMSOLL_CORPORA is set, on real models
+#   timelines    all schedules of every real model on every built-in machine
+#   overlap      the same models and machines: on-chip memory against makespan
+#   tiers        tensors in tiers of memory: placement of cross-unit fusion, local search, exact, on every
+#                real model and every built-in machine
+#   structure    conflicts from the structure of every graph: the cost of safety under concurrency, and the
+#                errors of the rules of the memory-planning patent
+#   reproduce    every paper: published numbers, computed numbers, differences, figures; branch merging
+#                against the optimum, scheme by scheme
+#   spilling     spilling at three capacities on every graph: greedy, exact
+#   spilling-layouts  the same for A to K at two capacities
+#   fusion       groups of operators, greedy and exact, within units and across them: generated networks and
+#                real models
+#   reality      timelines executed on this machine and compared with predictions: needs two idle cores
+#                for some minutes
+#
+# Arguments select records: scripts/results.sh ablation robust
+#
+# The records from head-to-head to rules need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC
+# (its binary), PLIMSOLL_IDEALLOC (the binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for
+# python3); see scripts/peers/README.md. A peer whose variable is not set is skipped with a message.
+# PLIMSOLL_RESULTS sets another folder than results/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,15 +45,15 @@ for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
         *)
-            echo "unknown record '$word'; known are: $all" >&2
+            echo "unknown record '$word'; expected one of: $all" >&2
             exit 2
             ;;
     esac
 done
 
 release="${CARGO_TARGET_DIR:-target}/release"
-# Where whole processes are compared, ours is built without HiGHS and z3: loading them takes longer than most of the
-# instances do.
+# For comparisons of whole processes, the command is built without HiGHS and z3, because loading them takes
+# longer than solving most instances.
 lean="$release/plimsoll-lean"
 cargo build --release --locked -p plimsoll-command --no-default-features
 cp "$release/plimsoll" "$lean"
@@ -53,7 +62,7 @@ binary="$release/plimsoll"
 prefix="${PLIMSOLL_RESULTS:-results}/$(date -u +%Y-%m-%d)-$(uname -m)"
 only=" $* "
 
-# What a failing command leaves half made is removed, so that the next call does not take it for a record.
+# Removes unfinished folders after a failure, so that the next call does not mistake them for records.
 unfinished=()
 trap 'rm -rf "${unfinished[@]:-}"' EXIT
 
@@ -61,13 +70,13 @@ wanted() {
     [ "$only" = "  " ] || [[ "$only" == *" $1 "* ]]
 }
 
-# Maps take seven times the space of all else, and `bench` draws them again: two are kept as examples.
+# Maps need seven times the space of all other files, and `bench` regenerates them. Two are kept as examples.
 drop_maps() { # folder of a record
-    local left="not kept here, the command writes them"
-    case "$1" in *-head-to-head) left="A and J are kept here, the command writes all" ;; esac
+    local left="not kept here; the command regenerates them"
+    case "$1" in *-head-to-head) left="only A and J are kept here; the command regenerates all" ;; esac
     find "$1" -path '*/maps/*' ! -path '*-head-to-head/maps/[AJ].svg' -delete
     find "$1" -name maps -empty -delete
-    sed -i "s#step by address |#step by address; $left |#" "$1/README.md"
+    sed -i "s#addresses upwards |#addresses upwards; $left |#" "$1/README.md"
 }
 
 record() {
@@ -79,17 +88,18 @@ record() {
     fi
 }
 
-# Peers by their bare names, so that records hold no paths: their folders go in front of the search path.
+# Peers are called by their bare names, so that records contain no paths. Their folders are prepended to the
+# search path.
 peers=()
-found() { # what, variable
+found() { # peer, variable
     local path=${!2:-}
     if [ -z "$path" ]; then
-        echo "$1 is left out: $2 is not set (see scripts/peers/README.md)" >&2
+        echo "$1 is skipped: $2 is not set (see scripts/peers/README.md)" >&2
         return 1
     fi
     if [ "$path" != 1 ]; then
         if [ ! -x "$path" ]; then
-            echo "$1 is left out: $2 names no program: $path" >&2
+            echo "$1 is skipped: $2 is not an executable file: $path" >&2
             return 1
         fi
         PATH="$(cd "$(dirname "$path")" && pwd):$PATH"
@@ -97,16 +107,16 @@ found() { # what, variable
     fi
 }
 
-# The commit of the sources a program was built from, where it lies in a checkout.
+# Prints the commit of the sources of a program, if it lies in a checkout.
 commit_of() {
     git -C "$(dirname "$1")" log -1 --format='commit %H' 2>/dev/null || echo "commit unknown"
 }
 
-with_minimalloc() { # further options
+with_minimalloc() { # additional options
     if found MiniMalloc PLIMSOLL_MINIMALLOC; then
         peers+=(--external "minimalloc=$program --capacity={capacity} --input={input} --output={output}$1")
         peers+=(--external-version "minimalloc=echo $(commit_of "$PLIMSOLL_MINIMALLOC")")
-        # From after reading to before writing, to the millisecond.
+        # The time between reading and writing, with millisecond resolution.
         peers+=(--external-elapsed 'minimalloc=Elapsed time ([0-9.]+)s')
     fi
 }
@@ -130,7 +140,7 @@ with_cpsat() {
 # Records of real instances.
 real_record() {
     if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
-        echo "$1 is left out: PLIMSOLL_CORPORA is not set" >&2
+        echo "$1 is skipped: PLIMSOLL_CORPORA is not set" >&2
     else
         record "$@" "${peers[@]+"${peers[@]}"}"
     fi

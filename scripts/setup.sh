@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what a build needs and this machine lacks: on Debian and Ubuntu through apt, elsewhere it says what is
-# missing. Silent where nothing is. Asks before it uses sudo; as root or with CI=true it does not ask.
-#   scripts/setup.sh         everything: HiGHS and z3 as well
-#   scripts/setup.sh first   only what a build without HiGHS and z3 needs: cargo and a C compiler
+# Installs missing build dependencies with apt on Debian and Ubuntu; on other systems it lists them. It prints
+# nothing if all are present. It asks before using sudo, except as root or with CI=true.
+#   scripts/setup.sh         all dependencies, including those of HiGHS and z3
+#   scripts/setup.sh first   the dependencies of a build without HiGHS and z3: cargo and a C compiler
 set -euo pipefail
 
 packages=()
@@ -28,7 +28,8 @@ compiler() {
     return 1
 }
 
-# Where bindgen looks for libclang: LIBCLANG_PATH, llvm-config, the usual library folders.
+# Lists the folders in which bindgen searches for libclang: LIBCLANG_PATH, llvm-config, standard library
+# folders.
 clang_folders() {
     if [ -n "${LIBCLANG_PATH:-}" ]; then
         if [ -d "$LIBCLANG_PATH" ]; then printf '%s\n' "$LIBCLANG_PATH"; else dirname "$LIBCLANG_PATH"; fi
@@ -43,7 +44,7 @@ clang_folders() {
     done
 }
 
-# The library itself, not the C++ one nor the sanitisers' run time.
+# Checks for libclang itself, not for the C++ library or the sanitiser runtimes.
 has_libclang() {
     local folder file
     while IFS= read -r folder; do
@@ -55,7 +56,7 @@ has_libclang() {
     return 1
 }
 
-# The bare library parses nothing without clang's own stddef.h, which another package brings.
+# libclang needs the stddef.h of clang, which is in another package.
 has_clang_headers() {
     local file
     if have clang && [ -e "$(clang -print-resource-dir 2>/dev/null)/include/stddef.h" ]; then return 0; fi
@@ -71,7 +72,7 @@ has_clang_headers() {
     return 1
 }
 
-# Header and library, as the compiler finds them.
+# Checks that the compiler finds the header and the library.
 has_z3() {
     local cxx scratch found=1
     cxx=$(compiler) || return 1
@@ -90,11 +91,11 @@ look() {
     if ! have cc && ! have gcc && ! have clang; then need gcc "a C compiler and linker"; fi
     if [ "$1" = first ]; then return; fi
     if ! compiler >/dev/null; then need g++ "a C++ compiler, for HiGHS"; fi
-    if ! have cmake; then need cmake "builds HiGHS"; fi
-    if ! have make && ! have ninja; then need make "builds HiGHS"; fi
-    if ! have pkg-config; then need pkg-config "finds libz3"; fi
-    if ! has_libclang || ! has_clang_headers; then need libclang-dev "reads the headers of HiGHS"; fi
-    if ! has_z3; then need libz3-dev "the solver z3: header and library"; fi
+    if ! have cmake; then need cmake "to build HiGHS"; fi
+    if ! have make && ! have ninja; then need make "to build HiGHS"; fi
+    if ! have pkg-config; then need pkg-config "to find libz3"; fi
+    if ! has_libclang || ! has_clang_headers; then need libclang-dev "to read the headers of HiGHS"; fi
+    if ! has_z3; then need libz3-dev "header and library of the solver z3"; fi
 }
 
 list() {
@@ -110,17 +111,17 @@ is_debian_like() {
 
 install() {
     local run=()
-    echo "Missing, to be installed with apt-get:" >&2
+    echo "Missing packages, to be installed with apt-get:" >&2
     list
     if [ "$(id -u)" -ne 0 ]; then
         if ! have sudo; then
-            echo "There is no sudo here. As root: apt-get install ${packages[*]}" >&2
+            echo "sudo is not available. Run as root: apt-get install ${packages[*]}" >&2
             exit 1
         fi
         run=(sudo)
         if [ "${CI:-}" != true ]; then
             if [ ! -t 0 ]; then
-                echo "Nobody to ask. Run this in a terminal, or: sudo apt-get install ${packages[*]}" >&2
+                echo "Standard input is not a terminal. Run this in a terminal, or run: sudo apt-get install ${packages[*]}" >&2
                 exit 1
             fi
             local answer
@@ -128,7 +129,7 @@ install() {
             case "$answer" in
                 y | Y | yes) ;;
                 *)
-                    echo "Nothing installed." >&2
+                    echo "Nothing was installed." >&2
                     exit 1
                     ;;
             esac
@@ -160,13 +161,13 @@ main() {
                 exit 1
             fi
         else
-            echo "Missing; the names are Debian's packages, please install what they stand for on this system:" >&2
+            echo "Missing dependencies. The names are Debian packages; install their equivalents on this system:" >&2
             list
             exit 1
         fi
     fi
     if ! have cargo; then
-        echo "cargo is missing. Rust 1.88 or newer is needed: see https://rustup.rs (or the package rustup)." >&2
+        echo "cargo is missing. Rust 1.88 or newer is required: see https://rustup.rs (or the package rustup)." >&2
         exit 1
     fi
 }

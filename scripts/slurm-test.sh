@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs a small sweep through a real Slurm: munged, slurmctld and slurmd on this one machine, in a scratch folder, on ports of
-# their own. Compares the joined rows with those of a sweep without Slurm. Skips where Slurm is not installed.
-# Needs on Debian: apt-get install slurm-wlm munge. Takes the command from PLIMSOLL, or builds it.
+# Runs a small sweep through a real Slurm and compares the merged rows with those of a sweep without Slurm.
+# munged, slurmctld and slurmd run on this machine, in a scratch folder, on separate ports. The test is
+# skipped if Slurm is not installed (on Debian: apt-get install slurm-wlm munge). PLIMSOLL names the command;
+# otherwise it is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -77,13 +78,13 @@ begin() {
     "$@" >"$scratch/$log.log" 2>&1 &
     pids+=($!)
 }
-# Until a command succeeds, for a minute.
+# Waits until a command succeeds, for at most a minute.
 until_true() {
     for _ in $(seq 120); do
         if "$@" >/dev/null 2>&1; then return 0; fi
         sleep 0.5
     done
-    echo "gave up waiting: $*" >&2
+    echo "timeout after one minute: $*" >&2
     return 1
 }
 
@@ -116,7 +117,7 @@ done_all() { [ -z "$(squeue --noheader)" ]; }
 until_true done_all
 cat "$scratch"/sweep/slurm/merge-*.log
 
-# All columns but what clocks and memory say.
+# Prints all columns except measured times and memory.
 steady() {
     python3 - "$1" <<'PYTHON'
 import csv, sys
@@ -126,7 +127,7 @@ for row in csv.DictReader(open(sys.argv[1], newline="")):
 PYTHON
 }
 if ! cmp <(steady "$scratch/whole/rows.csv") <(steady "$scratch/sweep/rows.csv"); then
-    echo "rows through Slurm differ" >&2
+    echo "the rows of the Slurm sweep differ from those of the plain sweep" >&2
     exit 1
 fi
-echo "the $(($(wc -l <"$scratch/sweep/rows.csv") - 1)) rows are those of a sweep without Slurm"
+echo "the $(($(wc -l <"$scratch/sweep/rows.csv") - 1)) rows equal those of a sweep without Slurm"

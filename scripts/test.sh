@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change goes in: format, lints, documentation, tests.
+# Checks that must pass before a change is merged: format, lints, documentation, tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,31 +1,33 @@
-//! In which arithmetic a bound was proved.
+//! The arithmetic in which a bound was proved: integers or floating point.
 //!
-//! Bounds of this project count in whole numbers, and so does z3. What only a library proved that calculates in floating point
-//! ([`Library::is_floating`]) holds up to its tolerances: a claim that rests on it alone is marked wherever it is printed or
-//! written. Solutions are not concerned, as the checker counts them anew.
+//! The bounds and searches of this project use integers, and so does z3. A bound proved only by a library
+//! that computes in floating point ([`Library::is_floating`]) holds up to the tolerances of that library. A
+//! claim that rests on such a bound alone is marked wherever it is printed or written. Solutions are not
+//! affected: the checker recomputes their values in integers.
 
 use plimsoll_model::Reason;
 use plimsoll_solvers::Library;
 use serde::{Deserialize, Serialize};
 
-/// In which arithmetic a bound was proved. Of two bounds that must both hold the worse counts, which is the larger.
+/// The arithmetic of a proof. If a claim needs two bounds, the weaker arithmetic counts, which is the larger
+/// variant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arithmetic {
-    /// Whole numbers.
+    /// Integers, without rounding.
     #[default]
     Exact,
-    /// Floating point, with tolerances.
+    /// Floating point: the bound holds up to the tolerances of the solver.
     FloatingPoint,
 }
 
 impl Arithmetic {
-    /// Of a bound with this reason.
+    /// Returns the arithmetic of a bound with this witness.
     pub fn of(witness: &impl Reason) -> Self {
         witness.solver().map_or(Self::Exact, Self::by)
     }
 
-    /// Of what an algorithm proved by itself.
+    /// Returns the arithmetic in which the named algorithm proves its own bounds.
     pub fn by(solver: &str) -> Self {
         if Library::of(solver).is_some_and(|library| library.is_floating) {
             Self::FloatingPoint
@@ -34,19 +36,21 @@ impl Arithmetic {
         }
     }
 
-    /// Of a bound whose reason is on record in words, as [`Witness`](plimsoll_model::Witness) prints them.
+    /// Returns the arithmetic of a bound from the printed form of its [`Witness`](plimsoll_model::Witness),
+    /// as records store it.
     pub fn of_words(witness: &str) -> Self {
         let solver = witness.rsplit_once("completed search").and_then(|(_, rest)| rest.rsplit_once(" by "));
         solver.map_or(Self::Exact, |(_, solver)| Self::by(solver))
     }
 
-    /// Of the best of several bounds, each with its arithmetic: exact where one proved in whole numbers is as good.
+    /// Returns the arithmetic of the largest of several bounds: exact if any bound of that value was proved
+    /// in integers.
     pub fn of_best<T: Ord>(bounds: impl IntoIterator<Item = (T, Self)>) -> Self {
         let best = bounds.into_iter().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         best.map_or(Self::Exact, |(_, arithmetic)| arithmetic)
     }
 
-    /// In rows and JSON.
+    /// Returns the value used in CSV rows and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -54,7 +58,7 @@ impl Arithmetic {
         }
     }
 
-    /// What is added to a reason in a text: nothing where it is exact.
+    /// Returns the suffix of a printed reason; empty for exact proofs.
     pub fn remark(self) -> &'static str {
         match self {
             Self::Exact => "",
@@ -62,7 +66,7 @@ impl Arithmetic {
         }
     }
 
-    /// A claim in a table; one that rests on floating point says so.
+    /// Returns a claim as tables print it, marked if it rests on floating point.
     pub fn mark(self, claim: &str) -> String {
         match (self, claim) {
             (Self::FloatingPoint, "optimal" | "infeasible") => format!("{claim} (floating point)"),
@@ -111,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_bound_is_exact_where_one_as_good_is() {
+    fn the_best_bound_is_exact_if_an_equal_bound_is_exact() {
         let (exact, floating) = (Arithmetic::Exact, Arithmetic::FloatingPoint);
         assert_eq!(Arithmetic::of_best([(5, floating), (4, exact)]), floating);
         assert_eq!(Arithmetic::of_best([(5, floating), (5, exact), (5, floating)]), exact);

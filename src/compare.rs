@@ -1,4 +1,5 @@
-//! Every algorithm of a problem on the same inputs: gaps to the best proved bound, proofs, seconds.
+//! Compares all algorithms of a problem on the same inputs: gaps to the best proved bound, optima, running
+//! times.
 
 use crate::engine::Engine;
 use crate::registry::Listed;
@@ -6,53 +7,55 @@ use crate::run::{RunError, run};
 use plimsoll_model::{Claim, Entry, Silent, SolveError, Value, gap_percent};
 use std::fmt;
 
-/// One algorithm on all inputs.
+/// The results of one algorithm on all inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// The algorithm.
+    /// Name of the algorithm.
     pub algorithm: &'static str,
-    /// Inputs it found a valid solution for.
+    /// Number of inputs with a valid solution.
     pub answered: usize,
-    /// Of these, how many meet the best bound that any algorithm proved: optimal, whoever proved it.
+    /// Number of these solutions that meet the best bound proved by any algorithm.
     pub optimal: usize,
-    /// Inputs it declined, as unsupported.
+    /// Number of inputs that the algorithm does not support.
     pub declined: usize,
-    /// Why it failed on others: a defect, or an answer that the checker rejected.
+    /// Messages of the failed runs: internal errors, and answers that the checker rejected.
     pub failures: Vec<String>,
-    /// Per answered input: [`gap_percent`] to the best bound; infinite where that has none.
+    /// For every answered input the [`gap_percent`] to the best bound; infinite if that gap is undefined.
     pub gaps: Vec<f64>,
-    /// Seconds of all its runs.
+    /// Total running time, seconds.
     pub seconds: f64,
 }
 
 impl Standing {
-    /// The mean of the gaps, percent; none without any.
+    /// Returns the mean gap in percent; `None` without answered inputs.
     pub fn mean_gap(&self) -> Option<f64> {
         (!self.gaps.is_empty()).then(|| self.gaps.iter().sum::<f64>() / self.gaps.len() as f64)
     }
 
-    /// The largest gap, percent; none without any.
+    /// Returns the largest gap in percent; `None` without answered inputs.
     pub fn worst_gap(&self) -> Option<f64> {
         self.gaps.iter().copied().reduce(f64::max)
     }
 }
 
-/// All algorithms of a problem on the same inputs.
+/// The results of all algorithms of a problem on the same inputs.
 ///
-/// Its `Display` is a table with a line per algorithm.
+/// `Display` prints a table with one line per algorithm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The problem.
+    /// Name of the problem.
     pub problem: &'static str,
-    /// How many inputs there were.
+    /// Number of inputs.
     pub inputs: usize,
-    /// Algorithms in the order of the registry.
+    /// One entry per algorithm, in the order of the registry.
     pub standings: Vec<Standing>,
 }
 
 impl Engine {
-    /// Runs every registered algorithm of a problem on every input, each with the limits of the engine, and measures all
-    /// against the best bound that any of them proved.
+    /// Runs every registered algorithm of a problem on every input. Gaps refer to the best bound that any of
+    /// them proved.
+    ///
+    /// The limits of the engine apply to every single run.
     ///
     /// ```
     /// use plimsoll::{Engine, model::Offsets};
@@ -103,7 +106,7 @@ impl Engine {
                 }
             });
         }
-        // Solutions passed the checker: a bound above one of them is wrong, and does not count.
+        // All solutions passed the checker, so a bound above one of them is wrong and does not count.
         let lowest = answers.iter().flatten().filter_map(|(value, _)| *value).min();
         let refuted = |bound: P::Value| lowest.filter(|value| bound > *value);
         let proved = answers.iter().flatten().map(|(_, bound)| *bound);
@@ -153,7 +156,7 @@ mod tests {
         Solver, Stats, Stop, Witness, simple_bound,
     };
 
-    /// Proves a bound by a search that nobody can check; without a solution.
+    /// Reports a bound by a search that cannot be checked, without a solution.
     struct Prover(u64);
 
     impl Solver<Offsets> for Prover {

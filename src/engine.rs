@@ -1,4 +1,4 @@
-//! One call per question. Every answer has passed the independent checker.
+//! [`Engine`]: one call per question. The independent checker has accepted every answer.
 
 use crate::branches::{BranchError, OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program};
 use crate::fusion::{FuseError, FuseRun, FusedRegion};
@@ -18,23 +18,23 @@ use plimsoll_model::{
 };
 use std::time::Duration;
 
-/// The solver that every question is put to unless another one is named.
+/// The solver of every question that names no other.
 const DEFAULT: &str = "exact";
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// No algorithm of this name.
-    #[error("no algorithm '{name}' for {problem}; known are {known}")]
+    /// The registry contains no algorithm of this name.
+    #[error("unknown algorithm '{name}' for {problem}; expected one of {known}")]
     UnknownSolver {
-        /// The name.
+        /// The name that was asked for.
         name: String,
-        /// The problem.
+        /// Name of the problem.
         problem: &'static str,
-        /// The names there are.
+        /// The registered names, separated by commas.
         known: String,
     },
-    /// The algorithm declined or failed, or the checker rejected its answer.
+    /// The algorithm does not support the input or failed, or the checker rejected its answer.
     #[error(transparent)]
     Run(#[from] RunError),
     /// A region could not be ordered.
@@ -43,19 +43,19 @@ pub enum EngineError {
     /// A program could not be planned.
     #[error(transparent)]
     Plan(Box<BranchError>),
-    /// The graph and the machine make no timeline problem.
+    /// The graph does not define a timeline problem on the machine.
     #[error(transparent)]
     Overlap(#[from] OverlapError),
-    /// No timelines.
+    /// No timeline was found.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// The graph and the machine make no tier problem.
+    /// The graph does not define a tier problem on the machine.
     #[error(transparent)]
     Tiers(Box<TierCaseError>),
     /// The graph could not be fused.
     #[error(transparent)]
     Fusion(#[from] FuseError),
-    /// The instance makes no spilling problem.
+    /// The instance does not define a spilling problem.
     #[error(transparent)]
     Spill(#[from] SpillError),
 }
@@ -72,7 +72,7 @@ macro_rules! boxed {
 
 boxed!(Graph(GraphRunError), Plan(BranchError), Tiers(TierCaseError));
 
-/// Algorithms, a seed, threads and limits: what a question is answered with.
+/// The registry, seed, threads and limits with which questions are answered.
 ///
 /// ```
 /// use plimsoll::Engine;
@@ -86,39 +86,39 @@ boxed!(Graph(GraphRunError), Plan(BranchError), Tiers(TierCaseError));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Engine {
-    /// The algorithms; [`Registry::register`] adds one.
+    /// The known algorithms; [`Registry::register`] adds one.
     pub registry: Registry,
-    /// Seed and threads of every run.
+    /// Seed and number of threads of every run.
     pub setup: Setup,
-    /// Limits of a question; its stages share the time.
+    /// Limits of a question. Its stages share the time.
     pub limits: Limits,
 }
 
 impl Default for Engine {
-    /// Every algorithm of this build, seed 0, one thread, no limits.
+    /// Returns an engine with every algorithm of this build, seed 0, one thread and no limits.
     fn default() -> Self {
         Self { registry: registry(), setup: Setup::default(), limits: Limits::default() }
     }
 }
 
-/// A graph in order, and where everything lies.
+/// The memory plan of a graph: orders of all regions and one layout.
 #[derive(Debug)]
 pub struct MemoryPlan<'g> {
-    /// The orders of its regions.
+    /// The ordered regions and the program built from them.
     pub ordered: OrderedProgram<'g>,
-    /// The layout, its peak in bytes, the bound, and what proves it.
+    /// The layout, its peak and lower bound in bytes, and the reason for the bound.
     pub plan: ProgramPlan,
 }
 
 impl Engine {
-    /// The same with a limit on the wall-clock time of every question.
+    /// Sets a limit on the wall-clock time of every question.
     #[must_use]
     pub fn with_time_limit(mut self, time: Duration) -> Self {
         self.limits.time = Some(time);
         self
     }
 
-    /// Limits whose clock starts now.
+    /// Returns the limits with a clock that starts now.
     fn limits(&self) -> Limits {
         self.limits.from_now()
     }
@@ -130,38 +130,40 @@ impl Engine {
         })
     }
 
-    /// Answers any problem with the algorithm of a name.
+    /// Answers any problem with the named algorithm.
     ///
     /// # Errors
-    /// An unknown name; an algorithm that declines or fails; an answer that the checker rejects.
+    /// An unknown name, an input that the algorithm does not support, a failure of the algorithm, or an
+    /// answer that the checker rejects.
     pub fn answer<P: Listed>(&self, solver: &str, input: &P::Input) -> Result<Outcome<P>, EngineError> {
         Ok(run(self.entry::<P>(solver)?, input, self.setup, self.limits(), &mut Silent).result?)
     }
 
-    /// One offset per buffer, least peak.
+    /// Minimises the peak of a layout with one offset per buffer.
     ///
     /// # Errors
-    /// As [`answer`](Self::answer).
+    /// See [`answer`](Self::answer).
     pub fn solve(&self, instance: &Instance) -> Result<Outcome<Offsets>, EngineError> {
         self.answer(DEFAULT, instance)
     }
 
-    /// What to spill where the capacity of an instance does not suffice, least traffic; every buffer is written once and
-    /// read once.
+    /// Chooses the buffers to spill so that the rest fits into the capacity of the instance, with the least
+    /// traffic in bytes. A spilled buffer is written once and read once.
     ///
     /// # Errors
-    /// An instance without a capacity; else as [`answer`](Self::answer).
+    /// An instance without a capacity; otherwise see [`answer`](Self::answer).
     pub fn spill(&self, instance: &Instance) -> Result<Outcome<Spilling>, EngineError> {
         self.answer(DEFAULT, &SpillProblem::written_and_read(instance.clone())?)
     }
 
-    /// How the regions of a graph are ordered.
+    /// Returns the settings under which the regions of a graph are ordered.
     fn ordering(&self, order: &str, limits: Limits) -> Result<GraphRun<'static>, EngineError> {
         let (liveness, order) = (LivenessOptions::default(), self.entry::<Orders>(order)?);
         Ok(GraphRun { liveness, order, setup: self.setup, limits })
     }
 
-    /// Orders of all regions of a graph, least bytes live; innermost first, the body last.
+    /// Orders the operators of every region for the fewest peak live bytes. Regions are innermost first, the
+    /// body last.
     ///
     /// # Errors
     /// See [`GraphRunError`].
@@ -169,25 +171,28 @@ impl Engine {
         Ok(self.ordering(DEFAULT, self.limits())?.order(graph)?)
     }
 
-    /// From a graph to a memory plan: orders of least peak, then offsets, over all branches and loops at once.
+    /// Plans the memory of a graph. First every region gets an order of least peak, then the whole program,
+    /// with all its branches and loops, gets offsets.
     ///
     /// # Errors
     /// See [`BranchError`].
     ///
     /// # Panics
-    /// Never: the scheme is always registered.
+    /// Never: the scheme `exclusive` always exists.
     pub fn plan<'g>(&self, graph: &'g Graph) -> Result<MemoryPlan<'g>, EngineError> {
         let (limits, options) = (self.limits(), ProgramOptions::default());
         let ordered = ordered_program(graph, &self.ordering(DEFAULT, limits.share(2))?, options)?;
-        let scheme = SchemeEntry::named("exclusive").expect("it is registered");
+        let scheme = SchemeEntry::named("exclusive").expect("the scheme exists");
         let (solver, setup) = (self.entry::<Offsets>(DEFAULT)?, self.setup);
         let execution = ExecutionOptions { seed: setup.seed, ..ExecutionOptions::default() };
         let plan = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
         Ok(MemoryPlan { ordered, plan })
     }
 
-    /// Weights fetched while operators compute, in the order of the file: the program on the machine, and timelines of least
-    /// makespan.
+    /// Schedules the transfers of weights while operators compute, for the least makespan. Operators run in
+    /// file order.
+    ///
+    /// Returns the program on the machine, and the timelines of its segments.
     ///
     /// # Errors
     /// See [`OverlapError`] and [`ScheduleError`].
@@ -203,10 +208,11 @@ impl Engine {
         Ok((program, scheduled))
     }
 
-    /// Which tensor lives in which memory, least transfer time; operators in the order of the file, none fused.
+    /// Assigns every tensor to one memory of the machine, for the least transfer time. Operators run in file
+    /// order and are not fused.
     ///
     /// # Errors
-    /// See [`TierCaseError`]; else as [`answer`](Self::answer).
+    /// See [`TierCaseError`] and [`answer`](Self::answer).
     pub fn tiers(
         &self,
         graph: &Graph,
@@ -220,7 +226,8 @@ impl Engine {
         Ok((case, outcome))
     }
 
-    /// Which operators run as one, most relations optimised, on the units that the graph names.
+    /// Groups operators that run as one, for the most optimised relations. Units are those that the graph
+    /// names, and no group spans units.
     ///
     /// # Errors
     /// See [`FuseError`].
@@ -231,7 +238,7 @@ impl Engine {
     }
 }
 
-/// [`Engine::solve`] without limits.
+/// Minimises the peak of a layout with one offset per buffer: [`Engine::solve`] without limits.
 ///
 /// # Errors
 /// See [`Engine::solve`].
@@ -239,7 +246,7 @@ pub fn solve(instance: &Instance) -> Result<Outcome<Offsets>, EngineError> {
     Engine::default().solve(instance)
 }
 
-/// [`Engine::plan`] without limits.
+/// Plans the memory of a graph: [`Engine::plan`] without limits.
 ///
 /// # Errors
 /// See [`Engine::plan`].

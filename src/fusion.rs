@@ -1,4 +1,4 @@
-//! Fusions of whole graphs: every region on its own, checked.
+//! Fusion of whole graphs, region by region. Every fusion passes the checker.
 
 use crate::arithmetic::Arithmetic;
 use crate::run::{Limits, RunError, run};
@@ -9,63 +9,63 @@ use plimsoll_model::fusion::{
 use plimsoll_model::graph::Graph;
 use plimsoll_model::{Claim, Entry, Outcome, RegionId, Relations, Setup, Silent};
 
-/// How graphs are fused.
+/// The settings under which a graph is fused.
 #[derive(Clone, Copy, Debug)]
 pub struct FuseRun<'a> {
-    /// What may run as one.
+    /// The chains of operators that may run as one.
     pub patterns: &'a Patterns,
-    /// Who runs what.
+    /// The assignment of operators to processing units.
     pub units: &'a Units,
-    /// Which units a group may span.
+    /// Whether a group may span several units.
     pub rule: UnitRule,
     /// The algorithm.
     pub entry: &'static Entry<Fusions>,
-    /// Seed and threads.
+    /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits per region.
+    /// Limits of the whole graph; its regions share the time.
     pub limits: Limits,
 }
 
-/// Why a graph is not fused.
+/// Why a graph could not be fused.
 #[derive(Debug, thiserror::Error)]
 pub enum FuseError {
-    /// An operator without a unit.
+    /// An operator has no unit.
     #[error(transparent)]
     Units(#[from] UnitsError),
-    /// More matches than can be listed.
+    /// The patterns match too often to list all matches.
     #[error(transparent)]
     TooMany(#[from] TooManyMatches),
-    /// The algorithm declines, broke, or gave an answer that the checker rejects.
+    /// The algorithm does not support the region or failed, or the checker rejected its answer.
     #[error("{fuser}, region '{region}': {source}")]
     Run {
-        /// The algorithm.
+        /// Name of the algorithm.
         fuser: &'static str,
-        /// The region.
+        /// Name of the region.
         region: String,
-        /// The reason.
+        /// The error of the run.
         source: RunError,
     },
 }
 
-/// One region, fused and checked.
+/// The checked fusion of one region.
 #[derive(Clone, Debug)]
 pub struct FusedRegion {
-    /// Which.
+    /// The region.
     pub region: RegionId,
-    /// What could be chosen.
+    /// The fusion problem: all matches of the patterns.
     pub problem: FusionProblem,
-    /// What the algorithm says.
+    /// The answer of the algorithm.
     pub outcome: Outcome<Fusions>,
-    /// The groups.
+    /// The chosen groups.
     pub fused: Fused,
-    /// Relations optimised, recounted.
+    /// Optimised relations, recounted from the groups.
     pub coverage: Coverage,
-    /// Wall-clock seconds of the algorithm.
+    /// Wall-clock time of the algorithm, seconds.
     pub seconds: f64,
 }
 
 impl FuseRun<'_> {
-    /// Fuses every region, by id: no group reaches across the border of a region.
+    /// Fuses every region, in order of region ids. No group crosses the border of a region.
     ///
     /// # Errors
     /// See [`FuseError`].
@@ -91,30 +91,32 @@ impl FuseRun<'_> {
         }
         let coverage = fused.fusion.coverage(graph);
         if outcome.value != Some(Relations::new(coverage.optimised)) {
-            let (optimised, said) = (coverage.optimised, outcome.value);
-            return Err(refused(format!("it optimises {optimised} relations, not {said:?}")));
+            let (optimised, reported) = (coverage.optimised, outcome.value);
+            return Err(refused(format!(
+                "the groups optimise {optimised} relations, but the reported value is {reported:?}"
+            )));
         }
         Ok(FusedRegion { region, problem, outcome, fused, coverage, seconds: attempt.seconds })
     }
 }
 
-/// All regions of a graph together.
+/// Totals over all regions of a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FusionTotals {
-    /// Operators.
+    /// Number of operators.
     pub operators: usize,
-    /// Groups, those of one operator included.
+    /// Number of groups, including groups of one operator.
     pub groups: usize,
-    /// Relations optimised, of all.
+    /// Optimised relations out of all relations.
     pub coverage: Coverage,
-    /// What no choice can exceed.
+    /// An upper bound on the optimised relations.
     pub bound: usize,
-    /// In which arithmetic that was proved, in all regions.
+    /// The weakest arithmetic in which a region proved its bound.
     pub arithmetic: Arithmetic,
 }
 
 impl FusionTotals {
-    /// Adds up.
+    /// Sums over regions.
     pub fn of(regions: &[FusedRegion]) -> Self {
         regions.iter().fold(Self::default(), |sum, one| Self {
             operators: sum.operators + one.problem.operators().len(),
@@ -125,12 +127,12 @@ impl FusionTotals {
         })
     }
 
-    /// Operators, groups counted once less.
+    /// Returns by how much fusion reduces the number of operators.
     pub fn merged(&self) -> usize {
         self.operators - self.groups
     }
 
-    /// What is proved.
+    /// Returns the claim for the whole graph: optimal if the total meets the bound.
     pub fn claim(&self) -> Claim {
         if self.coverage.optimised == self.bound { Claim::Optimal } else { Claim::Feasible }
     }

@@ -1,8 +1,9 @@
-//! From a graph to orders and memory plans, region by region.
+//! Orders and memory plans of whole graphs, region by region.
 //!
-//! Regions are taken innermost first. What an operator owns is a block of its own while the operator runs: of the
-//! largest peak, or arena, among its regions (SOURCES S0, Alg. 2, with one block per operator). Every order and every
-//! layout passes the checker, as everything [`run`](mod@crate::run) does.
+//! Regions are processed innermost first. While an operator with regions runs, it holds one block in the
+//! enclosing region. The block is as large as the largest peak, or arena, of its regions (LUNA, Alg. 2, with
+//! one block per operator). Every order and every layout passes the checker, like every answer of
+//! [`run`](mod@crate::run).
 
 use crate::run::{Attempt, Limits, RunError, run};
 use plimsoll_model::graph::{Graph, LivenessOptions, Storages};
@@ -16,130 +17,130 @@ use plimsoll_model::{
 /// Why a graph could not be ordered or planned.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphRunError {
-    /// The graph has no such order problem.
+    /// A region does not define a valid order problem.
     #[error("region '{region}': {source}")]
     Problem {
-        /// Which region.
+        /// Name of the region.
         region: String,
-        /// Why.
+        /// What is wrong with it.
         source: OrderError,
     },
-    /// The conflicts of its structure are out of reach.
+    /// The conflicts from the structure of the graph could not be computed.
     #[error("region '{region}': {source}")]
     Structure {
-        /// Which region.
+        /// Name of the region.
         region: String,
-        /// Why.
+        /// The limit that was exceeded.
         source: StructureError,
     },
-    /// A layout by the structure of the graph that the checker refused.
+    /// The checker rejected a layout planned under the conflicts of the structure.
     #[error("region '{region}', {algorithm}: {} pairs collide: {first}", .count)]
     Races {
-        /// Which region.
+        /// Name of the region.
         region: String,
-        /// Which algorithm.
+        /// Name of the algorithm.
         algorithm: &'static str,
-        /// How many pairs.
+        /// Number of colliding pairs.
         count: usize,
-        /// The first of them.
+        /// The first colliding pair.
         first: Box<Race>,
     },
-    /// An algorithm failed, or its answer was refused.
+    /// An algorithm failed, or the checker rejected its answer.
     #[error("region '{region}', {algorithm}: {source}")]
     Run {
-        /// Which region.
+        /// Name of the region.
         region: String,
-        /// Which algorithm.
+        /// Name of the algorithm.
         algorithm: &'static str,
-        /// Why.
+        /// The error of the run.
         source: RunError,
     },
     /// Nothing was found within the limits.
     #[error("region '{region}', {algorithm}: nothing found within the limits")]
     Nothing {
-        /// Which region.
+        /// Name of the region.
         region: String,
-        /// Which algorithm.
+        /// Name of the algorithm.
         algorithm: &'static str,
     },
 }
 
-/// Who lays regions out.
+/// How the layouts of regions are computed.
 #[derive(Clone, Copy, Debug)]
 pub enum Placement<'a> {
-    /// This one, after the order is fixed.
+    /// By this solver, after the order is fixed.
     After(&'a Entry<Offsets>),
-    /// This one, together with the order.
+    /// By this solver, together with the order.
     Joint(&'a Entry<Joint>),
 }
 
-/// How regions are ordered and laid out.
+/// The settings under which the regions of a graph are ordered and laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct GraphRun<'a> {
-    /// What liveness assumes.
+    /// Options of the liveness analysis.
     pub liveness: LivenessOptions,
-    /// Who orders.
+    /// The order algorithm.
     pub order: &'a Entry<Orders>,
-    /// Seed and threads.
+    /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits of every single run; those with a deadline share the time up to it.
+    /// Limits of every single run. With a deadline, the runs share the time up to it.
     pub limits: Limits,
 }
 
-/// One region in order.
+/// One region and its order.
 #[derive(Debug)]
 pub struct OrderedRegion {
-    /// Which.
+    /// The region.
     pub region: RegionId,
-    /// Its order problem, and what its numbers mean.
+    /// The order problem, and the operators and tensors behind its ids.
     pub storages: Storages,
-    /// What the algorithm says.
+    /// The answer of the order algorithm.
     pub outcome: Outcome<Orders>,
-    /// The order found; that of the file where nothing was found.
+    /// The order found, or the file order if nothing was found.
     pub order: Order,
-    /// The peak of that order, bytes.
+    /// Peak live bytes of that order.
     pub peak: Bytes,
-    /// The peak of the order of the file, bytes.
+    /// Peak live bytes of the file order.
     pub file_peak: Bytes,
-    /// Seconds of the algorithm.
+    /// Running time of the order algorithm, seconds; 0 for joint plans.
     pub seconds: f64,
 }
 
-/// One region in order and laid out.
+/// One region with its order and its layout.
 #[derive(Debug)]
 pub struct PlannedRegion {
-    /// Its order.
+    /// The region and its order.
     pub ordered: OrderedRegion,
     /// The offset problem under that order.
     pub instance: Instance,
-    /// The layout, and what is proved of it under that order.
+    /// The layout, and the bound under that order.
     pub layout: Outcome<Offsets>,
-    /// No order and no layout takes less than this.
+    /// A lower bound over all orders and all layouts.
     pub joint_bound: LowerBound,
-    /// Seconds of the placement.
+    /// Running time of the placement, seconds.
     pub seconds: f64,
 }
 
 impl PlannedRegion {
-    /// Size of the arena, bytes.
+    /// Returns the size of the arena in bytes.
     pub fn arena(&self) -> Bytes {
         self.layout.value.unwrap_or(Bytes::ZERO)
     }
 
-    /// The most bytes alive at a step under the order.
+    /// Returns the peak live bytes under the order.
     pub fn load(&self) -> Bytes {
         load(&self.instance).0
     }
 
-    /// True where no order and no layout of this region takes less: the arena meets the bound over all orders.
+    /// Returns true if the arena meets the lower bound over all orders and layouts of this region.
     pub fn is_optimal_over_orders(&self) -> bool {
         self.layout.value == Some(self.joint_bound.value)
     }
 }
 
 impl GraphRun<'_> {
-    /// Orders every region, innermost first; the body is last. The peak of an operator's regions is what it needs while
-    /// it runs.
+    /// Orders every region, innermost first; the body is last. While an operator runs, it needs the largest
+    /// peak of its regions.
     ///
     /// # Errors
     /// See [`GraphRunError`].
@@ -154,8 +155,8 @@ impl GraphRun<'_> {
         Ok(done)
     }
 
-    /// Orders every region and lays it out, innermost first; the body is last. The largest arena of an operator's regions is
-    /// a block of the region around it.
+    /// Orders and lays out every region, innermost first; the body is last. The largest arena among the
+    /// regions of an operator is a block of the enclosing region.
     ///
     /// # Errors
     /// See [`GraphRunError`].
@@ -180,12 +181,12 @@ impl GraphRun<'_> {
         blocks: &[Bytes],
         solver: &Entry<Offsets>,
     ) -> Result<PlannedRegion, GraphRunError> {
-        // Every region is ordered and laid out, this one and those around it.
+        // Two stages, order and layout, for this region and every enclosing one.
         let stages = 2 * (region.index() + 1);
         let ordered = self.order_region(graph, region, blocks, self.limits.share(stages))?;
         let problem = &ordered.storages.problem;
         let instance =
-            problem.instance(&ordered.order, self.liveness.align).map_err(|e| refused(graph, region, e))?;
+            problem.instance(&ordered.order, self.liveness.align).map_err(|e| invalid(graph, region, e))?;
         let attempt = run(solver, &instance, self.setup, self.limits.share(stages - 1), &mut Silent);
         let (layout, seconds) = outcome(graph, region, solver.name, attempt)?;
         if layout.solution.is_none() {
@@ -205,7 +206,7 @@ impl GraphRun<'_> {
     ) -> Result<PlannedRegion, GraphRunError> {
         let storages = self.storages(graph, region, blocks)?;
         let problem = JointProblem::new(storages.problem.clone(), self.liveness.align)
-            .map_err(|e| refused(graph, region, e))?;
+            .map_err(|e| invalid(graph, region, e))?;
         let limits = self.limits.share(region.index() + 1);
         let attempt = run(solver, &problem, self.setup, limits, &mut Silent);
         let (found, seconds) = outcome(graph, region, solver.name, attempt)?;
@@ -247,7 +248,7 @@ impl GraphRun<'_> {
             let own = graph.operator(id).regions.iter().map(|region| blocks[region.index()]);
             own.max().unwrap_or(Bytes::ZERO)
         };
-        graph.storages(region, &self.liveness.inside(region), block).map_err(|e| refused(graph, region, e))
+        graph.storages(region, &self.liveness.inside(region), block).map_err(|e| invalid(graph, region, e))
     }
 
     fn order_region(
@@ -268,7 +269,7 @@ impl GraphRun<'_> {
     }
 }
 
-fn refused(graph: &Graph, region: RegionId, source: OrderError) -> GraphRunError {
+fn invalid(graph: &Graph, region: RegionId, source: OrderError) -> GraphRunError {
     GraphRunError::Problem { region: graph.region(region).name.clone(), source }
 }
 
@@ -286,7 +287,7 @@ pub(crate) fn outcome<P: Problem>(
     }
 }
 
-/// A bound in words, with the names of operators.
+/// Returns the reason for a bound as text, with the names of operators.
 pub fn reason(problem: &OrderProblem, bound: &LowerBound) -> String {
     problem.explain(&bound.witness)
 }

@@ -1,54 +1,174 @@
-//! How low can the peak memory of a neural-network program go, and what proves it?
+//! Memory planning for neural-network programs, with proven optima.
 //!
-//! Plimsoll plans the memory of neural-network programs. It puts beside every fast heuristic the proven optimum,
-//! or the best proven bound. This crate is the library to depend on; every answer that it returns has passed the
-//! independent checker.
+//! A compiler for neural networks decides where tensors lie in memory, in which order operators run, when
+//! weights are fetched and what is spilled. Plimsoll answers these questions with fast heuristics and with
+//! exact solvers. Every answer carries a lower bound and the reason why the bound holds. An independent
+//! checker has accepted every answer that this crate returns.
+//!
+//! # First answer
+//!
+//! An [`Instance`](model::Instance) lists buffers, each with a size in bytes and a lifespan in steps.
+//! Lifespans are half-open: a buffer is live from `lower` up to, but not including, `upper`.
 //!
 //! ```
+//! use plimsoll::model::Claim;
 //! use plimsoll::model::csv::{ReadOptions, read_instance};
-//! use plimsoll::model::{Claim, LowerBound, Outcome, Problem, Offsets, Layout, Stats, Stop, load, simple_bound};
 //!
-//! // Three buffers; `a` is alive all the time, `c` takes the place of `b`.
+//! // `a` is live throughout; `b` and `c` are never live at the same time and may share addresses.
 //! let rows = "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\n";
 //! let instance = read_instance("tiny", rows.as_bytes(), ReadOptions::default())?;
+//! let answer = plimsoll::solve(&instance)?;
 //!
-//! // A layout by hand, confirmed by the checker; the load proves that none is lower.
-//! let layout = Layout::from_raw([0, 4, 4]);
-//! assert!(Offsets::check(&instance, &layout).is_empty());
-//! let peak = Offsets::value(&instance, &layout);
-//! let bound: LowerBound = simple_bound(&instance);
-//! let outcome = Outcome::<Offsets>::conclude(Some((layout, peak)), bound, None, Stop::Completed, Stats::default());
-//! assert_eq!(outcome.claim, Claim::Optimal);
-//! assert_eq!(peak, load(&instance).0);
-//!
-//! // Every algorithm there is runs the same way, under limits, and through the checker.
-//! use plimsoll::run::{Limits, run};
-//! use plimsoll::model::{Setup, Silent};
-//! for entry in &plimsoll::registry().offsets {
-//!     let attempt = run(entry, &instance, Setup::default(), Limits::default(), &mut Silent);
-//!     if let Ok(outcome) = attempt.result {
-//!         assert!(outcome.value.unwrap() >= peak, "{} went below the load", entry.name);
-//!     }
-//! }
+//! assert_eq!(answer.claim, Claim::Optimal);
+//! assert_eq!(answer.value.map(|peak| peak.get()), Some(8));
+//! println!("{}", answer.lower_bound.witness); // why no layout is lower
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! An answer is an [`Outcome`](model::Outcome). Its *claim* is the solution status: optimal, feasible,
+//! infeasible or unknown. Its *stop* is the termination reason: completed, or the limit that ended the
+//! search. The two are independent. `solution` and `value` are empty if nothing was found; `lower_bound` is
+//! always valid.
+//!
+//! # A graph as the input
+//!
+//! A [`Graph`](model::graph::Graph) has operators, tensors and regions (the branches of an `If`, the body of
+//! a loop). `datasets::import_file` reads one from ONNX, `TFLite` or JSON; `datasets::graphs` generates one.
+//! [`plan`](fn@plan) orders the operators and then places the tensors:
+//!
+//! ```
+//! # #[cfg(feature = "datasets")] {
+//! use plimsoll::datasets::graphs::GraphFamily;
+//!
+//! let graph = GraphFamily::named("lenet5").ok_or("no such family")?.generate(0, &[].into())?;
+//! let found = plimsoll::plan(&graph)?;
+//! println!("arena {} bytes, at least {}: {}", found.plan.peak, found.plan.bound, found.plan.witness);
+//! # assert!(found.plan.bound <= found.plan.peak);
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # One call per question
+//!
+//! [`Engine`] holds the algorithms, the seed, the number of threads and the limits. Its methods put a
+//! question to the default solver, `exact`:
+//!
+//! | question | input | call |
+//! |---|---|---|
+//! | At which offset does every buffer lie, for the least peak? | instance | [`Engine::solve`] |
+//! | What is spilled if memory does not suffice, for the least traffic? | instance | [`Engine::spill`] |
+//! | In which order do the operators run, for the least peak? | graph | [`Engine::order`] |
+//! | Which order and which layout give a small arena? | graph | [`Engine::plan`] |
+//! | When are weights fetched, for the least makespan? | graph, machine | [`Engine::overlap`] |
+//! | Which memory holds which tensor, for the least transfer time? | graph, machine | [`Engine::tiers`] |
+//! | Which operators are fused, for the most optimised edges? | graph, patterns | [`Engine::fuse`] |
+//! | Any of the nine problems, by any algorithm | the problem's own input | [`Engine::answer`] |
+//! | How do all algorithms of a problem compare? | a list of inputs | [`Engine::compare`] |
+//!
+//! ```
+//! # #[cfg(feature = "datasets")] {
+//! use plimsoll::Engine;
+//! use plimsoll::datasets::graphs::GraphFamily;
+//! use plimsoll::model::fusion::Patterns;
+//! use plimsoll::model::tiers::TierMachine;
+//! use plimsoll::model::timelines::Machine;
+//! use plimsoll::model::{Bytes, Joint, JointProblem, SharedObjects, SplitBuffers};
+//! use std::time::Duration;
+//!
+//! let engine = Engine::default().with_time_limit(Duration::from_secs(10));
+//! let instance = plimsoll::datasets::pisarchyk_lee().instance;
+//! let graph = GraphFamily::named("lenet5").ok_or("no such family")?.generate(0, &[].into())?;
+//!
+//! // Offsets: one address range per buffer.
+//! let layout = engine.solve(&instance)?;
+//! println!("{}: peak {} bytes", layout.claim, layout.value.unwrap_or_default());
+//!
+//! // Split buffers: a buffer may occupy several address ranges.
+//! let split = engine.answer::<SplitBuffers>("exact", &instance)?;
+//! println!("{}: peak {} bytes", split.claim, split.value.unwrap_or_default());
+//!
+//! // Shared objects: every buffer gets a whole object; the sum of the objects counts.
+//! let objects = engine.answer::<SharedObjects>("shared-greedy-by-size", &instance)?;
+//! println!("{}: {} bytes in all", objects.claim, objects.value.unwrap_or_default());
+//!
+//! // Spilling: which buffers go to a slower tier to fit into 60 bytes.
+//! let spill = engine.spill(&instance.clone().with_capacity(Some(Bytes::new(60))))?;
+//! println!("{}: {} bytes moved", spill.claim, spill.value.unwrap_or_default());
+//!
+//! // Orders: one answer per region of the graph, innermost first, the body last.
+//! let regions = engine.order(&graph)?;
+//! let body = regions.last().ok_or("no region")?;
+//! println!("{}: {} bytes live at once, {} in file order", body.outcome.claim, body.peak, body.file_peak);
+//!
+//! // Joint: order and offsets at once.
+//! let problem = JointProblem::new(body.storages.problem.clone(), Bytes::new(1))?;
+//! let joint = engine.answer::<Joint>("exact", &problem)?;
+//! println!("{}: arena {} bytes", joint.claim, joint.value.unwrap_or_default());
+//!
+//! // Timelines: weights are fetched while operators compute.
+//! let (_, timeline) = engine.overlap(&graph, &Machine::find("generic")?)?;
+//! println!("makespan {}, at least {}", timeline.makespan, timeline.lower_bound);
+//!
+//! // Tiers: one memory per tensor.
+//! let (_, tiers) = engine.tiers(&graph, &TierMachine::find("generic")?)?;
+//! println!("{}: transfers take {}", tiers.claim, tiers.value.ok_or("no plan")?);
+//!
+//! // Fusion: groups of operators that run as one.
+//! for region in engine.fuse(&graph, &Patterns::find("default")?)? {
+//!     println!("{}: {} edges optimised", region.outcome.claim, region.coverage);
+//! }
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Your own algorithm
+//!
+//! Implement [`Solver`](model::Solver) for a problem and add it with [`Registry::register`]. It then runs
+//! under the same limits and the same checker as every other algorithm, and [`Engine::compare`] lists it
+//! beside them. `examples/own_heuristic.rs` does this in 40 lines.
+//!
+//! # Limits
+//!
+//! [`solve`] and [`plan`](fn@plan) have no limits. [`Engine::with_time_limit`] limits the wall-clock time of
+//! a question; [`Limits`](run::Limits) also limits search nodes. A run with a node limit and no time limit is
+//! deterministic for its seed. A search that reaches a limit returns its best solution and its best bound.
+//!
+//! # Cargo features
+//!
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `datasets` | yes | importers of models, generators, worked examples |
+//! | `ilp` | no | integer programs by HiGHS; needs `CMake` and a C++ compiler |
+//! | `smt` | no | satisfiability modulo theories by z3; links the system's libz3 |
+//! | `bundled-z3` | no | `smt` with a z3 built from source; needs `CMake` 3.26 or newer |
+//!
+//! # Modules
+//!
 //! | module | contents |
 //! |---|---|
-//! | [`model`] | problems, answers, bounds, checkers, the runner |
-//! | [`heuristics`] | fast answers without proof |
-//! | [`solvers`] | proven answers |
-//! | `datasets` | importers, worked examples, generators (feature `datasets`, on by default) |
+//! | [`model`] | problems, answers, bounds, checkers; no algorithms |
+//! | [`heuristics`] | fast algorithms without a proof of optimality |
+//! | [`solvers`] | exact algorithms |
+//! | `datasets` | importers, worked examples, generators (feature `datasets`) |
 //! | [`registry()`] | every algorithm of every problem |
-//! | [`mod@run`] | one algorithm, under limits, through the checker |
+//! | [`mod@run`] | runs one algorithm under limits and checks its answer |
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
+//! | [`branches`] | plans of graphs with branches and loops, by scheme |
 //! | [`structure`] | plans under conflicts derived from the structure of a graph |
-//! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
-//! | [`mod@timelines`] | timelines of whole graphs: weights fetched while operators compute |
-//! | [`mod@tiers`] | tensors of whole graphs in several memories |
-//! | [`mod@fusion`] | fusions of whole graphs, region by region |
-//! | [`mod@spilling`] | what is spilled where memory does not suffice |
-//! | [`posed`] | every problem posed on an instance or a graph, and answered as a whole |
+//! | [`mod@timelines`] | timelines of whole graphs |
+//! | [`mod@tiers`] | placement of the tensors of a graph in several memories |
+//! | [`mod@fusion`] | fusion of whole graphs, region by region |
+//! | [`mod@spilling`] | spill traffic of graphs, and why a capacity cannot be met |
+//! | [`posed`] | the nine problems posed uniformly on an instance or a graph |
+//! | [`arithmetic`] | whether a bound was proved in integers or in floating point |
+//! | [`mod@plan`] | files and pictures of solutions to instance problems |
+//!
+//! # Where to go next
+//!
+//! - `examples/` contains one short program per question: `cargo run --example solve`.
+//! - [`model`] defines the vocabulary: buffer, lifespan, conflict, layout, load, bound, witness.
+//! - The command `plimsoll` (crate `plimsoll-command`) answers the same questions from files.
+//! - The book in `docs/` covers every problem, file format, machine and published result.
 
 #[cfg(feature = "datasets")]
 pub use plimsoll_datasets as datasets;

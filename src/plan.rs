@@ -1,4 +1,4 @@
-//! What the command needs of a problem beyond solving it: its entries, its floor, its files, its picture.
+//! Instance problems beyond solving: a cheap lower bound, output files and memory maps.
 
 use crate::registry::Listed;
 use plimsoll_model::csv::write_with_columns;
@@ -8,23 +8,24 @@ use plimsoll_model::{
 };
 use std::io::{self, Write};
 
-/// A problem the command can run, store and draw.
+/// An instance problem whose solutions can be written and drawn.
 pub trait Plan: InstanceProblem + Listed {
-    /// A bound that always holds and costs next to nothing.
+    /// Returns a lower bound that is cheap to compute, bytes.
     fn floor(instance: &Instance) -> LowerBound;
 
-    /// What the instance asks and this problem does not know, one line each.
+    /// Returns one line per property of the instance that this problem ignores.
     fn notes(_instance: &Instance) -> Vec<String> {
         Vec::new()
     }
 
-    /// The addresses every buffer takes, for drawing: none without bytes; pools lie end to end.
+    /// Returns the address ranges of every buffer for a memory map; none for a buffer of size 0. Shared
+    /// objects are drawn end to end.
     fn pieces(instance: &Instance, solution: &Self::Solution) -> Vec<Vec<Piece>>;
 
-    /// Writes a solution that the checker found valid: the instance's columns and those of the answer.
+    /// Writes a checked solution as CSV: the columns of the instance, then those of the solution.
     ///
     /// # Errors
-    /// What the writer reports.
+    /// An error of the writer.
     fn write(instance: &Instance, solution: &Self::Solution, output: &mut dyn Write) -> io::Result<()>;
 }
 
@@ -75,12 +76,13 @@ impl Plan for SharedObjects {
         ];
         let line = |(what, count): (&str, usize)| {
             let have = if count == 1 { "buffer has" } else { "buffers have" };
-            format!("{count} {have} {what}, which does not apply to pools: a pool has no address here")
+            format!("{count} {have} {what}, which is ignored: shared objects have no addresses")
         };
         asked.into_iter().filter(|(_, count)| *count > 0).map(line).collect()
     }
 
-    /// The load; alignments and fixed offsets concern addresses and do not count here.
+    /// Returns the load, or the largest buffer if some pairs are excluded from conflict. Alignments and fixed
+    /// offsets concern addresses and do not count.
     fn floor(instance: &Instance) -> LowerBound {
         if instance.exclusions().is_empty() {
             let (value, step) = load(instance);
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_are_written_with_their_sizes() {
+    fn shared_objects_are_written_with_their_sizes() {
         let t = instance();
         let plan = PoolPlan::fitted(&t, [0, 1, 0].map(PoolId::new).to_vec(), Bytes::new(1));
         let mut text = Vec::new();
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn scattered_pieces_are_written_as_ranges() {
+    fn split_buffers_are_written_as_ranges() {
         let t = instance();
         let piece = |start, length| Piece { start: Bytes::new(start), length: Bytes::new(length) };
         let layout =
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_of_pools_ignores_addresses() {
+    fn the_floor_of_shared_objects_ignores_addresses() {
         let t = InstanceBuilder::new("t")
             .buffer(Buffer::new("a", 4, Lifespan::single(0, 4).unwrap()).fixed_at(100))
             .build()

@@ -1,4 +1,5 @@
-//! Every algorithm of every problem: what the command, the benchmark and the tests read, and nothing else.
+//! The registry: every algorithm of every problem. The command, benchmarks and tests find algorithms here
+//! only.
 
 use plimsoll_model::fusion::Fusions;
 use plimsoll_model::tiers::Tiers;
@@ -6,41 +7,41 @@ use plimsoll_model::timelines::Timelines;
 use plimsoll_model::{Entry, Joint, Offsets, Orders, Problem, SharedObjects, Spilling, SplitBuffers};
 use plimsoll_solvers::Library;
 
-/// All entries, heuristics first, each list in the order of its crate.
+/// The algorithms of all problems: heuristics first, each list in the order of its crate.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    /// For the offset problem.
+    /// The offset problem: one offset per buffer.
     pub offsets: Vec<&'static Entry<Offsets>>,
-    /// For the offset problem with buffers cut into pieces.
+    /// Split buffers: a buffer may occupy several address ranges.
     pub split_buffers: Vec<&'static Entry<SplitBuffers>>,
-    /// For the shared-object problem.
+    /// Shared objects: every buffer gets a whole object.
     pub shared_objects: Vec<&'static Entry<SharedObjects>>,
-    /// For the order problem.
+    /// The order problem: the order of operators with the least peak.
     pub orders: Vec<&'static Entry<Orders>>,
-    /// For order and offsets together.
+    /// Order and offsets together.
     pub joint: Vec<&'static Entry<Joint>>,
-    /// For what is spilled where memory does not suffice.
+    /// Spilling: what moves to a slower tier if the capacity does not suffice.
     pub spilling: Vec<&'static Entry<Spilling>>,
-    /// For timelines: when weights are fetched.
+    /// Timelines: when weights are fetched.
     pub timelines: Vec<&'static Entry<Timelines>>,
-    /// For tiers of memory: which tensor lives where.
+    /// Tiers: which tensor lies in which memory.
     pub tiers: Vec<&'static Entry<Tiers>>,
-    /// For fusions: which operators run as one.
+    /// Fusion: which operators run as one.
     pub fusions: Vec<&'static Entry<Fusions>>,
-    /// Exact solvers for the offset problem with one part switched off each, for ablation: found by their full name,
-    /// never part of a default.
+    /// Exact solvers for the offset problem, each with one part switched off, for ablation. They run only if
+    /// named in full.
     pub variants: Vec<&'static Entry<Offsets>>,
 }
 
 /// A problem with a list in the registry.
 pub trait Listed: Problem {
-    /// Its entries.
+    /// Returns its entries.
     fn entries(registry: &Registry) -> &[&'static Entry<Self>];
 
-    /// Its entries, to change them.
+    /// Returns its entries for modification.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
 
-    /// Variants of them for ablation, which take part only by name.
+    /// Returns its variants for ablation, which run only if named.
     fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
         &[]
     }
@@ -71,10 +72,10 @@ listed! {
 }
 
 impl Registry {
-    /// Adds an algorithm, as [`Entry::new`] makes it.
+    /// Adds an algorithm, built by [`Entry::new`].
     ///
     /// # Errors
-    /// [`NameTaken`] where the problem has an algorithm of this name.
+    /// [`NameTaken`] if the problem already has an algorithm of this name.
     pub fn register<P: Listed>(&mut self, entry: &'static Entry<P>) -> Result<(), NameTaken> {
         if self.find::<P>(entry.name).is_some() {
             return Err(NameTaken { problem: P::NAME, name: entry.name });
@@ -83,28 +84,28 @@ impl Registry {
         Ok(())
     }
 
-    /// The algorithm of this name.
+    /// Finds an algorithm by name.
     pub fn find<P: Listed>(&self, name: &str) -> Option<&'static Entry<P>> {
         P::entries(self).iter().copied().find(|entry| entry.name == name)
     }
 
-    /// The algorithm, or variant of one, of this name.
+    /// Finds an algorithm or a variant by name.
     pub fn named<P: Listed>(&self, name: &str) -> Option<&'static Entry<P>> {
         P::entries(self).iter().chain(P::variants(self)).copied().find(|entry| entry.name == name)
     }
 }
 
-/// A second algorithm of the same name.
+/// The name of an algorithm is already in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is an algorithm '{name}' for {problem} already")]
+#[error("the problem {problem} already has an algorithm named '{name}'")]
 pub struct NameTaken {
-    /// The problem.
+    /// Name of the problem.
     pub problem: &'static str,
-    /// The name.
+    /// Name of the algorithm.
     pub name: &'static str,
 }
 
-/// Everything this build can run.
+/// Returns the registry of all algorithms in this build.
 pub fn registry() -> Registry {
     Registry {
         offsets: plimsoll_heuristics::OFFSETS.iter().chain(plimsoll_solvers::OFFSETS).collect(),
@@ -126,21 +127,21 @@ pub fn registry() -> Registry {
     }
 }
 
-/// A solver that this build is without.
+/// A solver that this build excludes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "this build is without the solver '{solver}': it needs {library}, which the feature '{feature}' brings in"
+    "this build does not include the solver '{solver}': it needs {library}; build with the feature '{feature}'"
 )]
 pub struct LeftOut {
-    /// The solver.
+    /// Name of the solver.
     pub solver: &'static str,
-    /// What it needs.
+    /// The library that the solver needs.
     pub library: &'static str,
-    /// The feature of the build.
+    /// The Cargo feature that adds the library.
     pub feature: &'static str,
 }
 
-/// Why there is no solver of this name, or variant of one, in this build, where another build has it.
+/// Returns why this build excludes the named solver or variant; `None` if no build has it, or this one does.
 pub fn left_out(name: &str) -> Option<LeftOut> {
     let plain = name.split_once(':').map_or(name, |(solver, _)| solver);
     let library = Library::of(name).filter(|library| !library.is_present)?;
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_described() {
+    fn names_are_unique_and_have_summaries() {
         let registry = registry();
         check(&registry.offsets);
         check(&registry.split_buffers);
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_algorithm_is_registered_once() {
+    fn a_custom_algorithm_is_registered_once() {
         use plimsoll_model::run::{Limits, run};
         let mut registry = registry();
         let source = format!("seed {}", 7);
@@ -214,18 +215,18 @@ mod tests {
     }
 
     #[test]
-    fn a_solver_is_there_or_left_out() {
+    fn a_solver_is_present_or_excluded() {
         let registry = registry();
         let offsets = registry.offsets.iter().chain(&registry.variants).map(|entry| entry.name);
-        let there: BTreeSet<&str> =
+        let present: BTreeSet<&str> =
             offsets.chain(registry.shared_objects.iter().map(|entry| entry.name)).collect();
         for library in LIBRARIES {
             for solver in library.solvers {
-                assert_eq!(there.contains(solver), library.is_present, "{solver}");
+                assert_eq!(present.contains(solver), library.is_present, "{solver}");
                 assert_eq!(left_out(solver).is_some(), !library.is_present, "{solver}");
             }
             let plain = format!("{}:plain", library.feature);
-            assert_eq!(there.contains(plain.as_str()), left_out(&plain).is_none(), "{plain}");
+            assert_eq!(present.contains(plain.as_str()), left_out(&plain).is_none(), "{plain}");
         }
         assert_eq!(left_out("exact"), None);
     }

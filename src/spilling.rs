@@ -1,4 +1,5 @@
-//! Spilling of graphs and instances: what tensors would move, whether a capacity can be met, and the reason where not.
+//! Spilling of graphs and instances: the traffic of every tensor, and whether and why a capacity cannot be
+//! met.
 
 use crate::graphs::OrderedRegion;
 use crate::run::{Limits, RunError, run};
@@ -10,13 +11,14 @@ use plimsoll_model::{
 use plimsoll_solvers::spilling::{Fits, Irreducible, fits, irreducible};
 use std::collections::HashMap;
 
-/// Nodes of every decision about a set that may not fit, where no limit is given.
-const PATIENCE: u64 = 200_000;
+/// Node limit of every decision whether a set of buffers fits, if no limit is given.
+const DECISION_NODES: u64 = 200_000;
 
-/// Bytes moved per storage of a region, and per block that operators need while they run: none of these may be spilled.
+/// Returns the bytes moved if a storage of a region is spilled; `None` for blocks, which cannot be spilled.
 ///
-/// Every operator that makes a tensor writes its bytes, every operator that reads it reads them, and one that owns regions
-/// reads once what they read from outside. A view moves nothing. O(what operators read and make).
+/// The operator that produces a tensor writes its bytes, and every operator that consumes it reads them. An
+/// operator with regions reads once what its regions read from outside. A view moves nothing. O(inputs and
+/// outputs of all operators).
 pub fn graph_traffic(graph: &Graph, region: &OrderedRegion, buffers: usize) -> Vec<Option<Bytes>> {
     let storages = &region.storages;
     let mut place: HashMap<TensorId, usize> = HashMap::new();
@@ -33,10 +35,10 @@ pub fn graph_traffic(graph: &Graph, region: &OrderedRegion, buffers: usize) -> V
         };
         let shares = |a: TensorId, b: TensorId| place.contains_key(&a) && place.get(&a) == place.get(&b);
         let viewed = views(operator, &shares);
-        let made =
+        let written =
             operator.outputs.iter().filter(|output| !viewed.iter().any(|alias| alias.output == **output));
-        made.for_each(|&output| count(output));
-        // What is only looked at in another shape is not read.
+        written.for_each(|&output| count(output));
+        // An operator whose outputs are all views does not read the viewed input.
         let only_viewed = |input: &TensorId| {
             viewed.iter().any(|alias| alias.input == *input) && viewed.len() == operator.outputs.len()
         };
@@ -47,16 +49,16 @@ pub fn graph_traffic(graph: &Graph, region: &OrderedRegion, buffers: usize) -> V
     traffic
 }
 
-/// Outputs that are their input's memory.
+/// Returns the aliases whose output occupies the memory of the input.
 fn views<'a>(operator: &'a Operator, shares: &dyn Fn(TensorId, TensorId) -> bool) -> Vec<&'a Alias> {
     let is_view = |alias: &&Alias| alias.kind == AliasKind::View && shares(alias.input, alias.output);
     operator.aliases.iter().filter(is_view).collect()
 }
 
-/// The offset problem of a region in order, with a capacity.
+/// Returns the offset problem of an ordered region, with a capacity in bytes.
 ///
 /// # Errors
-/// Sizes whose sum leaves 63 bits.
+/// The sum of the sizes exceeds 63 bits.
 pub fn region_instance(
     region: &OrderedRegion,
     align: Bytes,
@@ -65,33 +67,36 @@ pub fn region_instance(
     Ok(region.storages.problem.instance(&region.order, align)?.with_capacity(Some(capacity)))
 }
 
-/// What a capacity lacks, and why.
+/// The shortfall of a capacity, and a proof.
 #[derive(Clone, Debug)]
 pub struct Shortage {
-    /// The least peak known without spilling; above the capacity. None where nothing was found within the limits.
+    /// The lowest known peak without spilling, bytes; above the capacity. `None` if nothing was found within
+    /// the limits.
     pub peak: Option<Bytes>,
-    /// No layout is lower than this.
+    /// A lower bound on the peak of every layout.
     pub bound: LowerBound,
-    /// Buffers that do not fit together.
+    /// A minimal set of buffers that do not fit together.
     pub reason: Irreducible,
 }
 
-/// Whether everything fits.
+/// Whether all buffers fit within a capacity.
 #[derive(Clone, Debug)]
 pub enum Capacity {
-    /// It does.
+    /// They fit.
     Met,
-    /// It does not.
+    /// They do not fit.
     Short(Box<Shortage>),
     /// Undecided within the limits.
     Unknown(Stop),
 }
 
-/// Decides whether everything fits within the capacity; if not, finds by how much it does not, and buffers of which none can
-/// be left out. Each of the three steps within the limits; those with a deadline share the time up to it.
+/// Decides whether all buffers fit within the capacity. If they do not, it computes the shortfall and a
+/// minimal set of buffers that do not fit together.
+///
+/// The limits apply to each of the three steps; with a deadline, the steps share the time up to it.
 ///
 /// # Errors
-/// Broken machinery, or an answer that the checker refused.
+/// An internal error, or an answer that the checker rejected.
 pub fn capacity(
     instance: &Instance,
     entry: &Entry<Offsets>,
@@ -106,11 +111,11 @@ pub fn capacity(
     };
     let unlimited = limits.time.is_none() && limits.nodes.is_none();
     let all: Vec<BufferId> = instance.ids().collect();
-    let patience = unlimited.then_some(PATIENCE);
+    let patience = unlimited.then_some(DECISION_NODES);
     let mut part = limits.share(2).budget();
     let core = irreducible(instance, &all, &reason, patience, setup, &mut part).map_err(solve)?;
     let free = instance.clone().with_capacity(None);
-    let limits = if unlimited { Limits { nodes: Some(PATIENCE), ..limits } } else { limits };
+    let limits = if unlimited { Limits { nodes: Some(DECISION_NODES), ..limits } } else { limits };
     let outcome = run(entry, &free, setup, limits, &mut Silent).result?;
     let found = matches!(outcome.claim, Claim::Optimal | Claim::Feasible);
     let mut bound = outcome.lower_bound;

@@ -1,9 +1,9 @@
-//! Plans by conflicts that follow from the structure of a graph, and what each relation costs.
+//! Plans under conflicts that follow from the structure of a graph, and the cost of each conflict relation.
 //!
-//! Regions are taken innermost first, each with the same relation: the arena of what an operator owns is a block of its
-//! own while the operator runs, as in [`graphs`](crate::graphs). All relations see the same orders. Every placement passes two
-//! checkers: that of its problem, for the conflicts it was given, and [`Precedences`], which knows nothing of them and walks along the
-//! precedences that the relation stands for.
+//! Regions are processed innermost first, all with the same relation. While an operator with regions runs,
+//! their arena is one block, as in [`graphs`](crate::graphs). All relations use the same orders. Every
+//! placement passes two checkers. The checker of the problem uses the given conflicts. [`Precedences`]
+//! ignores them and follows the precedences that the relation stands for.
 
 use crate::arithmetic::Arithmetic;
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, outcome};
@@ -19,28 +19,28 @@ use plimsoll_model::{
 use plimsoll_solvers::bounds::clique_bound;
 use serde::Serialize;
 
-/// The relations of a comparison, in the order of its rows.
+/// The conflict relations of a comparison, in the order of its rows.
 pub const COMPARED: [Relation; 5] =
     [Relation::Schedule, Relation::Streams(2), Relation::Streams(4), Relation::Reachable, Relation::Mutex];
 
-/// One region with its conflicts.
+/// One region with the conflicts of a relation.
 #[derive(Debug)]
 pub struct RelatedRegion {
-    /// Which.
+    /// The region.
     pub region: RegionId,
-    /// Its order problem, with a block for what operators own, and what its numbers mean.
+    /// The order problem with a block per operator that owns regions, and the tensors behind its ids.
     pub storages: Storages,
-    /// The order.
+    /// The order of the operators.
     pub order: Order,
-    /// Who conflicts with whom.
+    /// The conflict relation.
     pub relation: Relation,
-    /// The offset problem of these conflicts.
+    /// The offset problem under these conflicts.
     pub instance: Instance,
-    /// Conflicting pairs.
+    /// Number of conflicting pairs.
     pub pairs: u64,
-    /// Pairs held together in the order that do not conflict.
+    /// Number of pairs that are simultaneously live in the order but do not conflict.
     pub overlooked: u64,
-    /// Pairs held together in some execution that do not conflict.
+    /// Number of pairs that are simultaneously live in some execution but do not conflict.
     pub exposed: u64,
     /// Precedences that the relation adds to those of the graph.
     added: Vec<(OperatorId, OperatorId)>,
@@ -48,15 +48,15 @@ pub struct RelatedRegion {
     in_order: Vec<(OperatorId, OperatorId)>,
 }
 
-/// What is at work, in messages, before any algorithm is.
+/// The stage named in messages before any algorithm runs.
 const CONFLICTS: &str = "conflicts";
 
-/// Pairs of memories that a placement puts at common addresses although they may be needed together.
+/// Pairs of storages that share addresses in a placement although both may be needed at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Safety {
-    /// With one operator after the other, in the order.
+    /// Collisions if operators run sequentially, in the order.
     pub in_order: Vec<Race>,
-    /// With operators that do not wait for each other at any time.
+    /// Collisions if operators without a path between them may run concurrently.
     pub concurrent: Vec<Race>,
 }
 
@@ -82,7 +82,7 @@ impl RelatedRegion {
         Ok(Self { region, storages, order, relation, instance, pairs, overlooked, exposed, added, in_order })
     }
 
-    /// The precedences by which placements are judged; made once for all of them. None where the time ends before.
+    /// Computes the precedences for the checks, once for all placements; `None` if the time runs out.
     fn watch(&self, time: &mut Budget) -> Option<Watch<'_>> {
         let mut by = |added| Precedences::within(&self.storages.problem, added, time).ok();
         // `mutex` promises nothing.
@@ -91,7 +91,7 @@ impl RelatedRegion {
     }
 }
 
-/// Precedences that hold where operators run as the relation says, in the order, and always.
+/// Precedences under the relation, under the order, and in every execution.
 struct Watch<'a> {
     promised: Option<Precedences<'a>>,
     in_order: Precedences<'a>,
@@ -108,22 +108,22 @@ impl Watch<'_> {
     }
 }
 
-/// One region with its conflicts, and memory for it.
+/// One region with its conflicts and its placement.
 #[derive(Debug)]
 pub struct RelatedPlan<P: Plan> {
-    /// The region.
+    /// The region and its conflicts.
     pub related: RelatedRegion,
-    /// The placement, and what is proved of it for these conflicts.
+    /// The placement, and the bound under these conflicts.
     pub outcome: Outcome<P>,
-    /// Addresses of every memory.
+    /// Address ranges of every storage.
     pub pieces: Vec<Vec<Piece>>,
-    /// What collides.
+    /// Pairs that collide.
     pub safety: Safety,
-    /// Seconds of the algorithm.
+    /// Running time of the algorithm, seconds.
     pub seconds: f64,
 }
 
-/// Memory for one region.
+/// The placement of one region.
 struct Placed<P: Plan> {
     outcome: Outcome<P>,
     pieces: Vec<Vec<Piece>>,
@@ -137,14 +137,15 @@ impl<P: Plan> Placed<P> {
 }
 
 impl<P: Plan> RelatedPlan<P> {
-    /// Size of the arena, bytes.
+    /// Returns the size of the arena in bytes.
     pub fn arena(&self) -> Bytes {
         self.outcome.value.unwrap_or(Bytes::ZERO)
     }
 }
 
 impl GraphRun<'_> {
-    /// Conflicts of one region, by a relation, in an order found before; `blocks` are the arenas of the regions inside.
+    /// Computes the conflicts of one ordered region under a relation; `blocks` are the arenas of the inner
+    /// regions.
     ///
     /// # Errors
     /// See [`GraphRunError`].
@@ -175,7 +176,7 @@ impl GraphRun<'_> {
         })
     }
 
-    /// Memory for one region.
+    /// Places the storages of one region.
     ///
     /// # Errors
     /// See [`GraphRunError`].
@@ -202,8 +203,8 @@ impl GraphRun<'_> {
         Ok(Placed { outcome, pieces, seconds })
     }
 
-    /// Memory for every region by one relation, innermost first, under orders found before ([`GraphRun::order`]); the body is
-    /// last.
+    /// Places every region under one relation, innermost first, in the given orders ([`GraphRun::order`]).
+    /// The body is last.
     ///
     /// # Errors
     /// See [`GraphRunError`].
@@ -229,80 +230,83 @@ impl GraphRun<'_> {
     }
 }
 
-/// The algorithms of a comparison.
+/// The algorithms that [`compare`] runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Judges<'a> {
-    /// The patent's placement in one piece.
+    /// The placement of the memory-planning patent, one range per storage.
     pub patent: &'a Entry<Offsets>,
-    /// The same in pieces.
+    /// The same with split buffers.
     pub patent_scattered: &'a Entry<SplitBuffers>,
-    /// Who plans in one piece; regions inside operators too.
+    /// The solver for one range per storage; it also plans the inner regions.
     pub exact: &'a Entry<Offsets>,
-    /// Who plans in pieces.
+    /// The solver for split buffers.
     pub scattered: &'a Entry<SplitBuffers>,
 }
 
-/// One relation of a comparison: bytes, of the body of the graph; pairs that are overlooked, exposed or collide, of all regions.
+/// One relation on one graph. Bytes refer to the body; overlooked, exposed and colliding pairs are counted in
+/// all regions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The graph.
+    /// Name of the graph.
     pub graph: String,
-    /// Operators of the body.
+    /// Number of operators of the body.
     pub operators: usize,
-    /// Memories of the body.
+    /// Number of storages of the body.
     pub buffers: usize,
-    /// The relation.
+    /// The conflict relation.
     pub conflicts: String,
-    /// Conflicting pairs.
+    /// Number of conflicting pairs.
     pub pairs: u64,
-    /// Pairs held together in the order that do not conflict: by them a plan may be wrong as it stands.
+    /// Pairs that are simultaneously live in the order but do not conflict: a plan may be wrong when run
+    /// sequentially.
     pub overlooked: u64,
-    /// Pairs held together in some execution that do not conflict: by them a plan may be wrong with concurrency.
+    /// Pairs that are simultaneously live in some execution but do not conflict: a plan may be wrong under
+    /// concurrency.
     pub exposed: u64,
-    /// Most bytes alive at a step of the order.
+    /// Peak live bytes of the order.
     pub load: u64,
-    /// The heaviest set in mutual conflict that was found.
+    /// Weight of the heaviest clique of conflicts that was found, bytes.
     pub clique: u64,
-    /// The patent's placement in one piece, and in pieces.
+    /// Arena of the patent's placement, bytes.
     pub patent: u64,
-    /// In pieces.
+    /// Arena of the patent's placement with split buffers, bytes.
     pub patent_scattered: u64,
-    /// The best in one piece.
+    /// Smallest arena with one range per storage, bytes.
     pub exact: u64,
-    /// No layout in one piece takes less.
+    /// A lower bound on `exact`, bytes.
     pub exact_bound: u64,
-    /// What is proved of it.
+    /// The claim for `exact`.
     pub exact_claim: &'static str,
-    /// The best in pieces.
+    /// Smallest arena with split buffers, bytes.
     pub scattered: u64,
-    /// No layout in pieces takes less.
+    /// A lower bound on `scattered`, bytes.
     pub scattered_bound: u64,
-    /// What is proved of it.
+    /// The claim for `scattered`.
     pub scattered_claim: &'static str,
-    /// `exact` over that of the first relation.
+    /// `exact` divided by `exact` of the first relation.
     pub ratio: f64,
-    /// Pairs of memories that collide in the layout of `exact`, one operator after the other.
+    /// Pairs of storages that collide in the layout of `exact` if operators run sequentially.
     pub collide_in_order: usize,
-    /// The same with concurrency.
+    /// The same if operators run concurrently.
     pub collide: usize,
-    /// Seconds of all algorithms on the body.
+    /// Running time of all algorithms on the body, seconds.
     pub seconds: f64,
-    /// One pair that collides in the order, or else with concurrency.
+    /// One pair that collides sequentially or, failing that, concurrently.
     pub witness: Option<String>,
-    /// In which arithmetic `exact_bound` was proved.
+    /// The arithmetic in which `exact_bound` was proved.
     pub arithmetic: Arithmetic,
 }
 
-/// Every relation of [`COMPARED`] on one graph, under the same orders: one row each.
+/// Compares the relations of [`COMPARED`] on one graph under the same orders; one row per relation.
 ///
 /// # Errors
 /// See [`GraphRunError`].
-pub fn compare(graph: &Graph, run: &GraphRun<'_>, judges: Judges<'_>) -> Result<Vec<Row>, GraphRunError> {
+pub fn compare(graph: &Graph, run: &GraphRun<'_>, algorithms: Judges<'_>) -> Result<Vec<Row>, GraphRunError> {
     let orders = GraphRun { limits: run.limits.from_now(), ..*run }.order(graph)?;
     let mut rows: Vec<Row> = Vec::new();
     for relation in COMPARED {
         let base = rows.first().map(|row| row.exact);
-        rows.push(row(graph, run, &orders, relation, judges, base)?);
+        rows.push(row(graph, run, &orders, relation, algorithms, base)?);
     }
     Ok(rows)
 }
@@ -312,24 +316,24 @@ fn row(
     run: &GraphRun<'_>,
     orders: &[OrderedRegion],
     relation: Relation,
-    judges: Judges<'_>,
+    algorithms: Judges<'_>,
     base: Option<u64>,
 ) -> Result<Row, GraphRunError> {
     let first = GraphRun { limits: run.limits.from_now(), ..*run };
-    let mut regions = first.plan_related(graph, orders, relation, judges.exact)?;
+    let mut regions = first.plan_related(graph, orders, relation, algorithms.exact)?;
     let exact = regions.pop().expect("a graph has a body");
     let watch = run.watch(graph, &exact.related)?;
-    let patent = run.place(graph, &exact.related, &watch, judges.patent)?;
-    let patent_scattered = run.place(graph, &exact.related, &watch, judges.patent_scattered)?;
-    let scattered = run.place(graph, &exact.related, &watch, judges.scattered)?;
+    let patent = run.place(graph, &exact.related, &watch, algorithms.patent)?;
+    let patent_split = run.place(graph, &exact.related, &watch, algorithms.patent_scattered)?;
+    let split = run.place(graph, &exact.related, &watch, algorithms.scattered)?;
     let one = &exact.related;
-    // What lies inside an operator can go wrong too; the body is named first.
+    // Collisions can also occur in inner regions; the body comes first.
     let all = || std::iter::once(&exact).chain(regions.iter().rev());
     let witness = all().find_map(|one| one.safety.in_order.first());
     let witness = witness.or_else(|| all().find_map(|one| one.safety.concurrent.first()));
-    // A layout in one piece is one in pieces, and bounds for pieces hold for one piece.
-    let bound = exact.outcome.lower_bound.value.max(scattered.outcome.lower_bound.value);
-    let pieces = scattered.arena().min(exact.arena());
+    // A layout is also a split layout, and a bound on split layouts holds for every layout.
+    let bound = exact.outcome.lower_bound.value.max(split.outcome.lower_bound.value);
+    let pieces = split.arena().min(exact.arena());
     let claim = |value: Bytes, bound: Bytes| {
         if value == bound { Claim::Optimal.as_str() } else { Claim::Feasible.as_str() }
     };
@@ -345,20 +349,20 @@ fn row(
         load: one.order.peak(&one.storages.problem).get(),
         clique: clique_bound(&one.instance, &mut run.limits.watch()).value.get(),
         patent: patent.arena().get(),
-        patent_scattered: patent_scattered.arena().get(),
+        patent_scattered: patent_split.arena().get(),
         exact: exact.arena().get(),
         exact_bound: bound.get(),
         exact_claim: claim(exact.arena(), bound),
         scattered: pieces.get(),
-        scattered_bound: scattered.outcome.lower_bound.value.get(),
-        scattered_claim: claim(pieces, scattered.outcome.lower_bound.value),
+        scattered_bound: split.outcome.lower_bound.value.get(),
+        scattered_claim: claim(pieces, split.outcome.lower_bound.value),
         ratio: if base == exact.arena().get() { 1.0 } else { exact.arena().get() as f64 / base as f64 },
         collide_in_order: all().map(|one| one.safety.in_order.len()).sum(),
         collide: all().map(|one| one.safety.concurrent.len()).sum(),
-        seconds: exact.seconds + patent.seconds + patent_scattered.seconds + scattered.seconds,
+        seconds: exact.seconds + patent.seconds + patent_split.seconds + split.seconds,
         witness: witness.map(ToString::to_string),
         arithmetic: Arithmetic::of_best(
-            [&exact.outcome.lower_bound, &scattered.outcome.lower_bound]
+            [&exact.outcome.lower_bound, &split.outcome.lower_bound]
                 .map(|bound| (bound.value, Arithmetic::of(&bound.witness))),
         ),
     })

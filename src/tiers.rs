@@ -1,4 +1,4 @@
-//! Tensors of whole graphs in tiers of memory: fused or not, placed, checked.
+//! Tier problems of whole graphs: which tensor lies in which memory, with or without fusion.
 
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use crate::run::{Limits, run};
@@ -13,70 +13,72 @@ use plimsoll_model::tiers::{
 use plimsoll_model::{OperatorId, Setup, Silent, UnitId};
 use plimsoll_solvers::FUSIONS;
 
-/// Why a graph has no tier problem on a machine.
+/// Why a graph does not define a tier problem on a machine.
 #[derive(Debug, thiserror::Error)]
 pub enum TierCaseError {
-    /// It cannot be ordered.
+    /// A region cannot be ordered.
     #[error(transparent)]
     Order(#[from] GraphRunError),
-    /// An operator that no unit runs.
+    /// No unit runs an operator.
     #[error(transparent)]
     Units(#[from] UnitsError),
-    /// Too much to fuse.
+    /// The patterns match too often to list all matches.
     #[error(transparent)]
     Matches(#[from] TooManyMatches),
-    /// Fusing failed.
+    /// The fusion failed.
     #[error("fusion: {0}")]
     Fusion(String),
-    /// Sizes or times out of range.
+    /// A size or a time is out of range.
     #[error(transparent)]
     Problem(#[from] TierError),
-    /// Never: a graph has a body.
-    #[error("a graph without a body")]
+    /// The graph has no body. This cannot happen for a valid graph.
+    #[error("the graph has no body")]
     NoBody,
-    /// Computations longer than time can say.
-    #[error("operators compute longer than time can say")]
+    /// The total compute time overflows.
+    #[error("the total compute time of the operators overflows (64-bit picoseconds)")]
     TooLong,
 }
 
-/// How operators are fused.
+/// The settings under which operators are fused.
 #[derive(Clone, Copy, Debug)]
 pub struct Fusing<'a> {
-    /// What may be fused.
+    /// The chains of operators that may be fused.
     pub patterns: &'a Patterns,
-    /// Whether groups may span units.
+    /// Whether a group may span several units.
     pub rule: UnitRule,
 }
 
-/// How a problem is made of a graph.
+/// The settings under which a graph becomes a tier problem.
 #[derive(Clone, Copy, Debug)]
 pub struct TierSetting<'a> {
-    /// Units and memories.
+    /// The processing units and memories.
     pub machine: &'a TierMachine,
-    /// Liveness, and the order where nothing is fused. Inputs and outputs must be inside the arena.
+    /// Liveness options, and the order algorithm that applies if nothing is fused. Inputs and outputs must be
+    /// inside the arena.
     pub run: GraphRun<'a>,
-    /// How operators of the body are fused; none where each runs on its own. Groups run in the order in which they are complete.
+    /// How operators of the body are fused; `None` if each runs on its own. Groups run in the order in which
+    /// they are complete.
     pub fusing: Option<Fusing<'a>>,
-    /// Whether plans need addresses.
+    /// Whether a plan assigns addresses or only counts bytes.
     pub addresses: Addresses,
-    /// True where inputs and outputs of the graph stay off chip.
+    /// True if inputs and outputs of the graph stay off chip.
     pub boundary_off_chip: bool,
 }
 
-/// The problem of the body of a graph, with what a run takes besides.
+/// The tier problem of the body of a graph, and the other costs of a run.
 #[derive(Clone, Debug)]
 pub struct TierCase {
-    /// Regions that operators own are blocks in it.
+    /// The problem. Regions owned by an operator are a block.
     pub problem: TierProblem,
-    /// Computations, starts, weights.
+    /// Times of computations, launches and weight transfers.
     pub times: TierTimes,
-    /// Relations within groups (S3, eq. 3).
+    /// Share of the edges that lie within groups (cross-unit fusion, eq. 3).
     pub coverage: Coverage,
-    /// Groups there are.
+    /// Number of groups.
     pub groups: usize,
 }
 
-/// The problem of a graph.
+/// Builds the tier problem of the body of a graph.
 ///
 /// # Errors
 /// See [`TierCaseError`].
@@ -108,7 +110,7 @@ pub fn tier_case(graph: &Graph, setting: &TierSetting<'_>) -> Result<TierCase, T
     Ok(TierCase { problem, times, coverage: fusion.coverage(graph), groups: fusion.groups().len() })
 }
 
-/// The fusion of greatest coverage that the limits allow.
+/// Returns the fusion of greatest coverage found within the limits.
 fn fused(
     graph: &Graph,
     units: &[UnitId],
@@ -125,7 +127,7 @@ fn fused(
     Ok(fused.map_err(|error| TierCaseError::Fusion(error.to_string()))?.fusion)
 }
 
-/// Group after group.
+/// Returns the order that runs the groups one at a time.
 fn in_groups(body: &OrderedRegion, fusion: &Fusion) -> Result<Order, TierCaseError> {
     let own = body.storages.operators.iter().enumerate();
     let place: std::collections::HashMap<OperatorId, OperatorId> =
@@ -133,6 +135,6 @@ fn in_groups(body: &OrderedRegion, fusion: &Fusion) -> Result<Order, TierCaseErr
     let order = Order::new(fusion.groups().iter().flatten().map(|id| place[id]).collect());
     match check_order(&body.storages.problem, &order).first() {
         None => Ok(order),
-        Some(fault) => Err(TierCaseError::Fusion(format!("its groups are in no order: {fault}"))),
+        Some(fault) => Err(TierCaseError::Fusion(format!("the groups have no valid order: {fault}"))),
     }
 }

@@ -1,9 +1,10 @@
-//! Every example runs and answers.
+//! Tests that every example runs and prints an answer.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of example binaries, which `cargo test` builds before it runs tests: beside the folder of this test's binary.
+/// Returns the folder of the example binaries, next to the folder of this test binary. `cargo test` builds
+/// them first.
 fn folder() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     own.parent().and_then(Path::parent).unwrap().join("examples")
@@ -18,7 +19,7 @@ fn output(example: &str) -> String {
 }
 
 #[test]
-fn every_example_answers() {
+fn every_example_prints_an_answer() {
     for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).unwrap() {
         let name = file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned();
         assert!(!output(&name).is_empty(), "{name}");
@@ -28,7 +29,7 @@ fn every_example_answers() {
 }
 
 #[test]
-fn an_own_heuristic_stands_in_the_table() {
+fn the_custom_heuristic_is_in_the_table() {
     let table = output("own_heuristic");
     let line = table.lines().find(|line| line.starts_with("largest-area ")).expect(&table);
     assert!(!line.contains("failed") && table.contains("\nexact "), "{table}");

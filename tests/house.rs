@@ -1,8 +1,9 @@
-//! The house as its imports draw it: which file needs which. No circle of files, no arrow back between crates.
+//! Tests the structure of the code, derived from its imports: no cycle of files, no dependency on a crate
+//! above.
 //!
-//! An arrow goes from a file to the file that defines what it names by a path (`use` or inline); tests and plain
-//! re-exports (`pub use`) make no arrows. `PLIMSOLL_WRITE_DOCS=1 cargo test --test house` rewrites the page in
-//! ARCHITECTURE.md.
+//! A file depends on the file that defines an item which it names by a path (`use` or inline). Tests and
+//! plain re-exports (`pub use`) do not count. `PLIMSOLL_WRITE_DOCS=1 cargo test --test house` rewrites the
+//! drawing in ARCHITECTURE.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use syn::visit::Visit;
 use syn::{Attribute, Item, UseTree, Visibility};
 
-/// The crates, from the ground up: each needs only crates before it.
+/// The crates, bottom up: each depends only on crates before it.
 const CRATES: [(&str, &str); 9] = [
     ("plimsoll_model", "model"),
     ("plimsoll_datasets", "datasets"),
@@ -28,22 +29,22 @@ const END: &str = "<!-- house: end -->\n";
 
 type Names = Vec<String>;
 
-/// One module: a file.
+/// One module, which is one file.
 #[derive(Default)]
 struct Module {
-    /// Paths it names, from the root of the crate.
+    /// Paths that the module names, from the root of the crate.
     named: BTreeSet<Names>,
-    /// What it re-exports: the name, or `*`, and the path it stands for.
-    doors: BTreeSet<(String, Names)>,
-    /// Items it defines.
+    /// Its re-exports: the name, or `*`, and the path it refers to.
+    exports: BTreeSet<(String, Names)>,
+    /// Names of the items it defines.
     items: BTreeSet<String>,
-    /// Crates of the workspace it names.
+    /// Workspace crates that it names.
     crates: BTreeSet<String>,
 }
 
-/// A crate: its modules by path.
+/// The modules of a crate by path.
 #[derive(Default)]
-struct House {
+struct Structure {
     modules: BTreeMap<Names, Module>,
 }
 
@@ -54,15 +55,15 @@ fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-impl House {
+impl Structure {
     fn read(source: &Path) -> Self {
-        let mut house = Self::default();
+        let mut structure = Self::default();
         let root = ["lib.rs", "main.rs"].map(|name| source.join(name)).into_iter().find(|path| path.exists());
-        house.add(&root.expect("a crate has a root"), source, &Names::new());
-        house
+        structure.add(&root.expect("a crate has a root"), source, &Names::new());
+        structure
     }
 
-    /// Reads a module; those inside it have their files in `folder`.
+    /// Reads a module and its submodules, whose files are in `folder`.
     fn add(&mut self, file: &Path, folder: &Path, path: &Names) {
         let text = fs::read_to_string(file).unwrap();
         let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -77,7 +78,7 @@ impl House {
             })
             .collect();
         let mut reader = Reader { path, inner: &inner, module: Module::default(), imported: BTreeMap::new() };
-        // Twice: what is imported below may be named above.
+        // Two passes, because a name may be used above its import.
         reader.visit_file(&parsed);
         reader.visit_file(&parsed);
         self.modules.insert(path.clone(), reader.module);
@@ -89,8 +90,8 @@ impl House {
         }
     }
 
-    /// The module that defines what a path names.
-    fn home(&self, path: &[String], hops: usize) -> Option<Names> {
+    /// Returns the module that defines the item at a path.
+    fn definition(&self, path: &[String], hops: usize) -> Option<Names> {
         let mut at = Names::new();
         for (depth, name) in path.iter().enumerate() {
             let below = [at.as_slice(), std::slice::from_ref(name)].concat();
@@ -102,15 +103,15 @@ impl House {
             if hops == 0 || module.items.contains(name) {
                 return Some(at);
             }
-            for (door, target) in &module.doors {
-                let rest = if door == name { &path[depth + 1..] } else { &path[depth..] };
+            for (export, target) in &module.exports {
+                let rest = if export == name { &path[depth + 1..] } else { &path[depth..] };
                 let onward = [target.as_slice(), rest].concat();
-                if door == name {
-                    return self.home(&onward, hops - 1);
+                if export == name {
+                    return self.definition(&onward, hops - 1);
                 }
-                let inside = self.home(target, hops - 1);
-                if door == "*" && inside.is_some_and(|inside| self.modules[&inside].items.contains(name)) {
-                    return self.home(&onward, hops - 1);
+                let inside = self.definition(target, hops - 1);
+                if export == "*" && inside.is_some_and(|inside| self.modules[&inside].items.contains(name)) {
+                    return self.definition(&onward, hops - 1);
                 }
             }
             return Some(at);
@@ -118,10 +119,10 @@ impl House {
         Some(at)
     }
 
-    /// Which module needs which.
-    fn arrows(&self) -> BTreeMap<Names, BTreeSet<Names>> {
+    /// Returns the modules that every module depends on.
+    fn dependencies(&self) -> BTreeMap<Names, BTreeSet<Names>> {
         let of = |(path, module): (&Names, &Module)| {
-            let targets = module.named.iter().filter_map(|named| self.home(named, 9));
+            let targets = module.named.iter().filter_map(|named| self.definition(named, 9));
             (path.clone(), targets.filter(|target| target != path).collect())
         };
         self.modules.iter().map(of).collect()
@@ -132,17 +133,17 @@ fn file_name(path: &[String]) -> String {
     if path.is_empty() { "the root".to_owned() } else { path.join("/") }
 }
 
-/// Collects what one file names.
+/// Collects the paths that one file names.
 struct Reader<'a> {
     path: &'a Names,
     inner: &'a [String],
     module: Module,
-    /// What imported names stand for.
+    /// The paths that imported names refer to.
     imported: BTreeMap<String, Names>,
 }
 
 impl Reader<'_> {
-    /// The path from the root of the crate; none where it leaves the crate.
+    /// Returns the path from the root of the crate; `None` for a path outside the crate.
     fn absolute(&mut self, names: &[String]) -> Option<Names> {
         let first = names.first()?;
         let mut base = match first.as_str() {
@@ -207,11 +208,11 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         }
         let mut all = Vec::new();
         Self::flatten(&item.tree, &Names::new(), &mut all);
-        let is_door = !matches!(item.vis, Visibility::Inherited);
+        let is_export = !matches!(item.vis, Visibility::Inherited);
         for (name, path) in all {
             let Some(path) = self.absolute(&path) else { continue };
-            if is_door {
-                self.module.doors.insert((name.clone(), path.clone()));
+            if is_export {
+                self.module.exports.insert((name.clone(), path.clone()));
             } else {
                 self.module.named.insert(path.clone());
             }
@@ -230,11 +231,11 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 }
 
-/// Every node that a node reaches.
-fn reach<T: Ord + Clone>(arrows: &BTreeMap<T, BTreeSet<T>>, from: &T) -> BTreeSet<T> {
+/// Returns all nodes reachable from a node.
+fn reach<T: Ord + Clone>(edges: &BTreeMap<T, BTreeSet<T>>, from: &T) -> BTreeSet<T> {
     let (mut seen, mut todo) = (BTreeSet::new(), vec![from.clone()]);
     while let Some(at) = todo.pop() {
-        for next in arrows.get(&at).into_iter().flatten() {
+        for next in edges.get(&at).into_iter().flatten() {
             if seen.insert(next.clone()) {
                 todo.push(next.clone());
             }
@@ -243,11 +244,11 @@ fn reach<T: Ord + Clone>(arrows: &BTreeMap<T, BTreeSet<T>>, from: &T) -> BTreeSe
     seen
 }
 
-/// Groups of nodes that reach each other.
-fn circles<T: Ord + Clone>(arrows: &BTreeMap<T, BTreeSet<T>>) -> BTreeSet<BTreeSet<T>> {
-    let reached: BTreeMap<&T, BTreeSet<T>> = arrows.keys().map(|node| (node, reach(arrows, node))).collect();
-    let in_circle = reached.iter().filter(|(node, reached)| reached.contains(**node));
-    in_circle
+/// Returns the groups of nodes that reach each other.
+fn cycles<T: Ord + Clone>(edges: &BTreeMap<T, BTreeSet<T>>) -> BTreeSet<BTreeSet<T>> {
+    let reached: BTreeMap<&T, BTreeSet<T>> = edges.keys().map(|node| (node, reach(edges, node))).collect();
+    let in_cycle = reached.iter().filter(|(node, reached)| reached.contains(**node));
+    in_cycle
         .map(|(node, mine)| mine.iter().filter(|other| reached[*other].contains(*node)).cloned().collect())
         .collect()
 }
@@ -257,50 +258,50 @@ fn source(folder: &str) -> PathBuf {
 }
 
 #[test]
-fn no_circle_of_files() {
+fn files_form_no_cycle() {
     let mut found = Vec::new();
     for (name, folder) in CRATES {
-        let arrows = House::read(&source(folder)).arrows();
-        for circle in circles(&arrows) {
-            let files: Vec<String> = circle.iter().map(|path| file_name(path)).collect();
+        let edges = Structure::read(&source(folder)).dependencies();
+        for cycle in cycles(&edges) {
+            let files: Vec<String> = cycle.iter().map(|path| file_name(path)).collect();
             found.push(format!("{name}: {}", files.join(", ")));
-            for from in &circle {
-                for to in arrows[from].intersection(&circle) {
+            for from in &cycle {
+                for to in edges[from].intersection(&cycle) {
                     found.push(format!("    {} -> {}", file_name(from), file_name(to)));
                 }
             }
         }
     }
-    assert!(!drawing().contains(" = "), "rooms in circles:\n{}", drawing());
-    assert!(found.is_empty(), "files in circles:\n{}", found.join("\n"));
+    assert!(!drawing().contains(" = "), "modules in cycles:\n{}", drawing());
+    assert!(found.is_empty(), "files in cycles:\n{}", found.join("\n"));
 }
 
 #[test]
-fn no_crate_needs_one_above_it() {
+fn no_crate_depends_on_one_above_it() {
     for (at, (name, folder)) in CRATES.iter().enumerate() {
         let below: BTreeSet<&str> = CRATES[..at].iter().map(|(name, _)| *name).collect();
-        for (path, module) in &House::read(&source(folder)).modules {
+        for (path, module) in &Structure::read(&source(folder)).modules {
             for other in module.crates.iter().filter(|other| other != name) {
-                assert!(below.contains(other.as_str()), "{name}: {} needs {other}", file_name(path));
+                assert!(below.contains(other.as_str()), "{name}: {} depends on {other}", file_name(path));
             }
         }
     }
 }
 
-/// The rooms of a crate, files and folders in `src`, by floors: each needs only rooms on floors below its own. Rooms that
-/// need each other stand on one floor, joined by `=`.
-fn floors(arrows: &BTreeMap<Names, BTreeSet<Names>>) -> Vec<BTreeSet<String>> {
-    let room = |path: &Names| path.first().cloned();
+/// Returns the modules of a crate (files and folders of `src`) in layers: each depends only on modules in
+/// layers below. Modules that depend on each other are joined by `=` in one layer.
+fn layers(edges: &BTreeMap<Names, BTreeSet<Names>>) -> Vec<BTreeSet<String>> {
+    let module = |path: &Names| path.first().cloned();
     let mut between: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (from, targets) in arrows {
-        let Some(from) = room(from) else { continue };
-        let others = targets.iter().filter_map(room).filter(|to| *to != from);
+    for (from, targets) in edges {
+        let Some(from) = module(from) else { continue };
+        let others = targets.iter().filter_map(module).filter(|to| *to != from);
         between.entry(from.clone()).or_default().extend(others);
     }
-    let joined = circles(&between);
-    let name = |room: &String| {
-        let circle = joined.iter().find(|circle| circle.contains(room));
-        circle.map_or_else(|| room.clone(), |circle| circle.iter().cloned().collect::<Vec<_>>().join(" = "))
+    let joined = cycles(&between);
+    let name = |module: &String| {
+        let cycle = joined.iter().find(|cycle| cycle.contains(module));
+        cycle.map_or_else(|| module.clone(), |cycle| cycle.iter().cloned().collect::<Vec<_>>().join(" = "))
     };
     let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (from, targets) in &between {
@@ -308,28 +309,28 @@ fn floors(arrows: &BTreeMap<Names, BTreeSet<Names>>) -> Vec<BTreeSet<String>> {
         own.extend(targets.iter().map(name));
         own.remove(&name(from));
     }
-    let mut floors: Vec<BTreeSet<String>> = Vec::new();
+    let mut layers: Vec<BTreeSet<String>> = Vec::new();
     while !needs.is_empty() {
-        let built = |room: &String| floors.iter().any(|floor| floor.contains(room));
-        let ready = needs.iter().filter(|(_, below)| below.iter().all(built));
-        let floor: BTreeSet<String> = ready.map(|(room, _)| room.clone()).collect();
-        assert!(!floor.is_empty(), "circles were joined");
-        needs.retain(|room, _| !floor.contains(room));
-        floors.push(floor);
+        let placed = |module: &String| layers.iter().any(|layer| layer.contains(module));
+        let ready = needs.iter().filter(|(_, below)| below.iter().all(placed));
+        let layer: BTreeSet<String> = ready.map(|(module, _)| module.clone()).collect();
+        assert!(!layer.is_empty(), "cycles are joined");
+        needs.retain(|module, _| !layer.contains(module));
+        layers.push(layer);
     }
-    floors
+    layers
 }
 
-/// One floor in lines of at most 110 columns.
-fn floor_lines(at: usize, floor: &BTreeSet<String>) -> Vec<String> {
+/// Returns one layer in lines of at most 110 columns.
+fn layer_lines(at: usize, layer: &BTreeSet<String>) -> Vec<String> {
     let mut lines = vec![format!("  {at:>2}")];
-    for room in floor {
+    for module in layer {
         let last = lines.last_mut().expect("there is a first line");
-        if last.len() + room.len() > 108 {
-            lines.push(format!("      {room}"));
+        if last.len() + module.len() > 108 {
+            lines.push(format!("      {module}"));
         } else {
             last.push_str("  ");
-            last.push_str(room);
+            last.push_str(module);
         }
     }
     lines
@@ -338,14 +339,14 @@ fn floor_lines(at: usize, floor: &BTreeSet<String>) -> Vec<String> {
 fn drawing() -> String {
     let mut lines = Vec::new();
     for (name, folder) in CRATES.iter().rev() {
-        let house = House::read(&source(folder));
-        let named = |one: &&str| house.modules.values().any(|module| module.crates.contains(*one));
+        let structure = Structure::read(&source(folder));
+        let named = |one: &&str| structure.modules.values().any(|module| module.crates.contains(*one));
         let needed: Vec<&str> = CRATES.iter().map(|(name, _)| *name).filter(named).collect();
         let needed = if needed.is_empty() { "no other".to_owned() } else { needed.join(", ") };
         let place = if *folder == "." { "src".to_owned() } else { format!("{folder}/src") };
         lines.push(format!("{name} ({place}) needs {needed}"));
-        for (at, floor) in floors(&house.arrows()).iter().enumerate().rev() {
-            lines.extend(floor_lines(at, floor));
+        for (at, layer) in layers(&structure.dependencies()).iter().enumerate().rev() {
+            lines.extend(layer_lines(at, layer));
         }
         lines.push(String::new());
     }
@@ -353,7 +354,7 @@ fn drawing() -> String {
 }
 
 #[test]
-fn the_drawing_is_that_of_the_imports() {
+fn the_drawing_matches_the_imports() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md");
     let text = fs::read_to_string(path).unwrap();
     let (before, rest) = text.split_once(START).expect("the drawing begins");

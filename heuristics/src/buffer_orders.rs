@@ -1,7 +1,7 @@
-//! Orders in which buffers are placed.
+//! Orders in which heuristics place buffers.
 //!
-//! Each rule is a key; ties fall to the keys named and at last to the id, so that an order is a function of the
-//! instance. O(n log n), except [`Order::Conflicts`].
+//! Each rule is a sort key. Ties are broken by the further keys named, then by id, so an order is a function
+//! of the instance. O(n log n), except [`Order::Conflicts`].
 
 use crate::heat::Heat;
 use plimsoll_model::{BufferId, Instance};
@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 /// A rule that orders buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Order {
-    /// First step alive ascending: execution order.
+    /// First live step ascending: execution order.
     Start,
     /// Size descending.
     Size,
@@ -18,26 +18,27 @@ pub enum Order {
     SizeDuration,
     /// Size times duration descending.
     Area,
-    /// Steps alive descending.
+    /// Duration (number of live steps) descending.
     Duration,
-    /// Steps alive ascending.
+    /// Duration (number of live steps) ascending.
     ShortDuration,
     /// Number of conflicting buffers descending, then size descending.
     Conflicts,
-    /// Largest load during the life descending, then size descending: what lives at the busiest step is stacked first.
+    /// Largest load during the lifespan descending, then size descending. Buffers live at the most loaded
+    /// step come first.
     Heat,
-    /// Steps by bytes alive (their *breadth*) descending, the earlier of equals first; at each step the buffers
-    /// not yet taken by size descending.
+    /// Steps by live bytes (their *breadth*) descending, ties by the earlier step. Within a step, the buffers
+    /// not yet ordered by size descending.
     Breadth,
 }
 
 impl Order {
-    /// All buffers of the instance in this order.
+    /// Returns all buffers of the instance in this order.
     pub fn of(self, instance: &Instance) -> Vec<BufferId> {
         let size = |id: BufferId| Reverse(instance.buffer(id).size());
         let duration = |id: BufferId| instance.buffer(id).lifespan().duration();
         let mut order: Vec<BufferId> = instance.ids().collect();
-        // Stable sorts of ascending ids: ties keep the smaller id first.
+        // The ids ascend and the sorts are stable, so ties keep the smaller id first.
         match self {
             Self::Start => order.sort_by_key(|&id| instance.buffer(id).lifespan().hull().lower),
             Self::Size => order.sort_by_key(|&id| size(id)),
@@ -55,7 +56,8 @@ impl Order {
                 order.sort_by_cached_key(|&id| (Reverse(load(id)), size(id)));
             }
             Self::Breadth => {
-                // A buffer is taken at the first of its steps in this order: the busiest of its life.
+                // A buffer is ordered at the first of its steps in this order, the most loaded step of its
+                // lifespan.
                 let heat = Heat::of(instance);
                 order.sort_by_cached_key(|&id| {
                     let peak = heat.during(instance.buffer(id).lifespan());
@@ -67,10 +69,10 @@ impl Order {
     }
 }
 
-/// Number of buffers each one conflicts with.
+/// Returns, for every buffer, the number of buffers that conflict with it.
 ///
-/// Whose hulls meet is counted from sorted starts and ends; only pairs and lifespans with gaps are looked at one
-/// by one: O(n log n + p log p + g n) for p pairs and g buffers with gaps.
+/// Overlapping hulls are counted from sorted starts and ends. Separations, exclusions and lifespans with gaps
+/// are processed individually: O(n log n + p log p + g n) for p such pairs and g buffers with gaps.
 pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
     let hulls = || instance.buffers().iter().map(|buffer| buffer.lifespan().hull());
     let mut starts: Vec<_> = hulls().map(|hull| hull.lower).collect();
@@ -88,7 +90,7 @@ pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
     let gapped: Vec<BufferId> = instance.ids().filter(|&id| lifespan(id).has_gaps()).collect();
     for &a in &gapped {
         for b in instance.ids() {
-            // Two buffers with gaps are met twice, from either side; count them once.
+            // A pair of buffers with gaps is visited twice; count it once.
             let counted = lifespan(b).has_gaps() && b <= a;
             let hulls_meet = lifespan(a).hull().intersects(lifespan(b).hull());
             if !counted && hulls_meet && !lifespan(a).intersects(lifespan(b)) {
@@ -108,8 +110,8 @@ pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
     counts
 }
 
-/// Logarithm to base 2 of a positive number from additions and multiplications only, so that it is the same to
-/// the last bit on any machine; good to about 1e-9.
+/// Returns the logarithm to base 2 of a positive number, with an error of about 1e-9. It uses only basic
+/// arithmetic, so that the result is identical to the last bit on every machine.
 pub(crate) fn log2(number: u64) -> f64 {
     let exponent = number.max(1).ilog2();
     let mantissa = number.max(1) as f64 / (1u64 << exponent) as f64;
@@ -168,17 +170,17 @@ mod tests {
     fn breadth_order_agrees_with_its_definition() {
         for seed in 0..200 {
             let instance = small_instance(SmallParams::with_features(9, seed % 16), seed);
-            let alive = |step: u64| {
-                let lives = |&id: &BufferId| instance.buffer(id).lifespan().contains(Step::new(step));
-                instance.ids().filter(lives).collect::<Vec<_>>()
+            let live = |step: u64| {
+                let contains = |&id: &BufferId| instance.buffer(id).lifespan().contains(Step::new(step));
+                instance.ids().filter(contains).collect::<Vec<_>>()
             };
             let breadth =
-                |step: u64| -> u64 { alive(step).iter().map(|&id| instance.buffer(id).size().get()).sum() };
+                |step: u64| -> u64 { live(step).iter().map(|&id| instance.buffer(id).size().get()).sum() };
             let mut steps: Vec<u64> = (0..8).collect();
             steps.sort_by_key(|&step| (Reverse(breadth(step)), step));
             let mut expected: Vec<BufferId> = Vec::new();
             for step in steps {
-                let mut here = alive(step);
+                let mut here = live(step);
                 here.retain(|id| !expected.contains(id));
                 here.sort_by_key(|&id| Reverse(instance.buffer(id).size()));
                 expected.extend(here);

@@ -1,31 +1,33 @@
-//! Ejection search: pushes a layout below a target by throwing out whoever is in the way.
+//! Ejection search: lowers the peak of a layout by ejecting the buffers in the way.
 //!
-//! **Definition.** Given a valid layout, a *target* below its peak is set. Every buffer that ends above the target is taken
-//! out and waits. As long as anybody waits, one of the larger ones is put into a gap below the target; where there is
-//! none, it is put all the same where it is cheapest, and those in its way are taken out and wait in turn. The
-//! *price* of taking a buffer out is its area times its penalty; a buffer's penalty is one plus the number of times it
-//! found no gap, so nobody is thrown out for ever by the same neighbours. When nobody waits, the layout is valid and meets
-//! the target, and a lower one is set.
+//! **Definition.** Given a valid layout, the search sets a *target* below its peak. Every buffer that ends
+//! above the target is removed and becomes pending. While buffers are pending, one of the larger ones is
+//! placed into a gap below the target. If there is no gap, it is placed at the cheapest offset, and the
+//! buffers in its way are ejected and become pending. The *cost* of ejecting a buffer is its area times its
+//! penalty. The penalty is one plus the number of times the buffer found no gap. It prevents neighbours from
+//! ejecting each other for ever. When no buffer is pending, the layout is valid and meets the target, and the
+//! search sets a lower one.
 //!
 //! ```text
 //! target ─ ─ ─ ─┌───┐─ ─        ─ ─ ─ ─ ─ ─ ─ ─
-//!   ┌────┐      │ x │  ┌──┐     ┌────┐ ┌───┐ ┌──┐    x takes the place of a, which was
-//!   │ p  │ ┌─┐  └───┘  │q │     │ p  │ │ x │ │q │    cheapest; a finds another one
+//!   ┌────┐      │ x │  ┌──┐     ┌────┐ ┌───┐ ┌──┐    x ejects a, the cheapest buffer
+//!   │ p  │ ┌─┐  └───┘  │q │     │ p  │ │ x │ │q │    in its way; a becomes pending
 //!   │    │ │a│  ┌───┐  │  │     │    │ └───┘ │  │
 //! ```
 //!
-//! The first targets are [`STEP`] of the way from the peak to the bound. After [`Search::patience`] buffers without
-//! success the layout is taken back to the best one, the step is halved and the patience doubled.
+//! The first target is a fraction [`STEP`] of the way from the peak to the bound. After [`Search::patience`]
+//! placements without success, the search restores the best layout, halves the step and doubles the patience.
 //!
-//! **Invariants.** Whatever is placed is valid: alignments, fixed offsets, gaps, separations and exclusions are kept;
-//! fixed buffers are never taken out. The same seed and node limit give the same answer.
+//! **Invariants.** The partial layout is always valid: it respects alignments, fixed offsets, gaps,
+//! separations and exclusions. Fixed buffers are never ejected. The same seed and node limit give the same
+//! answer.
 //!
-//! **Complexity.** Putting a buffer is O(m log m) for m placed buffers that conflict with it, looked up in a time index
-//! of linear size; no conflict graph is built. Work is local: only buffers near what ends above the target move,
-//! so a million buffers are improved where it matters, at the same speed as a thousand.
+//! **Complexity.** Placing a buffer is O(m log m) for m placed buffers that conflict with it. They are found
+//! in a time index of linear size; no conflict graph is built. Work is local: only buffers near those above
+//! the target move. A step costs about the same for a million buffers as for a thousand.
 //!
-//! **Source.** Nagata, Braysy: A powerful route minimization heuristic for the vehicle routing problem with time
-//! windows, 2009 (guided ejection search), carried over to offsets; prices and targets are ours.
+//! **Source.** Nagata, Braysy: A powerful route minimization heuristic for the vehicle routing problem with
+//! time windows, 2009 (guided ejection search), applied to offsets. Costs and targets are from this project.
 
 use crate::gaps::State;
 use crate::placement::Fit;
@@ -38,33 +40,38 @@ use plimsoll_model::{
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Part of the way from the peak to the bound that the first target goes.
+/// Distance of the first target from the peak, as a fraction of the way to the bound.
 const STEP: f64 = 0.3;
 
-/// Of so many waiting buffers, drawn at random, the largest is next.
+/// The next buffer is the largest of this many pending buffers drawn at random.
 const DRAWS: usize = 4;
 
-/// Places read between two looks at the clock.
+/// Number of index entries read between two checks of the clock.
 const WORK_STRIDE: usize = 50_000;
 
-/// Buffers put in a run without time and node limit: so many, and so many per buffer.
+/// Placements in a run without time and node limit: a constant, and a number per buffer.
 const EFFORT: (u64, u64) = (20_000, 4);
 
-/// Pushes a layout below falling targets. A node is a buffer put.
+/// Ejection search for the offset problem. A node is one placement.
+///
+/// The search starts from a valley-fit layout and lowers its peak below falling targets by ejecting buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct EjectionSearch {
-    /// Seed of all choices.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl EjectionSearch {
-    /// With a seed.
+    /// Creates a search with the given seed.
     pub fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// Improves a valid layout until it meets `bound` or the target of the budget, or the budget is spent; the best
-    /// layout with its peak, where it is better, and why it ended. Every improvement is reported as it is found.
+    /// Improves a valid layout until it meets `bound` or the target of the budget, or the budget is
+    /// exhausted.
+    ///
+    /// Returns the best layout and its peak in bytes if it improved, and the termination reason. `better` is
+    /// called for every improvement.
     pub fn improve(
         &self,
         instance: &Instance,
@@ -126,10 +133,10 @@ struct Search<'a> {
     best: Vec<u64>,
     peak: u64,
     improved: bool,
-    waiting: Vec<u32>,
-    /// Buffers put for one target before it is given up.
+    pending: Vec<u32>,
+    /// Placements for one target before it is abandoned.
     patience: u64,
-    /// All targets are multiples of this above the bound.
+    /// Targets above the bound are multiples of this.
     grain: u64,
     checked: usize,
 }
@@ -150,14 +157,15 @@ impl<'a> Search<'a> {
             best,
             peak: start.peak(instance).get(),
             improved: false,
-            waiting: Vec::new(),
+            pending: Vec::new(),
             patience: 20_000 + n / 4,
             grain: instance.grain().get(),
             checked: 0,
         }
     }
 
-    /// Sets lower and lower targets; the error says why it ended before the bound was met.
+    /// Sets falling targets until the peak meets the bound. The error is the termination reason if it does
+    /// not.
     fn run(
         &mut self,
         bound: Bytes,
@@ -188,22 +196,23 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Tries to bring every buffer below the target; true where that worked, and the best layout is the new one.
+    /// Tries to move every buffer below the target. Returns true on success; the best layout is then the new
+    /// one.
     fn attempt(&mut self, target: u64, budget: &mut Budget) -> Result<bool, Stop> {
-        self.waiting.clear();
+        self.pending.clear();
         for id in 0..self.best.len() as u32 {
             if self.state.end(id).is_some_and(|end| end > target) {
                 if self.state.is_fixed(id) {
                     return Ok(false);
                 }
-                self.waiting.push(id);
+                self.pending.push(id);
             }
         }
-        for at in 0..self.waiting.len() {
-            self.state.take(self.waiting[at]);
+        for at in 0..self.pending.len() {
+            self.state.take(self.pending[at]);
         }
         let mut puts = 0;
-        while !self.waiting.is_empty() {
+        while !self.pending.is_empty() {
             if puts == self.patience {
                 return Ok(false);
             }
@@ -212,23 +221,24 @@ impl<'a> Search<'a> {
                 return Err(stop);
             }
             let id = self.next();
-            self.state.face(id);
+            self.state.select(id);
             let fit = if self.rng.random_bool(0.5) { Fit::First } else { Fit::Best };
             if let Some(offset) = self.state.gap(id, fit, target) {
                 self.state.put(id, offset);
-            } else if !self.state.evict(id, target, &mut self.rng, &mut self.waiting) {
-                self.waiting.push(id);
+            } else if !self.state.evict(id, target, &mut self.rng, &mut self.pending) {
+                self.pending.push(id);
             }
         }
         self.peak = 0;
         for (id, offset) in (0u32..).zip(&mut self.best) {
-            *offset = self.state.offset(id).expect("nobody waits");
-            self.peak = self.state.end(id).expect("nobody waits").max(self.peak);
+            *offset = self.state.offset(id).expect("no buffer is pending");
+            self.peak = self.state.end(id).expect("no buffer is pending").max(self.peak);
         }
         Ok(true)
     }
 
-    /// Counts a buffer; reads the clock by the work done, as one buffer may meet thousands of others.
+    /// Counts a placement. It checks the clock by the work done, since one placement may read thousands of
+    /// entries.
     fn tick(&mut self, budget: &mut Budget) -> Option<Stop> {
         let stop = budget.tick();
         if stop.is_none() && self.state.work - self.checked > WORK_STRIDE {
@@ -238,19 +248,19 @@ impl<'a> Search<'a> {
         stop
     }
 
-    /// Takes one of the larger waiting buffers.
+    /// Removes and returns one of the larger pending buffers.
     fn next(&mut self) -> u32 {
-        let mut chosen = self.rng.random_range(0..self.waiting.len());
-        for _ in 1..DRAWS.min(self.waiting.len()) {
-            let other = self.rng.random_range(0..self.waiting.len());
-            if self.state.weight(self.waiting[other]) > self.state.weight(self.waiting[chosen]) {
+        let mut chosen = self.rng.random_range(0..self.pending.len());
+        for _ in 1..DRAWS.min(self.pending.len()) {
+            let other = self.rng.random_range(0..self.pending.len());
+            if self.state.weight(self.pending[other]) > self.state.weight(self.pending[chosen]) {
                 chosen = other;
             }
         }
-        self.waiting.swap_remove(chosen)
+        self.pending.swap_remove(chosen)
     }
 
-    /// Back to the best layout.
+    /// Restores the best layout.
     fn restore(&mut self) {
         for (id, &offset) in (0u32..).zip(&self.best) {
             match self.state.offset(id) {
@@ -270,7 +280,7 @@ mod tests {
     use plimsoll_model::{check_layout, simple_bound};
 
     #[test]
-    fn every_layout_on_the_way_is_valid_and_lower() {
+    fn every_improvement_is_valid_and_lower() {
         for seed in 0..200 {
             let instance = small_instance(SmallParams::with_features(14, seed % 16), seed);
             let start = valley_fit(&instance, ValleyWeights::default(), &mut Budget::unlimited()).unwrap();

@@ -1,15 +1,15 @@
-//! Fusions without proof.
+//! Heuristics for fusion.
 
 use crate::report::{Bounded, single};
 use plimsoll_model::fusion::{FusionProblem, Fusions, fusion_bound};
 use plimsoll_model::{Bound, Entry, Kind};
 
-/// Every heuristic for fusions.
+/// Every heuristic for the fusion problem.
 pub const FUSIONS: &[Entry<Fusions>] = &[Entry {
     name: "greedy",
     kind: Kind::Heuristic,
-    about: "in the order of the operators, the longest match that is still free",
-    source: "the paper on cross-unit operator fusion, section 2.1",
+    about: "scans the operators in order and takes the longest match that is still free",
+    source: "cross-unit fusion, section 2.1",
     build: &|_| {
         single("greedy", |problem: &FusionProblem, budget| {
             budget.spend(problem.matches().len() as u64);
@@ -24,12 +24,14 @@ impl Bounded for Fusions {
     }
 }
 
-/// The matches, ascending, of a pass through the operators in their order: one that is free takes the longest free match that begins with it, of equals the
-/// one whose pattern comes first. O(matches x steps).
+/// Returns the matches chosen by one pass over the operators in their order, as ascending indices.
+///
+/// A free operator takes the longest free match that begins with it; ties go to the pattern that comes first.
+/// O(matches times steps).
 pub fn longest_matches(problem: &FusionProblem) -> Vec<usize> {
     let mut taken = vec![false; problem.operators().len()];
     let mut chosen = Vec::new();
-    // Matches are listed in just that order.
+    // The problem lists its matches in this order.
     for (at, one) in problem.matches().iter().enumerate() {
         if one.places.iter().all(|&place| !taken[place]) {
             for &place in &one.places {

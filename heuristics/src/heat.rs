@@ -1,28 +1,30 @@
-//! The largest load during a buffer's life.
+//! The largest load during the lifespan of a buffer.
 
 use plimsoll_model::{Bytes, Instance, Lifespan, LoadProfile, Step};
 
-/// Answers how loaded the busiest step of a lifespan is.
+/// Finds the most loaded step of a lifespan.
 ///
-/// A segment tree over the load profile: built in O(n log n), linear memory, O(log n) per interval asked about.
+/// It is a segment tree over the load profile: built in O(n log n), linear memory, O(log n) per queried
+/// interval.
 #[derive(Clone, Debug)]
 pub struct Heat {
     profile: LoadProfile,
-    /// Node `i` holds the better piece of nodes `2i` and `2i + 1`; the leaves start at the number of pieces.
+    /// Node `i` contains the piece with the larger load among nodes `2i` and `2i + 1`. The leaves start at
+    /// the number of pieces.
     tree: Vec<u32>,
 }
 
-/// The busiest step of a life.
+/// The most loaded step of a lifespan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peak {
-    /// Bytes live there.
+    /// Live bytes at the step.
     pub load: Bytes,
-    /// The step; the earliest of equals.
+    /// The step; ties go to the earliest.
     pub step: Step,
 }
 
 impl Heat {
-    /// Of an instance.
+    /// Builds the tree for an instance.
     ///
     /// # Panics
     /// Never: an instance has fewer than 2^32 buffers, and ids are counted in 32 bits.
@@ -39,13 +41,13 @@ impl Heat {
         heat
     }
 
-    /// The larger load; of equals the earlier piece.
+    /// Returns the piece with the larger load; ties go to the earlier piece.
     fn hotter(&self, a: u32, b: u32) -> u32 {
         let key = |piece: u32| (self.profile.pieces()[piece as usize].1, std::cmp::Reverse(piece));
         if key(a) >= key(b) { a } else { b }
     }
 
-    /// The busiest piece among positions `from..to`, not empty.
+    /// Returns the most loaded piece in the non-empty range `from..to`.
     fn busiest(&self, from: usize, to: usize) -> u32 {
         let leaves = self.profile.pieces().len();
         let (mut left, mut right) = (from + leaves, to + leaves);
@@ -64,16 +66,17 @@ impl Heat {
         best
     }
 
-    /// The busiest step of a lifespan of the instance.
+    /// Returns the most loaded step of a lifespan of the instance.
     ///
     /// # Panics
-    /// If the lifespan is of another instance and outside this one's profile.
+    /// If the lifespan belongs to another instance and lies outside the profile.
     pub fn during(&self, lifespan: &Lifespan) -> Peak {
         let pieces = self.profile.pieces();
         let piece_at = |step: Step| pieces.partition_point(|(interval, _)| interval.upper <= step);
         let mut best: Option<Peak> = None;
         for part in lifespan.intervals() {
-            // A border of a lifespan is a border of pieces, but one piece may span no change of load.
+            // Lifespan borders are piece borders, unless the load does not change there and pieces were
+            // merged.
             let to = pieces.partition_point(|(interval, _)| interval.lower < part.upper);
             let (interval, load) = pieces[self.busiest(piece_at(part.lower), to) as usize];
             if best.is_none_or(|best| load > best.load) {

@@ -1,15 +1,16 @@
 //! Hill climbing over orders, after TVM's unified static memory planner.
 //!
-//! **Definition.** A state is an order; its value is the peak of the [first fit](crate::place) placement. The start is
-//! size descending, more conflicts first among equals. A move takes a buffer `x` that ends at the peak and a
-//! buffer placed before it that conflicts with it (a neighbour) or with such a neighbour, and swaps their
-//! positions. A better or equal order is kept; a worse one with a probability that starts at one half and falls
-//! linearly to zero over the attempts.
+//! **Definition.** A state is an order; its value is the peak of its [first fit](crate::place) placement. The
+//! initial order is size descending, ties by more conflicts first. A move selects a buffer `x` that ends at
+//! the peak, and an earlier buffer that conflicts with `x` or with a neighbour of `x` in the conflict graph.
+//! It swaps their positions. A better or equal order is accepted. A worse one is accepted with a probability
+//! that starts at one half and falls linearly to zero over the attempts.
 //!
-//! **Invariants.** Every state decodes to a valid layout; the best is kept apart from the current one.
+//! **Invariants.** Every state decodes to a valid layout. The best layout is stored separately from the
+//! current one.
 //!
-//! **Complexity.** One placement and O(n) conflict tests per attempt; 500 attempts, fewer on large
-//! instances: it ends after four million buffers placed. Linear memory.
+//! **Complexity.** One placement and O(n) conflict tests per attempt. There are 500 attempts, fewer on large
+//! instances: the search ends after placing four million buffers. Linear memory.
 //!
 //! **Source.** Apache TVM, USMP `hill_climb`, from its published description.
 
@@ -20,10 +21,10 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::cmp::Reverse;
 
-/// Most buffers placed in one run.
+/// Maximum number of buffers placed in one run.
 const PLACEMENTS: u64 = 4_000_000;
 
-/// Swaps buffers at the peak with earlier conflicting ones, a given number of times. A node is a buffer placed.
+/// Runs the given number of attempts. A node is one placed buffer.
 pub(crate) fn climb(
     (attempts, seed): (u32, u64),
     instance: &Instance,
@@ -67,11 +68,13 @@ fn start(instance: &Instance) -> Vec<BufferId> {
 fn decode(arrangement: &mut Arrangement, order: &[BufferId], budget: &mut Budget) -> Result<Layout, Stop> {
     match arrangement.run(order, Fit::First, None, budget) {
         Err(Abandoned::Budget(stop)) => Err(stop),
-        Err(Abandoned::Peak) | Ok(_) => Ok(arrangement.layout().expect("a run without limit ends")),
+        Err(Abandoned::Peak) | Ok(_) => {
+            Ok(arrangement.layout().expect("a run without a limit places every buffer"))
+        }
     }
 }
 
-/// Two positions to swap, or `None` where no buffer at the peak has a movable one before it.
+/// Returns two positions to swap; `None` if the chosen buffer at the peak has no earlier movable neighbour.
 fn pick(
     instance: &Instance,
     order: &[BufferId],
@@ -91,7 +94,7 @@ fn pick(
     let neighbours = before(late);
     let near = *choose(&neighbours, rng)?;
     let further = before(near);
-    // Half of the moves go one step further, where there is one.
+    // Half of the moves use a neighbour of the neighbour, if there is one.
     let early = if rng.random_bool(0.5) { choose(&further, rng).copied().unwrap_or(near) } else { near };
     Some((early, late))
 }

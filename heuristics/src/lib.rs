@@ -1,7 +1,9 @@
-//! Fast answers, no proof.
+//! Heuristics: fast algorithms without a proof of optimality.
 //!
-//! [`OFFSETS`], [`SPLIT_BUFFERS`], [`SHARED_OBJECTS`], [`ORDERS`], [`TIMELINES`], [`TIERS`] and [`SPILLING`] list every heuristic by name, with its source. All of them report the
-//! simplest bound, so an answer that meets it is proved optimal; none proves more.
+//! Eight lists contain every heuristic with its name, a summary and its source: [`OFFSETS`],
+//! [`SPLIT_BUFFERS`], [`SHARED_OBJECTS`], [`ORDERS`], [`TIMELINES`], [`TIERS`], [`SPILLING`] and [`FUSIONS`].
+//! Every heuristic reports the simple lower bound of its problem, so an answer that meets this bound is
+//! proved optimal. No heuristic proves more.
 //!
 //! ```
 //! use plimsoll_model::{Budget, Buffer, InstanceBuilder, Lifespan, Setup, Silent};

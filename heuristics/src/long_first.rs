@@ -1,27 +1,30 @@
-//! The few that live longest first, packed tightly; everybody else on top of them.
+//! Packs the few buffers with the longest lifespans tightly and places all others on top of them.
 //!
-//! In the trace of a server a handful of buffers live for most of the run and hold most of the memory, and a million short
-//! ones come and go between them. Filling valleys with all at once leaves gaps between the long ones that last for ever. So
-//! the longest are packed on their own, by an [ejection search](EjectionSearch) on a small instance, and valleys are
-//! filled from the upper edge of that.
+//! In an allocation trace of a server, a few buffers are live for most of the run and hold most of the
+//! memory. A million short ones come and go. Valley filling with all buffers at once leaves gaps between the
+//! long ones that persist to the end. Therefore the longest buffers are packed separately by an [ejection
+//! search](EjectionSearch) on a small instance. Valley filling then starts from the upper edge of this
+//! packing.
 
 use crate::ejection::EjectionSearch;
 use crate::ranks::Ranks;
 use crate::valley::{Skyline, ValleyWeights, envelope, fill, scores, valley_fit};
 use plimsoll_model::{Budget, BufferId, Instance, InstanceBuilder, Layout, Stop, simple_bound};
 
-/// At most so many are packed on their own, and one in so many.
+/// Maximum number of buffers that are packed separately, and their maximum share: one in this many.
 const MOST_LONG: usize = 5_000;
 const ONE_IN: usize = 500;
 
-/// They must hold at least this share of all steps alive; otherwise nothing is gained.
+/// Minimum share of all live steps that the long buffers must hold for the method to pay off.
 const LEAST_SHARE: f64 = 0.3;
 
-/// Buffers put by the ejection search, per long buffer.
+/// Placements of the ejection search per long buffer.
 const PUTS: u64 = 30;
 
-/// A layout with the longest buffers at the bottom; `None` where no few buffers hold much of the time, where a buffer is fixed
-/// or separated, or where the budget ends first. The ejection search takes at most a quarter of the time left.
+/// Returns a layout with the longest buffers at the bottom.
+///
+/// `None` if the longest buffers hold too few live steps, if a buffer is fixed or separated, or if the budget
+/// ends first. The ejection search uses at most a quarter of the remaining time.
 pub fn long_first(instance: &Instance, seed: u64, budget: &mut Budget) -> Option<Layout> {
     if instance.has_fixed() || !instance.separations().is_empty() {
         return None;
@@ -41,7 +44,7 @@ pub fn long_first(instance: &Instance, seed: u64, budget: &mut Budget) -> Option
     fill(instance, &ranks, &scores, skyline, &placed, budget).ok()
 }
 
-/// The longest buffers, ascending, where they hold enough of the time.
+/// Returns the ids of the longest buffers, ascending, if they hold a large enough share of the live steps.
 fn longest(ranks: &Ranks) -> Option<Vec<u32>> {
     let count = (ranks.lower.len() / ONE_IN).min(MOST_LONG);
     if count < 2 {
@@ -57,10 +60,11 @@ fn longest(ranks: &Ranks) -> Option<Vec<u32>> {
     (own >= LEAST_SHARE * all).then_some(ids)
 }
 
-/// A low layout of the long buffers alone.
+/// Returns a low layout of the long buffers alone.
 fn pack(instance: &Instance, long: &[u32], seed: u64, budget: &mut Budget) -> Result<Layout, Stop> {
     let buffers = long.iter().map(|&id| instance.buffer(BufferId::new(id)).clone());
-    let own = InstanceBuilder::new("long").buffers(buffers).build().expect("a part of an instance is one");
+    let own =
+        InstanceBuilder::new("long").buffers(buffers).build().expect("a subset of an instance is valid");
     let start = valley_fit(&own, ValleyWeights::default(), budget)?;
     let time = budget.time_left().map(|left| left / 4);
     let mut part = budget.part(Some(PUTS * long.len() as u64), time);
@@ -83,7 +87,8 @@ mod tests {
         for seed in 0..2 {
             let instance = Family::named("trace").unwrap().make(100_000, seed).unwrap();
             let mut budget = Budget::unlimited();
-            let layout = long_first(&instance, seed, &mut budget).expect("few hold most of the time");
+            let layout =
+                long_first(&instance, seed, &mut budget).expect("few buffers hold most of the live steps");
             assert_eq!(check_layout(&instance, &layout), []);
         }
         let plain = Family::named("uniform").unwrap().make(2000, 1).unwrap();

@@ -1,12 +1,12 @@
-//! No sharing: every buffer its own memory, end to end.
+//! No sharing: every buffer has its own memory, end to end.
 //!
-//! The baseline every saving is measured against. Buffers lie in the order of their ids, each at the lowest aligned
-//! address at or above the end of the one before that no fixed buffer covers; who is alive when plays no part.
-//! On plain instances the peak is the sum of all sizes. O(n log n).
+//! This is the baseline for savings. Buffers are placed in the order of their ids. Each lies at the lowest
+//! aligned address at or above the end of the previous one that no fixed buffer covers. Lifespans are
+//! ignored. Without alignments and fixed offsets, the peak is the sum of all sizes. O(n log n).
 
 use plimsoll_model::{Budget, Bytes, Instance, Layout, Stop};
 
-/// Gives every buffer its own memory. A node is a buffer.
+/// Places all buffers end to end. A node is one buffer.
 pub(crate) fn end_to_end(instance: &Instance, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut taken: Vec<(u64, u64)> = instance
         .buffers()
@@ -31,7 +31,7 @@ pub(crate) fn end_to_end(instance: &Instance, budget: &mut Budget) -> Result<Opt
         while let Some(&(low, high)) = taken.get(next)
             && low < start + buffer.size().get()
         {
-            // Below the range there is no room left for this one, nor for any after it.
+            // There is no space below this range for this buffer or any later one.
             start = start.max(high.next_multiple_of(buffer.alignment().get()));
             next += 1;
         }
@@ -47,7 +47,7 @@ mod tests {
     use plimsoll_model::{Buffer, InstanceBuilder, Lifespan};
 
     #[test]
-    fn fixed_buffers_are_jumped_over() {
+    fn fixed_buffers_are_skipped() {
         let buffer = |name: &str, size: u64| Buffer::new(name, size, Lifespan::single(0, 1).unwrap());
         let instance = InstanceBuilder::new("t")
             .buffer(buffer("a", 3))

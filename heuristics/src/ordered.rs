@@ -1,4 +1,5 @@
-//! One order, one fit, one pass: most published planners are of this kind.
+//! Planners that place buffers in one pass, in one order and with one fit. Most published planners are of
+//! this kind.
 //!
 //! | planner | order | fit |
 //! |---|---|---|
@@ -7,13 +8,13 @@
 //! | greedy by breadth (Pisarchyk and Lee) | breadth | best |
 //! | global decreasing size best fit (XLA) | size, duration | best |
 //!
-//! Correct by the [placement engine](crate::place); O(n^2) at worst, linear memory.
+//! The [placement engine](crate::place) guarantees valid layouts. O(n^2) in the worst case, linear memory.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Abandoned, Arrangement, Fit};
 use plimsoll_model::{Budget, Instance, Layout, Stop};
 
-/// Places buffers in one order by one fit. A node is a buffer placed.
+/// Places the buffers in one order with one fit. A node is one placed buffer.
 pub(crate) fn ordered(
     instance: &Instance,
     (order, fit): (Order, Fit),
@@ -22,7 +23,7 @@ pub(crate) fn ordered(
     let mut arrangement = Arrangement::new(instance);
     match arrangement.run(&order.of(instance), fit, None, budget) {
         Err(Abandoned::Budget(stop)) => Err(stop),
-        // Without a limit the peak is never a reason.
+        // Without a limit, a run is never abandoned because of its peak.
         Err(Abandoned::Peak) | Ok(_) => Ok(arrangement.layout()),
     }
 }

@@ -1,17 +1,17 @@
-//! Lifespan hulls in ranked steps: only the order of steps matters, and 32 bits hold it.
+//! Lifespan hulls in ranks of steps. Only the order of steps matters, and ranks fit into 32 bits.
 
 use plimsoll_model::Instance;
 
-/// The hull of every buffer, half-open, in ranks of the steps at which some hull begins or ends.
+/// The hull of every buffer, half-open, in ranks of the steps at which a hull begins or ends.
 ///
-/// Built in O(n log n); linear memory.
+/// Built in O(n log n), with linear memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
-    /// First rank alive, by buffer.
+    /// First live rank of every buffer.
     pub lower: Vec<u32>,
-    /// First rank after, by buffer.
+    /// First rank after the hull of every buffer.
     pub upper: Vec<u32>,
-    /// Number of ranks from the first begin to the last end; at least 1.
+    /// Number of ranks from the first start to the last end; at least 1.
     pub count: u32,
 }
 
@@ -29,7 +29,7 @@ impl Ranks {
         let mut count = 0u32;
         for chunk in events.chunk_by(|a, b| a.0 == b.0) {
             for &(_, id) in chunk {
-                // A hull begins before it ends, so its begin is met first.
+                // A hull begins before it ends, so its start is visited first.
                 let begin = &mut lower[id as usize];
                 if *begin == u32::MAX {
                     *begin = count;
@@ -42,7 +42,7 @@ impl Ranks {
         Self { lower, upper, count: count.saturating_sub(1).max(1) }
     }
 
-    /// Number of ranks alive.
+    /// Returns the number of ranks in the hull of a buffer.
     pub fn duration(&self, at: usize) -> u32 {
         self.upper[at] - self.lower[at]
     }

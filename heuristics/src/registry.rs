@@ -1,4 +1,5 @@
-//! Every heuristic there is: the list that the command, the tables and the conformance tests read.
+//! The registry entries of all heuristics for instance problems. The command, the tables and the tests read
+//! them.
 
 use crate::buffer_orders::Order;
 use crate::ejection::EjectionSearch;
@@ -19,8 +20,8 @@ const LUNA: &str =
 const PISARCHYK: &str = "Pisarchyk, Lee: Efficient Memory Management for Deep Neural Net Inference, 2020";
 const CLASSICAL: &str = "classical list placement for dynamic storage allocation";
 
-const MINI_INFER: &str = "Mini-Infer static memory planning";
-const PATENT: &str = "patent on memory management by mutually exclusive operators";
+const MINI_INFER: &str = "Mini-Infer report, static memory planning";
+const PATENT: &str = "memory-planning patent, mutually exclusive operators";
 const CANN: &str = "CANN graph engine, memory reuse";
 
 macro_rules! ordered {
@@ -58,8 +59,8 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "naive",
         kind: Kind::Heuristic,
-        about: "no sharing: every buffer its own memory, end to end",
-        source: "baseline of all five source documents",
+        about: "no sharing: every buffer has its own memory, end to end",
+        source: "baseline of all five reproduced documents",
         build: &|_| single("naive", end_to_end),
     },
     ordered!("sequential", Start, First, LUNA, "execution order, lowest gap"),
@@ -93,7 +94,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         Breadth,
         Best,
         PISARCHYK,
-        "busiest steps first, size descending in each, tightest gap"
+        "most loaded steps first, size descending within a step, tightest gap"
     ),
     ordered!(
         "xla-best-fit",
@@ -105,7 +106,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "patent-descending",
         kind: Kind::Heuristic,
-        about: "size descending, into memory that one placed non-exclusive buffer uses",
+        about: "size descending, preferably into memory of one placed non-conflicting buffer",
         source: PATENT,
         build: &|_| single("patent-descending", patent_descending),
     },
@@ -119,7 +120,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "usmp-hill-climb",
         kind: Kind::Heuristic,
-        about: "swaps buffers at the peak with earlier conflicting ones, lowest gap",
+        about: "hill climbing: swaps buffers at the peak with earlier conflicting ones, lowest gap",
         source: "Apache TVM, unified static memory planner, hill_climb",
         build: &|setup| {
             anytime("usmp-hill-climb", move |instance, budget, run| {
@@ -130,15 +131,15 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "iterated-search",
         kind: Kind::Heuristic,
-        about: "many orders: a portfolio, random weights, blame; anytime",
-        source: "ours; blame after Joslin, Clements: Squeaky Wheel Optimization, 1999",
+        about: "tries many orders: a portfolio, random weights, blame; anytime",
+        source: "this project; blame after Joslin, Clements: Squeaky Wheel Optimization, 1999",
         build: &|setup| guarded(IteratedSearch::new(setup.seed)),
     },
     Entry {
         name: "valley-fit",
         kind: Kind::Heuristic,
-        about: "fills valleys of the skyline with the longest that fits; a million buffers in seconds",
-        source: "ours; after Burke, Kendall, Whitwell: the orthogonal stock-cutting problem, 2004",
+        about: "fills valleys of the skyline with the longest buffer that fits; a million buffers in seconds",
+        source: "this project; after Burke, Kendall, Whitwell: the orthogonal stock-cutting problem, 2004",
         build: &|_| {
             single("valley-fit", |instance, budget| {
                 valley_fit(instance, ValleyWeights::default(), budget).map(Some)
@@ -148,22 +149,22 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "ejection-search",
         kind: Kind::Heuristic,
-        about: "puts what ends above a falling target elsewhere, throwing out who is in the way; anytime",
-        source: "ours; after Nagata, Braysy: guided ejection search, 2009",
+        about: "moves buffers above a falling target into gaps and ejects buffers in the way; anytime",
+        source: "this project; after Nagata, Braysy: guided ejection search, 2009",
         build: &|setup| guarded(EjectionSearch::new(setup.seed)),
     },
 ];
 
-/// Every heuristic for the offset problem with buffers cut into pieces.
+/// Every heuristic for split buffers.
 pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "patent-scattered",
     kind: Kind::Heuristic,
-    about: "size descending, cut into free memory of placed non-exclusive buffers",
+    about: "size descending, split over free memory of placed non-conflicting buffers",
     source: PATENT,
     build: &|_| single("patent-scattered", |instance, budget| patent_scattered(instance, budget).map(Some)),
 }];
 
-/// Powers of two from 512 bytes up.
+/// Size classes: powers of two from 512 bytes.
 const POWERS: Classes = Classes::PowersFrom(Bytes::new(512));
 
 /// Every heuristic for the shared-object problem.
@@ -175,9 +176,17 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         256,
         MINI_INFER,
-        "colours by size descending; sizes in units of 256 bytes"
+        "greedy colouring by size descending; sizes in multiples of 256 bytes"
     ),
-    pools!("mini-infer-unaligned", Size, First, Classes::All, 1, MINI_INFER, "colours by size descending"),
+    pools!(
+        "mini-infer-unaligned",
+        Size,
+        First,
+        Classes::All,
+        1,
+        MINI_INFER,
+        "greedy colouring by size descending"
+    ),
     pools!(
         "max-block",
         Start,
@@ -185,9 +194,9 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         512,
         CANN,
-        "execution order, first free pool; sizes in units of 512 bytes"
+        "execution order, first free object; sizes in multiples of 512 bytes"
     ),
-    pools!("max-block-unaligned", Start, First, Classes::All, 1, CANN, "execution order, first free pool"),
+    pools!("max-block-unaligned", Start, First, Classes::All, 1, CANN, "execution order, first free object"),
     pools!(
         "binary-block",
         Start,
@@ -195,9 +204,17 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         POWERS,
         512,
         CANN,
-        "execution order, pools by power of two; sizes in units of 512 bytes"
+        "execution order, objects by power of two; sizes in multiples of 512 bytes"
     ),
-    pools!("binary-block-unaligned", Start, First, POWERS, 1, CANN, "execution order, pools by power of two"),
+    pools!(
+        "binary-block-unaligned",
+        Start,
+        First,
+        POWERS,
+        1,
+        CANN,
+        "execution order, objects by power of two"
+    ),
     pools!("equality", Start, First, Classes::Equal, 1, PISARCHYK, "execution order, only equal sizes share"),
     pools!(
         "in-order",
@@ -206,7 +223,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "execution order, smallest sufficient pool or grow the largest"
+        "execution order, smallest sufficient object, or the largest grows"
     ),
     pools!(
         "shared-greedy-by-size",
@@ -215,7 +232,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "size descending, smallest free pool"
+        "size descending, smallest sufficient object"
     ),
     pools!(
         "shared-greedy-by-breadth",
@@ -224,19 +241,19 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "busiest steps first, smallest sufficient pool or grow the largest"
+        "most loaded steps first, smallest sufficient object, or the largest grows"
     ),
     Entry {
         name: "shared-greedy-by-size-improved",
         kind: Kind::Heuristic,
-        about: "stages of sizes descending, in each who is closest in time to a free pool first",
+        about: "by size stages descending; within a stage, the buffer closest in time to a free object first",
         source: PISARCHYK,
         build: &|_| assigning("shared-greedy-by-size-improved", Bytes::new(1), improved_by_size),
     },
     Entry {
         name: "min-cost-flow",
         kind: Kind::Heuristic,
-        about: "everybody takes over the memory of at most one that has died, at least cost in all; cubic",
+        about: "each buffer reuses the memory of at most one dead buffer, at least total cost; cubic time",
         source: "Lee et al.: On-Device Neural Net Inference with Mobile GPUs, 2019",
         build: &|_| assigning("min-cost-flow", Bytes::new(1), least_cost_flow),
     },

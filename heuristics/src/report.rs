@@ -1,4 +1,4 @@
-//! From a function to a solver, the same way for every heuristic.
+//! Adapters that turn a function into a solver, shared by all heuristics.
 
 use plimsoll_model::orders::{OrderProblem, around_bound};
 use plimsoll_model::{
@@ -6,7 +6,7 @@ use plimsoll_model::{
     Stop, Tracker, guarded, simple_bound,
 };
 
-/// A problem with a bound that each of its heuristics reports.
+/// A problem with a lower bound that all its heuristics report.
 pub(crate) trait Bounded: Problem {
     fn bound(input: &Self::Input) -> Bound<Self>;
 }
@@ -17,7 +17,7 @@ impl Bounded for Offsets {
     }
 }
 
-/// What is alive together has different addresses, in one piece or many: the bound holds for pieces too.
+/// Live buffers never share addresses, split or not, so the simple bound also holds for split buffers.
 impl Bounded for SplitBuffers {
     fn bound(instance: &Instance) -> Bound<Self> {
         simple_bound(instance)
@@ -30,7 +30,8 @@ impl Bounded for Orders {
     }
 }
 
-/// A heuristic as a function: it offers solutions to the tracker of its run, and returns why it ended early.
+/// A heuristic from a function, which offers solutions to the tracker and returns the reason if it ends
+/// early.
 struct Heuristic<F> {
     name: &'static str,
     search: F,
@@ -57,7 +58,7 @@ where
     }
 }
 
-/// A heuristic that may offer many solutions.
+/// Creates a heuristic that may offer many solutions.
 pub(crate) fn anytime<P: Bounded>(
     name: &'static str,
     search: impl Fn(&P::Input, &mut Budget, &mut Tracker<P>) -> Result<(), Stop> + Send + Sync + 'static,
@@ -65,7 +66,7 @@ pub(crate) fn anytime<P: Bounded>(
     guarded(Heuristic { name, search })
 }
 
-/// A heuristic that finds one solution or none.
+/// Creates a heuristic that finds at most one solution.
 pub(crate) fn single<P: Bounded>(
     name: &'static str,
     find: impl Fn(&P::Input, &mut Budget) -> Result<Option<P::Solution>, Stop> + Send + Sync + 'static,

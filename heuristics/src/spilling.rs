@@ -1,9 +1,11 @@
-//! What to spill, without proof: the worst step first, one buffer at a time, then back whatever still fits.
+//! Heuristics for spilling: spill one buffer at the most overloaded step at a time, then restore what still
+//! fits.
 //!
-//! While some step is above the capacity, one buffer alive at the worst step goes to the slower tier; where loads are fine and no
-//! placement is, one of those that end too high. At the end those spilled are tried again, the most traffic first.
-//! The two differ in who goes: the largest *area* (size times steps, which frees most and is what users reach for), or
-//! the largest area per byte of traffic. O(n (T + placements)) for T steps at which the load changes.
+//! While the load of some step exceeds the capacity, one buffer live at the most loaded step is spilled. If
+//! all loads fit but no placement does, one of the buffers that end above the capacity is spilled. Finally,
+//! spilled buffers are restored if they fit, those with the most traffic first. The two heuristics differ in
+//! the spilled buffer. One spills the largest *area* (size times steps), which frees the most. The other
+//! spills the largest area per byte of traffic. O(n (T + placements)) for T steps at which the load changes.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
@@ -20,20 +22,20 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     Entry {
         name: "largest-area",
         kind: Kind::Heuristic,
-        about: "the largest area alive at the worst step goes, until everything fits",
-        source: "list scheduling of evictions; the paper on cross-unit fusion: what does not fit goes to DDR",
+        about: "spills the largest area live at the most loaded step until everything fits",
+        source: "list scheduling of evictions; cross-unit fusion (DDR for what does not fit)",
         build: &|_| guarded(GreedySpill { name: "largest-area", choice: SpillChoice::Area }),
     },
     Entry {
         name: "cheapest-area",
         kind: Kind::Heuristic,
-        about: "the largest area per byte of traffic goes, until everything fits",
-        source: "own",
+        about: "spills the largest area per byte of traffic at the most loaded step until everything fits",
+        source: "this project",
         build: &|_| guarded(GreedySpill { name: "cheapest-area", choice: SpillChoice::AreaPerTraffic }),
     },
 ];
 
-/// Placements tried for what stays, the most promising first.
+/// Placements tried for the kept buffers, the most promising first.
 const ORDERS: [(Order, Fit); 5] = [
     (Order::Area, Fit::First),
     (Order::SizeDuration, Fit::Best),
@@ -42,31 +44,32 @@ const ORDERS: [(Order, Fit); 5] = [
     (Order::Start, Fit::First),
 ];
 
-/// Rounds after which twice as many go at a time, and how often that doubles.
+/// Number of rounds after which twice as many buffers are spilled per round, and the maximum number of
+/// doublings.
 const PATIENT: u32 = 8;
 const MOST_AT_ONCE: u32 = 10;
 
-/// Buffers placed, roughly, to fetch back what went for nothing.
+/// Approximate number of buffers placed in attempts to restore spilled buffers.
 const PUTS: u64 = 2_000_000;
 
-/// Who is spilled first.
+/// The rule that chooses the buffer to spill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpillChoice {
-    /// Size times steps.
+    /// The largest area: size times steps.
     Area,
-    /// The same per byte of traffic.
+    /// The largest area per byte of traffic.
     AreaPerTraffic,
 }
 
 impl SpillChoice {
-    /// `Greater` where `a` is spilled before `b`. Both may be spilled.
+    /// Returns `Greater` if `a` is spilled before `b`. Both must be spillable.
     fn compare(self, problem: &SpillProblem, a: BufferId, b: BufferId) -> Ordering {
         let area = |id: BufferId| problem.instance().buffer(id).area();
         let by_area = area(a).cmp(&area(b));
         if self == Self::Area {
             return by_area;
         }
-        // Areas leave 64 bits: near enough as a number with a fraction, and the same on any machine.
+        // Areas exceed 64 bits. Floating point is accurate enough and identical on every machine.
         let worth = |id: BufferId| {
             let traffic = problem.traffic(id).map_or(0, Bytes::get);
             area(id) as f64 / traffic.max(1) as f64
@@ -75,12 +78,12 @@ impl SpillChoice {
     }
 }
 
-/// Spills by one rule. A node is a buffer placed or spilled.
+/// A greedy heuristic for spilling. A node is one placed or spilled buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct GreedySpill {
-    /// Its name in the registry.
+    /// The name in the registry.
     pub name: &'static str,
-    /// Who goes first.
+    /// The rule that chooses the buffer to spill.
     pub choice: SpillChoice,
 }
 
@@ -100,8 +103,8 @@ impl Solver<Spilling> for GreedySpill {
         if let Some(all) = all_spilled(problem) {
             run.offer(all);
         }
-        let everyone: Vec<BufferId> = problem.instance().ids().collect();
-        if let Ok(Some(spill)) = greedy_spill(problem, self.choice, &everyone, budget) {
+        let all: Vec<BufferId> = problem.instance().ids().collect();
+        if let Ok(Some(spill)) = greedy_spill(problem, self.choice, &all, budget) {
             run.offer(spill);
         }
         let stop = run.enough(budget).or_else(|| budget.check()).unwrap_or(Stop::Completed);
@@ -109,18 +112,19 @@ impl Solver<Spilling> for GreedySpill {
     }
 }
 
-/// Nothing stays, where everything may go.
+/// Returns the solution that spills every buffer; `None` if some buffer must not be spilled.
 pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
     let instance = problem.instance();
     let may_go = |id: BufferId| problem.traffic(id).is_some();
     instance.ids().all(may_go).then(|| Spill::new(vec![None; instance.len()]))
 }
 
-/// What the rule finds from the start on that these stay; none where what may not be spilled does not fit by any placement
-/// tried.
+/// Runs the greedy heuristic, starting with the buffers `stays` kept.
+///
+/// `None` if the buffers that must not be spilled do not fit in any of the tried placements.
 ///
 /// # Errors
-/// Why the budget ended before anything was found.
+/// The termination reason if the budget ends before a solution is found.
 pub fn greedy_spill(
     problem: &SpillProblem,
     choice: SpillChoice,
@@ -135,12 +139,13 @@ pub fn greedy_spill(
         return Ok(None);
     }
     let Some(mut best) = greedy.placed(budget)? else { return Ok(None) };
-    greedy.fetch_back(&mut best, budget);
+    greedy.restore(&mut best, budget);
     Ok(Some(best))
 }
 
-/// The best bound that one of these [`cliques_above`] the capacity gives. O(cliques x k log k) for k buffers alive, as far as time
-/// allows.
+/// Returns the best lower bound on the traffic from the given [`cliques_above`] the capacity.
+///
+/// It stops early when the time runs out. O(cliques times k log k) for k simultaneously live buffers.
 pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &mut Budget) -> LowerBound {
     let (instance, capacity) = (problem.instance(), u128::from(problem.capacity().get()));
     let size = |id: &BufferId| instance.buffer(*id).size().get();
@@ -160,31 +165,33 @@ pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &m
     best
 }
 
-/// The least price, parts of offers (weight, price) allowed, of so much weight: the cheapest by weight first, rounded up. None where all
-/// of them weigh less. O(k log k).
+/// Returns the least cost of a fractional cover of `wanted` weight by offers (weight, cost), rounded up per
+/// offer.
 ///
-/// An offer that weighs more than what is wanted is worth no more than that, whole or in part.
+/// Offers are taken by ascending cost per weight. The weight of an offer counts at most as `wanted`. `None`
+/// if all offers together weigh less. O(k log k).
 pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
     let mut offers: Vec<(u128, u128)> = offers
-        .map(|(weight, price)| (u128::from(weight).min(wanted), u128::from(price)))
+        .map(|(weight, cost)| (u128::from(weight).min(wanted), u128::from(cost)))
         .filter(|offer| offer.0 > 0)
         .collect();
-    offers.sort_by(|(a, a_price), (b, b_price)| (a_price * b).cmp(&(b_price * a)).then(a.cmp(b)));
-    let (mut missing, mut cost) = (wanted, 0u128);
-    for (weight, price) in offers {
-        let taken = weight.min(missing);
-        cost += (price * taken).div_ceil(weight);
-        missing -= taken;
-        if missing == 0 {
+    offers.sort_by(|(a, a_cost), (b, b_cost)| (a_cost * b).cmp(&(b_cost * a)).then(a.cmp(b)));
+    let (mut shortfall, mut total) = (wanted, 0u128);
+    for (weight, cost) in offers {
+        let taken = weight.min(shortfall);
+        total += (cost * taken).div_ceil(weight);
+        shortfall -= taken;
+        if shortfall == 0 {
             break;
         }
     }
-    (missing == 0).then(|| u64::try_from(cost).unwrap_or(u64::MAX))
+    (shortfall == 0).then(|| u64::try_from(total).unwrap_or(u64::MAX))
 }
 
-/// Sets of buffers in mutual conflict that exceed the capacity, in order of time: of every section all, or where some of them are
-/// exclusive, a clique taken greedily by size.
-/// Fewer where the time of the budget ends.
+/// Returns cliques of conflicting buffers whose total size exceeds the capacity, in order of time.
+///
+/// Each is a whole section of simultaneously live buffers or, with exclusions, a clique in it chosen greedily
+/// by size. The list is incomplete if the time of the budget runs out.
 pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferId>> {
     let mut watch = budget.without_node_limit();
     let instance = problem.instance();
@@ -214,11 +221,12 @@ pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferI
     found
 }
 
-/// A layout within the capacity by a few quick placements, or else the best of them above it. Fixed offsets must not
-/// contradict each other.
+/// Returns a layout within the capacity from a few quick placements, or the lowest of them if all exceed it.
+///
+/// Fixed offsets must not contradict each other.
 ///
 /// # Errors
-/// Why the budget ended before a first placement.
+/// The termination reason if the budget ends before the first placement.
 pub fn quick_layout(instance: &Instance, budget: &mut Budget) -> Result<Layout, Stop> {
     let fits = |layout: &Layout| instance.capacity().is_none_or(|capacity| layout.peak(instance) <= capacity);
     let mut best = valley_fit(instance, ValleyWeights::default(), budget)?;
@@ -237,14 +245,14 @@ pub fn quick_layout(instance: &Instance, budget: &mut Budget) -> Result<Layout, 
     Ok(best)
 }
 
-/// Who stays, and the load of that.
+/// The kept buffers and their load.
 struct Greedy<'a> {
     problem: &'a SpillProblem,
     choice: SpillChoice,
     stays: Vec<bool>,
     /// Steps at which the load may change, ascending.
     steps: Vec<Step>,
-    /// From each of them to the next.
+    /// Load from each of these steps to the next.
     load: Vec<u64>,
 }
 
@@ -267,7 +275,7 @@ impl<'a> Greedy<'a> {
         greedy
     }
 
-    /// Positions among the steps at which a buffer is alive.
+    /// Returns the indices of the steps at which a buffer is live.
     fn places(&self, id: BufferId) -> Vec<usize> {
         let at = |step: Step| self.steps.partition_point(|&other| other < step);
         let parts = self.problem.instance().buffer(id).lifespan().intervals();
@@ -277,19 +285,20 @@ impl<'a> Greedy<'a> {
     fn set(&mut self, id: BufferId, stays: bool) {
         let size = self.problem.instance().buffer(id).size().get();
         for at in self.places(id) {
-            // The ceiling of the instance holds the sum of all sizes.
+            // The sum of all sizes does not overflow; see `Instance::ceiling`.
             self.load[at] = if stays { self.load[at] + size } else { self.load[at] - size };
         }
         self.stays[id.index()] = stays;
     }
 
-    /// Who of these goes first; none where none may.
+    /// Returns the buffer to spill among the given ones; `None` if none may be spilled.
     fn first(&self, of: impl Iterator<Item = BufferId>) -> Option<BufferId> {
         let may = of.filter(|&id| self.stays[id.index()] && self.problem.traffic(id).is_some());
         may.max_by(|&a, &b| self.choice.compare(self.problem, a, b).then(b.cmp(&a)))
     }
 
-    /// Spills until no step is above the capacity; false where what is left there may not be spilled.
+    /// Spills until no load exceeds the capacity. Returns false if the buffers left at a step must not be
+    /// spilled.
     fn below_capacity(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
         let capacity = self.problem.capacity().get();
         loop {
@@ -299,13 +308,14 @@ impl<'a> Greedy<'a> {
             let worst = self.load.iter().enumerate().max_by_key(|&(at, &load)| (load, std::cmp::Reverse(at)));
             let Some((at, _)) = worst.filter(|&(_, &load)| load > capacity) else { return Ok(true) };
             let (instance, step) = (self.problem.instance(), self.steps[at]);
-            let alive = instance.ids().filter(|&id| instance.buffer(id).lifespan().contains(step));
-            let Some(id) = self.first(alive) else { return Ok(false) };
+            let live = instance.ids().filter(|&id| instance.buffer(id).lifespan().contains(step));
+            let Some(id) = self.first(live) else { return Ok(false) };
             self.set(id, false);
         }
     }
 
-    /// Spills until all fixed offsets of what stays can be kept; false where those concerned may not be spilled.
+    /// Spills until the fixed offsets of kept buffers do not contradict each other. Returns false if the
+    /// buffers concerned must not be spilled.
     fn without_contradiction(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
         if self.problem.instance().contradiction().is_none() {
             return Ok(true);
@@ -329,7 +339,7 @@ impl<'a> Greedy<'a> {
         self.problem.instance().ids().filter(|id| self.stays[id.index()]).collect()
     }
 
-    /// Spills until some placement is within the capacity; none where nothing is left that may be spilled.
+    /// Spills until some placement is within the capacity; `None` if nothing spillable is left.
     fn placed(&mut self, budget: &mut Budget) -> Result<Option<Spill>, Stop> {
         for round in 0.. {
             let kept = self.kept();
@@ -343,21 +353,21 @@ impl<'a> Greedy<'a> {
             if !places().any(|place| high(&place)) {
                 return Ok(Some(Spill::of_layout(self.problem, &kept, &layout)));
             }
-            // More at a time the longer it takes: whoever went too many is fetched back.
+            // Spill more at a time in later rounds; excess spills are restored afterwards.
             for _ in 0..1u64 << (round / PATIENT).min(MOST_AT_ONCE) {
-                let mut goes = self.first(places().filter(high).map(|(id, _)| id));
-                if goes.is_none() {
-                    goes = self.first(kept.iter().copied());
+                let mut chosen = self.first(places().filter(high).map(|(id, _)| id));
+                if chosen.is_none() {
+                    chosen = self.first(kept.iter().copied());
                 }
-                let Some(id) = goes else { return Ok(None) };
+                let Some(id) = chosen else { return Ok(None) };
                 self.set(id, false);
             }
         }
         Ok(None)
     }
 
-    /// Keeps more, while the budget lasts: what moves most first.
-    fn fetch_back(&mut self, best: &mut Spill, budget: &mut Budget) {
+    /// Restores spilled buffers within the budget, those with the most traffic first.
+    fn restore(&mut self, best: &mut Spill, budget: &mut Budget) {
         let mut gone: Vec<BufferId> = best.spilled().collect();
         gone.sort_by_key(|&id| (std::cmp::Reverse(self.problem.traffic(id)), id));
         let exclusions = !self.problem.instance().exclusions().is_empty();
@@ -367,8 +377,8 @@ impl<'a> Greedy<'a> {
                 return;
             }
             let size = self.problem.instance().buffer(id).size().get();
-            let room = self.problem.capacity().get().checked_sub(size);
-            let fits = |at: &usize| exclusions || room.is_some_and(|room| self.load[*at] <= room);
+            let space = self.problem.capacity().get().checked_sub(size);
+            let fits = |at: &usize| exclusions || space.is_some_and(|space| self.load[*at] <= space);
             if !self.places(id).iter().all(fits) {
                 continue;
             }

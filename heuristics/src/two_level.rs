@@ -1,11 +1,11 @@
-//! GE's two-level block reuse.
+//! The two-level block reuse of the CANN graph engine.
 //!
-//! **Definition.** Level 1 merges buffers of equal size (and alignment) that do not conflict into *blocks*, in execution
-//! order, each joining the first block that takes it. Level 2 goes through the blocks by size descending. The
-//! largest left becomes a *host* on top of the hosts before it; every later block whose life does not
-//! conflict with the host's lies inside the host's addresses, at the lowest aligned start free of conflicts with
-//! the guests already there, if one remains. A guest may so lie inside a guest, to any depth. The peak is the
-//! sum of the hosts, but for alignment.
+//! **Definition.** Level 1 merges buffers of equal size and alignment that do not conflict into *blocks*. In
+//! execution order, each buffer joins the first block without a conflict. Level 2 processes the blocks by
+//! size descending. The largest remaining block becomes a *host* above the previous hosts. Every later block
+//! that does not conflict with the host becomes a *guest* inside the addresses of the host. It is placed at
+//! the lowest aligned start without a conflict with earlier guests, if there is one. Guests may lie inside
+//! guests to any depth. Apart from alignment, the peak is the sum of the hosts.
 //!
 //! ```text
 //! bytes    0       1024      2048      3072      4096 4608
@@ -13,12 +13,12 @@
 //! guests   │ B ────────────── │ A, C ─ │
 //! ```
 //!
-//! **Invariants.** Fixed buffers are placed first, as obstacles that belong to no block; a host avoids those it
-//! conflicts with. Everything is placed through an [`Arrangement`], so all rules of the model hold.
+//! **Invariants.** Fixed buffers are placed first, as obstacles outside all blocks; a host avoids those it
+//! conflicts with. All buffers are placed through an [`Arrangement`], which guarantees a valid layout.
 //!
-//! **Complexity.** Level 1 O(n b) for b blocks, level 2 O(h b) gap searches for h hosts. Linear memory.
+//! **Complexity.** Level 1 is O(n b) for b blocks, level 2 is O(h b) gap searches for h hosts. Linear memory.
 //!
-//! **Source.** S4, CANN's graph engine; its worked example gives 4608.
+//! **Source.** The CANN whitepaper; its worked example gives 4608.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
@@ -31,17 +31,19 @@ struct Block {
     size: Bytes,
     alignment: Bytes,
     members: Vec<BufferId>,
-    /// After the last step at which a member is alive.
+    /// First step after all members.
     over: Step,
 }
 
-/// Merges equal sizes, then packs smaller blocks into larger ones. A node is a buffer or a block looked at.
+/// Merges buffers of equal size, then packs smaller blocks into larger ones. A node is one visited buffer or
+/// block.
 pub(crate) fn two_level(instance: &Instance, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let blocks = merge_equal(instance, budget)?;
     pack(instance, blocks, budget)
 }
 
-/// Level 1. Blocks by size descending, then by alignment, then by first member in execution order.
+/// Level 1. Returns the blocks by size descending, then by alignment, then by first member in execution
+/// order.
 fn merge_equal(instance: &Instance, budget: &mut Budget) -> Result<Vec<Block>, Stop> {
     let mut order = Order::Start.of(instance);
     order.retain(|&id| instance.buffer(id).fixed().is_none());
@@ -69,8 +71,8 @@ fn merge_equal(instance: &Instance, budget: &mut Budget) -> Result<Vec<Block>, S
     Ok(blocks)
 }
 
-/// True where no member conflicts with `id`, which starts no earlier than any of them; `plain` where conflicts
-/// are overlaps of single intervals.
+/// Returns true if no member conflicts with `id`, which starts no earlier than any of them. `plain` means
+/// that conflicts are overlaps of single intervals.
 fn takes(instance: &Instance, plain: bool, block: &Block, id: BufferId) -> bool {
     let after = block.over <= instance.buffer(id).lifespan().hull().lower;
     if plain {
@@ -80,19 +82,20 @@ fn takes(instance: &Instance, plain: bool, block: &Block, id: BufferId) -> bool 
         || block.members.iter().all(|&member| !instance.conflict(member, id))
 }
 
-/// Level 2.
+/// Level 2: packs the blocks and returns the layout.
 fn pack(instance: &Instance, blocks: Vec<Block>, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut arrangement = Arrangement::new(instance);
-    let (mut waiting, mut top) = (blocks, Bytes::ZERO);
-    while !waiting.is_empty() {
-        let host = waiting.remove(0);
-        // A host begins above all hosts before it; only obstacles can be in its way.
-        let start = lowest(&arrangement, &host, top, None).expect("the open gap takes every block");
+    let (mut pending, mut top) = (blocks, Bytes::ZERO);
+    while !pending.is_empty() {
+        let host = pending.remove(0);
+        // A host begins above all previous hosts, so only fixed buffers can be in its way.
+        let start =
+            lowest(&arrangement, &host, top, None).expect("the open gap is large enough for every block");
         put(&mut arrangement, &host, start);
         top = Bytes::new(start.get() + host.size.get());
         let limit = Bytes::new(top.get() + 1);
-        let mut left = Vec::with_capacity(waiting.len());
-        for block in waiting {
+        let mut left = Vec::with_capacity(pending.len());
+        for block in pending {
             if let Some(stop) = budget.tick() {
                 return Err(stop);
             }
@@ -101,15 +104,15 @@ fn pack(instance: &Instance, blocks: Vec<Block>, budget: &mut Budget) -> Result<
                 None => left.push(block),
             }
         }
-        waiting = left;
+        pending = left;
     }
     Ok(arrangement.layout())
 }
 
-/// The lowest offset at or above `from` that suits every member.
+/// Returns the lowest offset at or above `from` that is free for every member.
 fn lowest(arrangement: &Arrangement, block: &Block, from: Bytes, below: Option<Bytes>) -> Option<Bytes> {
     let mut offset = from.align_up(block.alignment)?;
-    // Each search only moves up; once all agree in one round, nobody objects.
+    // Every search only raises the offset. It is valid once all members accept it in one round.
     let mut agreed = 0;
     for &member in block.members.iter().cycle() {
         let found = arrangement.find(member, Fit::First, offset, below)?;

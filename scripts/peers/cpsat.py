@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Offset assignment by CP-SAT of OR-Tools: a peer for `plimsoll bench --external`.
 
-Reads an instance (CSV with id, lower, upper, size; optional alignment, gaps, offset; half-open steps), looks for
-offsets with a low peak or, with --decide, within a capacity, and writes id,offset. Prints one line of JSON per
-improvement and one at the end, with claim, peak, lower_bound and seconds since the start of the program:
+Reads an instance (CSV with id, lower, upper, size; optional alignment, gaps, offset; half-open steps),
+searches for offsets with a low peak or, with --decide, within a capacity, and writes id,offset. Prints one
+line of JSON per improvement and one at the end, with claim, peak, lower_bound and seconds since the start of
+the program:
 
     cpsat.py --input A.csv --output layout.csv --time-limit 10 --workers 1 [--decide 1048576] [--seed 0]
 
 The model:
   * one offset per buffer, in units of the greatest common divisor of all sizes, alignments and fixed offsets (every
     left-justified layout lies on that grid);
-  * no_overlap_2d over (piece of a life) x (addresses). The edges in time are constants. A buffer with gaps is
-    several rectangles that share their offset;
-  * redundant: the peak is at least the load; one cumulative over time with the peak as its capacity;
-  * symmetry: buffers that live over the same steps with the same size and alignment are ordered by offset;
+  * no_overlap_2d over (interval of a lifespan) x (addresses). The borders in time are constants. A buffer with gaps
+    is several rectangles with a common offset;
+  * redundant constraints: the peak is at least the load; one cumulative over time with the peak as its capacity;
+  * symmetry breaking: buffers with the same lifespan, size and alignment are ordered by offset;
   * hint: the better of first fit by decreasing size and by decreasing area; it bounds the peak from above.
 """
 
@@ -26,7 +27,7 @@ import time
 
 STARTED = time.monotonic()
 
-from ortools.sat.python import cp_model  # noqa: E402  (its import counts as time of this program)
+from ortools.sat.python import cp_model  # noqa: E402  (the import counts as running time of this program)
 
 
 def arguments():
@@ -41,7 +42,7 @@ def arguments():
 
 
 class Buffer:
-    """One row: name, size, pieces of its life, alignment, fixed offset."""
+    """One row: name, size, intervals of the lifespan, alignment, fixed offset."""
 
     def __init__(self, row):
         cell = lambda name: (row.get(name) or "").strip()  # noqa: E731
@@ -59,7 +60,7 @@ class Buffer:
                 if part[0] < part[1]
             ]
 
-    def meets(self, other):
+    def overlaps(self, other):
         return any(a < d and c < b for a, b in self.pieces for c, d in other.pieces)
 
     def area(self):
@@ -77,7 +78,7 @@ def read(path):
 
 
 def load(buffers):
-    """Most bytes alive at one step."""
+    """Peak live bytes over all steps."""
     change = {}
     for buffer in buffers:
         for lower, upper in buffer.pieces:
@@ -91,7 +92,7 @@ def load(buffers):
 
 
 def first_fit(buffers, key):
-    """Offsets by first fit, fixed ones first, then by decreasing key; and their peak."""
+    """Peak and offsets of first fit: fixed buffers first, then by decreasing key."""
     order = sorted(range(len(buffers)), key=lambda i: (buffers[i].fixed is None, -key(buffers[i]), i))
     offsets = [0] * len(buffers)
     placed = []
@@ -101,7 +102,7 @@ def first_fit(buffers, key):
             offsets[i] = buffer.fixed
         else:
             at = 0
-            others = [(offsets[j], offsets[j] + buffers[j].size) for j in placed if buffer.meets(buffers[j])]
+            others = [(offsets[j], offsets[j] + buffers[j].size) for j in placed if buffer.overlaps(buffers[j])]
             for begin, end in sorted(others):
                 if at + buffer.size <= begin:
                     break
@@ -116,22 +117,22 @@ def peak_of(buffers, offsets):
 
 
 class Progress(cp_model.CpSolverSolutionCallback):
-    """Prints better layouts as they come."""
+    """Prints the peak of every improved layout."""
 
     def __init__(self, unit):
         super().__init__()
         self.unit = unit
 
     def on_solution_callback(self):
-        say(peak=int(self.objective_value) * self.unit)
+        report(peak=int(self.objective_value) * self.unit)
 
 
-def say(**fields):
+def report(**fields):
     print(json.dumps({"seconds": round(time.monotonic() - STARTED, 4), **fields}), flush=True)
 
 
 def model_of(buffers, unit, horizon, floor, decide):
-    """The model with its offsets and its peak, in units."""
+    """The model, its offset variables and its peak variable, in units."""
     model = cp_model.CpModel()
     peak = model.new_int_var(floor, horizon, "peak")
     offsets, times, addresses, heights = [], [], [], []
@@ -161,7 +162,7 @@ def model_of(buffers, unit, horizon, floor, decide):
 
 
 def order_twins(model, buffers, offsets):
-    """Buffers that can change places are ordered."""
+    """Orders interchangeable buffers by offset."""
     last = {}
     for i, buffer in enumerate(buffers):
         if buffer.fixed is None:
@@ -172,7 +173,7 @@ def order_twins(model, buffers, offsets):
 
 
 def hint(model, buffers, offsets, start):
-    """First fit, with twins in their order."""
+    """Adds the first-fit layout as a hint, with interchangeable buffers in order."""
     twins = {}
     for i, buffer in enumerate(buffers):
         twins.setdefault((buffer.size, buffer.alignment, tuple(buffer.pieces), buffer.fixed), []).append(i)
@@ -193,15 +194,15 @@ def main():
     buffers = read(args.input)
     if not buffers:
         write(args.output, [], [])
-        return say(claim="optimal", peak=0, lower_bound=0)
+        return report(claim="optimal", peak=0, lower_bound=0)
     floor = load(buffers)
     top, start = min(first_fit(buffers, lambda b: b.size), first_fit(buffers, Buffer.area))
-    say(peak=top, lower_bound=floor)
+    report(peak=top, lower_bound=floor)
     if top == floor or (args.decide is not None and top <= args.decide):
         write(args.output, buffers, start)
-        return say(claim="optimal" if top == floor else "feasible", peak=top, lower_bound=floor)
+        return report(claim="optimal" if top == floor else "feasible", peak=top, lower_bound=floor)
     if args.decide is not None and floor > args.decide:
-        return say(claim="infeasible", lower_bound=floor)
+        return report(claim="infeasible", lower_bound=floor)
     numbers = [n for b in buffers for n in (b.size, b.alignment if b.alignment > 1 else 0, b.fixed or 0)]
     unit = math.gcd(*numbers)
     horizon = (top if args.decide is None else args.decide) // unit
@@ -213,7 +214,7 @@ def main():
     solver.parameters.random_seed = args.seed
     solver.parameters.max_time_in_seconds = max(args.time_limit - (time.monotonic() - STARTED), 0.01)
     if args.decide is None:
-        solver.best_bound_callback = lambda bound: say(lower_bound=math.ceil(bound - 1e-6) * unit)
+        solver.best_bound_callback = lambda bound: report(lower_bound=math.ceil(bound - 1e-6) * unit)
     status = solver.solve(model, Progress(unit) if args.decide is None else None)
 
     found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
@@ -226,10 +227,10 @@ def main():
     if args.decide is not None:
         stop = "completed" if found else stop
         claim = "infeasible" if status == cp_model.INFEASIBLE else "feasible" if found else "unknown"
-        return say(claim=claim, stop=stop, lower_bound=floor, **({"peak": top} if found else {}))
+        return report(claim=claim, stop=stop, lower_bound=floor, **({"peak": top} if found else {}))
     bound = max(floor, math.ceil(solver.best_objective_bound - 1e-6) * unit)
     claim = "optimal" if status == cp_model.OPTIMAL else "feasible"
-    say(claim=claim, stop=stop, peak=top, lower_bound=min(bound, top))
+    report(claim=claim, stop=stop, peak=top, lower_bound=min(bound, top))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-//! Offsets by idealloc: its library behind a command line, because its own binary prints figures but no layout.
+//! Offset assignment by idealloc: a command line for its library, because its own binary prints no layout.
 //!
-//! A peer for `plimsoll bench --external`. To be built inside a checkout of idealloc; see README.md beside this file.
+//! A peer for `plimsoll bench --external`, to be built inside a checkout of idealloc; see README.md in this folder.
 //!
 //!     offsets --input A.csv --output layout.csv [--capacity BYTES] [--lives N] [--time-limit SECONDS]
 //!
-//! The input is CSV with id,lower,upper,size in this order and half-open steps, which are idealloc's own lifetimes. It
-//! tries as often as it has lives, and ends as soon as the makespan is within the capacity (without one: the load). It is
-//! randomised and takes no seed; RAYON_NUM_THREADS sets its threads. With a time limit it starts over until that is
-//! reached, in a new process each time because idealloc sets up its threads only once, and keeps the best layout.
+//! The input is CSV with the columns id,lower,upper,size and half-open steps, as in the lifetimes of idealloc. `--lives`
+//! sets the number of attempts. A run ends when the makespan is within the capacity (by default the load). idealloc is
+//! randomised and has no seed; RAYON_NUM_THREADS sets its threads. With a time limit, the driver repeats runs until the
+//! limit and keeps the best layout. Each run is a new process, because idealloc creates its threads only once.
 
 use coreba::jobset::init;
 use coreba::{ByteSteps, Job};
@@ -17,7 +17,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// `--name value` pairs.
+/// Returns the `--name value` pairs of the command line.
 fn options() -> HashMap<String, String> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     words.chunks(2).map(|pair| (pair[0].clone(), pair.get(1).cloned().unwrap_or_default())).collect()
@@ -26,13 +26,13 @@ fn options() -> HashMap<String, String> {
 fn main() -> Result<(), Box<dyn Error>> {
     let options = options();
     match options.get("--time-limit") {
-        Some(limit) => again_and_again(&options, limit.parse()?),
+        Some(limit) => repeatedly(&options, limit.parse()?),
         None => once(&options),
     }
 }
 
-/// Starts over until the limit, and keeps the layout with the least makespan.
-fn again_and_again(options: &HashMap<String, String>, limit: f64) -> Result<(), Box<dyn Error>> {
+/// Repeats runs until the time limit and keeps the layout with the least makespan.
+fn repeatedly(options: &HashMap<String, String>, limit: f64) -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let deadline = started + Duration::from_secs_f64(limit);
     let output = options.get("--output").ok_or("--output is missing")?;
@@ -57,9 +57,9 @@ fn again_and_again(options: &HashMap<String, String>, limit: f64) -> Result<(), 
         if !status.success() {
             break;
         }
-        let mut said = String::new();
-        std::io::Read::read_to_string(&mut child.stdout.take().ok_or("no output")?, &mut said)?;
-        let words = said.lines().rev().find_map(|line| line.strip_prefix(SUMMARY)).ok_or("no summary")?;
+        let mut printed = String::new();
+        std::io::Read::read_to_string(&mut child.stdout.take().ok_or("no output")?, &mut printed)?;
+        let words = printed.lines().rev().find_map(|line| line.strip_prefix(SUMMARY)).ok_or("no summary")?;
         let (makespan, load) = words.trim().split_once(' ').ok_or("no summary")?;
         let (makespan, load): (usize, usize) = (makespan.parse()?, load.parse()?);
         if best.is_none_or(|best| makespan < best) {
@@ -75,7 +75,7 @@ fn again_and_again(options: &HashMap<String, String>, limit: f64) -> Result<(), 
     best.map(|_| ()).ok_or_else(|| "no run ended within the limit".into())
 }
 
-/// What a single run prints before makespan and load, bytes.
+/// Prefix of the line with makespan and load in bytes that a single run prints.
 const SUMMARY: &str = "offsets: makespan and load";
 
 fn once(options: &HashMap<String, String>) -> Result<(), Box<dyn Error>> {
@@ -87,7 +87,7 @@ fn once(options: &HashMap<String, String>) -> Result<(), Box<dyn Error>> {
     }
     let (mut names, mut jobs) = (Vec::new(), Vec::new());
     for line in lines {
-        // Names may hold commas in quotes; the three numbers come last.
+        // Quoted names may contain commas; the three numbers come last.
         let mut fields = line.rsplitn(4, ',');
         let mut number = || fields.next().unwrap_or_default().parse::<ByteSteps>();
         let (size, death, birth) = (number()?, number()?, number()?);
@@ -105,7 +105,7 @@ fn once(options: &HashMap<String, String>) -> Result<(), Box<dyn Error>> {
         });
     }
     let load = load(&jobs);
-    // It stops at the makespan load * fragmentation; half a byte more keeps rounding from missing the capacity.
+    // idealloc stops at the makespan load * fragmentation. Half a byte more prevents rounding below the capacity.
     let fragmentation = match options.get("--capacity") {
         Some(capacity) => ((capacity.parse::<f64>()? + 0.5) / load as f64).max(1.0),
         None => 1.0,
@@ -122,13 +122,13 @@ fn once(options: &HashMap<String, String>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Most bytes alive at one step.
+/// Returns the peak live bytes over all steps.
 fn load(jobs: &[Job]) -> ByteSteps {
     let mut events: Vec<(ByteSteps, bool, ByteSteps)> = Vec::new();
     for job in jobs {
         events.extend([(job.birth, true, job.size), (job.death, false, job.size)]);
     }
-    // Ends come before beginnings at the same step.
+    // Ends sort before starts at the same step.
     events.sort_unstable();
     let (mut now, mut highest) = (0, 0);
     for (_, begins, size) in events {

@@ -1,16 +1,16 @@
-"""Compares sizes of tensors that `plimsoll import` gives with those of a runtime.
+"""Compares the tensor sizes of `plimsoll import` with those of a runtime.
 
     python compare.py --plimsoll PATH --models FOLDER --sizes sizes.jsonl --out record.csv > summary.md
 
-Reads the records of sizes_onnx.py or sizes_tflite.py, imports every file that the runtime executed with the same
-shapes of inputs, and compares bytes of tensors by name. Categories of a file:
+Reads the records of sizes_onnx.py or sizes_tflite.py, imports every file that the runtime executed with the
+same shapes of inputs, and compares bytes of tensors by name. Categories of a file:
 
     runtime-fails       the runtime did not execute it; Plimsoll is not run
-    equal               all tensors that both have are equal
-    refused             Plimsoll gives an error
+    equal               all common tensors have equal sizes
+    refused             Plimsoll reports an error
     differs-but-listed  every tensor that differs is listed as declared, assumed or bounded
     differs-silently    a tensor differs and it is not listed
-    crash, timeout      Plimsoll ends by a signal, with a panic, or not at all
+    crash, timeout      Plimsoll ends by a signal or a panic, or exceeds the time limit
 """
 
 import argparse
@@ -25,7 +25,7 @@ import tempfile
 
 import records
 
-NETWORK = 8  # operators that make a model a network in the summary, and not the test of an operator
+NETWORK = 8  # minimum number of operators for a model to count as a network in the summary
 COLUMNS = ["file", "variant", "operators", "category", "compared", "equal", "listed", "silent", "strings", "missing"]
 COLUMNS += ["inferred", "declared", "assumed", "message"]
 CATEGORIES = ["equal", "refused", "differs-but-listed", "differs-silently", "crash", "timeout", "runtime-fails"]
@@ -54,7 +54,7 @@ def arguments():
     parser.add_argument("--variant", action="append", help="only this variant; may be repeated")
     parser.add_argument("--values", action="store_true", help="also pass `--value NAME=..` for small integer inputs")
     parser.add_argument("--seconds", type=float, default=30.0, help="time limit of an import")
-    parser.add_argument("--jobs", type=int, default=2, help="imports at a time")
+    parser.add_argument("--jobs", type=int, default=2, help="number of parallel imports")
     parser.add_argument("--examples", type=int, default=3, help="files named per group of refusals")
     return parser.parse_args()
 
@@ -96,9 +96,10 @@ def imported(options, name, given):
 
 
 def listed(report):
-    """Names of tensors whose sizes the report of an import does not claim to have inferred.
+    """Names of tensors whose sizes the import reports as not inferred.
 
-    Reports without lists of such tensors count as listing every tensor that one of their notes names in quotes.
+    Reports without lists of such tensors count as listing every tensor that one of their notes names in
+    quotes.
     """
     if "declared_tensors" in report:
         return {*report["declared_tensors"], *report["assumed_tensors"]}
@@ -106,12 +107,12 @@ def listed(report):
 
 
 def match(row, graph, tensors, notes):
-    """Counts equal and different tensors. Of tensors of one name, any may be the one that is meant."""
+    """Counts equal and different tensors. If several tensors share a name, any of them may match."""
     ours = {tensor["name"]: tensor for tensor in graph["tensors"]}
     theirs = collections.defaultdict(list)
     for tensor in tensors:
         theirs[tensor["name"]].append(tensor)
-    made = makers(graph)
+    made = producers(graph)
     for name, candidates in theirs.items():
         if any(tensor["bytes"] is None for tensor in candidates):
             row["strings"] += 1
@@ -141,8 +142,8 @@ def described(tensor):
     return f"{kind} {'?' if shape is None else 'x'.join(map(str, shape)) or 'scalar'} ({tensor['bytes']} B)"
 
 
-def makers(graph):
-    """Number and kind of the operator of the main graph that makes a tensor, by its name."""
+def producers(graph):
+    """Number and kind of the operator of the main graph that produces a tensor, by tensor name."""
     operators = enumerate(graph["body"]["operators"])
     return {name: (at, one["kind"]) for at, one in operators for name in one.get("outputs", [])}
 
@@ -203,7 +204,7 @@ def differences(rows, kind):
     print(f"\n## Differences, {kind}: {len(first)} files\n\n| first operator | files |\n|---|---:|")
     for operator, count in collections.Counter(one[4][1] for _, one in first).most_common():
         print(f"| {operator} | {count} |")
-    print("\n| file | variant | tensor | made by | Plimsoll | runtime | tensors |\n|---|---|---|---|---|---|---:|")
+    print("\n| file | variant | tensor | produced by | Plimsoll | runtime | tensors |\n|---|---|---|---|---|---|---:|")
     for row, (_, name, mine, theirs, operator) in first:
         cells = [row["file"], row["variant"], name[:80], operator[1], mine, theirs, str(row[kind])]
         print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

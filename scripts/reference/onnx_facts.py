@@ -1,9 +1,9 @@
 """Facts about ONNX models from an independent reader, as test data for datasets/tests/onnx.rs.
 
-Sizes come from the `onnx` package, never from this project. Of networks without branches they are those of its
-shape inference (strict, with data propagation); tensors that it cannot size are listed by name and count as no bytes.
-Networks with branches are run by its reference evaluator instead, and every tensor that a run makes is
-listed with the bytes it has there.
+Sizes come from the `onnx` package, never from this project. For networks without branches they are those of
+its shape inference (strict, with data propagation); tensors that it cannot size are listed by name and count
+as 0 bytes. Networks with branches are executed by its reference evaluator, and every tensor that a run
+produces is listed with its bytes.
 
     pip install onnx==1.23.1
     python scripts/reference/onnx_facts.py CORPORA/onnx > datasets/tests/data/onnx_facts.json
@@ -20,7 +20,7 @@ import onnx
 from onnx import shape_inference
 from onnx.reference import ReferenceEvaluator
 
-# Networks that are run: shapes of inputs whose dimensions are free, and the sampling rates that choose branches.
+# Executed networks: shapes of inputs with free dimensions, and the sampling rates that select branches.
 RUNS = {
     "silero_vad": [
         ({"input": [1, 576], "state": [2, 1, 128]}, [16000]),
@@ -54,7 +54,7 @@ def graphs(graph):
 
 
 def known(info):
-    """Bytes of a value; none where an extent or the type is not known."""
+    """Bytes of a value; None if an extent or the type is unknown."""
     kind = info.type.tensor_type
     if kind.elem_type == 0 or not kind.HasField("shape"):
         return None
@@ -68,7 +68,7 @@ def interface(values):
 
 
 def contents(graph):
-    """Bytes of constants, and operators by kind, bodies included."""
+    """Bytes of constants, and operators by kind, including bodies."""
     weights, kinds = 0, collections.Counter()
     for graph in graphs(graph):
         for tensor in graph.initializer:
@@ -83,7 +83,7 @@ def contents(graph):
 
 
 class Recorder(ReferenceEvaluator):
-    """Runs a model and keeps the bytes of everything an operator makes, bodies included."""
+    """Executes a model and records the bytes of everything that operators produce, including bodies."""
 
     made = {}
 
@@ -94,7 +94,7 @@ class Recorder(ReferenceEvaluator):
 
 
 def executed(path):
-    """Per choice of shapes: name, bytes and shape of every tensor that one of the runs makes."""
+    """For each choice of shapes: name, bytes and shape of every tensor that one of the runs produces."""
     model = onnx.load(path)
     nodes = [node for graph in graphs(model.graph) for node in graph.node]
     constants = {name for node in nodes if node.op_type == "Constant" for name in node.output}
@@ -106,7 +106,7 @@ def executed(path):
         made = []
         for name, seen in Recorder.made.items():
             if name not in constants:
-                # Runs that disagree would make this fact one about the input.
+                # All runs must agree, otherwise the size would depend on the input.
                 ((held, shape),) = seen
                 made.append([name, held, list(shape)])
         yield {

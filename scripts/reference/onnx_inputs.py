@@ -1,8 +1,8 @@
 """Shapes and contents of the inputs of ONNX models.
 
 Shapes: every free dimension gets a value, and variants change batch or spatial extents of the inputs.
-Contents: random, but valid for the operators that read them. Where shapes depend on values (targets of Reshape,
-repeats of Tile, indices of Gather) random numbers would only make the runtime fail.
+Contents: random, but valid for the operators that read them. If shapes depend on values (targets of Reshape,
+repeats of Tile, indices of Gather), arbitrary random numbers would make the runtime fail.
 """
 
 import itertools
@@ -12,7 +12,7 @@ import numpy
 import onnx
 from onnx import numpy_helper
 
-# Contents of integer inputs that must have certain values, by operator and position; every element gets the value.
+# Required contents of integer inputs, by operator and position. Every element gets the value.
 FILLED = {
     ("BeamSearch", 1): 12,  # greatest length
     ("BeamSearch", 3): 2,  # beams
@@ -38,8 +38,9 @@ FILLED |= dict.fromkeys(ONES, 1)
 TARGETS = [("Reshape", 1), ("Expand", 1), ("ConstantOfShape", 0), ("Resize", 3), ("CenterCropPad", 1)]  # shapes
 REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
 
-# Values that free dimensions get in turn, until the runtime accepts them. Three numbers: the first dimension of an
-# input, dimensions that look spatial (from the third of four or five on), all others.
+# Values of free dimensions, tried in this order until the runtime accepts them. The three numbers are for the
+# first dimension of an input, for dimensions that look spatial (from the third of four or five), and for all
+# others.
 FREE = [(1, 1, 1), (1, 64, 8), (2, 2, 2), (1, 224, 1), (1, 224, 16), (1, 32, 3), (16, 16, 16), (1, 128, 512)]
 FREE += [(1, 512, 576)]
 UNRANKED = [[1], [], [1, 1], [1, 8], [1, 3, 8, 8], [1, 3, 224, 224]]  # tried for inputs without a shape
@@ -107,7 +108,7 @@ class Shapes:
 
 
 def base_choices(inputs, given):
-    """Shapes with every free dimension bound: first those of `given` (by name of a dimension)."""
+    """Shapes with every free dimension bound; `given` contains values by name of a dimension."""
     seen = []
     for triple in FREE:
         for unranked in UNRANKED if any(one.dims is None for one in inputs) else [[]]:
@@ -205,7 +206,7 @@ def spatial_choices(base):
 
 
 def _follow(inputs, shapes, names):
-    """Gives every dimension of a name the value of that name."""
+    """Sets every named dimension to the value of its name."""
     for one in inputs:
         for at, dim in enumerate(one.dims or []):
             if isinstance(dim, str):
@@ -217,7 +218,7 @@ def element_type(element):
 
 
 class Contents:
-    """Fills inputs. What an integer input may hold follows from the operators that read it."""
+    """Fills inputs. The operators that read an integer input determine its valid contents."""
 
     def __init__(self, graph, generator):
         self.generator = generator
@@ -247,7 +248,7 @@ class Contents:
         return dims if dims is not None and all(isinstance(dim, int) for dim in dims) else None
 
     def fill(self, shapes, given):
-        """Arrays by name; `given` are test data, repeated where a variant needs more of them."""
+        """Arrays by name. `given` are test data, repeated if a variant needs more of them."""
         shape_of = shapes.shapes
         arrays = {one.name: given[one.name] for one in shapes.containers}
         for one in shapes.inputs:
@@ -273,12 +274,12 @@ class Contents:
         return self.generator.random(shape).astype(kind)
 
     def _wanted(self, node, at, shape, shape_of):
-        """Values for input `at` of an operator that decide shapes or must be valid; None where any do."""
+        """Required values for input `at` of an operator; None if any values are valid."""
         kind, count = (node.op_type, at), math.prod(shape)
         if kind in FILLED:
             return [FILLED[kind]] * count
         if node.op_type == "Equal" and self.constants.get(node.input[1 - at], numpy.zeros(0)).size == 1:
-            return [self.constants[node.input[1 - at]].item()] * count  # choose the branch that is there
+            return [self.constants[node.input[1 - at]].item()] * count  # select the branch for this constant
         if kind == ("Unsqueeze", 1) or kind == ("Slice", 3):
             return list(range(count))
         extents = lambda name: shape_of.get(name, self.declared.get(name))  # noqa: E731

@@ -24,13 +24,13 @@ import time
 
 import numpy
 
-SMALL = 64  # elements of an integer input that a record keeps
+SMALL = 64  # maximum number of elements of an integer input that a record contains
 
 
 def isolated(function, arguments, seconds, gibibytes):
-    """Result of a function that returns a dictionary, called in a process of its own.
+    """Calls a function that returns a dictionary in a separate process and returns the result.
 
-    A crash, the time limit, the memory limit and exceptions give a dictionary with "error".
+    A crash, an exception, and exceeding the time or memory limit return a dictionary with "error".
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -69,7 +69,7 @@ def _run_child(function, arguments, writer, gibibytes):
         answer = function(*arguments)
     except MemoryError:
         answer = failure("MemoryError", f"more than {gibibytes} GiB")
-    except Exception as error:  # whatever a runtime raises becomes part of the record
+    except Exception as error:  # any error of a runtime becomes part of the record
         answer = failure(type(error).__name__, str(error))
     data = memoryview(json.dumps(answer).encode())
     while data:
@@ -102,7 +102,7 @@ def record_folder(measure, suffix, options):
     folder = pathlib.Path(options.folder).resolve()
     known = {(record["file"], record["variant"]) for record in read(options.out)}
     files = [path for path in folder.rglob("*") if path.suffix.lower() == suffix and path.is_file()]
-    files.sort(key=lambda path: (path.stat().st_size, path))  # the small ones are quick
+    files.sort(key=lambda path: (path.stat().st_size, path))  # small files first, because they are fast
     with open(options.out, "a") as out:
         for variant in variants(options):
             for path in files:
@@ -122,13 +122,13 @@ def variants(options):
 
 
 def add_arguments(parser):
-    parser.add_argument("folder", help="searched for models, with all folders inside")
+    parser.add_argument("folder", help="folder searched recursively for models")
     parser.add_argument("--out", required=True, help="records, JSON lines; existing ones are kept and skipped")
-    parser.add_argument("--batch", type=int, action="append", default=[], metavar="B", help="also at this batch")
-    parser.add_argument("--scale-spatial", action="store_true", help="also at twice the spatial extents")
+    parser.add_argument("--batch", type=int, action="append", default=[], metavar="B", help="also with this batch")
+    parser.add_argument("--scale-spatial", action="store_true", help="also with twice the spatial extents")
     parser.add_argument("--no-base", action="store_true", help="skip the shapes of the file")
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of a run")
-    parser.add_argument("--gibibytes", type=int, default=8, help="limit of address space of a run")
+    parser.add_argument("--gibibytes", type=int, default=8, help="address-space limit of a run")
 
 
 def small_values(inputs):
@@ -141,5 +141,5 @@ def small_values(inputs):
 
 
 def shape_text(shape):
-    """A shape as `plimsoll import --input-shape` reads it; nothing for a scalar."""
+    """A shape in the form of `plimsoll import --input-shape`; empty for a scalar."""
     return "x".join(str(extent) for extent in shape)

@@ -1,9 +1,9 @@
-"""Sizes of all tensors of ONNX models, as onnxruntime has them when it runs the models.
+"""Sizes of all tensors of ONNX models, as onnxruntime allocates them when it runs the models.
 
     python sizes_onnx.py FOLDER --out sizes.jsonl [--batch 2 --batch 4] [--scale-spatial] [--dim NAME=V]
 
-Every output of every operator of the main graph is fetched. What lies in the bodies of If, Loop and Scan is not
-visible. The runtime optimises nothing. Records and resumption: see records.py.
+Every output of every operator of the main graph is fetched. Tensors in the bodies of If, Loop and Scan are
+not visible. Optimisations of the runtime are disabled. For records and resumption see records.py.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import onnxruntime
 import onnx_inputs
 import records
 
-HOPELESS = ("InvalidGraph", "NotImplemented", "InvalidProtobuf", "NoSuchFile")  # whatever the shapes
+HOPELESS = ("InvalidGraph", "NotImplemented", "InvalidProtobuf", "NoSuchFile")  # errors that no shapes can avoid
 LARGEST = 1 << 26  # elements of all inputs together
 WIDTH = {"float": 4, "double": 8, "bool": 1, "float16": 2, "bfloat16": 2, "complex64": 8, "complex128": 16}
 
@@ -79,7 +79,7 @@ def first_that_runs(path, model, choices, given):
 
 
 def execute(path, model, choice, given):
-    """One run. If the runtime cannot give the values inside, those of the model's outputs are all."""
+    """One run. If the runtime cannot return inner values, only the outputs of the model are recorded."""
     graph = model.graph
     contents = onnx_inputs.Contents(graph, numpy.random.default_rng(0))
     arrays = contents.fill(choice, given)
@@ -91,7 +91,7 @@ def execute(path, model, choice, given):
         names += inner
     except Exception:
         session = open_session(path, reshaped(model, choice, []))
-        notes.append("values inside are not visible")
+        notes.append("inner values are not visible")
     tensors = run(session, names, arrays)
     if any(attribute.HasField("g") for node in graph.node for attribute in node.attribute):
         notes.append("bodies are not visible")
@@ -158,7 +158,7 @@ def run(session, names, arrays):
 
 
 def plain_size(name, value):
-    """The size of a value that numpy holds; strings, which only numpy takes as inputs, have none."""
+    """The size of a numpy value; strings have no size."""
     if not isinstance(value, numpy.ndarray) or value.dtype.kind in "OSU":
         return {"name": name, "dtype": "other", "shape": None, "bytes": None}
     return {"name": name, "dtype": value.dtype.name, "shape": list(value.shape), "bytes": value.nbytes}
@@ -184,7 +184,7 @@ def size(name, kind, shape):
 
 
 def width(kind):
-    """Bits of an element; none for strings."""
+    """Bits of an element; None for strings."""
     if kind in WIDTH:
         return 8 * WIDTH[kind]
     if kind.startswith("float8"):
@@ -196,7 +196,7 @@ def width(kind):
 
 
 def kinds(graph):
-    """Number of operators by kind, bodies included; kinds of other domains carry theirs."""
+    """Number of operators by kind, including bodies; kinds of other domains are prefixed with the domain."""
     found = collections.Counter()
     for node in graph.node:
         found[node.op_type if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"] += 1

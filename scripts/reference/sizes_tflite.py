@@ -1,10 +1,10 @@
-"""Sizes of all tensors of TFLite models, as the TFLite interpreter has them after it ran the models.
+"""Sizes of all tensors of TFLite models, as the TFLite interpreter reports them after running the models.
 
     python sizes_tflite.py FOLDER --out sizes.jsonl [--batch 2 --batch 4] [--scale-spatial]
 
-Tensors of subgraph 0; what the subgraphs of IF, WHILE and CALL hold is not visible. No delegate is used and every
-tensor is preserved, so shapes that kernels decide while they run are seen too. Temporary tensors that kernels add are
-not recorded. Records and resumption: see records.py.
+Only tensors of subgraph 0 are recorded; those in the subgraphs of IF, WHILE and CALL are not visible. No
+delegate is used and every tensor is preserved, so shapes that kernels determine at run time are included.
+Temporary tensors of kernels are not recorded. For records and resumption see records.py.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def extents(tensor):
 
 
 def title(graph, at):
-    """The name of a tensor; those without one are called by their number."""
+    """The name of a tensor, or its number if it has none."""
     name = graph.tensors[at].name
     return name.decode("utf8", "replace") if name else f"t{at}"
 
@@ -140,7 +140,7 @@ def execute(content, graph, inputs, shapes, arguments):
 
 
 def visible(graph):
-    """Tensors that operators read or make; others have no memory."""
+    """Tensors that operators produce or consume; others have no memory."""
     found = set(graph.inputs) | set(graph.outputs)
     for operator in graph.operators or []:
         found.update(at for at in [*operator.inputs, *operator.outputs] if at >= 0)
@@ -148,7 +148,7 @@ def visible(graph):
 
 
 def contents(graph, at, kind, shape, generator):
-    """Valid contents of an input: shapes and sizes as the file declares their results, small indices."""
+    """Valid contents of an input: shapes that match declared results, small indices, otherwise random values."""
     if kind in (numpy.bytes_, numpy.str_, numpy.object_):
         return numpy.full(shape, b"1", dtype=object)
     kind = numpy.dtype(kind)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Facts of TFLite models by an independent reader: the PyPI package `tflite`, generated from the schema.
+"""Facts about TFLite models from an independent reader: the PyPI package `tflite`, generated from the schema.
 
     python3 -m venv env && env/bin/pip install tflite==2.18.0 numpy==2.4.6
     env/bin/python scripts/reference/tflite_facts.py "$PLIMSOLL_CORPORA/tflite" > datasets/tests/data/tflite_facts.json
 
-Sizes are shape times width of the type, counted over tensors that are operands, results, inputs or outputs.
-`constants` sums the buffers' own bytes, each buffer once. Multiply-accumulates follow from shapes and options.
-`alive` is the most memory needed at once in the order of the file: what is not constant from the operator that makes
-it (inputs from the first) to the last that reads it (outputs to the last), variables throughout, the result of a
-reshape in the memory of its operand, every size rounded up to a multiple of 16.
+Sizes are the product of shape and type width, summed over tensors that are operands, results, inputs or
+outputs. `constants` sums the bytes of the buffers, each buffer once. Multiply-accumulates follow from shapes
+and options. `alive` is the peak of live bytes in file order. A tensor that is not constant is live from its
+producer (inputs from the first operator) to its last consumer (outputs to the last operator), variables
+throughout. The result of a reshape shares the memory of its operand. Every size is rounded up to a multiple
+of 16.
 """
 
 import collections
@@ -48,17 +49,17 @@ def product(numbers):
 
 
 def macs(graph, operator, kind):
-    """Multiply-accumulates of layers with weights; none for the rest."""
+    """Multiply-accumulates of layers with weights; 0 for other operators."""
     def read(i):
         return shape(graph.Tensors(operator.Inputs(i)))
 
-    made = product(shape(graph.Tensors(operator.Outputs(0)))) if operator.OutputsLength() else 0
+    produced = product(shape(graph.Tensors(operator.Outputs(0)))) if operator.OutputsLength() else 0
     if kind == "CONV_2D":
         filters = read(1)
-        return made * filters[1] * filters[2] * filters[3]
+        return produced * filters[1] * filters[2] * filters[3]
     if kind == "DEPTHWISE_CONV_2D":
         filters = read(1)
-        return made * filters[1] * filters[2]
+        return produced * filters[1] * filters[2]
     if kind == "FULLY_CONNECTED":
         return product(read(0)) // read(1)[1] * product(read(1))
     if kind == "SVDF":
@@ -71,7 +72,7 @@ def macs(graph, operator, kind):
 
 
 def alive(model, graph):
-    """Most bytes needed at once, step by step."""
+    """Peak live bytes, step by step."""
     def constant(i):
         return model.Buffers(graph.Tensors(i).Buffer()).DataLength() > 0
 

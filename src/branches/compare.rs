@@ -1,4 +1,4 @@
-//! All schemes side by side, and the chain they must form.
+//! Runs every scheme on one program and checks the chain of inequalities between them.
 
 use super::{BranchError, Planner, SCHEMES, Scheme};
 use crate::arithmetic::Arithmetic;
@@ -9,74 +9,74 @@ use plimsoll_model::program::Program;
 use plimsoll_model::{Bytes, Entry, Offsets, Setup, load};
 use serde::Serialize;
 
-/// One planner on one program.
+/// The result of one planner (a scheme and a solver) on one program.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// What may share memory.
+    /// Name of the scheme.
     pub scheme: &'static str,
-    /// Who placed.
+    /// Name of the solver that placed the buffers; `-` for the naive scheme.
     pub solver: &'static str,
-    /// The arena, bytes.
+    /// Size of the arena, bytes.
     pub arena: u64,
-    /// No layout that the scheme allows takes less, bytes.
+    /// A lower bound over all layouts that the scheme allows, bytes.
     pub lower_bound: u64,
-    /// What shows that.
+    /// Why the bound holds.
     pub witness: String,
-    /// In which arithmetic it was proved.
+    /// The arithmetic in which the bound was proved.
     pub arithmetic: Arithmetic,
-    /// True where the arena meets the bound.
+    /// True if the arena meets the bound.
     pub optimal: bool,
-    /// Seconds of the algorithm.
+    /// Running time of the solver, seconds.
     pub seconds: f64,
-    /// Runs of the program that found what they had written.
+    /// Simulated runs of the program in which every read returned the bytes last written.
     pub runs: usize,
-    /// True where there are no others, up to the number of trips of a loop.
+    /// True if these are all possible runs, up to the number of trips of a loop.
     pub all_runs: bool,
 }
 
-/// Two planners, or a planner and a bound, that contradict the chain.
+/// A contradiction of the chain: an arena below the lower bound of a scheme that allows more layouts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{low} claims at least {bound} bytes, but {high} takes {arena}")]
+#[error("{low} reports a lower bound of {bound} bytes, but {high} needs only {arena}")]
 pub struct Broken {
-    /// Whose bound it is.
+    /// Scheme and solver that reported the bound.
     pub low: String,
     /// The bound, bytes.
     pub bound: u64,
-    /// Who is below it.
+    /// Scheme and solver whose arena is below the bound.
     pub high: String,
-    /// The arena, bytes.
+    /// Size of that arena, bytes.
     pub arena: u64,
 }
 
-/// Every scheme on one program.
+/// The results of all schemes on one program.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// The graph.
+    /// Name of the graph.
     pub graph: String,
-    /// Regions, the body included.
+    /// Number of regions, including the body.
     pub regions: usize,
-    /// Buffers of the program.
+    /// Number of buffers of the program.
     pub buffers: usize,
-    /// Most bytes alive at a point.
+    /// The load: peak live bytes over all points of the program.
     pub load: u64,
-    /// One line per planner.
+    /// One line per planner, schemes in the order of [`SCHEMES`].
     pub lines: Vec<Line>,
-    /// Planners that found nothing within the limits.
+    /// Messages of the planners that found nothing within the limits.
     pub missing: Vec<String>,
 }
 
 impl Comparison {
-    /// The smallest arena of a scheme.
+    /// Returns the line with the smallest arena of a scheme.
     pub fn best(&self, scheme: Scheme) -> Option<&Line> {
         self.of(scheme).min_by_key(|line| line.arena)
     }
 
-    /// The smallest arena of a scheme among heuristics.
+    /// Returns the line with the smallest arena of a scheme among the three strategies of LUNA, Alg. 1.
     pub fn fast(&self, scheme: Scheme) -> Option<&Line> {
         self.of(scheme).filter(|line| FAST.contains(&line.solver)).min_by_key(|line| line.arena)
     }
 
-    /// What a planner takes.
+    /// Returns the arena of a scheme and a solver, bytes.
     pub fn arena(&self, scheme: Scheme, solver: &str) -> Option<u64> {
         self.of(scheme).find(|line| line.solver == solver).map(|line| line.arena)
     }
@@ -86,18 +86,19 @@ impl Comparison {
         self.lines.iter().filter(move |line| Some(line.scheme) == name)
     }
 
-    /// The best bound on what a scheme can do, bytes.
+    /// Returns the best lower bound on the arena of a scheme, bytes; 0 without any.
     pub fn bound(&self, scheme: Scheme) -> u64 {
         self.of(scheme).map(|line| line.lower_bound).max().unwrap_or(0)
     }
 
-    /// The optimum over all layouts, where it is proved: bytes.
+    /// Returns the optimum over all layouts in bytes, if it is proved.
     pub fn optimum(&self) -> Option<u64> {
         let best = self.lines.iter().map(|line| line.arena).min()?;
         (self.bound(Scheme::Exclusive) == best).then_some(best)
     }
 
-    /// Where bounds and arenas contradict: a bound of a scheme holds for every scheme that allows less.
+    /// Returns the first contradiction of the chain: the lower bound of a scheme holds for every scheme that
+    /// allows fewer layouts.
     pub fn broken(&self) -> Option<Broken> {
         for low in &self.lines {
             let allowed = |high: &&Line| narrower(low.scheme, high.scheme);
@@ -110,7 +111,7 @@ impl Comparison {
         None
     }
 
-    /// The chain from the optimum upwards, as far as it is proved: names and bytes, ascending.
+    /// Returns the proved part of the chain as names and bytes, ascending from the optimum.
     pub fn chain(&self) -> Vec<(String, u64)> {
         let mut chain = Vec::new();
         let mut add = |name: &str, line: Option<&Line>| {
@@ -127,22 +128,22 @@ impl Comparison {
         chain
     }
 
-    /// What each idea saves: bytes between a scheme's best plan and the best of the one before, which knows less. Negative
-    /// where the idea loses.
+    /// Returns what each idea saves, in bytes: the difference between the best plan of a scheme and the best
+    /// plan of the scheme before it. The difference is negative if the idea loses.
     pub fn shares(&self) -> Vec<(&'static str, i64)> {
         let value = |scheme| self.best(scheme).map(|line| line.arena as i64);
         let steps = [
-            ("reuse of memory", Scheme::Naive, Scheme::Flat),
-            ("branches in turn", Scheme::Flat, Scheme::Sequential),
+            ("memory reuse", Scheme::Naive, Scheme::Flat),
+            ("sequential branches", Scheme::Flat, Scheme::Sequential),
             ("branches merged as blocks", Scheme::Sequential, Scheme::Nested),
-            ("no blocks", Scheme::Nested, Scheme::Exclusive),
+            ("no blocks, lifespans with gaps", Scheme::Nested, Scheme::Exclusive),
         ];
         let step = |(name, from, to)| Some((name, value(from)? - value(to)?));
         steps.into_iter().filter_map(step).collect()
     }
 }
 
-/// True where every layout that `high` allows is one that `low` allows.
+/// Returns true if `low` allows every layout that `high` allows.
 fn narrower(low: &str, high: &str) -> bool {
     match low {
         "exclusive" => true,
@@ -153,10 +154,11 @@ fn narrower(low: &str, high: &str) -> bool {
     }
 }
 
-/// The three strategies of SOURCES S0, Alg. 1.
+/// The three strategies of LUNA, Alg. 1.
 pub(super) const FAST: [&str; 3] = ["sequential", "large-first", "short-first"];
 
-/// Runs every scheme with the three strategies of S0 and with `solvers`, through both checkers.
+/// Runs every scheme with the three strategies of LUNA, Alg. 1, and with `solvers`. Every layout passes both
+/// checkers.
 ///
 /// # Errors
 /// See [`BranchError`].
@@ -191,7 +193,7 @@ pub fn compare(
                 lower_bound: plan.bound.get(),
                 witness: plan.witness.clone(),
                 arithmetic: plan.arithmetic,
-                // A heuristic that meets a bound is optimal all the same.
+                // A heuristic that meets the bound is optimal too.
                 optimal: plan.is_optimal(),
                 seconds: plan.seconds,
                 runs: plan.runs,

@@ -1,11 +1,14 @@
-//! What can be read off a program without planning it: whose region a buffer is in, and what blocks must hold.
+//! Facts about a program that need no plan: the region of every buffer, and a lower bound on block schemes.
 
 use plimsoll_model::graph::Graph;
 use plimsoll_model::program::Program;
 use plimsoll_model::{Bytes, InstanceError, RegionId, load};
 
-/// For maps: names of the regions inside operators of the body, with their owner where there are several, and per buffer which of them it lies in, those nested
-/// deeper included. Buffers of the body have none. O(buffers times depth).
+/// Groups the buffers of a program by region, for the colours of memory maps.
+///
+/// Returns the names of the regions that operators of the body own, and for every buffer the index of its
+/// region. The name includes the owner if several operators own regions. A buffer of a nested region belongs
+/// to the outermost region around it; a buffer of the body has none. O(buffers times depth).
 pub fn program_groups(program: &Program<'_>) -> (Vec<String>, Vec<Option<usize>>) {
     let graph = program.graph();
     let around = |region: RegionId| graph.region(region).owner.map(|owner| graph.home(owner));
@@ -28,14 +31,17 @@ pub fn program_groups(program: &Program<'_>) -> (Vec<String>, Vec<Option<usize>>
     (regions.iter().map(name).collect(), of)
 }
 
-/// Letters of a name in a legend.
+/// Maximum number of characters of a name in a legend.
 const NAME: usize = 24;
 
-/// The most bytes alive at a step where operators hold a block as large as the most bytes alive in it: no plan that
-/// merges regions into blocks takes less, however well its blocks are packed. O(size, log).
+/// Returns a lower bound in bytes on every plan that merges regions into blocks, however well the blocks are
+/// packed.
+///
+/// It is the load of the body when every operator holds a block as large as the load of its regions. O(n log
+/// n).
 ///
 /// # Errors
-/// Sizes whose sum leaves 63 bits.
+/// The sum of the sizes exceeds 63 bits.
 pub fn held(program: &Program<'_>) -> Result<Bytes, InstanceError> {
     let frames = program.frames();
     let mut blocks = vec![Bytes::ZERO; program.graph().operators().len()];

@@ -1,18 +1,21 @@
-//! What becomes of regions inside operators: planners that know nothing, something or all of branches, through one checker.
+//! Memory plans of graphs with branches and loops.
 //!
-//! Every planner is a *scheme*, which says what may share memory, and an algorithm for the offset problem, which says who does.
-//! Whatever the scheme, the answer is a layout of [`Program::instance`], and passes its checker and the execution checker.
-//! With the same orders and options, optimal values are in a chain:
+//! A planner combines a *scheme* with a solver for the offset problem. The scheme determines which buffers
+//! may share memory; the solver assigns the offsets. The schemes range from no knowledge of branches to full
+//! knowledge. Whatever the scheme, the answer is a layout of [`Program::instance`]. It passes the layout
+//! checker and the execution checker. With the same orders and options, the optimal values form a chain:
 //!
 //! ```text
 //! exclusive <= sequential-branches <= flat-conflict <= naive
 //! exclusive <= nested (exact)      <= nested (fast) <= naive
 //! ```
 //!
-//! since each scheme on the right allows a subset of the layouts of the one on its left. Nested and flat schemes cannot be
-//! compared. Nested layouts are sequential ones too, unless loops hold their state only while it is needed
-//! ([`Carries::Tight`](plimsoll_model::program::Carries)): what is alive at any point of an operator lies beside its
-//! block, and its regions are apart in time. Blocks help strategies that place badly without them, never an exact planner.
+//! Each scheme allows a subset of the layouts of the scheme to its left. The nested and the flat scheme are
+//! not comparable. A nested layout is also a sequential layout. A buffer that is live while an operator runs
+//! does not overlap the block of the operator. The regions of the operator run at different times. The
+//! exception is a loop that holds its state only while it is needed
+//! ([`Carries::Tight`](plimsoll_model::program::Carries)). Blocks can help a heuristic; they never help an
+//! exact solver.
 
 mod compare;
 mod groups;
@@ -30,70 +33,71 @@ use plimsoll_model::{
     Bytes, Entry, Instance, InstanceError, Layout, Offsets, Setup, Silent, check_layout, simple_bound,
 };
 
-/// What may share memory.
+/// Which buffers may share memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Nothing.
+    /// No sharing.
     Naive,
-    /// All but branches of one operator with each other.
+    /// Branches of one operator conflict with each other and with everything that the operator touches.
     Flat,
-    /// What is not alive together when branches run one after the other.
+    /// Buffers that are never simultaneously live when branches run sequentially.
     Sequential,
-    /// Each region within itself; in the region around it, it is one block.
+    /// Buffers of the same region; the enclosing region sees one block per operator that owns regions.
     Nested,
-    /// All that is never alive together.
+    /// All buffers that are never simultaneously live.
     Exclusive,
 }
 
-/// One line of the list of schemes.
+/// A scheme with its name, summary and source.
 #[derive(Debug)]
 pub struct SchemeEntry {
-    /// The name users type.
+    /// The name on the command line (`--branches`).
     pub name: &'static str,
-    /// What it does, in one line.
+    /// A summary in one line.
     pub about: &'static str,
-    /// Where it comes from.
+    /// The publication or project that describes it.
     pub source: &'static str,
-    /// Which one.
+    /// The scheme.
     pub scheme: Scheme,
 }
 
-/// Every scheme, those that know least first.
+/// Every scheme, in order of increasing knowledge about branches.
 pub const SCHEMES: &[SchemeEntry] = &[
     SchemeEntry {
         name: "naive",
-        about: "no sharing: every buffer its own memory",
-        source: "baseline of all five source documents",
+        about: "no sharing: every buffer has its own memory",
+        source: "baseline of all five reproduced documents",
         scheme: Scheme::Naive,
     },
     SchemeEntry {
         name: "flat-conflict",
-        about: "no knowledge of branches: those of one operator conflict, and with all it touches",
-        source: "planners for straight graphs",
+        about: "ignores branches: they conflict with each other and with all tensors of their operator",
+        source: "planners for graphs without control flow",
         scheme: Scheme::Flat,
     },
     SchemeEntry {
         name: "sequential-branches",
-        about: "branches one after the other: lifespans without gaps",
+        about: "branches run sequentially: lifespans without gaps",
         source: "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, before merging (the LUNA paper)",
         scheme: Scheme::Sequential,
     },
     SchemeEntry {
         name: "nested",
-        about: "every region on its own, innermost first; one block of the largest per operator",
+        about: "plans each region separately, innermost first; an operator owns one block, its largest region",
         source: "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, Alg. 2 (the LUNA paper)",
         scheme: Scheme::Nested,
     },
     SchemeEntry {
         name: "exclusive",
-        about: "lifespans with gaps over all regions, no blocks: what is never alive together may share",
+        about: "lifespans with gaps over all regions, no blocks: buffers never live together may share",
         source: "this project",
         scheme: Scheme::Exclusive,
     },
 ];
 
 impl SchemeEntry {
-    /// The offset problem a scheme sees. One that plans by blocks sees many; this is then that of all it could do without.
+    /// Returns the offset problem of the scheme. A scheme that plans by blocks solves one problem per frame;
+    /// for such a scheme this is the problem without blocks.
     pub fn instance<'p>(&self, program: &'p Program<'_>) -> std::borrow::Cow<'p, Instance> {
         use std::borrow::Cow;
         match self.scheme {
@@ -103,7 +107,7 @@ impl SchemeEntry {
         }
     }
 
-    /// The scheme of a name.
+    /// Finds a scheme by name.
     pub fn named(name: &str) -> Option<&'static Self> {
         SCHEMES.iter().find(|entry| entry.name == name)
     }
@@ -112,86 +116,86 @@ impl SchemeEntry {
 /// Why a program could not be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum BranchError {
-    /// The graph is no program.
+    /// The graph cannot be executed as a program.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// A region could not be ordered.
     #[error(transparent)]
     Order(#[from] GraphRunError),
-    /// What a frame holds is no instance.
+    /// The buffers of a frame are not a valid instance.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// An algorithm failed, or its answer was refused.
+    /// An algorithm failed, or the checker rejected its answer.
     #[error("{scheme}, {algorithm}: {source}")]
     Run {
-        /// Which scheme.
+        /// Name of the scheme.
         scheme: &'static str,
-        /// Which algorithm.
+        /// Name of the solver.
         algorithm: &'static str,
-        /// Why.
+        /// The error of the run.
         source: RunError,
     },
     /// Nothing was found within the limits.
     #[error("{scheme}, {algorithm}: nothing found within the limits")]
     Nothing {
-        /// Which scheme.
+        /// Name of the scheme.
         scheme: &'static str,
-        /// Which algorithm.
+        /// Name of the solver.
         algorithm: &'static str,
     },
-    /// A layout that the checker of the program, or a run of it, refused.
-    #[error("{scheme}, {algorithm}: refused: {reason}")]
+    /// The layout checker or the execution checker rejected a layout.
+    #[error("{scheme}, {algorithm}: the checker rejected the layout: {reason}")]
     Refused {
-        /// Which scheme.
+        /// Name of the scheme.
         scheme: &'static str,
-        /// Which algorithm.
+        /// Name of the solver.
         algorithm: &'static str,
-        /// The first reason.
+        /// The first violation.
         reason: String,
     },
 }
 
-/// A layout of a program.
+/// A layout of a program and its lower bound.
 #[derive(Debug)]
 pub struct ProgramPlan {
-    /// Of [`Program::instance`].
+    /// The layout of [`Program::instance`].
     pub layout: Layout,
-    /// Its highest address in use, bytes.
+    /// Highest address in use, bytes.
     pub peak: Bytes,
-    /// No layout that the scheme allows takes less, bytes.
+    /// A lower bound over all layouts that the scheme allows, bytes.
     pub bound: Bytes,
-    /// What shows the bound.
+    /// Why the bound holds.
     pub witness: String,
-    /// In which arithmetic it was proved.
+    /// The arithmetic in which the bound was proved.
     pub arithmetic: Arithmetic,
-    /// Runs of the program with tagged bytes, without a violation.
+    /// Number of simulated runs with tagged bytes, all without a violation.
     pub runs: usize,
-    /// True where these were all there are, up to the number of trips of a loop.
+    /// True if these are all possible runs, up to the number of trips of a loop.
     pub all_runs: bool,
-    /// Seconds of the algorithm.
+    /// Running time of the solver, seconds.
     pub seconds: f64,
 }
 
 impl ProgramPlan {
-    /// True where no layout that the scheme allows takes less.
+    /// Returns true if the peak meets the lower bound.
     pub fn is_optimal(&self) -> bool {
         self.peak == self.bound
     }
 }
 
-/// A graph in order: per region what the algorithm says, and the program made of it.
+/// The ordered regions of a graph, and the program that results from their orders.
 #[derive(Debug)]
 pub struct OrderedProgram<'g> {
     /// Regions, innermost first; the body is last.
     pub regions: Vec<OrderedRegion>,
-    /// The program.
+    /// The whole program, with all regions on one timeline.
     pub program: Program<'g>,
 }
 
-/// Orders every region and makes a program of them.
+/// Orders every region and builds the program.
 ///
 /// # Errors
-/// A region that cannot be ordered, or an operator that does not say how it runs its regions.
+/// A region that cannot be ordered, or an operator that does not declare how it runs its regions.
 pub fn ordered_program<'g>(
     graph: &'g Graph,
     run: &GraphRun<'_>,
@@ -200,10 +204,10 @@ pub fn ordered_program<'g>(
     program_in_order(graph, run.order(graph)?, options)
 }
 
-/// Makes a program of regions in order, one per region of the graph, innermost first.
+/// Builds the program from ordered regions: one per region of the graph, innermost first.
 ///
 /// # Errors
-/// An operator that does not say how it runs its regions.
+/// An operator that does not declare how it runs its regions.
 pub fn program_in_order(
     graph: &Graph,
     regions: Vec<OrderedRegion>,
@@ -217,22 +221,22 @@ pub fn program_in_order(
     Ok(OrderedProgram { regions, program: Program::new(graph, orders, options)? })
 }
 
-/// Who plans a program, and how long.
+/// A scheme, a solver and their limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Planner<'a> {
-    /// What may share memory.
+    /// Which buffers may share memory.
     pub scheme: &'static SchemeEntry,
-    /// Who places.
+    /// The solver that assigns the offsets.
     pub solver: &'a Entry<Offsets>,
-    /// Seed and threads.
+    /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits of every single run: one per region where regions are planned on their own.
+    /// Limits of every single run. Schemes that plan regions separately make one run per region.
     pub limits: Limits,
-    /// How runs of the program are chosen that check the layout.
+    /// How the execution checker chooses the runs that check the layout.
     pub execution: ExecutionOptions,
 }
 
-/// Offsets of a whole instance, and what is proved.
+/// Offsets of a whole instance, and the proved bound.
 struct Placed {
     layout: Layout,
     bound: Bytes,
@@ -242,7 +246,7 @@ struct Placed {
 }
 
 impl Planner<'_> {
-    /// Plans a program; the layout has passed both checkers.
+    /// Plans a program. The layout has passed both checkers.
     ///
     /// # Errors
     /// See [`BranchError`].
@@ -304,11 +308,12 @@ impl Planner<'_> {
         Ok(Placed { layout, bound: bound.value, witness, arithmetic, seconds: attempt.seconds })
     }
 
-    /// Every frame on its own, innermost first: an operator's block is the largest arena among its frames.
+    /// Plans every frame separately, innermost first. The block of an operator is as large as the largest
+    /// arena of its frames.
     fn nested(&self, program: &Program<'_>) -> Result<Placed, BranchError> {
         let frames = program.frames();
         let operators = program.graph().operators().len();
-        // What blocks take, and what they take at least.
+        // Sizes of the blocks, and lower bounds on these sizes.
         let (mut blocks, mut least) = (vec![Bytes::ZERO; operators], vec![Bytes::ZERO; operators]);
         let mut offsets = vec![Vec::new(); frames.len()];
         let mut body = None;
@@ -323,7 +328,7 @@ impl Planner<'_> {
                 (placed.bound, placed.witness) = (bound.value, bound.witness.in_words(&floor));
                 placed.arithmetic = Arithmetic::Exact;
             }
-            // What blocks are proved to take is part of it.
+            // The bound of a frame rests on the bounds of its blocks.
             arithmetic = arithmetic.max(placed.arithmetic);
             if let Some(owner) = frame.owner {
                 let (block, least) = (&mut blocks[owner.index()], &mut least[owner.index()]);
@@ -342,7 +347,7 @@ impl Planner<'_> {
     }
 }
 
-/// True where no block of a frame could be smaller.
+/// Returns true if no block of a frame could be smaller.
 fn proved(frame: &Frame, blocks: &[Bytes], least: &[Bytes]) -> bool {
     frame.buffers.iter().all(|buffer| match buffer {
         FrameBuffer::Buffer(_) => true,

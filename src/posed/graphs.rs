@@ -1,4 +1,5 @@
-//! The problems of graphs: regions, segments or the body, and how their answers make one.
+//! [`Posed`] for the problems of graphs: their parts (regions, segments or the body), and how the answers
+//! combine.
 
 use super::{
     Answer, Answered, Asked, PoseError, Posed, Proof, Subject, SubjectKind, TermError, Terms, Unanswered,
@@ -20,25 +21,25 @@ use plimsoll_model::{
     Stop, load, written_and_read,
 };
 
-/// How a graph becomes order problems.
+/// A graph, and the options under which its regions become order problems.
 #[derive(Clone, Copy, Debug)]
 pub struct InOrder<'a> {
-    /// The graph.
+    /// The graph to order.
     pub graph: &'a Graph,
-    /// What liveness assumes.
+    /// Options of the liveness analysis.
     pub liveness: LivenessOptions,
 }
 
-/// What may be fused in a graph.
+/// A graph, and the rules under which its operators may be fused.
 #[derive(Clone, Debug)]
 pub struct ToFuse<'a> {
-    /// The graph.
+    /// The graph to fuse.
     pub graph: &'a Graph,
-    /// What may run as one.
+    /// The chains of operators that may run as one.
     pub patterns: Patterns,
-    /// Who runs what.
+    /// The assignment of operators to processing units.
     pub units: Units,
-    /// Which units a group may span.
+    /// Whether a group may span several units.
     pub rule: UnitRule,
 }
 
@@ -49,16 +50,16 @@ fn graph_of<P: Problem>(subject: &Subject) -> Result<&Graph, PoseError> {
     }
 }
 
-/// The order algorithm that the terms name.
+/// Returns the order algorithm that the terms name.
 fn order_of(terms: &Terms) -> Result<&'static Entry<Orders>, TermError> {
     let find = |name: &str| {
         let found = registry().find::<Orders>(name);
-        found.ok_or_else(|| "expected an algorithm for orders; plimsoll list names them".to_owned())
+        found.ok_or_else(|| "expected an order algorithm; `plimsoll list` prints their names".to_owned())
     };
     Ok(terms.read("order", find)?.unwrap_or(registry().orders[0]))
 }
 
-/// What a key with a default names, as a library function finds it by name or file.
+/// Resolves the value of a key with a default through a function that accepts a name or a file.
 fn found<T, E: ToString>(
     terms: &Terms,
     key: &'static str,
@@ -68,7 +69,7 @@ fn found<T, E: ToString>(
     find(value).map_err(|why| TermError::Value { key, value: value.to_owned(), why: why.to_string() })
 }
 
-/// Regions in order, innermost first, within a third of the limits.
+/// Orders the regions, innermost first, within a third of the limits.
 fn ordered(
     graph: &Graph,
     liveness: LivenessOptions,
@@ -92,7 +93,7 @@ impl From<GraphRunError> for Unanswered {
     }
 }
 
-/// Regions in order, or the answer of a region for which nothing was found within the limits.
+/// Returns the regions, or the answer `unknown` if nothing was found for a region within the limits.
 fn regions<P: Problem, R>(
     result: Result<Vec<R>, GraphRunError>,
 ) -> Result<Result<Vec<R>, Answer<P>>, Unanswered> {
@@ -105,12 +106,12 @@ fn regions<P: Problem, R>(
     }
 }
 
-/// The first reason to stop that is another than being done.
+/// Returns the first termination reason other than `completed`.
 fn first_stop(stops: impl IntoIterator<Item = Stop>) -> Stop {
     stops.into_iter().find(|stop| *stop != Stop::Completed).unwrap_or(Stop::Completed)
 }
 
-/// Counters of the last part, with the nodes of all.
+/// Returns the counters of the last part, with the nodes of all parts.
 fn summed<'a>(stats: impl IntoIterator<Item = &'a Stats>) -> Stats {
     let all: Vec<&Stats> = stats.into_iter().collect();
     let nodes = all.iter().map(|one| one.nodes).sum();
@@ -131,8 +132,8 @@ impl Posed for Orders {
         in_order::<Self>(subject, terms)
     }
 
-    /// Value and bound are those of the body, the last region. Its bound counts on what the regions inside it need as they are
-    /// ordered: it holds for the graph only where those orders are proved optimal.
+    /// Value and bound are those of the body, the last region. The bound assumes the peaks of the inner
+    /// regions in the orders found. It holds for the graph only if these orders are proved optimal.
     fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| {
@@ -143,7 +144,9 @@ impl Posed for Orders {
             };
             let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness)).max();
             let stats = summed(regions.iter().map(|one| &one.outcome.stats));
-            let Some(body) = regions.pop() else { return Err(Unanswered::Failed("no region".to_owned())) };
+            let Some(body) = regions.pop() else {
+                return Err(Unanswered::Failed("the graph has no region".to_owned()));
+            };
             let holds = regions.iter().all(|one| one.outcome.claim == Claim::Optimal);
             let mut answer = Answer::of(&body.storages.problem, body.outcome);
             if let Some(proof) = &mut answer.proof {
@@ -169,12 +172,12 @@ impl Posed for Joint {
         in_order::<Self>(subject, terms)
     }
 
-    /// Every region is ordered and placed at once, innermost first; value and bound are those of the body, the bound only where
-    /// the regions inside it are proved optimal.
+    /// Every region is ordered and placed jointly, innermost first. Value and bound are those of the body;
+    /// the bound holds only if the inner regions are proved optimal.
     fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| {
-            // The order comes with the layout.
+            // Unused: the joint solver returns the order with the layout.
             let run = GraphRun { liveness: question.liveness, order: registry().orders[0], setup, limits };
             let planned = run.plan(question.graph, Placement::Joint(entry));
             let regions = match regions(planned)? {
@@ -182,7 +185,7 @@ impl Posed for Joint {
                 Err(nothing) => return Ok(nothing),
             };
             let Some((body, inner)) = regions.split_last() else {
-                return Err(Unanswered::Failed("no region".to_owned()));
+                return Err(Unanswered::Failed("the graph has no region".to_owned()));
             };
             let witnesses = regions.iter().map(|one| Arithmetic::of(&one.joint_bound.witness));
             let proof = inner.iter().all(PlannedRegion::is_optimal_over_orders).then(|| Proof {
@@ -196,10 +199,10 @@ impl Posed for Joint {
     }
 }
 
-/// Bytes, or percent of the load.
+/// Parses the capacity: a number of bytes, or a percentage of the load.
 fn capacity(terms: &Terms, load: Bytes) -> Result<Bytes, TermError> {
     let read = |text: &str| {
-        let wrong = || "expected a number of bytes, or of percent of the load, as in 75%".to_owned();
+        let wrong = || "expected a number of bytes, or a percentage of the load such as 75%".to_owned();
         match text.strip_suffix('%') {
             Some(percent) => {
                 let percent: u64 = percent.parse().map_err(|_| wrong())?;
@@ -229,7 +232,8 @@ impl Posed for Spilling {
         capacity(terms, Bytes::ZERO).map(drop)
     }
 
-    /// Of an instance every buffer is written once and read once; of a graph what operators of the body write and read.
+    /// In an instance, every spilled buffer is written once and read once. In a graph, the traffic is what
+    /// the operators of the body write and read.
     fn pose(
         subject: &Subject,
         terms: &Terms,
@@ -242,7 +246,7 @@ impl Posed for Spilling {
             Subject::Graph(graph) => {
                 let liveness = terms.liveness()?;
                 let regions = ordered(graph, liveness, &terms, setup, limits)?;
-                let body = regions.last().ok_or_else(|| PoseError::subject("a graph without a body"))?;
+                let body = regions.last().ok_or_else(|| PoseError::subject("the graph has no body"))?;
                 let instance =
                     region_instance(body, liveness.align, Bytes::ZERO).map_err(PoseError::subject)?;
                 let traffic = graph_traffic(graph, body, instance.len());
@@ -269,7 +273,7 @@ impl Posed for Timelines {
     type Question<'a> = OverlapProgram;
 
     fn check_terms(terms: &Terms) -> Result<(), TermError> {
-        terms.refuse("weights", "they are fetched, which is the question")?;
+        terms.refuse("weights", "not available here: timelines always fetch weights")?;
         terms.liveness()?;
         order_of(terms)?;
         found(terms, "machine", Machine::find).map(drop)
@@ -287,7 +291,8 @@ impl Posed for Timelines {
         program(graph, &regions, &machine, OverlapOptions::default()).map_err(PoseError::subject)
     }
 
-    /// Every segment between branches on its own; the value is the end of the longest run of all.
+    /// Segments between branches are scheduled separately. The value is the makespan of the longest run
+    /// through all of them.
     fn ask(question: &OverlapProgram, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| match schedule(question, entry, setup, limits) {
@@ -329,7 +334,7 @@ impl Posed for Tiers {
     type Question<'a> = TierCase;
 
     fn check_terms(terms: &Terms) -> Result<(), TermError> {
-        terms.refuse("align", "the machine says at what multiples tensors lie")?;
+        terms.refuse("align", "not available here: the machine defines the alignment")?;
         terms.liveness()?;
         order_of(terms)?;
         terms.one_of("fusion", RULES)?;
@@ -344,7 +349,8 @@ impl Posed for Tiers {
         let patterns = found(&terms, "patterns", Patterns::find)?;
         let rule = terms.one_of("fusion", RULES)?;
         let liveness = terms.liveness()?;
-        // Inputs and outputs are always among the tensors; where they may live is for the problem to say.
+        // Inputs and outputs are always among the tensors; the problem restricts the memories they may lie
+        // in.
         let boundary_off_chip = liveness.boundary == Boundary::Outside;
         let boundary = if boundary_off_chip { Boundary::Arena } else { liveness.boundary };
         let liveness = LivenessOptions { boundary, ..liveness };
@@ -355,7 +361,7 @@ impl Posed for Tiers {
         tier_case(graph, &setting).map_err(PoseError::subject)
     }
 
-    /// A run of the graph takes its computations, starts, weights and transfers, one after the other.
+    /// The inference time is the sum of computations, launches, weight transfers and tensor transfers.
     fn ask(question: &TierCase, asked: Asked<'_, Self>) -> Answered<Self> {
         let TierCase { problem, times: TierTimes { compute, overhead, weights }, .. } = question;
         let rest = [*compute, *overhead, weights.time].map(Time::get);
@@ -391,7 +397,7 @@ impl Posed for Fusions {
         Ok(ToFuse { graph, patterns, units, rule })
     }
 
-    /// Every region on its own; value and bound are sums.
+    /// Regions are fused separately; value and bound are sums over the regions.
     fn ask(question: &ToFuse<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         let ToFuse { graph, patterns, units, rule } = question;
@@ -417,7 +423,7 @@ impl Posed for Fusions {
     }
 }
 
-/// Units by name or file; none where the graph names them.
+/// Finds units by name or file; `None` if the graph names them.
 fn units(name: &str) -> Result<Option<Units>, String> {
     if name == "graph" {
         return Ok(None);

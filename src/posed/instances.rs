@@ -1,4 +1,4 @@
-//! The problems of instances: the instance is the input.
+//! [`Posed`] for the problems of instances, where the instance is the whole input.
 
 use super::{Answered, Asked, PoseError, Posed, Subject, SubjectKind, Terms};
 use crate::plan::Plan;

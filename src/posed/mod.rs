@@ -1,8 +1,9 @@
-//! Every problem posed on an instance or a graph, under terms, and answered as a whole.
+//! The nine problems, posed uniformly on an instance or a graph.
 //!
-//! A problem's own input is one instance, one region in order, one segment between transfers. What users have is a file:
-//! an instance or a graph. [`Posed`] leads from the file to what an algorithm is given and back to one answer, for all nine
-//! problems alike, so that benchmarks, sweeps and comparisons know none of them by name.
+//! The input of an algorithm is small: one instance, one ordered region, or one segment of a timeline. A user
+//! has a file with an instance or a graph. [`Posed`] converts the file into inputs for an algorithm and
+//! combines the results into one answer. Benchmarks, sweeps and comparisons use this trait and contain no
+//! code for a particular problem.
 
 mod graphs;
 mod instances;
@@ -26,7 +27,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::Instant;
 
-/// What problems are posed on.
+/// The input on which problems are posed.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// Buffers with lifespans.
@@ -35,12 +36,12 @@ pub enum Subject {
     Graph(Box<Graph>),
 }
 
-/// What a subject is.
+/// The kind of a [`Subject`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubjectKind {
-    /// An instance.
+    /// Buffers with lifespans.
     Instance,
-    /// A graph.
+    /// Operators and tensors.
     Graph,
 }
 
@@ -54,7 +55,7 @@ impl fmt::Display for SubjectKind {
 }
 
 impl Subject {
-    /// Its name.
+    /// Returns the name of the instance or graph.
     pub fn name(&self) -> &str {
         match self {
             Self::Instance(instance) => instance.name(),
@@ -62,7 +63,7 @@ impl Subject {
         }
     }
 
-    /// What it is.
+    /// Returns its kind.
     pub const fn kind(&self) -> SubjectKind {
         match self {
             Self::Instance(_) => SubjectKind::Instance,
@@ -71,38 +72,38 @@ impl Subject {
     }
 }
 
-/// What an algorithm proved of the whole.
+/// A bound that holds for the whole subject, and its reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proof<V> {
-    /// No solution is better than this.
+    /// No solution has a better value.
     pub bound: V,
-    /// Why, with the names of the subject.
+    /// Why the bound holds, in terms of the names in the subject.
     pub reason: String,
-    /// In which arithmetic.
+    /// The arithmetic of the proof.
     pub arithmetic: Arithmetic,
 }
 
-/// What an algorithm says of the whole subject. All solutions have passed the checker.
+/// The answer of an algorithm for the whole subject. All solutions have passed the checker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer<P: Problem> {
-    /// What is proved.
+    /// The solution status.
     pub claim: Claim,
-    /// Why the algorithm ended.
+    /// The termination reason.
     pub stop: Stop,
     /// The value of the best solution.
     pub value: Option<P::Value>,
-    /// The bound; none where what was proved of parts says nothing of the whole.
+    /// The bound; `None` if the bounds of the parts do not imply one for the whole.
     pub proof: Option<Proof<P::Value>>,
-    /// Counters; nodes of all parts.
+    /// Counters; nodes are summed over all parts.
     pub stats: Stats,
-    /// The solution, where one input is the whole.
+    /// The solution, if the whole subject is one input.
     pub solution: Option<P::Solution>,
-    /// Why there is no solution, where that is known.
+    /// Why there is no solution, if known; otherwise empty.
     pub remark: String,
 }
 
 impl<P: Problem> Answer<P> {
-    /// Of a problem with one input.
+    /// Builds the answer of a problem whose whole subject is one input.
     pub fn of(input: &P::Input, outcome: Outcome<P>) -> Self {
         let bound = &outcome.lower_bound;
         let proof = Proof {
@@ -121,36 +122,36 @@ impl<P: Problem> Answer<P> {
         }
     }
 
-    /// Of a subject in parts: a value and what is proved of the whole.
+    /// Builds the answer for a subject in parts, from its value and its bound.
     fn whole(value: P::Value, proof: Option<Proof<P::Value>>, stop: Stop, stats: Stats) -> Self {
         let met = proof.as_ref().is_some_and(|proof| proof.bound == value);
         let claim = if met { Claim::Optimal } else { Claim::Feasible };
         Self { claim, stop, value: Some(value), proof, stats, solution: None, remark: String::new() }
     }
 
-    /// Of a subject without a solution.
+    /// Builds the answer for a subject without a solution.
     fn nothing(claim: Claim, remark: String) -> Self {
         let (stop, stats) = (Stop::Completed, Stats::default());
         Self { claim, stop, value: None, proof: None, stats, solution: None, remark }
     }
 }
 
-/// Why there is no answer.
+/// Why a run has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
-    /// The algorithm does not take this, or the subject poses no such problem.
+    /// The algorithm does not support the input, or the subject does not define the problem.
     #[error("{0}")]
     Declined(String),
     /// The checker rejected the answer.
     #[error("{0}")]
     Refused(String),
-    /// Something broke.
+    /// An internal error.
     #[error("{0}")]
     Failed(String),
 }
 
 impl Unanswered {
-    /// Of a run; `why` says more than its error.
+    /// Classifies the error of a run; `why` is the message.
     fn of(error: &RunError, why: String) -> Self {
         match error {
             RunError::Solve(SolveError::Unsupported { .. }) => Self::Declined(why),
@@ -160,21 +161,21 @@ impl Unanswered {
     }
 }
 
-/// Why a subject poses no such problem.
+/// Why a problem cannot be posed on a subject.
 #[derive(Debug, thiserror::Error)]
 pub enum PoseError {
-    /// An instance where a graph is needed, or the other way round.
-    #[error("{problem} takes no {kind}")]
+    /// An instance where a graph is needed, or vice versa.
+    #[error("the problem {problem} does not accept this kind of input: {kind}")]
     Kind {
-        /// The problem.
+        /// Name of the problem.
         problem: &'static str,
-        /// What the subject is.
+        /// The kind of the subject.
         kind: SubjectKind,
     },
-    /// A term that is none.
+    /// A term is invalid.
     #[error(transparent)]
     Terms(#[from] TermError),
-    /// The subject under these terms.
+    /// The subject does not define the problem under these terms.
     #[error("{0}")]
     Subject(String),
 }
@@ -185,22 +186,22 @@ impl PoseError {
     }
 }
 
-/// How an algorithm is run on a question.
+/// The algorithm and the settings with which a question is answered.
 pub struct Asked<'a, P: Problem> {
     /// The algorithm.
     pub entry: &'static Entry<P>,
-    /// Seed and threads.
+    /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits; the parts of a subject share the time.
+    /// Limits. The parts of a subject share the time.
     pub limits: Limits,
-    /// Told of progress where one input is the whole.
+    /// Receives progress if the whole subject is one input.
     pub observer: &'a mut dyn Observer<P>,
-    /// Reads the highest resident memory when the algorithm has ended.
+    /// Returns the highest resident memory in bytes; called after the algorithm has ended.
     pub peak_memory: &'a mut dyn FnMut() -> Option<u64>,
 }
 
 impl<P: Problem> Asked<'_, P> {
-    /// Runs on a problem's own input, which is the whole.
+    /// Runs the algorithm on one input, which is the whole subject.
     fn on(self, input: &P::Input) -> Answered<P> {
         let Self { entry, setup, limits, observer, peak_memory } = self;
         let Attempt { result, seconds, peak_memory } =
@@ -212,7 +213,8 @@ impl<P: Problem> Asked<'_, P> {
         Answered { result, seconds, peak_memory }
     }
 
-    /// Runs on the parts of a subject, with limits whose clock starts now; the seconds are those of all of it.
+    /// Runs `work` on the parts of a subject, with limits whose clock starts now, and measures the total
+    /// time.
     fn through(self, work: impl FnOnce(Limits) -> Result<Answer<P>, Unanswered>) -> Answered<P> {
         let started = Instant::now();
         let result = work(self.limits.from_now());
@@ -220,14 +222,14 @@ impl<P: Problem> Asked<'_, P> {
     }
 }
 
-/// What became of a run.
+/// The result of a run with its measurements.
 #[derive(Debug)]
 pub struct Answered<P: Problem> {
-    /// The answer, through the checker, or why there is none.
+    /// The checked answer, or why there is none.
     pub result: Result<Answer<P>, Unanswered>,
-    /// Wall-clock seconds: of the algorithm alone, or of all parts of a subject.
+    /// Wall-clock seconds of the algorithm, or of all parts of a subject.
     pub seconds: f64,
-    /// Highest resident memory of the process during the run, bytes, where it was measured.
+    /// Highest resident memory of the process during the run in bytes, if measured.
     pub peak_memory: Option<u64>,
 }
 
@@ -243,42 +245,42 @@ impl<P: Problem> Answered<P> {
     }
 }
 
-/// A problem that instances or graphs pose.
+/// A problem that can be posed on instances or graphs.
 pub trait Posed: Listed {
-    /// Keys of the terms it knows, with the value that holds where none is given.
+    /// Keys of its terms, with their default values.
     const TERMS: &'static [(&'static str, &'static str)] = &[];
-    /// Whether it also knows those of liveness.
+    /// Whether it also has the terms of the liveness options.
     const LIVENESS: bool = false;
-    /// A question about a subject, ready to be put to algorithms.
+    /// A question about a subject, ready to be given to algorithms.
     type Question<'a>;
 
-    /// What its value is, in a heading.
+    /// The name of its value in headings.
     const VALUE: &'static str;
-    /// Further figures of an answer, counters by name, with their headings.
+    /// Further figures of an answer: pairs of heading and counter name.
     const FIGURES: &'static [(&'static str, &'static str)] = &[];
-    /// Whether a capacity can be decided, instead of the value minimised.
+    /// Whether it can decide a capacity instead of minimising the value.
     const DECIDES: bool = false;
 
-    /// Whether it is posed on this kind of subject.
+    /// Returns whether it can be posed on this kind of subject.
     fn takes(kind: SubjectKind) -> bool {
         kind == SubjectKind::Graph
     }
 
-    /// Its own of some terms, in full: with what holds where nothing is said.
+    /// Returns the given terms that belong to this problem, completed with default values.
     fn terms(given: &Terms) -> Terms {
         given.among(all_terms::<Self>())
     }
 
-    /// Refuses values of its terms that mean nothing.
+    /// Rejects invalid values of its terms.
     ///
     /// # Errors
-    /// [`TermError`] with key and value.
+    /// A [`TermError`] with key and value.
     fn check_terms(own: &Terms) -> Result<(), TermError> {
         own.liveness().map(drop)
     }
 
-    /// The question about a subject. What has to be decided first (an order of the operators, a fusion) is computed within
-    /// the limits.
+    /// Builds the question about a subject. Prerequisites, such as an order of the operators or a fusion, are
+    /// computed within the limits.
     ///
     /// # Errors
     /// See [`PoseError`].
@@ -289,20 +291,21 @@ pub trait Posed: Listed {
         limits: Limits,
     ) -> Result<Self::Question<'a>, PoseError>;
 
-    /// Puts a question to an algorithm.
+    /// Answers a question with an algorithm.
     fn ask(question: &Self::Question<'_>, asked: Asked<'_, Self>) -> Answered<Self>;
 
-    /// A bound that holds before any algorithm has run.
+    /// Returns a bound that is known before any algorithm runs.
     fn floor_of(_question: &Self::Question<'_>) -> Option<Self::Value> {
         None
     }
 
-    /// The capacity that is part of the question, bytes.
+    /// Returns the capacity of the question in bytes, if it has one.
     fn capacity_of(_question: &Self::Question<'_>) -> Option<u64> {
         None
     }
 
-    /// The instance, and the addresses that every buffer takes in a solution, where it has any.
+    /// Returns the instance and the address ranges of every buffer in a solution, if solutions have
+    /// addresses.
     fn drawn<'a>(
         _question: &'a Self::Question<'_>,
         _solution: &Self::Solution,
@@ -310,10 +313,10 @@ pub trait Posed: Listed {
         None
     }
 
-    /// Writes a solution as rows; `false` where it has no such form.
+    /// Writes a solution as CSV rows; returns `false` if the problem has no such format.
     ///
     /// # Errors
-    /// What the writer reports.
+    /// An error of the writer.
     fn written(
         _question: &Self::Question<'_>,
         _solution: &Self::Solution,
@@ -328,10 +331,10 @@ fn all_terms<P: Posed>() -> impl Iterator<Item = (&'static str, &'static str)> {
     liveness.map(|key| (*key, "")).chain(P::TERMS.iter().copied())
 }
 
-/// Checks terms for several problems: each must be known to one of them, and have a value that it takes.
+/// Checks terms for several problems: every key must belong to one of them and have a valid value.
 ///
 /// # Errors
-/// [`TermError`] with key and value.
+/// A [`TermError`] with key and value.
 pub fn check_terms(terms: &Terms, problems: &[&str]) -> Result<(), TermError> {
     struct Check<'a>(&'a Terms);
     impl Visitor for Check<'_> {
@@ -346,7 +349,7 @@ pub fn check_terms(terms: &Terms, problems: &[&str]) -> Result<(), TermError> {
     checked.into_iter().collect()
 }
 
-/// The terms of a problem in full, in words; empty for an unknown problem.
+/// Returns all terms of a problem with default values as text; empty for an unknown problem.
 pub fn terms_in_full(terms: &Terms, problem: &str) -> String {
     struct Full<'a>(&'a Terms);
     impl Visitor for Full<'_> {
@@ -358,18 +361,18 @@ pub fn terms_in_full(terms: &Terms, problem: &str) -> String {
     visit(problem, &mut Full(terms)).unwrap_or_default()
 }
 
-/// What is the same for all questions of a problem.
+/// The properties of a problem that do not depend on the question.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
-    /// The unit of its values.
+    /// Unit of its values.
     pub unit: &'static str,
-    /// Whether a capacity can be decided, instead of the value minimised.
+    /// Whether it can decide a capacity instead of minimising the value.
     pub decides: bool,
-    /// Whether it is posed on a kind of subject.
+    /// Returns whether it can be posed on a kind of subject.
     pub takes: fn(SubjectKind) -> bool,
 }
 
-/// The profile of a problem by name.
+/// Returns the profile of the named problem; `None` for an unknown name.
 pub fn profile(problem: &str) -> Option<Profile> {
     struct Own;
     impl Visitor for Own {
@@ -381,20 +384,21 @@ pub fn profile(problem: &str) -> Option<Profile> {
     visit(problem, &mut Own)
 }
 
-/// What is done for a problem that is known by its name only.
+/// A generic operation on a problem that is selected by name at run time.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result of the operation.
     type Output;
-    /// Does it for one problem.
+    /// Applies the operation to one problem.
     fn visit<P: Posed>(&mut self) -> Self::Output;
 }
 
 macro_rules! problems {
     ($($problem:ty),* $(,)?) => {
-        /// The problems by name, in the order of tables: those of instances, then those of graphs.
+        /// Names of the problems in the order of tables: problems of instances first, then problems of
+        /// graphs.
         pub const PROBLEMS: &[&str] = &[$(<$problem as Problem>::NAME),*];
 
-        /// Visits a problem by name; `None` where there is none of that name.
+        /// Applies a visitor to the named problem; `None` for an unknown name.
         pub fn visit<V: Visitor>(name: &str, visitor: &mut V) -> Option<V::Output> {
             match problem(name)? {
                 $(name if name == <$problem as Problem>::NAME => Some(visitor.visit::<$problem>()),)*
@@ -404,31 +408,31 @@ macro_rules! problems {
     };
 }
 
-/// The problem of a name, also of one that it had before: `pools`, `scattered`, `fusions`.
+/// Resolves the name of a problem. Former names are accepted: `pools`, `scattered`, `fusions`.
 pub fn problem(name: &str) -> Option<&'static str> {
-    let today = match name {
+    let current = match name {
         "pools" => SharedObjects::NAME,
         "scattered" => SplitBuffers::NAME,
         "fusions" => Fusions::NAME,
         name => name,
     };
-    PROBLEMS.iter().copied().find(|problem| *problem == today)
+    PROBLEMS.iter().copied().find(|problem| *problem == current)
 }
 
 problems! { Offsets, SplitBuffers, SharedObjects, Orders, Joint, Spilling, Timelines, Tiers, Fusions }
 
-/// An algorithm as lists show it.
+/// The listed properties of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// The problem.
+    /// Name of the problem.
     pub problem: &'static str,
-    /// Its name.
+    /// Name of the algorithm.
     pub name: &'static str,
     /// Heuristic or exact.
     pub kind: Kind,
-    /// What it does, in one line.
+    /// A summary in one line.
     pub about: &'static str,
-    /// Where it comes from.
+    /// The publication or project it comes from.
     pub source: &'static str,
 }
 
@@ -450,12 +454,12 @@ impl Visitor for Every<'_> {
     }
 }
 
-/// The algorithms of a problem, and its variants of them for ablation; none of an unknown problem.
+/// Returns the algorithms of a problem, and their variants for ablation; both empty for an unknown problem.
 pub fn algorithms(registry: &Registry, problem: &str) -> [Vec<Facts>; 2] {
     visit(problem, &mut Every(registry)).unwrap_or_default()
 }
 
-/// The algorithm, or variant of one, of a problem and name.
+/// Finds an algorithm or a variant by problem and name.
 pub fn algorithm(registry: &Registry, problem: &str, name: &str) -> Option<Facts> {
     algorithms(registry, problem).into_iter().flatten().find(|facts| facts.name == name)
 }
@@ -466,7 +470,7 @@ mod tests {
     use crate::registry::registry;
 
     #[test]
-    fn problems_are_known_by_name() {
+    fn problems_are_found_by_name() {
         let registry = registry();
         assert_eq!(PROBLEMS.len(), 9);
         assert_eq!(

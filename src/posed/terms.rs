@@ -1,4 +1,4 @@
-//! What defines a question beside its subject: words such as `machine=luna`.
+//! Terms: the `KEY=VALUE` settings of a question, such as `machine=luna`.
 
 use plimsoll_model::Bytes;
 use plimsoll_model::graph::{Boundary, LivenessOptions};
@@ -6,37 +6,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// Terms of a question by key. In files and arguments they are words `KEY=VALUE`, separated by blanks.
+/// The terms of a question by key. In files and arguments they are written `KEY=VALUE`, separated by blanks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms(BTreeMap<String, String>);
 
-/// A term that means nothing.
+/// An invalid term.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TermError {
-    /// No word of the form `KEY=VALUE`.
+    /// A word that is not of the form `KEY=VALUE`.
     #[error("'{0}': expected KEY=VALUE, as in machine=luna")]
     Word(String),
-    /// A key given twice.
+    /// A key that is given twice.
     #[error("term '{0}' is given twice")]
     Twice(String),
-    /// A value that its key does not take.
+    /// A value that its key does not accept.
     #[error("term {key}={value}: {why}")]
     Value {
-        /// The key.
+        /// The key with the invalid value.
         key: &'static str,
-        /// The value.
+        /// The invalid value.
         value: String,
-        /// What is wrong.
+        /// What is wrong, and what is allowed.
         why: String,
     },
-    /// A key that no problem at hand knows.
-    #[error("term '{key}' is unknown to {problems}; known: {known}")]
+    /// A key that none of the problems has.
+    #[error("unknown term '{key}' for {problems}; expected {known}")]
     Unknown {
-        /// The key.
+        /// The unknown key.
         key: String,
-        /// The problems.
+        /// Names of the problems.
         problems: String,
-        /// Their keys.
+        /// The keys of these problems.
         known: String,
     },
 }
@@ -65,7 +65,7 @@ impl fmt::Display for Terms {
 }
 
 impl Terms {
-    /// Those of a list of keys, with the value that holds where nothing is said.
+    /// Returns the terms of a list of keys, with the default value of every key that is not given.
     #[must_use]
     pub(super) fn among(&self, keys: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
         let own = |(key, default): (&'static str, &'static str)| {
@@ -75,7 +75,7 @@ impl Terms {
         Self(keys.into_iter().filter_map(own).collect())
     }
 
-    /// Refuses a key that is none of these, which are those of some problems.
+    /// Rejects a key that is not among `keys`, which are the keys of `problems`.
     pub(super) fn known(&self, keys: &BTreeSet<&str>, problems: &[&str]) -> Result<(), TermError> {
         let Some(key) = self.0.keys().find(|key| !keys.contains(key.as_str())) else { return Ok(()) };
         let known: Vec<&str> = keys.iter().copied().collect();
@@ -83,17 +83,17 @@ impl Terms {
         Err(TermError::Unknown { key: key.clone(), problems: problems.join(", "), known })
     }
 
-    /// Refuses a key that means nothing to a problem.
+    /// Rejects a key that has no meaning for a problem.
     pub(super) fn refuse(&self, key: &'static str, why: &str) -> Result<(), TermError> {
         self.read(key, |_| Err::<(), _>(why.to_owned())).map(drop)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub(super) fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
-    /// The value of a key as `read` reads it; its message says what is wrong.
+    /// Parses the value of a key with `read`, whose error states what is wrong.
     pub(super) fn read<T>(
         &self,
         key: &'static str,
@@ -103,7 +103,7 @@ impl Terms {
         self.get(key).map(|value| read(value).map_err(|why| wrong(value, why))).transpose()
     }
 
-    /// The value of a key as one of some words; the first where nothing is said.
+    /// Parses the value of a key as one of the given keywords; the first one is the default.
     pub(super) fn one_of<T: Copy>(&self, key: &'static str, words: &[(&str, T)]) -> Result<T, TermError> {
         let named = |value: &str| {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
@@ -117,7 +117,7 @@ impl Terms {
         self.one_of(key, &[("no", false), ("yes", true)])
     }
 
-    /// What liveness assumes.
+    /// Parses the options of the liveness analysis.
     pub(super) fn liveness(&self) -> Result<LivenessOptions, TermError> {
         let bytes = |text: &str| {
             let number = text.parse().ok().filter(|&number: &u64| number > 0);
@@ -135,7 +135,7 @@ impl Terms {
     }
 }
 
-/// Keys of what liveness assumes.
+/// The keys of the liveness options.
 pub(super) const LIVENESS: [&str; 6] = ["boundary", "weights", "no-states", "no-views", "in-place", "align"];
 
 const BOUNDARIES: &[(&str, Boundary)] = &[

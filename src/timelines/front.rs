@@ -1,11 +1,15 @@
-//! Memory on chip against makespan: what can be had for how much, over orders, schedules, buffers and resident weights.
+//! The Pareto front of on-chip memory against makespan, over orders, schedules, numbers of buffers and
+//! resident weights.
 //!
-//! For capacities from the least that any operator needs up to that of the machine, and for several shares of what is
-//! left for resident weights, every fast schedule is tried on every order; at the machine's capacity also with the weights that
-//! are worth most, up to any size. Exact schedules follow: at every capacity with nothing resident and with the sets that made
-//! `prefetch` the fastest there, and on all points found so far, as long as [`Effort`] lasts and only where bounds leave
-//! something to find. What is as small and as fast as no other stays. Every point is a capacity with timelines made for it, so
-//! that it can be had again by asking for that capacity.
+//! The capacities range from the least that any operator needs up to that of the machine. At each capacity,
+//! every fast schedule is tried on every order, with several shares of the remaining memory for resident
+//! weights. At the capacity of the machine, resident sets of any size are tried too.
+//!
+//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds leave room for improvement.
+//! They run at every capacity with nothing resident, with the resident sets for which `prefetch` was fastest
+//! there, and on all points found so far. The front keeps the points that no other point dominates. Every
+//! point is a capacity with timelines scheduled for exactly that capacity, so a request for that capacity
+//! reproduces it.
 
 mod point;
 mod search;
@@ -18,35 +22,37 @@ pub use point::{Candidate, Effort, FrontPoint};
 use search::Search;
 use std::collections::BTreeSet;
 
-/// Capacities looked at, and how many where steps are many.
+/// Maximum number of capacities, and the minimum for programs with many steps.
 const LEVELS: u64 = 14;
 const FEWEST_LEVELS: u64 = 3;
-/// Steps scheduled in all, roughly.
+/// Approximate total number of scheduled steps.
 const WORK: u64 = 1_200_000;
-/// Sets of resident weights per capacity, roughly.
+/// Approximate number of sets of resident weights per capacity.
 const SETS: u64 = 20;
-/// What can be had, by ascending memory and descending makespan.
+
+/// The Pareto front, by ascending memory and descending makespan.
 #[derive(Clone, Debug, Default)]
 pub struct Front {
-    /// The points.
+    /// The points that no other point dominates.
     pub points: Vec<FrontPoint>,
-    /// Capacities looked at, ascending, and what nothing in them goes below.
+    /// The capacities tried, ascending, each with a lower bound on the makespan.
     pub bounds: Vec<(Bytes, Time)>,
-    /// Schedules of the whole program that were made.
+    /// Number of schedules of the whole program that were computed.
     pub tried: usize,
 }
 
 impl Front {
-    /// The fastest, with the least memory of those.
+    /// Returns the fastest point; among equally fast ones, the one with the least memory.
     pub fn fastest(&self) -> Option<&FrontPoint> {
         self.points.last()
     }
 }
 
-/// Looks for the front with these schedules.
+/// Computes the front with the given schedules.
 ///
 /// # Errors
-/// [`ScheduleError::Infeasible`] where some operator does not fit on chip whatever is done, and what the checker refuses.
+/// [`ScheduleError::Infeasible`] if an operator does not fit on chip under any schedule; an answer that the
+/// checker rejects.
 pub fn front(
     machine: &Machine,
     candidates: &[Candidate],
@@ -67,7 +73,8 @@ pub fn front(
     let search = Search::new(machine, effort, fast, exact);
     let (kept, tried) = search.run(&ranked, &capacities)?;
     let memories = capacities.into_iter().chain(kept.iter().map(|one| one.memory));
-    // From the largest down: where the time ends, less memory has the bound of more.
+    // From the largest capacity down: if the time runs out, smaller capacities inherit the bound of larger
+    // ones.
     let memories: BTreeSet<Bytes> = memories.collect();
     let mut watch = effort.each.watch();
     let mut bound_at = |memory: Bytes| match watch.check() {
@@ -77,7 +84,7 @@ pub fn front(
     let mut bounds: Vec<(Bytes, Time)> =
         memories.into_iter().rev().map(|memory| (memory, bound_at(memory))).collect();
     bounds.reverse();
-    // What nothing in so much memory goes below, nothing in less does.
+    // A lower bound at one capacity also holds at every smaller capacity.
     for at in (1..bounds.len()).rev() {
         bounds[at - 1].1 = bounds[at - 1].1.max(bounds[at].1);
     }
@@ -90,7 +97,8 @@ pub fn front(
     Ok(Front { points: points?, bounds, tried })
 }
 
-/// So many capacities from the least to the largest, at equal ratios, multiples of the alignment but for the ends.
+/// Returns `levels` capacities in geometric progression from the least to the largest. All but the ends are
+/// multiples of the alignment.
 fn levels_between(least: Bytes, most: Bytes, levels: u64, alignment: Bytes) -> Vec<Bytes> {
     let ratio = most.get() as f64 / least.get().max(1) as f64;
     let mut all: Vec<Bytes> = (1..levels.saturating_sub(1))
@@ -106,7 +114,7 @@ fn levels_between(least: Bytes, most: Bytes, levels: u64, alignment: Bytes) -> V
     all
 }
 
-/// What nothing in any of the orders goes below with so much memory; [`Time::MAX`] where no order fits.
+/// Returns a lower bound on the makespan at a capacity over all orders; [`Time::MAX`] if no order fits.
 fn bound_within(machine: &Machine, ranked: &[Ranked<'_>], capacity: Bytes) -> Time {
     let small = Machine { capacity, ..machine.clone() };
     let bound = |one: &Candidate| {

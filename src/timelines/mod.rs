@@ -1,4 +1,5 @@
-//! Schedules of whole graphs: every segment on its own, checked, and put together along the course.
+//! Timelines of whole graphs: every segment is scheduled and checked separately, then combined along the
+//! control path.
 
 mod front;
 mod placed;
@@ -20,88 +21,89 @@ pub use front::{Candidate, Effort, Front, FrontPoint, front};
 pub use placed::placed_activations;
 pub use speculation::{Guess, Speculated, Speculation, speculate};
 
-/// Segments of a path that are laid out one by one for pictures and sums.
+/// Maximum number of segments that [`Scheduled::path`] contains.
 pub const MOST_SEGMENTS: usize = 100_000;
 
-/// Why a program has no timelines by a schedule.
+/// Why a schedule produced no timelines for a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
-    /// No schedule can run it.
+    /// No schedule can run the program: an operator does not fit into on-chip memory.
     #[error(
-        "operator '{operator}' needs {activations} bytes of activations and {weights} of weights on chip, \
-         where there are {capacity}"
+        "operator '{operator}' needs {activations} bytes of activations and {weights} bytes of weights on chip, \
+         but the capacity is {capacity} bytes"
     )]
     Infeasible {
-        /// Its name.
+        /// Name of the operator.
         operator: String,
         /// Bytes of activations while it runs.
         activations: Bytes,
-        /// Bytes of its weights, rounded up.
+        /// Bytes of its weights, rounded up to the alignment.
         weights: Bytes,
-        /// Bytes on chip.
+        /// Capacity of the on-chip memory, bytes.
         capacity: Bytes,
     },
-    /// This schedule cannot.
+    /// This schedule does not support the program.
     #[error("{0}")]
     Unfit(SolveError),
-    /// Nothing found within the limits.
+    /// The schedule found nothing within the limits.
     #[error("nothing found within the limits")]
     Nothing,
     /// The checker rejected an answer, or the algorithm panicked.
     #[error("segment '{segment}': {reason}")]
     Refused {
-        /// Which segment.
+        /// Name of the segment.
         segment: String,
-        /// Why.
+        /// The first violation, or the panic message.
         reason: String,
     },
-    /// All segments together leave the range of time.
-    #[error("the program takes longer than time can say")]
+    /// The total time of all segments overflows.
+    #[error("the total time of the program overflows (64-bit picoseconds)")]
     TooLong,
 }
 
-/// A program by one schedule. All timelines have passed the checker.
+/// The timelines of a program under one schedule, with bounds. All timelines have passed the checker.
 #[derive(Clone, Debug)]
 pub struct Scheduled {
-    /// Per segment.
+    /// One timeline per segment.
     pub timelines: Vec<Timeline>,
-    /// Lower bound of every segment, by this schedule or in general.
+    /// Lower bound of every segment: proved by this schedule, or valid in general.
     pub bounds: Vec<Time>,
     /// End of the longest run of the program.
     pub makespan: Time,
-    /// What no timelines of the segments can go below.
+    /// A lower bound on the makespan of the program.
     pub lower_bound: Time,
-    /// In which arithmetic the bounds of all segments were proved.
+    /// The weakest arithmetic in which the bound of a segment was proved.
     pub arithmetic: Arithmetic,
-    /// Most bytes on chip, resident weights included.
+    /// Peak bytes on chip, including resident weights.
     pub peak: Bytes,
-    /// Positions of the segments along the longest run.
+    /// Indices of the segments along the longest run.
     pub path: Vec<usize>,
-    /// Time of that run in which an operator computes.
+    /// Time of that run during which an operator computes.
     pub computing: Time,
-    /// Segments of that run, of which `path` holds the first [`MOST_SEGMENTS`].
+    /// Number of segments of that run; `path` contains the first [`MOST_SEGMENTS`].
     pub segments: u64,
-    /// Nodes of all searches.
+    /// Total search nodes.
     pub nodes: u64,
-    /// Why the bound holds.
+    /// Why the lower bound holds.
     pub reason: String,
-    /// Why the first schedule ended that did not complete.
+    /// Termination reason of the first segment whose schedule did not complete.
     pub stop: Stop,
 }
 
-/// A program by one schedule, before anybody has asked for bounds. All timelines have passed the checker.
+/// The timelines of a program under one schedule, without bounds. All timelines have passed the checker.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Per segment.
+    /// One timeline per segment.
     pub timelines: Vec<Timeline>,
     /// End of the longest run of the program.
     pub makespan: Time,
-    /// Most bytes on chip, resident weights included.
+    /// Peak bytes on chip, including resident weights.
     pub peak: Bytes,
 }
 
 impl Draft {
-    /// `make` makes the timeline of one segment, checked; those with a deadline share the time up to it.
+    /// Builds a draft from `make`, which returns the checked timeline of one segment. With a deadline, the
+    /// segments share the time up to it.
     fn new(
         program: &OverlapProgram,
         limits: Limits,
@@ -120,7 +122,7 @@ impl Draft {
         Ok(Self { timelines, makespan, peak })
     }
 
-    /// With a lower bound of every segment.
+    /// Adds the lower bounds of all segments.
     fn bounded(
         self,
         program: &OverlapProgram,
@@ -131,7 +133,7 @@ impl Draft {
         let below = |(timeline, bound): (&Timeline, &Time)| *bound <= timeline.makespan();
         if let Some(at) = timelines.iter().zip(&bounds).position(|pair| !below(pair)) {
             let problem = &program.segments()[at].problem;
-            let reason = "it ends before its own bound".to_owned();
+            let reason = "the timeline ends before its own lower bound".to_owned();
             return Err(unanswered(problem, RunError::Refused(vec![reason])));
         }
         let lower_bound = program.longest(&|at| bounds[at]).ok_or(ScheduleError::TooLong)?;
@@ -159,14 +161,14 @@ impl Draft {
         })
     }
 
-    /// With the bounds that hold for every schedule.
+    /// Adds the bounds that hold for every schedule.
     fn measured(self, program: &OverlapProgram) -> Result<Scheduled, ScheduleError> {
         let bounds = program.segments().iter().map(|segment| time_bound(&segment.problem).value).collect();
         self.bounded(program, bounds, 0)
     }
 }
 
-/// The longest run through a course.
+/// Totals of the longest run along a control path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     time: Time,
@@ -175,8 +177,8 @@ struct Run {
 }
 
 impl Run {
-    /// When segments take and compute so long; of branches that take as long the first, as in [`OverlapProgram::path`]. None on
-    /// overflow.
+    /// Computes the totals from the times of all segments. Among branches of equal time the first one counts,
+    /// as in [`OverlapProgram::path`]. `None` on overflow.
     fn along(course: &Course, times: &[Time], computing: &[Time]) -> Option<Self> {
         let mut sum = Self::default();
         for piece in course {
@@ -218,7 +220,7 @@ impl Run {
     }
 }
 
-/// Why a segment has no timeline.
+/// Converts the error of a run into the error of a schedule.
 fn unanswered(problem: &TimelineProblem, error: RunError) -> ScheduleError {
     match error {
         RunError::Solve(error) => ScheduleError::Unfit(error),
@@ -226,18 +228,19 @@ fn unanswered(problem: &TimelineProblem, error: RunError) -> ScheduleError {
     }
 }
 
-/// Lower bounds of a program, by reason: of its longest run, from when resident weights are there.
+/// Lower bounds on the longest run of a program, by reason. They exclude the time to preload resident
+/// weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramBounds {
-    /// All computations.
+    /// The sum of all computations.
     pub compute: Time,
-    /// All transfers up to an operator and computations from it on.
+    /// All transfers up to an operator, and the computations from it on.
     pub transfers: Time,
-    /// What does not fit on chip at once is fetched later.
+    /// Weights that do not fit on chip beside earlier ones must be fetched late.
     pub memory: Time,
 }
 
-/// The program of a graph whose regions are in order, innermost first.
+/// Builds the program of a graph from its ordered regions, innermost first.
 ///
 /// # Errors
 /// See [`OverlapError`].
@@ -252,7 +255,7 @@ pub fn program(
     OverlapProgram::new(graph, &orders, machine, options)
 }
 
-/// The bounds of a program.
+/// Computes the lower bounds of a program.
 ///
 /// # Errors
 /// [`ScheduleError::TooLong`].
@@ -274,7 +277,7 @@ pub fn bounds(program: &OverlapProgram) -> Result<ProgramBounds, ScheduleError> 
     })
 }
 
-/// Runs a schedule on every segment, through the checker, and puts the timelines together.
+/// Runs a schedule on every segment, checks the timelines and combines them.
 ///
 /// # Errors
 /// See [`ScheduleError`].
@@ -304,7 +307,7 @@ pub fn schedule(
     Ok(Scheduled { arithmetic, reason, stop, ..found })
 }
 
-/// The same without bounds.
+/// Runs a schedule on every segment and checks the timelines, without computing bounds.
 ///
 /// # Errors
 /// See [`ScheduleError`].
@@ -315,11 +318,11 @@ pub fn draft(
     limits: Limits,
 ) -> Result<Draft, ScheduleError> {
     let schedule = (entry.build)(setup);
-    Draft::new(program, limits, |problem, limits| made(problem, schedule.as_ref(), limits))
+    Draft::new(program, limits, |problem, limits| checked_timeline(problem, schedule.as_ref(), limits))
 }
 
-/// A valid timeline of one segment, without bounds.
-fn made(
+/// Returns a checked timeline of one segment, without bounds.
+fn checked_timeline(
     problem: &TimelineProblem,
     schedule: &dyn Solver<Timelines>,
     limits: Limits,
@@ -332,7 +335,8 @@ fn made(
     }
 }
 
-/// What `prefetch` takes for the longest run, not checked; none where it does not fit. O(n) for each segment.
+/// Returns the makespan of `prefetch` without checking its timelines; `None` if it does not fit. O(n) per
+/// segment.
 pub fn prefetched(program: &OverlapProgram) -> Option<Time> {
     let fetched = |problem| Some(Prefetch.solution(problem, &mut Budget::unlimited()).ok()??.makespan());
     let times: Option<Vec<Time>> =
@@ -341,20 +345,22 @@ pub fn prefetched(program: &OverlapProgram) -> Option<Time> {
     program.longest(&|at| times[at])
 }
 
-/// The program with as many weights on chip as fit into so many bytes: of what saves most by either [`Worth`], that with which
-/// `prefetch` is the faster.
+/// Returns the program with weights resident in at most `space` bytes of on-chip memory.
+///
+/// Blocks are chosen greedily by each [`Worth`]; the choice with the lower makespan of `prefetch` is
+/// returned.
 ///
 /// # Errors
 /// See [`OverlapError`].
 pub fn resident_within(
     program: &OverlapProgram,
     machine: &Machine,
-    room: Bytes,
+    space: Bytes,
 ) -> Result<OverlapProgram, OverlapError> {
     let mut best: Option<(Option<Time>, OverlapProgram)> = None;
     for worth in Worth::ALL {
         let order = residents(program, worth, machine.resident_weights);
-        let set = fitting(program, &order, room, machine.alignment);
+        let set = fitting(program, &order, space, machine.alignment);
         let with = program.with_resident(machine, &set)?;
         let time = prefetched(&with);
         let better = |(old, _): &(Option<Time>, _)| time.is_some() && old.is_none_or(|old| time < Some(old));
@@ -365,18 +371,18 @@ pub fn resident_within(
     Ok(best.map_or_else(|| program.clone(), |(_, with)| with))
 }
 
-/// Finds the first operator that no schedule can run.
+/// Checks that every operator fits into on-chip memory.
 ///
 /// # Errors
-/// [`ScheduleError::Infeasible`] with it.
+/// [`ScheduleError::Infeasible`] with the first operator that does not fit.
 pub fn fits(program: &OverlapProgram) -> Result<(), ScheduleError> {
     program.segments().iter().try_for_each(|segment| problem_fits(&segment.problem))
 }
 
-/// The same for one straight piece.
+/// Checks that every operator of one segment fits into on-chip memory.
 ///
 /// # Errors
-/// [`ScheduleError::Infeasible`] with the operator.
+/// [`ScheduleError::Infeasible`] with the first operator that does not fit.
 pub fn problem_fits(problem: &TimelineProblem) -> Result<(), ScheduleError> {
     let Some(at) = problem.too_large() else { return Ok(()) };
     let one = &problem.operators()[at];

@@ -1,11 +1,11 @@
-//! What activations take on chip in a layout.
+//! On-chip memory of activations under a layout of the whole graph.
 
 use crate::branches::{BranchError, OrderedProgram, Planner};
 use plimsoll_model::program::{Point, Program};
 use plimsoll_model::{Bytes, Layout};
 
-/// Plans the whole graph, and gives per operator the highest address in use while it runs, bytes; of an operator that owns
-/// regions, when it starts.
+/// Plans the whole graph and returns, for every operator, the highest address in use while it runs, in bytes.
+/// For an operator with regions, the address at its start counts.
 ///
 /// # Errors
 /// See [`BranchError`].
@@ -17,29 +17,30 @@ pub fn placed_activations(
     Ok(tops(&ordered.program, &plan.layout))
 }
 
-/// Per operator: up to where buffers alive at its first point lie. O(n log n) for so many intervals of lifespans.
+/// Returns, for every operator, the highest end address of the buffers live at its first point. O(n log n)
+/// for n lifespan intervals.
 fn tops(program: &Program<'_>, layout: &Layout) -> Vec<Bytes> {
     let mut starts: Vec<(u64, u64, Bytes)> = Vec::new();
     for (buffer, &offset) in program.instance().buffers().iter().zip(layout.offsets()) {
         let top = Bytes::new(offset.get() + buffer.size().get());
-        let alive = buffer.lifespan().intervals().iter();
-        starts.extend(alive.map(|one| (one.lower.get(), one.upper.get(), top)));
+        let intervals = buffer.lifespan().intervals().iter();
+        starts.extend(intervals.map(|one| (one.lower.get(), one.upper.get(), top)));
     }
     starts.sort_unstable();
     let mut next = starts.into_iter().peekable();
-    // The highest first; what has ended is dropped when it comes to the top.
-    let mut alive: std::collections::BinaryHeap<(Bytes, u64)> = std::collections::BinaryHeap::new();
+    // A max-heap by address; buffers that have ended are removed when they reach the top.
+    let mut live: std::collections::BinaryHeap<(Bytes, u64)> = std::collections::BinaryHeap::new();
     let mut tops = vec![Bytes::ZERO; program.graph().operators().len()];
     for (step, point) in program.points().iter().enumerate() {
         let step = step as u64;
         while let Some((_, upper, top)) = next.next_if(|&(lower, _, _)| lower <= step) {
-            alive.push((top, upper));
+            live.push((top, upper));
         }
-        while alive.peek().is_some_and(|&(_, upper)| upper <= step) {
-            alive.pop();
+        while live.peek().is_some_and(|&(_, upper)| upper <= step) {
+            live.pop();
         }
         if let Point::Run(id) | Point::Enter(id) = point {
-            tops[id.index()] = alive.peek().map_or(Bytes::ZERO, |&(top, _)| top);
+            tops[id.index()] = live.peek().map_or(Bytes::ZERO, |&(top, _)| top);
         }
     }
     tops

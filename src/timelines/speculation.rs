@@ -1,64 +1,67 @@
-//! Fetching across the border of a branch, before it is known which region runs.
+//! Speculative fetching across the border of a branch, before the condition is known.
 //!
-//! S0's rules let nothing overlap across a border. Here one transfer may: while the segment before a branch computes,
-//! the first weights of one of its regions are fetched. The branch waits until they are there, whichever region runs; if it is the
-//! other, they are dropped, and what was paid is the wait and the room. If it is the one guessed, its operator
-//! has its weights, and their buffer is held until the region's first segment ends.
+//! Under the rules of the LUNA paper, nothing overlaps across a region border. Here one transfer may: the
+//! first weights of one region of the branch are fetched while the segment before the branch computes. The
+//! branch waits for this transfer, whichever region runs. If the guess is right, the operator has its
+//! weights, and their buffer is held until the first segment of the region ends. If it is wrong, the weights
+//! are discarded; the cost is the wait and the memory.
 
-use super::{ScheduleError, made};
+use super::{ScheduleError, checked_timeline};
 use crate::run::Limits;
 use plimsoll_model::timelines::{
     Course, OverlapProgram, Piece, Time, TimedOperator, Timeline, TimelineProblem, Timelines,
 };
 use plimsoll_model::{Bytes, Entry, OperatorId, Setup};
 
-/// For which region weights are fetched ahead.
+/// How the region is chosen whose weights are fetched ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
-    /// The likeliest, if it has anything to fetch first; of equals the one with most to fetch, then the first.
+    /// The most likely region, if it has weights to fetch. Ties go to the region with the most bytes, then to
+    /// the first.
     Likely,
-    /// The one of which, taken together with how unlikely it is, the fewest bytes are fetched in vain.
+    /// The region with the fewest expected bytes fetched in vain.
     Cheap,
-    /// Whichever, or none, makes the expected time least.
+    /// The region, or none, with the least expected time.
     Best,
 }
 
-/// What one branch gained.
+/// The effect of fetching ahead at one branch.
 #[derive(Clone, Debug)]
 pub struct Speculation {
-    /// The operator that owns its regions.
+    /// The operator that owns the regions.
     pub operator: OperatorId,
-    /// Which of its regions was guessed, from 0.
+    /// Index of the guessed region, from 0.
     pub region: usize,
-    /// How likely it is.
+    /// Probability of the guessed region.
     pub chance: f64,
-    /// The operator whose weights are fetched ahead.
+    /// Name of the operator whose weights are fetched ahead.
     pub fetched: String,
-    /// How many bytes.
+    /// Bytes fetched ahead.
     pub bytes: Bytes,
-    /// How much longer the segment before takes.
+    /// Extra time of the segment before the branch.
     pub cost: Time,
-    /// How much sooner the segment guessed ends; negative where its memory became too little to gain.
+    /// Time saved in the guessed segment, in picoseconds; negative if the remaining memory is too small for a
+    /// gain.
     pub saved: i128,
 }
 
 impl Speculation {
-    /// Seconds gained on average.
+    /// Returns the expected gain in seconds.
     pub fn gain(&self) -> f64 {
         self.chance * self.saved as f64 / 1e12 - self.cost.seconds()
     }
 }
 
-/// Times of all segments, and what was fetched ahead.
+/// Times of all segments, and the transfers fetched ahead.
 #[derive(Clone, Debug)]
 pub struct Speculated {
-    /// Per segment: when it ends.
+    /// Makespan of every segment.
     pub times: Vec<Time>,
-    /// Per branch where weights are fetched ahead.
+    /// One entry per branch at which weights are fetched ahead.
     pub guesses: Vec<Speculation>,
 }
 
-/// Two segments with one transfer moved from the second into the first.
+/// Two segments after one transfer has moved from the second into the first.
 struct Moved {
     region: usize,
     before: usize,
@@ -67,13 +70,15 @@ struct Moved {
     times: [Time; 2],
 }
 
-/// Fetches ahead at every branch that follows a segment of its own region; each on its own, from the outside in.
+/// Fetches ahead at every branch that follows a segment of the enclosing region. Branches are treated
+/// separately, from the outermost inwards.
 ///
-/// `times` are the ends of all segments by this schedule, `chances` gives how likely the regions of an operator are.
-/// With [`Guess::Likely`] and [`Guess::Cheap`] the guess stays even where it loses: that is its cost.
+/// `times` are the makespans of all segments under the schedule; `chances` returns the probabilities of the
+/// regions of an operator. [`Guess::Likely`] and [`Guess::Cheap`] keep a guess even if it increases the
+/// expected time.
 ///
 /// # Errors
-/// What the checker refuses.
+/// An answer that the checker rejects.
 pub fn speculate(
     program: &OverlapProgram,
     times: &[Time],
@@ -84,7 +89,7 @@ pub fn speculate(
     let mut found = Speculated { times: times.to_vec(), guesses: Vec::new() };
     let mut open: Vec<&Course> = vec![program.course()];
     let mut watch = by.2.watch();
-    // A segment takes part once: its timeline would have to be made for both.
+    // Every segment takes part in at most one move, because its timeline is scheduled for one move only.
     let mut used = vec![false; times.len()];
     while let Some(course) = open.pop() {
         for (at, piece) in course.iter().enumerate() {
@@ -121,7 +126,8 @@ struct Branch<'a> {
 }
 
 impl Branch<'_> {
-    /// What may be moved to the segment before: of one region each, where neither segment is used yet.
+    /// Returns the possible moves into the segment before the branch, one per region, between unused
+    /// segments.
     fn moves(
         &self,
         program: &OverlapProgram,
@@ -135,7 +141,7 @@ impl Branch<'_> {
         let likeliest = chances.iter().copied().fold(0.0, f64::max);
         let mut moves = Vec::new();
         for (region, (course, chance)) in self.courses.iter().zip(chances).enumerate() {
-            // Who guesses the likeliest fetches nothing for another, even where that one needs nothing.
+            // `Likely` fetches nothing for a less likely region, even if the most likely one has no weights.
             if guess == Guess::Likely && chance < likeliest {
                 continue;
             }
@@ -154,7 +160,7 @@ fn chosen(moves: Vec<Moved>, guess: Guess) -> Option<Moved> {
     let wasted = |one: &Moved| (1.0 - one.speculation.chance) * one.speculation.bytes.get() as f64;
     let gain = |one: &Moved| one.speculation.gain();
     match guess {
-        // Only the likeliest are among them.
+        // The moves contain only the most likely regions.
         Guess::Likely => moves
             .into_iter()
             .max_by(|a, b| a.speculation.bytes.cmp(&b.speculation.bytes).then(b.region.cmp(&a.region))),
@@ -168,7 +174,7 @@ fn chosen(moves: Vec<Moved>, guess: Guess) -> Option<Moved> {
     }
 }
 
-/// A segment before a branch, and the first of one of its regions.
+/// The segment before a branch, and the first segment of one of its regions.
 struct Pair {
     operator: OperatorId,
     region: usize,
@@ -178,7 +184,8 @@ struct Pair {
     ends: [Time; 2],
 }
 
-/// Moves the first transfer of the second segment to the end of the first; none where there is none or it does not fit.
+/// Moves the first transfer of the second segment to the end of the first. `None` if there is no transfer or
+/// it does not fit.
 fn moved(
     program: &OverlapProgram,
     pair: &Pair,
@@ -196,15 +203,18 @@ fn moved(
     let mut operators = before.problem.operators().to_vec();
     operators.push(ahead);
     let capacity = before.problem.capacity();
-    let Some((time, timeline)) = again(&before.problem, operators, capacity, by)? else { return Ok(None) };
-    // What lies above the buffer stays unused, so that nothing in the segment guessed touches it.
+    let Some((time, timeline)) = rescheduled(&before.problem, operators, capacity, by)? else {
+        return Ok(None);
+    };
+    // Addresses from the buffer upwards stay unused in the guessed segment, so that it cannot overwrite the
+    // weights.
     let Some(held) = timeline.transfers.iter().find(|one| one.operator.index() == before.problem.len())
     else {
         return Ok(None);
     };
     let mut operators = after.problem.operators().to_vec();
     operators[first].weights = Bytes::ZERO;
-    let Some((later, _)) = again(&after.problem, operators, held.offset, by)? else { return Ok(None) };
+    let Some((later, _)) = rescheduled(&after.problem, operators, held.offset, by)? else { return Ok(None) };
     let speculation = Speculation {
         operator: pair.operator,
         region: pair.region,
@@ -218,8 +228,8 @@ fn moved(
     Ok(Some(Moved { region, before, after, speculation, times: [time, later] }))
 }
 
-/// Another timeline for a segment; none where the schedule finds none.
-fn again(
+/// Schedules a changed segment; `None` if the schedule finds no timeline.
+fn rescheduled(
     problem: &TimelineProblem,
     operators: Vec<TimedOperator>,
     capacity: Bytes,
@@ -230,7 +240,7 @@ fn again(
         return Ok(None);
     }
     let (entry, setup, limits) = by;
-    match made(&problem, (entry.build)(setup).as_ref(), limits) {
+    match checked_timeline(&problem, (entry.build)(setup).as_ref(), limits) {
         Ok(timeline) => Ok(Some((timeline.makespan(), timeline))),
         Err(error @ ScheduleError::Refused { .. }) => Err(error),
         Err(_) => Ok(None),

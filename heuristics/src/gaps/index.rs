@@ -1,21 +1,21 @@
-//! Placed buffers by when they live: who overlaps a stretch of time?
+//! A time index of placed buffers: finds all buffers that overlap a time interval.
 //!
-//! Buffers are split into levels by binary magnitude of their duration; a level is cut into cells as wide as its durations,
-//! and a buffer belongs to the cell in which it begins. All that overlap a stretch begin in it, or at most one
-//! duration before, so a question reads few cells that do not matter. Places are laid out once, for all buffers of an
-//! instance; the placed ones come first within each cell.
+//! Buffers are grouped into levels by the binary magnitude of their duration. A level is divided into cells
+//! as wide as its durations, and a buffer belongs to the cell in which it begins. Every buffer that overlaps
+//! an interval begins in it, or at most one duration before, so a query reads few irrelevant cells. The
+//! entries are allocated once for all buffers of an instance; within each cell, placed buffers come first.
 //!
 //! ```text
-//! level 2  |   c         |  d          |     cells 4 ranks wide: lives of 4 to 7 ranks
-//! level 1  |      | a    |  b   |      |     cells 2 ranks wide: lives of 2 to 3 ranks
+//! level 2  |   c         |  d          |     cells 4 ranks wide: durations of 4 to 7 ranks
+//! level 1  |      | a    |  b   |      |     cells 2 ranks wide: durations of 2 to 3 ranks
 //!          └──────┴──────┴──────┴──────┴─▶ ranks
 //! ```
 //!
-//! Putting and taking are O(1), a question is O(buffers met + cells read), memory is linear.
+//! Insertion and removal are O(1), a query is O(buffers found + cells read), memory is linear.
 
 use crate::ranks::Ranks;
 
-/// A placed buffer: when, where, who.
+/// A placed buffer: its addresses, its hull in ranks, and its id.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Placed {
     pub offset: u64,
@@ -28,35 +28,35 @@ pub(super) struct Placed {
 #[derive(Clone, Copy, Debug)]
 struct Level {
     magnitude: u32,
-    /// Longest duration.
+    /// Longest duration in the level.
     reach: u32,
     first_cell: usize,
     last_cell: usize,
     placed: usize,
 }
 
-/// No place: the buffer is not placed.
+/// The slot of a buffer that is not placed.
 const NOWHERE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub(super) struct TimeIndex {
     levels: Vec<Level>,
-    /// Level and cell by buffer.
+    /// Level and cell of every buffer.
     home: Vec<(u8, u32)>,
-    /// Place by buffer.
+    /// Entry of every buffer.
     slot: Vec<u32>,
-    /// First place of every cell of every level.
+    /// First entry of every cell of every level.
     first: Vec<u32>,
-    /// Placed buffers of every cell.
+    /// Number of placed buffers in every cell.
     placed: Vec<u32>,
     places: Vec<Placed>,
 }
 
 impl TimeIndex {
-    /// For the buffers of an instance, none placed yet. O(n).
+    /// Creates an index for the buffers of an instance, with none placed. O(n).
     pub(super) fn new(ranks: &Ranks) -> Self {
         let n = ranks.lower.len();
-        // Cells with few buffers cost more to visit than to fill: the finest are wide enough for about four.
+        // Nearly empty cells waste queries, so the finest cells are wide enough for about four buffers.
         let finest = (ranks.count / (n as u32 / 4).max(1)).max(1).ilog2();
         let magnitude = |at: usize| ranks.duration(at).ilog2().max(finest);
         let mut reaches = [0u32; 32];
@@ -89,7 +89,7 @@ impl TimeIndex {
         Self { levels, home, slot, first, placed, places }
     }
 
-    /// Adds a buffer that is not placed.
+    /// Inserts a buffer that is not yet placed.
     pub(super) fn put(&mut self, buffer: Placed) {
         let (level, cell) = self.home[buffer.id as usize];
         let place = self.first[cell as usize] + self.placed[cell as usize];
@@ -117,7 +117,8 @@ impl TimeIndex {
         (slot != NOWHERE).then(|| &self.places[slot as usize])
     }
 
-    /// Shows every placed buffer alive at some of the ranks `lower..upper`; returns how much was read.
+    /// Visits every placed buffer whose hull overlaps the ranks `lower..upper`. Returns the number of entries
+    /// and cells read.
     pub(super) fn overlapping(&self, lower: u32, upper: u32, mut visit: impl FnMut(&Placed)) -> usize {
         let mut read = 0;
         for level in self.levels.iter().filter(|level| level.placed > 0) {
@@ -146,14 +147,14 @@ mod tests {
     use plimsoll_datasets::{IntervalParams, LifeLaw, random_intervals};
 
     #[test]
-    fn whoever_overlaps_is_shown_once() {
+    fn every_overlapping_buffer_is_visited_once() {
         for seed in 0..40 {
             let lives = LifeLaw::LogUniform { steps: 300, max_duration: 300 };
             let params = IntervalParams { lives, ..IntervalParams::with_buffers(60) };
             let instance = random_intervals(params, seed).unwrap();
             let ranks = Ranks::of(&instance);
             let mut index = TimeIndex::new(&ranks);
-            let mut there = [false; 60];
+            let mut placed_now = [false; 60];
             for round in 0..300u32 {
                 let id = round * 7919 % 60;
                 let (lower, upper) = (ranks.lower[id as usize], ranks.upper[id as usize]);
@@ -162,16 +163,16 @@ mod tests {
                 seen.sort_unstable();
                 let expected = (0..60u32).filter(|&other| {
                     let at = other as usize;
-                    there[at] && ranks.lower[at] < upper && lower < ranks.upper[at]
+                    placed_now[at] && ranks.lower[at] < upper && lower < ranks.upper[at]
                 });
                 assert!(seen.into_iter().eq(expected));
-                assert_eq!(index.get(id).is_some(), there[id as usize]);
-                if there[id as usize] {
+                assert_eq!(index.get(id).is_some(), placed_now[id as usize]);
+                if placed_now[id as usize] {
                     index.take(id);
                 } else {
                     index.put(Placed { offset: 0, end: 1, lower, upper, id });
                 }
-                there[id as usize] = !there[id as usize];
+                placed_now[id as usize] = !placed_now[id as usize];
             }
         }
     }

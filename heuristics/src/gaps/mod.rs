@@ -1,4 +1,4 @@
-//! Gaps between placed buffers, looked up by time: linear memory, no conflict graph.
+//! Gaps between placed buffers, found through a time index: linear memory, no conflict graph.
 
 mod index;
 mod state;
@@ -9,11 +9,13 @@ use crate::placement::Fit;
 use crate::ranks::Ranks;
 use plimsoll_model::{Budget, Instance, Layout, Stop};
 
-/// Places the buffers of `order` anew, one after the other into the lowest gap between all others of a valid layout of
-/// these: O(m log m) for m placed buffers that conflict, whatever the number of all.
+/// Places the buffers of `order` sequentially, each at the lowest gap; all other buffers keep their offsets
+/// in `others`.
+///
+/// O(m log m) per buffer for m conflicting placed buffers, independent of the total number.
 ///
 /// # Errors
-/// Why the budget ended before all were placed.
+/// The termination reason if the budget ends before all are placed.
 pub(crate) fn first_fit(
     instance: &Instance,
     ranks: &Ranks,
@@ -22,12 +24,12 @@ pub(crate) fn first_fit(
     budget: &mut Budget,
 ) -> Result<Layout, Stop> {
     let mut state = State::new(instance, ranks);
-    let mut waits = vec![false; instance.len()];
+    let mut pending = vec![false; instance.len()];
     for &id in order {
-        waits[id as usize] = true;
+        pending[id as usize] = true;
     }
     for (id, offset) in (0u32..).zip(others.offsets()) {
-        if !waits[id as usize] && !state.is_fixed(id) {
+        if !pending[id as usize] && !state.is_fixed(id) {
             state.put(id, offset.get());
         }
     }
@@ -35,7 +37,7 @@ pub(crate) fn first_fit(
         if let Some(stop) = budget.tick() {
             return Err(stop);
         }
-        state.face(id);
+        state.select(id);
         let offset = state.gap(id, Fit::First, u64::MAX).expect("there is no limit");
         state.put(id, offset);
     }

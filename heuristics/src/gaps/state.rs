@@ -1,4 +1,4 @@
-//! A partial layout from which buffers can be taken again.
+//! A partial layout that supports removal of buffers.
 
 use super::index::{Placed, TimeIndex};
 use crate::placement::Fit;
@@ -7,29 +7,29 @@ use plimsoll_model::{BufferId, Instance};
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// How much the price of an eviction may be overrated by chance, as a share.
+/// Maximum random increase of the cost of an eviction, as a fraction.
 const NOISE: f32 = 0.2;
 
 #[derive(Clone, Copy, Debug)]
 struct Item {
     size: u64,
     alignment: u64,
-    /// What evicting it costs, before penalties: its area.
+    /// Cost of evicting it without penalty: its area.
     weight: f32,
     penalty: f32,
-    /// It has gaps or exclusions: overlapping hulls are no proof of conflict.
+    /// True if it has gaps or exclusions, so that overlapping hulls do not imply a conflict.
     intricate: bool,
     separated: bool,
     fixed: bool,
 }
 
-/// A placed buffer that conflicts with the one in hand.
+/// A placed buffer that conflicts with the selected one.
 #[derive(Clone, Copy, Debug)]
 struct Rival {
     offset: u64,
     end: u64,
     id: u32,
-    price: f32,
+    cost: f32,
 }
 
 pub(crate) struct State<'a> {
@@ -37,18 +37,18 @@ pub(crate) struct State<'a> {
     ranks: &'a Ranks,
     index: TimeIndex,
     items: Vec<Item>,
-    /// Who conflicts with the buffer in hand, by offset.
+    /// Placed buffers that conflict with the selected one, by offset.
     rivals: Vec<Rival>,
-    /// Their ends with their prices, ascending.
+    /// End addresses of the rivals with their costs, ascending.
     ends: Vec<(u64, f32)>,
-    /// Sums of the prices of the first so many rivals.
+    /// Prefix sums of the costs of the rivals.
     sums: Vec<f64>,
-    /// Places read so far: what time is spent on.
+    /// Number of entries read so far, a measure of the time spent.
     pub work: usize,
 }
 
 impl<'a> State<'a> {
-    /// Nothing placed but the fixed buffers.
+    /// Creates a state in which only the fixed buffers are placed.
     pub(crate) fn new(instance: &'a Instance, ranks: &'a Ranks) -> Self {
         let (exclusions, separations) = (instance.exclusions(), instance.separations());
         let item = |(id, buffer): (BufferId, &plimsoll_model::Buffer)| Item {
@@ -76,7 +76,7 @@ impl<'a> State<'a> {
         self.items[id as usize].fixed
     }
 
-    /// Its area.
+    /// Returns the area of a buffer.
     pub(crate) fn weight(&self, id: u32) -> f32 {
         self.items[id as usize].weight
     }
@@ -99,16 +99,16 @@ impl<'a> State<'a> {
         self.index.take(id);
     }
 
-    /// Looks up who conflicts with an unplaced buffer; [`State::gap`] and [`State::evict`] go by that.
-    pub(crate) fn face(&mut self, id: u32) {
+    /// Selects an unplaced buffer and finds its rivals, which [`State::gap`] and [`State::evict`] then use.
+    pub(crate) fn select(&mut self, id: u32) {
         let (at, buffer) = (id as usize, BufferId::new(id));
         let (items, instance, rivals) = (&self.items, self.instance, &mut self.rivals);
         let own = items[at];
         rivals.clear();
         let mut meet = |placed: &Placed| {
             let item = items[placed.id as usize];
-            let price = if item.fixed { f32::INFINITY } else { item.weight * item.penalty };
-            rivals.push(Rival { offset: placed.offset, end: placed.end, id: placed.id, price });
+            let cost = if item.fixed { f32::INFINITY } else { item.weight * item.penalty };
+            rivals.push(Rival { offset: placed.offset, end: placed.end, id: placed.id, cost });
         };
         self.work += self.index.overlapping(self.ranks.lower[at], self.ranks.upper[at], |placed| {
             let certain = !own.intricate && !items[placed.id as usize].intricate;
@@ -119,7 +119,7 @@ impl<'a> State<'a> {
         if own.separated {
             let hull = |id: BufferId| instance.buffer(id).lifespan().hull();
             for &other in instance.separations().of(buffer) {
-                // Those whose hulls overlap were met above.
+                // Buffers with overlapping hulls were found above.
                 if let Some(placed) = self.index.get(other.get())
                     && !hull(buffer).intersects(hull(other))
                 {
@@ -131,7 +131,7 @@ impl<'a> State<'a> {
         self.rivals.sort_unstable_by_key(|rival| rival.offset);
     }
 
-    /// The gap for the buffer faced, its end at or below `limit`.
+    /// Returns the offset of a gap for the selected buffer whose end is at most `limit`.
     pub(crate) fn gap(&self, id: u32, fit: Fit, limit: u64) -> Option<u64> {
         let Item { size, alignment, .. } = self.items[id as usize];
         let (mut floor, mut tightest) = (0u64, None);
@@ -156,8 +156,8 @@ impl<'a> State<'a> {
         tightest.map(|(_, offset)| offset).or((floor + size <= limit).then_some(floor))
     }
 
-    /// Puts the buffer faced where those in its way are cheapest, and takes these out; false where every place holds
-    /// a fixed buffer.
+    /// Places the selected buffer at the cheapest offset and evicts the rivals in its way. Returns false if
+    /// every offset collides with a fixed buffer.
     pub(crate) fn evict(
         &mut self,
         id: u32,
@@ -181,29 +181,30 @@ impl<'a> State<'a> {
         true
     }
 
-    /// The offset with the lowest price: on top of a rival, below one, on the ground, or below the limit.
+    /// Returns the offset with the lowest cost: directly above or below a rival, at zero, or directly below
+    /// the limit.
     ///
-    /// In between, nobody less is in the way than at one of these.
+    /// Any offset in between collides with at least the same rivals as one of these.
     fn cheapest(&mut self, id: u32, limit: u64, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
         let Item { size, alignment, .. } = self.items[id as usize];
         let highest = limit.checked_sub(size)? / alignment * alignment;
         self.ends.clear();
-        self.ends.extend(self.rivals.iter().map(|rival| (rival.end, rival.price)));
+        self.ends.extend(self.rivals.iter().map(|rival| (rival.end, rival.cost)));
         self.ends.sort_unstable_by_key(|&(end, _)| end);
         self.sums.clear();
         self.sums.push(0.0);
         let (mut sum, mut fixed) = (0.0, 0usize);
         for rival in &self.rivals {
-            // Fixed rivals are counted apart: infinities do not subtract.
-            if rival.price.is_finite() {
-                sum += f64::from(rival.price);
+            // Fixed rivals are counted separately, because infinite costs cannot be subtracted.
+            if rival.cost.is_finite() {
+                sum += f64::from(rival.cost);
             }
             self.sums.push(sum);
-            fixed += usize::from(!rival.price.is_finite());
+            fixed += usize::from(!rival.cost.is_finite());
         }
         let any_fixed = fixed > 0;
         let mut best: Option<(f64, u64)> = None;
-        let (mut begun, mut over, mut price_over) = (0, 0, 0.0);
+        let (mut begun, mut over, mut cost_over) = (0, 0, 0.0);
         let (mut above, mut below) = (0, 0);
         let mut next = Some(0);
         while let Some(offset) = next {
@@ -212,18 +213,18 @@ impl<'a> State<'a> {
             }
             while over < self.ends.len() && self.ends[over].0 <= offset {
                 if self.ends[over].1.is_finite() {
-                    price_over += f64::from(self.ends[over].1);
+                    cost_over += f64::from(self.ends[over].1);
                 }
                 over += 1;
             }
-            let price = (self.sums[begun] - price_over).max(0.0);
-            if best.is_none_or(|(least, _)| price < least) && !(any_fixed && self.blocked(offset, size)) {
-                let price = price * f64::from(1.0 + NOISE * rng.random::<f32>());
-                if best.is_none_or(|(least, _)| price < least) {
-                    best = Some((price, offset));
+            let cost = (self.sums[begun] - cost_over).max(0.0);
+            if best.is_none_or(|(least, _)| cost < least) && !(any_fixed && self.blocked(offset, size)) {
+                let cost = cost * f64::from(1.0 + NOISE * rng.random::<f32>());
+                if best.is_none_or(|(least, _)| cost < least) {
+                    best = Some((cost, offset));
                 }
             }
-            // The next place: the lowest one above this.
+            // The next candidate is the lowest one above this offset.
             let mut higher = u64::MAX;
             while let Some(&(end, _)) = self.ends.get(above) {
                 let place = end.next_multiple_of(alignment);
@@ -246,9 +247,9 @@ impl<'a> State<'a> {
         best.map(|(_, offset)| offset)
     }
 
-    /// True where a fixed rival is in the way.
+    /// Returns true if a fixed rival is in the way.
     fn blocked(&self, offset: u64, size: u64) -> bool {
         let in_the_way = |rival: &&Rival| rival.offset < offset + size && offset < rival.end;
-        self.rivals.iter().filter(in_the_way).any(|rival| !rival.price.is_finite())
+        self.rivals.iter().filter(in_the_way).any(|rival| !rival.cost.is_finite())
     }
 }

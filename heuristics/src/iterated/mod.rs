@@ -1,28 +1,33 @@
-//! Iterated search over orders: many cheap placements, each given up as soon as it cannot win.
+//! Iterated search over orders: many cheap placements, each abandoned as soon as it cannot improve.
 //!
 //! **Definition.** An order is decoded by the [placement engine](crate::place) under first or best fit.
-//! 1. *Portfolio*: about ten orders that do well somewhere, under both fits.
-//! 2. *Rounds* until a limit, alternating
-//!    - a random order: by ln size + b ln duration + g ln hot + noise, with b in [0, 1], g in [0, 8]; hot is the largest
-//!      load during the life, see [`Heat`](crate::Heat);
-//!    - *blame*: one of the eight best orders so far, the better the likelier, with the buffers that lie above a
-//!      random height moved earlier; the result takes its place unless it is worse.
+//! 1. *Portfolio*: about ten orders that are good on some instances, each under both fits.
+//! 2. *Rounds* until a limit, which alternate between two moves:
+//!    - a random order by ln size + b ln duration + g ln heat + noise, with b in [0, 1] and g in [0, 8]. Heat
+//!      is the largest load during the lifespan, see [`Heat`](crate::Heat).
+//!    - *blame*: picks one of the eight best orders so far, with a preference for better ones. Buffers that
+//!      end above a random height move earlier. The result replaces its parent unless it is worse.
 //!
-//! A decoding stops once its peak reaches that of the worst order kept (blame: exceeds the parent's, so that equal
-//! orders drift).
+//! A placement of a random order is abandoned once its peak reaches that of the worst kept order. A placement
+//! after blame is abandoned once its peak exceeds that of the parent, so that orders of equal peak can
+//! replace each other.
 //!
 //! ```text
 //! layout    ▆▂▇▃█   height ─ ─ ─   blamed: ▇ and █   order  ▆ ▂ ▇ ▃ █  ->  ▇ █ ▆ ▂ ▃
 //! ```
 //!
-//! **Ends** when the best meets the simplest bound (then it is optimal), meets the target, or a limit passes. Without a time
-//! or node limit it ends after [`Effort::default`]: 2000 rounds or four million buffers placed, whichever comes first, but
-//! never before the portfolio is through; it then reports [`Stop::Completed`].
+//! **Termination.** The search ends when the best layout meets the simple bound (it is then optimal), when it
+//! meets the target, or at a limit. Without a time or node limit, it completes the portfolio and ends after
+//! [`Effort::default`]: 2000 rounds or four million placed buffers, whichever comes first. It then reports
+//! [`Stop::Completed`].
 //!
-//! **Invariants.** The best is a valid layout; the same seed and node limit give the same answer.
-//! **Complexity.** O(n log n) for an order and O(n^2) at worst for a decoding, usually far less. Linear memory.
+//! **Invariants.** The best layout is valid. The same seed and node limit give the same answer.
 //!
-//! **Source.** Ours; list orders after the classical planners, blame after squeaky-wheel optimisation (Joslin, Clements 1999).
+//! **Complexity.** O(n log n) per order and O(n^2) in the worst case per placement, usually far less. Linear
+//! memory.
+//!
+//! **Source.** This project. The portfolio contains orders of classical planners; blame follows squeaky-wheel
+//! optimisation (Joslin, Clements 1999).
 
 mod features;
 
@@ -36,12 +41,12 @@ use plimsoll_model::{
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// What is spent where the budget has neither a time nor a node limit.
+/// The effort of a run whose budget has neither a time nor a node limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Rounds after the portfolio.
+    /// Number of rounds after the portfolio.
     pub rounds: u64,
-    /// Buffers placed, portfolio included; no round starts beyond.
+    /// Number of placed buffers, including the portfolio, after which no round starts.
     pub placements: u64,
 }
 
@@ -51,17 +56,17 @@ impl Default for Effort {
     }
 }
 
-/// Searches over orders. A node is a buffer placed.
+/// Iterated search over orders for the offset problem. A node is one placed buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct IteratedSearch {
-    /// Seed of all choices.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Limits where the budget sets none.
+    /// Effort of a run whose budget has no limit.
     pub effort: Effort,
 }
 
 impl IteratedSearch {
-    /// With the default effort.
+    /// Creates a search with the given seed and the default effort.
     pub fn new(seed: u64) -> Self {
         Self { seed, effort: Effort::default() }
     }
@@ -86,10 +91,10 @@ impl Solver<Offsets> for IteratedSearch {
     }
 }
 
-/// How many good orders are kept side by side.
+/// Number of good orders that are kept.
 const ELITE: usize = 8;
 
-/// A good order, how it is decoded, and what comes out.
+/// A good order, its fit, and the resulting layout.
 #[derive(Clone, Debug)]
 struct Member {
     order: Vec<BufferId>,
@@ -103,7 +108,7 @@ struct Search<'a> {
     features: Features,
     arrangement: Arrangement<'a>,
     rng: Xoshiro256PlusPlus,
-    /// At most [`ELITE`], by peak ascending, the older of equals first.
+    /// At most [`ELITE`] orders, by peak ascending; ties keep the older one first.
     elite: Vec<Member>,
     run: Tracker<'a, Offsets>,
 }
@@ -120,7 +125,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Portfolio and rounds; the error says why it ended before the effort was spent.
+    /// Runs the portfolio and the rounds. The error is the termination reason if they do not complete.
     fn all(&mut self, effort: Effort, budget: &mut Budget) -> Result<(), Stop> {
         let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
         let before = budget.nodes();
@@ -143,17 +148,17 @@ impl<'a> Search<'a> {
     }
 
     fn portfolio(&self) -> Vec<Vec<BufferId>> {
-        let weighed = |size, duration, heat| self.features.order(Weights { size, duration, heat }, |_| 0.0);
+        let weighted = |size, duration, heat| self.features.order(Weights { size, duration, heat }, |_| 0.0);
         vec![
             Order::Size.of(self.instance),
             Order::Area.of(self.instance),
             Order::Breadth.of(self.instance),
-            weighed(1.0, 0.5, 0.0),
+            weighted(1.0, 0.5, 0.0),
             Order::Duration.of(self.instance),
-            weighed(1.0, 0.0, 4.0),
-            weighed(1.0, 0.5, 4.0),
-            weighed(1.0, 1.0, 8.0),
-            weighed(0.0, 1.0, 1000.0),
+            weighted(1.0, 0.0, 4.0),
+            weighted(1.0, 0.5, 4.0),
+            weighted(1.0, 1.0, 8.0),
+            weighted(0.0, 1.0, 1000.0),
             Order::Conflicts.of(self.instance),
             Order::Start.of(self.instance),
         ]
@@ -171,7 +176,7 @@ impl<'a> Search<'a> {
         (order, if self.rng.random_bool(0.5) { Fit::First } else { Fit::Best })
     }
 
-    /// Decodes an order and keeps it where it is better than the worst of a full elite.
+    /// Decodes an order and keeps it if the elite is not full or the order is better than its worst member.
     fn evaluate(&mut self, order: Vec<BufferId>, fit: Fit, budget: &mut Budget) -> Result<(), Stop> {
         self.run.stats.count("orders", 1);
         let below = if self.elite.len() < ELITE { None } else { self.elite.last().map(|last| last.peak) };
@@ -181,7 +186,7 @@ impl<'a> Search<'a> {
         self.run.enough(budget).map_or(Ok(()), Err)
     }
 
-    /// The order decoded, or `None` where its peak would reach `below`.
+    /// Decodes an order; `None` if its peak reaches `below`.
     fn decode(
         &mut self,
         order: Vec<BufferId>,
@@ -208,19 +213,19 @@ impl<'a> Search<'a> {
         self.elite.truncate(ELITE);
     }
 
-    /// Moves the buffers of a good order that lie above a random height earlier; the result takes its place unless
-    /// it is worse.
+    /// Moves the buffers that end above a random height earlier in a good order. The result replaces the
+    /// order unless it is worse.
     fn blame(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        // The better of two draws prefers good parents without leaving the others out.
+        // The better of two draws prefers good parents and still gives the others a chance.
         let draws = [(); 2].map(|()| self.rng.random_range(0..self.elite.len()));
         let parent_at = draws[0].min(draws[1]);
         let parent = &self.elite[parent_at];
         self.run.stats.count("blames", 1);
         let (instance, count) = (self.instance, parent.order.len() as u64);
-        // Any height, or one that an optimal layout need not reach.
+        // Any height, or one above the lower bound, which an optimal layout may not reach.
         let bound = if self.rng.random_bool(0.75) { 0 } else { self.run.bound.value.get() };
         let height = self.rng.random_range(bound.min(parent.peak.get() - 1)..parent.peak.get());
-        // To the very front, or up by a common distance.
+        // Move to the front, or forward by a common distance.
         let lead = if self.rng.random_bool(0.5) { count } else { self.rng.random_range(1..=count) };
         let above = |id: BufferId| parent.layout.offset(id).get() + instance.buffer(id).size().get() > height;
         let mut placed: Vec<(u64, BufferId)> = (count..)
@@ -245,7 +250,7 @@ mod tests {
     use plimsoll_model::Silent;
 
     #[test]
-    fn it_is_never_worse_than_the_orders_it_starts_from() {
+    fn result_is_never_worse_than_the_initial_orders() {
         for seed in 0..60 {
             let instance = small_instance(SmallParams::with_features(9, seed % 16), seed);
             let solver = IteratedSearch { seed, effort: Effort { rounds: 50, placements: u64::MAX } };
@@ -260,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_ends_the_search() {
+    fn search_ends_at_the_target() {
         let instance = small_instance(SmallParams::with_features(9, 0), 3);
         let target = instance.ceiling();
         let mut budget = Budget::unlimited().with_target(target);

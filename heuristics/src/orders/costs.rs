@@ -1,27 +1,27 @@
-//! What running an operator begins and ends.
+//! The bytes that an operator allocates and frees.
 //!
-//! A storage is begun by one operator in every order, so what running an operator begins is known beforehand. Who ends
-//! it is whoever of its users comes last.
+//! Every storage is allocated by the same operator in every order, so the allocated bytes of an operator are
+//! known in advance. A storage is freed by the last of its users in the order.
 
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::{Order, OrderProblem};
 
-/// Bytes per operator, the same in every order.
+/// Bytes per operator that do not depend on the order.
 pub(super) struct Costs {
-    /// Bytes it begins to hold.
+    /// Bytes that the operator allocates.
     pub begun: Vec<u64>,
-    /// Bytes alive more than before while it runs: what it begins, and its scratch.
+    /// Additional live bytes while it runs: allocated bytes and scratch.
     pub need: Vec<u64>,
-    /// Bytes of all storages it touches.
+    /// Bytes of all storages that it uses.
     pub touched: Vec<u64>,
-    /// Bytes held at the first step before it begins any.
+    /// Live bytes at the first step before any allocation.
     pub at_start: u64,
-    /// Bytes held after the last step.
+    /// Live bytes after the last step.
     pub at_end: u64,
 }
 
 impl Costs {
-    /// O(size).
+    /// Computes the costs of a problem. O(size).
     pub fn of(problem: &OrderProblem) -> Self {
         let mut begun = vec![0; problem.len()];
         for (at, storage) in problem.storages().iter().enumerate() {
@@ -39,7 +39,8 @@ impl Costs {
     }
 }
 
-/// Bytes each operator ends to hold under an order: of the storages whose last user it is. O(size).
+/// Returns the bytes that each operator frees under an order: those of the storages whose last user it is.
+/// O(size).
 pub(super) fn ended(problem: &OrderProblem, order: &Order) -> Vec<u64> {
     let mut ended = vec![0; problem.len()];
     let mut seen: Vec<bool> = problem.storages().iter().map(|s| s.to_end).collect();
@@ -53,51 +54,53 @@ pub(super) fn ended(problem: &OrderProblem, order: &Order) -> Vec<u64> {
     ended
 }
 
-/// What each operator would end if it ran next, while an order grows.
+/// The bytes that each operator would free if it ran next, while an order is built.
 pub(super) struct Ending<'a> {
     problem: &'a OrderProblem,
-    /// Per storage: users that have not run.
+    /// Number of users of each storage that have not run.
     left: Vec<u32>,
-    /// Per storage: their numbers, combined by exclusive or: with one left, its number.
-    who: Vec<u32>,
-    /// Per operator: bytes it ends if it runs next.
+    /// Exclusive or of the ids of these users; if one is left, it is its id.
+    users: Vec<u32>,
+    /// Bytes that each operator frees if it runs next.
     bytes: Vec<u64>,
 }
 
 impl<'a> Ending<'a> {
-    /// Before the first step. O(size).
+    /// Creates the state before the first step. O(size).
     pub fn new(problem: &'a OrderProblem) -> Self {
         let storages = problem.storages();
         let left = storages.iter().map(|s| s.users.len() as u32).collect();
-        let who = storages.iter().map(|s| s.users.iter().fold(0, |who, user| who ^ user.get())).collect();
-        let mut ending = Self { problem, left, who, bytes: vec![0; problem.len()] };
+        let users =
+            storages.iter().map(|s| s.users.iter().fold(0, |users, user| users ^ user.get())).collect();
+        let mut ending = Self { problem, left, users, bytes: vec![0; problem.len()] };
         for at in 0..storages.len() {
             ending.last(at);
         }
         ending
     }
 
-    /// Bytes an operator ends if it runs next.
+    /// Returns the bytes that an operator frees if it runs next.
     pub fn bytes(&self, id: OperatorId) -> u64 {
         self.bytes[id.index()]
     }
 
-    /// Where one user is left, it ends the storage.
+    /// If one user of a storage is left, credits the storage to it and returns it.
     fn last(&mut self, at: usize) -> Option<OperatorId> {
         let storage = &self.problem.storages()[at];
         if self.left[at] != 1 || storage.to_end {
             return None;
         }
-        let user = OperatorId::new(self.who[at]);
+        let user = OperatorId::new(self.users[at]);
         self.bytes[user.index()] += storage.size.get();
         Some(user)
     }
 
-    /// Runs an operator; `changed` is told of those who now end more, perhaps several times. O(storages touched).
+    /// Runs an operator. `changed` is called for every operator that now frees more, possibly several times.
+    /// O(storages used).
     pub fn run(&mut self, id: OperatorId, mut changed: impl FnMut(&Self, OperatorId)) {
         for &at in self.problem.touched(id) {
             self.left[at as usize] -= 1;
-            self.who[at as usize] ^= id.get();
+            self.users[at as usize] ^= id.get();
             if let Some(user) = self.last(at as usize) {
                 changed(self, user);
             }

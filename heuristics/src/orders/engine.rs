@@ -1,19 +1,23 @@
-//! The CANN graph engine's way: an ordinary order whose operators are then moved to later steps (SOURCES S4).
+//! The order of the CANN graph engine: an ordinary order whose operators are then moved to later steps
+//! (CANN).
 //!
-//! *Fixed rule*: an operator all of whose inputs are never reused moves to just before its first consumer, because
-//! waiting costs nothing. *Dynamic rule*: L1 is the latest end of life among its input tensors, L2 the first use of its
-//! outputs; if L1 > L2 it moves to just before L2, because that input is held beyond anyway.
+//! *Fixed rule*: an operator whose inputs are all never reused moves to just before its first consumer,
+//! because a delay costs nothing. *Dynamic rule*: let L1 be the latest end of the lifespans of its input
+//! tensors, and L2 the first use of its outputs. If L1 > L2, the operator moves to just before L2, because
+//! that input is live beyond L2 anyway.
 //!
-//! The source leaves open which ordinary order it starts from (it names breadth first, depth first and reverse depth
-//! first, and draws its example depth first, left branch first) and in which sequence operators are looked at. Here the
-//! ordinary order is a parameter, and operators are looked at from the last to the first, once each, at the steps the
-//! earlier moves left: so that who feeds an operator that moved can follow it. Moves only go to later steps.
+//! The document does not specify the ordinary order. It names breadth first, depth first and reverse depth
+//! first, and its example is depth first, left branch first. It does not specify the sequence in which
+//! operators are visited either. Here the ordinary order is a parameter. Operators are visited once each,
+//! from the last to the first, at the steps that result from earlier moves. The producers of a moved operator
+//! can thus follow it. Moves only go to later steps.
 //!
-//! An order problem knows storages, no types. An input is a storage the operator touches and does not begin. One held
-//! from the first step to the last is never reused, like those outside of the arena, which the problem does not
-//! show: the fixed rule takes operators without predecessors that touch no other inputs. The dynamic rule looks at
-//! the inputs that are reused; one that is to be held at the end has no end of life. It may lengthen the lives of the
-//! other inputs, so it can raise the peak: the rule is the source's.
+//! An order problem has storages but no tensor types. An input is a storage that the operator uses but does
+//! not allocate. A storage held from the first step to the last is never reused. Tensors outside the arena
+//! are never reused either; the problem does not contain them. The fixed rule therefore applies to operators
+//! without predecessors that use no other inputs. The dynamic rule considers the reused inputs; the lifespan
+//! of an input held at the end does not end. The rule may extend the lifespans of other inputs and thus raise
+//! the peak; this is a property of the published rule.
 
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::{Order, OrderProblem};
@@ -22,22 +26,22 @@ use std::cmp::Reverse;
 /// Which rules change the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Adjust {
-    /// Operators on constants move to their first consumer.
+    /// Operators with constant inputs move to their first consumer.
     Fixed,
-    /// Operators move later where an input outlives the wait.
+    /// Operators move later if an input stays live beyond the delay.
     Dynamic,
-    /// Both.
+    /// Both rules.
     Both,
 }
 
-/// Room between neighbouring labels at first.
+/// Initial distance between neighbouring labels.
 const GAP: u64 = 1 << 32;
 
-/// A line of operators in which one is moved before another in O(1), but for a new labelling now and then.
+/// A sequence of operators in which one moves before another in O(1), except for occasional relabelling.
 struct Line {
-    /// Per operator: grows along the line.
+    /// A label per operator that increases along the sequence.
     label: Vec<u64>,
-    /// Per operator: who is before it, who after; the end of the line is one past the operators.
+    /// Predecessor and successor of every operator. The end marker is one past the operators.
     before: Vec<u32>,
     after: Vec<u32>,
 }
@@ -76,7 +80,7 @@ impl Line {
         }
     }
 
-    /// Takes `one` out and puts it directly before `next`.
+    /// Moves `one` directly before `next`.
     fn move_before(&mut self, one: OperatorId, next: OperatorId) {
         let (one, next) = (one.get(), next.get());
         let (before, after) = (self.before[one as usize], self.after[one as usize]);
@@ -107,7 +111,8 @@ impl Line {
     }
 }
 
-/// A valid order with operators moved to later steps. O(size), and O(n) for every 32 moves to before the same operator.
+/// Returns a valid order with operators moved to later steps. O(size), plus O(n) for every 32 moves before
+/// the same operator.
 pub(super) fn adjust(problem: &OrderProblem, order: &Order, rules: Adjust) -> Order {
     let mut line = Line::new(order);
     let last = |line: &Line, at: usize| {
@@ -138,7 +143,7 @@ pub(super) fn adjust(problem: &OrderProblem, order: &Order, rules: Adjust) -> Or
     line.order()
 }
 
-/// Storages an operator touches and does not begin, those held throughout left out.
+/// Returns the storages that an operator uses but does not allocate, except those held throughout.
 fn inputs(problem: &OrderProblem, id: OperatorId) -> impl Iterator<Item = usize> {
     let touched = problem.touched(id).iter().map(|&at| at as usize);
     touched.filter(move |&at| {
@@ -158,7 +163,7 @@ mod tests {
     use plimsoll_model::Bytes;
     use plimsoll_model::orders::{Storage, check_order};
 
-    /// The definition, on a list.
+    /// The definition, applied to a list.
     fn plain(problem: &OrderProblem, order: &Order, rules: Adjust) -> Order {
         let mut list = order.operators().to_vec();
         for &id in order.operators().iter().rev() {
@@ -185,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_on_a_line_agrees_with_moving_on_a_list() {
+    fn linked_moves_agree_with_list_moves() {
         let mut moved = [0; 3];
         for seed in 0..600 {
             let problem = small_order_problem(SmallOrderParams::with_features(14, seed % 16), seed);
@@ -200,9 +205,9 @@ mod tests {
         assert!(moved.iter().all(|&moved| moved > 100), "{moved:?}");
     }
 
-    /// More moves to before one operator than there is room between labels.
+    /// More moves before one operator than there are labels between its neighbours.
     #[test]
-    fn a_crowd_before_one_operator_is_labelled_anew() {
+    fn many_moves_before_one_operator_force_relabelling() {
         let n = 200u32;
         let id = OperatorId::new;
         let storage = |at: u32| Storage {
@@ -216,7 +221,7 @@ mod tests {
         let edges = (0..n).map(|at| (id(at), id(n)));
         let scratch = vec![Bytes::ZERO; n as usize + 1];
         let problem =
-            OrderProblem::new("crowd", names, edges, (0..n).map(storage).collect(), scratch).unwrap();
+            OrderProblem::new("crowded", names, edges, (0..n).map(storage).collect(), scratch).unwrap();
         let order = problem.as_in_file();
         assert_eq!(adjust(&problem, &order, Adjust::Fixed), plain(&problem, &order, Adjust::Fixed));
     }

@@ -1,4 +1,4 @@
-//! List scheduling: of those ready, the one that looks best now.
+//! List scheduling: repeatedly runs the ready operator with the best key.
 
 use super::costs::{Costs, Ending};
 use super::walk::schedule;
@@ -7,10 +7,10 @@ use plimsoll_model::{Budget, OperatorId, Stop};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Growth of bytes alive, then bytes ended, most first, then number.
+/// Growth of live bytes, then freed bytes (most first), then id.
 type GrowthKey = (i64, Reverse<u64>, OperatorId);
 
-/// The least growth of bytes alive first. O(size log n).
+/// Runs the ready operator with the least growth of live bytes. O(size log n).
 pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
         ending: Ending<'a>,
@@ -48,14 +48,16 @@ pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Orde
     schedule(problem, budget, &mut state, push, pop)
 }
 
-/// Least peak first, then least growth, then number. Those who need no more than fits under the peak so far tie, the
-/// others are told apart by need: operators are ranked by need once, and a tree over the ranks holds the least growth of
-/// those ready. The peak so far begins with what is held at the end. O(size log n).
+/// Runs the ready operator with the least resulting peak, then the least growth, then the lowest id.
+///
+/// Operators that fit under the current peak tie; the others are distinguished by need. Operators are ranked
+/// by need once, and a tree over the ranks stores the least growth of the ready ones. The initial peak
+/// includes the bytes held at the end. O(size log n).
 pub(super) fn least_peak(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
         ending: Ending<'a>,
         tree: MinTree,
-        alive: u64,
+        live: u64,
         peak: u64,
     }
     let costs = Costs::of(problem);
@@ -71,7 +73,7 @@ pub(super) fn least_peak(problem: &OrderProblem, budget: &mut Budget) -> Result<
     let mut state = State {
         ending: Ending::new(problem),
         tree: MinTree::new(problem.len()),
-        alive: costs.at_start,
+        live: costs.at_start,
         peak: problem.at_start().get().max(costs.at_end),
     };
     let push = |state: &mut State, fresh: &[OperatorId]| {
@@ -80,17 +82,17 @@ pub(super) fn least_peak(problem: &OrderProblem, budget: &mut Budget) -> Result<
         }
     };
     let pop = |state: &mut State| {
-        let room = state.peak - state.alive;
-        let fitting = by_need.partition_point(|&id| need(id) <= room);
+        let space = state.peak - state.live;
+        let fitting = by_need.partition_point(|&id| need(id) <= space);
         let (_, id) = state.tree.least(0, fitting).or_else(|| {
             let least = need(by_need[state.tree.first()?]);
             let from = by_need.partition_point(|&id| need(id) < least);
             let to = by_need.partition_point(|&id| need(id) <= least);
             state.tree.least(from, to)
         })?;
-        let State { ending, tree, alive, peak } = state;
-        *peak = (*peak).max(*alive + need(id));
-        *alive = *alive + costs.begun[id.index()] - ending.bytes(id);
+        let State { ending, tree, live, peak } = state;
+        *peak = (*peak).max(*live + need(id));
+        *live = *live + costs.begun[id.index()] - ending.bytes(id);
         tree.set(rank[id.index()], None);
         ending.run(id, |ending, other| {
             if tree.get(rank[other.index()]).is_some() {
@@ -104,7 +106,7 @@ pub(super) fn least_peak(problem: &OrderProblem, budget: &mut Budget) -> Result<
 
 type Growth = (i64, OperatorId);
 
-/// Minima over ranges of positions that come and go: a complete binary tree.
+/// A complete binary tree for range minima over positions that are set and cleared.
 struct MinTree {
     leaves: usize,
     least: Vec<Option<Growth>>,
@@ -129,7 +131,7 @@ impl MinTree {
         }
     }
 
-    /// The least of positions `[lower, upper)`.
+    /// Returns the minimum over positions `[lower, upper)`.
     fn least(&self, lower: usize, upper: usize) -> Option<Growth> {
         let (mut lower, mut upper) = (self.leaves + lower, self.leaves + upper);
         let mut best = None;
@@ -148,7 +150,7 @@ impl MinTree {
         best
     }
 
-    /// The first position that holds something.
+    /// Returns the first position that is set.
     fn first(&self) -> Option<usize> {
         self.least[1]?;
         let mut node = 1;
@@ -171,14 +173,14 @@ mod tests {
     use super::*;
     use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
 
-    /// The definitions, every candidate looked at anew at every step.
+    /// The definitions: every candidate is evaluated from scratch at every step.
     fn plain<K: Ord>(
         problem: &OrderProblem,
         key: impl Fn(u64, u64, i64, i64, u64, OperatorId) -> K,
     ) -> Vec<OperatorId> {
         let size = |at: &u32| problem.storages()[*at as usize].size.get() as i64;
         let costs = Costs::of(problem);
-        let (mut alive, mut peak) = (costs.at_start, problem.at_start().get().max(costs.at_end));
+        let (mut live, mut peak) = (costs.at_start, problem.at_start().get().max(costs.at_end));
         let mut order: Vec<OperatorId> = Vec::new();
         while order.len() < problem.len() {
             let ready = problem.ids().filter(|id| {
@@ -196,12 +198,12 @@ mod tests {
             };
             let best = ready.min_by_key(|&id| {
                 let (begun, ended, scratch) = figures(id);
-                key(alive, peak, begun, ended, scratch, id)
+                key(live, peak, begun, ended, scratch, id)
             });
             let id = best.unwrap();
             let (begun, ended, scratch) = figures(id);
-            peak = peak.max(alive + begun as u64 + scratch);
-            alive = alive + begun as u64 - ended as u64;
+            peak = peak.max(live + begun as u64 + scratch);
+            live = live + begun as u64 - ended as u64;
             order.push(id);
         }
         order
@@ -214,8 +216,8 @@ mod tests {
             let expected = plain(&problem, |_, _, begun, ended, _, id| (begun - ended, Reverse(ended), id));
             let budget = &mut Budget::unlimited();
             assert_eq!(greedy(&problem, budget).unwrap().operators(), expected, "seed {seed}");
-            let expected = plain(&problem, |alive, peak, begun, ended, scratch, id| {
-                (peak.max(alive + begun as u64 + scratch), begun - ended, id)
+            let expected = plain(&problem, |live, peak, begun, ended, scratch, id| {
+                (peak.max(live + begun as u64 + scratch), begun - ended, id)
             });
             assert_eq!(least_peak(&problem, budget).unwrap().operators(), expected, "seed {seed}");
         }

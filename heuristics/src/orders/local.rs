@@ -1,18 +1,20 @@
 //! Local search over orders: simulated annealing with moves of blocks.
 //!
-//! **Definition.** A state is a topological order. A move takes a block of one to [`BLOCK`] neighbouring operators and
-//! puts it elsewhere among the [`REACH`] operators around, within what precedences allow. Its cost is the sum over
-//! steps of the sixteenth power of bytes alive over the best peak: near the peak it counts, below it hardly does, so
-//! a plateau has a slope. A dearer state is taken with a probability that falls with the difference and with
-//! time. Every round begins at the best order so far, or at another rule's order, and cools down anew; the hottest
-//! rounds come first.
+//! **Definition.** A state is a topological order. A move shifts a block of one to [`BLOCK`] consecutive
+//! operators by at most [`REACH`] operators, as far as the precedences allow. The cost of a state is the sum
+//! over steps of the sixteenth power of (live bytes divided by the best peak). Steps near the peak dominate
+//! this sum, and it still distinguishes orders of equal peak. A more expensive state is accepted with a
+//! probability that decreases with the difference and with time. Every round starts from the best order so
+//! far or from the order of another rule. It cools down from a new temperature; the hottest rounds come
+//! first.
 //!
-//! **Invariants.** Every state is valid; the best is kept apart. A move costs the sizes of what it passes.
+//! **Invariants.** Every state is valid. The best order is stored separately.
 //!
-//! **Complexity.** O(operators passed and the storages they touch) per move, O(size) per better order. Without limits
-//! it ends after [`LocalSearch::effort`] moves per operator, [`MOVES`] moves, or [`WORK`] operators passed.
+//! **Complexity.** O(operators passed and the storages they use) per move, O(size) per improvement. Without
+//! limits, the search ends after [`LocalSearch::effort`] moves per operator, [`MOVES`] moves, or [`WORK`]
+//! operators passed.
 //!
-//! **Source.** Ours; annealing after Kirkpatrick, Gelatt, Vecchi, 1983.
+//! **Source.** This project; annealing after Kirkpatrick, Gelatt, Vecchi, 1983.
 
 use super::engine::{Adjust, adjust};
 use super::rule::{Base, OrderRule};
@@ -23,36 +25,36 @@ use plimsoll_model::{Budget, Bytes, OperatorId, Orders, Stop, Tracker};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Most operators moved together.
+/// Maximum number of operators in a moved block.
 const BLOCK: usize = 32;
-/// Most operators passed.
+/// Maximum number of operators that a block passes.
 const REACH: usize = 512;
-/// Most moves without limits.
+/// Maximum number of moves without limits.
 const MOVES: u64 = 2_000_000;
-/// Most operators passed without limits.
+/// Maximum number of operators passed without limits.
 const WORK: u64 = 40_000_000;
-/// Moves between two answers offered, unless one is enough to end.
-const TELL: u64 = 4096;
-/// Rounds without limits; with limits they go on.
+/// Number of moves between two reports of the best order, unless the order ends the search.
+const REPORT_EVERY: u64 = 4096;
+/// Number of rounds without limits; with limits, rounds continue until a limit is reached.
 const ROUNDS: u64 = 8;
 
-/// Moves blocks of operators. A node is a move tried.
+/// Simulated annealing over orders. A node is one attempted move.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LocalSearch {
-    /// Moves tried per operator where the budget sets no limit; at most two million in all.
+    /// Attempted moves per operator if the budget has no limit; at most two million in total.
     pub effort: u64,
-    /// Seed of the choices.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl LocalSearch {
-    /// With 4000 moves per operator.
+    /// Creates a search with 4000 moves per operator.
     pub fn new(seed: u64) -> Self {
         Self { effort: 4_000, seed }
     }
 }
 
-/// Rules whose orders rounds begin at.
+/// Rules whose orders are starting points of rounds.
 const STARTS: [OrderRule; 8] = [
     OrderRule::File,
     OrderRule::LeastPeak,
@@ -127,15 +129,15 @@ impl LocalSearch {
                     run.offer(walk.best);
                     return Err(stop);
                 }
-                // From the heat of the round down to a thousandth of it, by halves.
+                // The temperature halves step by step from that of the round to about a thousandth of it.
                 let halves = 10 * at / length;
                 let temperature = heat / (1u64 << halves) as f64;
                 let over = unlimited && walk.work > WORK;
-                // Whoever listens is told now and then: to say it costs more than many a step.
+                // A report costs more than many moves, so improvements are reported at intervals.
                 let better = walk.step(temperature, &mut rng);
                 let peak = Bytes::new(walk.best_peak);
                 if better && (peak <= run.bound.value || budget.reaches_target(peak))
-                    || at % TELL == 0
+                    || at % REPORT_EVERY == 0
                     || over
                 {
                     run.offer(walk.best.clone());
@@ -156,26 +158,27 @@ impl LocalSearch {
     }
 }
 
-/// The state: an order, what is alive at each step, who ends what.
+/// The state of the search: an order, its live bytes at each step, and the last user of each storage.
 struct Walk<'a> {
     problem: &'a OrderProblem,
     begun: Vec<u64>,
     ops: Vec<OperatorId>,
     step: Vec<usize>,
-    /// Bytes alive before each step.
+    /// Live bytes before each step.
     before: Vec<u64>,
-    /// Bytes alive at each step.
+    /// Live bytes at each step.
     at: Vec<u64>,
-    /// Per storage: the step of its last user; none where it is held to the end.
+    /// Step of the last user of each storage; `None` if it is held to the end.
     last: Vec<Option<usize>>,
     best: Order,
     best_peak: u64,
-    /// Steps of the state at which at least the best peak is alive.
+    /// Number of steps with at least the best peak in live bytes.
     over: usize,
     work: u64,
-    /// Scratch: the window as it would be, what would be alive, what would end; per storage, when it was seen.
+    /// Scratch of an attempted move: the window after it, the live bytes, the freed bytes; and a visit stamp
+    /// per storage.
     window: Vec<OperatorId>,
-    alive: Vec<(u64, u64)>,
+    live: Vec<(u64, u64)>,
     ends: Vec<u64>,
     seen: Vec<u64>,
     stamp: u64,
@@ -198,14 +201,14 @@ impl<'a> Walk<'a> {
             over: 0,
             work: 0,
             window: Vec::new(),
-            alive: Vec::new(),
+            live: Vec::new(),
             ends: Vec::new(),
             seen: vec![0; problem.storages().len()],
             stamp: 0,
         }
     }
 
-    /// Goes to an order. O(size).
+    /// Sets the state to an order. O(size).
     fn begin(&mut self, order: &Order) {
         self.ops = order.operators().to_vec();
         for (at, id) in self.ops.iter().enumerate() {
@@ -218,11 +221,11 @@ impl<'a> Walk<'a> {
         self.last = self.problem.storages().iter().map(last).collect();
         self.at = order.profile(self.problem).into_iter().map(Bytes::get).collect();
         let ended = super::costs::ended(self.problem, order);
-        let mut alive = self.problem.at_first_step().get();
+        let mut live = self.problem.at_first_step().get();
         self.before.clear();
         for id in &self.ops {
-            self.before.push(alive);
-            alive = alive + self.begun[id.index()] - ended[id.index()];
+            self.before.push(live);
+            live = live + self.begun[id.index()] - ended[id.index()];
         }
         self.count_over();
     }
@@ -231,7 +234,7 @@ impl<'a> Walk<'a> {
         self.over = self.at.iter().filter(|&&bytes| bytes >= self.best_peak).count();
     }
 
-    /// Tries a move; true where the best improved.
+    /// Attempts a move. Returns true if the best order improved.
     fn step(&mut self, temperature: f64, rng: &mut Xoshiro256PlusPlus) -> bool {
         let Some((from, middle, to)) = self.pick(rng) else { return false };
         self.work += (to - from) as u64;
@@ -239,7 +242,7 @@ impl<'a> Walk<'a> {
         self.window.extend_from_slice(&self.ops[middle..to]);
         self.window.extend_from_slice(&self.ops[from..middle]);
         let delta = self.evaluate(from, to);
-        // A dearer state is taken where a uniform number is below exp(-delta / temperature).
+        // Accept a more expensive state if a uniform number is below exp(-delta / temperature).
         let uniform = rng.random_range(1..=u64::MAX);
         let allowed = temperature * (64.0 - log2(uniform)) * std::f64::consts::LN_2;
         if delta > allowed {
@@ -255,8 +258,8 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Two neighbouring blocks that may change places: steps `[from, middle)` and `[middle, to)`. Half of the moves begin at
-    /// a step with the best peak or more, where the choice falls on one.
+    /// Picks two adjacent blocks that may be exchanged: steps `[from, middle)` and `[middle, to)`. `None` if
+    /// the precedences allow no exchange.
     fn pick(&self, rng: &mut Xoshiro256PlusPlus) -> Option<(usize, usize, usize)> {
         let n = self.ops.len();
         let at = rng.random_range(0..n);
@@ -274,14 +277,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The first step after the block that one of its operators must precede.
+    /// Returns the first step after the block that an operator of the block must precede.
     fn later(&self, from: usize, middle: usize) -> usize {
         let block = self.ops[from..middle].iter();
         let after = block.flat_map(|&id| self.problem.successors(id)).map(|after| self.step[after.index()]);
         after.filter(|&step| step >= middle).min().unwrap_or(self.ops.len())
     }
 
-    /// One after the last step before the block that one of its operators must follow.
+    /// Returns the step after the last step that an operator of the block must follow.
     fn earlier(&self, middle: usize, to: usize) -> usize {
         let block = self.ops[middle..to].iter();
         let before =
@@ -289,7 +292,7 @@ impl<'a> Walk<'a> {
         before.filter(|&step| step < middle).max().map_or(0, |step| step + 1)
     }
 
-    /// The difference in cost if steps `[from, to)` ran the operators of `window`.
+    /// Returns the change in cost if steps `[from, to)` ran the operators of `window`.
     fn evaluate(&mut self, from: usize, to: usize) -> f64 {
         self.stamp += 1;
         let storages = self.problem.storages();
@@ -300,7 +303,7 @@ impl<'a> Walk<'a> {
                 let one = one as usize;
                 if self.seen[one] != self.stamp {
                     self.seen[one] = self.stamp;
-                    // Who was last before was in the window too.
+                    // The previous last user was in the window too.
                     if self.last[one].is_some_and(|last| last < to) {
                         self.ends[at] += storages[one].size.get();
                     }
@@ -315,30 +318,30 @@ impl<'a> Walk<'a> {
             let eight = four * four;
             eight * eight
         };
-        let mut alive = self.before[from];
-        self.alive.clear();
+        let mut live = self.before[from];
+        self.live.clear();
         let mut delta = 0.0;
         for (at, &id) in self.window.iter().enumerate() {
-            let before = alive;
-            alive += self.begun[id.index()];
-            let here = alive + self.problem.scratch(id).get();
-            self.alive.push((before, here));
+            let before = live;
+            live += self.begun[id.index()];
+            let here = live + self.problem.scratch(id).get();
+            self.live.push((before, here));
             let there = self.at[from + at];
             if here != there {
                 delta += cost(here) - cost(there);
             }
-            alive -= self.ends[at];
+            live -= self.ends[at];
         }
         delta
     }
 
-    /// Makes the window the state.
+    /// Applies the window to the state.
     fn take(&mut self, from: usize, to: usize) {
         for at in from..to {
             let id = self.window[at - from];
             self.ops[at] = id;
             self.step[id.index()] = at;
-            let (before, here) = self.alive[at - from];
+            let (before, here) = self.live[at - from];
             self.over -= usize::from(self.at[at] >= self.best_peak);
             self.over += usize::from(here >= self.best_peak);
             (self.before[at], self.at[at]) = (before, here);
@@ -348,7 +351,7 @@ impl<'a> Walk<'a> {
                 if let Some(last) = &mut self.last[one as usize]
                     && *last < to
                 {
-                    // Steps ascend, so the last user has the last word.
+                    // Steps ascend, so the last user is written last.
                     *last = at;
                 }
             }
@@ -365,7 +368,7 @@ mod tests {
     use plimsoll_model::orders::check_order;
 
     #[test]
-    fn what_is_kept_agrees_with_what_is_counted_anew() {
+    fn incremental_state_agrees_with_a_recount() {
         for seed in 0..200 {
             let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 16), seed);
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -391,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn the_optimum_is_reached_on_nearly_all_tiny_problems() {
+    fn nearly_all_tiny_problems_are_solved_to_optimality() {
         let (mut reached, total) = (0, 160);
         for seed in 0..total {
             let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 16), seed);

@@ -1,11 +1,11 @@
-//! Heuristics for the order problem: in which topological order should operators run?
+//! Heuristics for the order problem: a topological order of the operators with a low peak.
 //!
-//! | rule | looks at |
+//! | rule | information used |
 //! |---|---|
-//! | `as-in-file`, `bfs`, `dfs-left`, `dfs-right`, `reverse-dfs` | edges alone |
-//! | `ge-fixed`, `ge-dynamic`, `ge`, `ge-bfs`, `ge-as-in-file` | ends of lives, to move operators later |
-//! | `greedy`, `lpmf`, `inductor-bfs`, `inductor-dfs` | bytes alive, or touched, now |
-//! | `sethi-ullman` | whole branches, as hills and valleys |
+//! | `as-in-file`, `bfs`, `dfs-left`, `dfs-right`, `reverse-dfs` | edges only |
+//! | `ge-fixed`, `ge-dynamic`, `ge`, `ge-bfs`, `ge-as-in-file` | ends of lifespans, to move operators later |
+//! | `greedy`, `lpmf`, `inductor-bfs`, `inductor-dfs` | live bytes, or bytes used, at the current step |
+//! | `sethi-ullman` | whole branches, as hills and valleys of live bytes |
 //! | `local-search` | whole orders |
 
 mod costs;

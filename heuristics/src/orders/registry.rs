@@ -1,4 +1,4 @@
-//! Every heuristic for the order problem.
+//! The registry entries of all heuristics for the order problem.
 
 use super::engine::Adjust;
 use super::local::LocalSearch;
@@ -31,22 +31,27 @@ macro_rules! engine {
 
 /// Every heuristic for the order problem.
 pub const ORDERS: &[Entry<Orders>] = &[
-    rule!("as-in-file", OrderRule::File, "baseline", "the file's order as far as it is topological"),
-    rule!("bfs", OrderRule::Breadth, CLASSICAL, "breadth first: who was ready first runs first"),
+    rule!("as-in-file", OrderRule::File, "baseline", "the file order, as far as it is topological"),
+    rule!(
+        "bfs",
+        OrderRule::Breadth,
+        CLASSICAL,
+        "breadth first: the operator that became ready first runs first"
+    ),
     rule!("dfs-left", OrderRule::DepthLeft, CLASSICAL, "depth first from the sources, first branch first"),
     rule!("dfs-right", OrderRule::DepthRight, CLASSICAL, "depth first from the sources, last branch first"),
-    rule!("reverse-dfs", OrderRule::ReverseDepth, CLASSICAL, "depth first from the sinks, turned round"),
+    rule!("reverse-dfs", OrderRule::ReverseDepth, CLASSICAL, "depth first from the sinks, reversed"),
     engine!(
         "ge-fixed",
         DepthLeft,
         Fixed,
-        "dfs-left, then operators on constants moved to their first consumer"
+        "dfs-left, then operators with constant inputs move to their first consumer"
     ),
     engine!(
         "ge-dynamic",
         DepthLeft,
         Dynamic,
-        "dfs-left, then operators moved later where an input outlives the wait"
+        "dfs-left, then operators move later if an input stays live beyond the delay"
     ),
     engine!("ge", DepthLeft, Both, "dfs-left, then both rules of the graph engine"),
     engine!("ge-bfs", Breadth, Both, "bfs, then both rules of the graph engine"),
@@ -55,38 +60,38 @@ pub const ORDERS: &[Entry<Orders>] = &[
         "greedy",
         OrderRule::Greedy,
         "classical list scheduling",
-        "of those ready, the least growth of bytes alive"
+        "the ready operator with the least growth of live bytes"
     ),
     rule!(
         "lpmf",
         OrderRule::LeastPeak,
         INDUCTOR,
-        "of those ready, the least peak so far, then the least growth"
+        "the ready operator with the least resulting peak, then the least growth"
     ),
     rule!(
         "inductor-bfs",
         OrderRule::PredecessorSteps,
         INDUCTOR,
-        "of those ready, whose predecessors ran earliest"
+        "the ready operator whose predecessors ran earliest"
     ),
     rule!(
         "inductor-dfs",
         OrderRule::LightReads,
         INDUCTOR,
-        "producers depth first, by bytes touched ascending"
+        "producers first, depth first, by bytes used ascending"
     ),
     Entry {
         name: "sethi-ullman",
         kind: Kind::Heuristic,
-        about: "merges branches by hills and valleys; optimal on trees and where branches part and meet",
+        about: "merges branches by hills and valleys; optimal on trees and series-parallel graphs",
         source: "Liu 1987; Abdel-Wahab, Kameda 1978; after Sethi, Ullman 1970",
         build: &|_| anytime("sethi-ullman", sethi_ullman),
     },
     Entry {
         name: "local-search",
         kind: Kind::Heuristic,
-        about: "anneals: moves blocks of operators within their precedences; anytime",
-        source: "ours; after Kirkpatrick, Gelatt, Vecchi 1983",
+        about: "simulated annealing that moves blocks of operators; anytime",
+        source: "this project; after Kirkpatrick, Gelatt, Vecchi 1983",
         build: &|setup| {
             let search = LocalSearch::new(setup.seed);
             anytime("local-search", move |problem, budget, run| search.search(problem, budget, run))

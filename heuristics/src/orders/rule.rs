@@ -1,36 +1,38 @@
-//! One rule, one order: walks through the graph and list scheduling.
+//! Rules that produce one order: graph traversals and list scheduling.
 
 use super::engine::{Adjust, adjust};
 use super::{list, walk};
 use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{Budget, Stop};
 
-/// A rule that orders operators. Ties fall to the lower number unless said otherwise.
+/// A rule that orders operators. Ties are broken by the lower id unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderRule {
-    /// Of those ready, the lowest number: the file's order as far as it is one.
+    /// The ready operator with the lowest id: the file order, as far as it is topological.
     File,
-    /// Who was ready first runs first; those ready at once by number.
+    /// The operator that became ready first; ties by id.
     Breadth,
-    /// From the sources down: what became ready last runs first, of those ready at once the lowest number.
+    /// Depth first from the sources: the operator that became ready last; ties by the lowest id.
     DepthLeft,
-    /// The same, of those ready at once the highest number.
+    /// Depth first from the sources: the operator that became ready last; ties by the highest id.
     DepthRight,
-    /// [`OrderRule::DepthRight`] of the graph with all edges turned round, from the sinks up; turned round again.
+    /// [`OrderRule::DepthRight`] on the graph with all edges reversed; the result is reversed again.
     ReverseDepth,
-    /// Of those ready, whose predecessors' steps, sorted, come first as lists.
+    /// The ready operator whose sorted list of predecessor steps is lexicographically smallest.
     PredecessorSteps,
-    /// Producers first, depth first from every operator by bytes touched ascending, producers in the same order.
+    /// Depth first with producers first. Operators, and the producers of each, are visited by bytes used
+    /// ascending.
     LightReads,
-    /// Of those ready, the least growth of bytes alive (begun minus ended), then the most bytes ended.
+    /// The ready operator with the least growth of live bytes (allocated minus freed), then the most freed
+    /// bytes.
     Greedy,
-    /// Of those ready, the least peak so far, then the least growth of bytes alive.
+    /// The ready operator with the least resulting peak, then the least growth of live bytes.
     LeastPeak,
-    /// Another rule's order, changed afterwards.
+    /// The order of another rule, adjusted by the rules of the CANN graph engine.
     Engine {
         /// The ordinary order to start from.
         base: Base,
-        /// Which rules change it.
+        /// The rules that adjust it.
         adjust: Adjust,
     },
 }
@@ -57,10 +59,10 @@ impl Base {
 }
 
 impl OrderRule {
-    /// The order of a problem. O(size log size).
+    /// Returns the order of a problem. O(size log size). A node is one scheduled operator.
     ///
     /// # Errors
-    /// Why it was abandoned; a node is an operator given its step.
+    /// The termination reason if the budget ends first.
     pub fn of(self, problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
         match self {
             Self::File => walk::file(problem, budget),

@@ -1,26 +1,32 @@
 //! Orders by hills and valleys: optimal on trees and other series-parallel graphs, a heuristic elsewhere.
 //!
-//! **Definition.** Every operator is a job with a hill (bytes it begins, and its scratch) and a net (bytes begun minus
-//! bytes ended). Then the graph is reduced, each node standing for a [sequence](super::strings):
+//! **Definition.** Every operator is a job with a hill (allocated bytes plus scratch) and a net (allocated
+//! minus freed bytes). The graph is then reduced; each node represents a [sequence](super::strings) of jobs:
 //!
-//! - *series*: a node and its only successor, whose only predecessor it is, become one, one sequence after the other;
-//! - *parallel*: two nodes with the same predecessors and the same successors become one, their sequences merged;
-//! - *triangle*: an edge beside a path through a node with one predecessor and one successor says nothing and goes.
+//! - *series*: a node and its only successor, of which it is the only predecessor, become one node; their
+//!   sequences are concatenated;
+//! - *parallel*: two nodes with the same predecessors and the same successors become one node; their
+//!   sequences are merged;
+//! - *triangle*: an edge parallel to a path through a node with one predecessor and one successor is
+//!   redundant and is removed.
 //!
-//! Where one node is left, its sequence is the order. Otherwise the nodes left run by list scheduling: of the next
-//! segments of all ready nodes, the one that sorts first. That runs operators on constants as soon as they tie, so each
-//! order is also tried with those moved to their first consumer, by the [fixed rule](super::engine).
+//! If one node remains, its sequence is the order. Otherwise the remaining nodes run by list scheduling:
+//! among the next segments of all ready nodes, the one that sorts first. This rule runs operators with
+//! constant inputs as soon as they tie. Therefore each order is also tried with these operators moved to
+//! their first consumer, by the [fixed rule](super::engine).
 //!
-//! **Optimality.** Optimal where the graph reduces to one node (in-trees, out-trees, chains with skips, branches that
-//! part and meet again, nested) and every storage is ended by the same operator in every order. Where
-//! several users may come last, as where a tensor is read by parallel branches, the one that came last in the order before
-//! is taken, beginning with the file's, and the whole is repeated until the order stays or [`ROUNDS`] are over; the best
-//! is kept. Nothing is claimed from this: the outcome's claim rests on its bound.
+//! **Optimality.** The order is optimal if the graph reduces to one node and every storage is freed by the
+//! same operator in every order. Such graphs are in-trees, out-trees, chains with skips, and nested branches
+//! that fork and join. Several users of a storage can come last, as with a tensor read by parallel branches.
+//! Then the last user in the previous order is assumed, starting with the file order. The reduction is
+//! repeated until the order is stable or for [`ROUNDS`] rounds, and the best order is kept. The outcome does
+//! not rely on this argument: its claim rests on its bound.
 //!
-//! **Complexity.** O(e log n) per round, but for long sequences merged one by one, where it is O(n) moves per merge.
+//! **Complexity.** O(e log n) per round for e edges. Merging long sequences sequentially costs O(n) moves per
+//! merge.
 //!
-//! **Source.** See [strings](super::strings). For programs of expressions: Sethi, Ullman: The generation of optimal code for
-//! arithmetic expressions, 1970. What is done beyond series-parallel graphs is ours.
+//! **Source.** See [strings](super::strings). For expressions: Sethi, Ullman: The generation of optimal code
+//! for arithmetic expressions, 1970. The extension beyond series-parallel graphs is from this project.
 
 use super::costs::{Costs, ended};
 use super::engine::{Adjust, adjust};
@@ -33,7 +39,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
 const ROUNDS: usize = 8;
 
-/// Merges hills and valleys. A node is an operator looked at, once per round.
+/// Computes orders by merging hills and valleys. A node is one operator per round.
 pub(super) fn sethi_ullman(
     problem: &OrderProblem,
     budget: &mut Budget,
@@ -59,25 +65,26 @@ pub(super) fn sethi_ullman(
     Ok(())
 }
 
-/// One round: who ends what is taken from `order`.
+/// Runs one round, in which `order` determines the last user of every storage.
 pub(super) fn merged(problem: &OrderProblem, order: &Order, budget: &mut Budget) -> Result<Order, Stop> {
     let mut reduction = Reduction::new(problem, order);
     reduction.reduce(budget)?;
     Ok(reduction.schedule())
 }
 
-/// A node: a set of operators with its sequence. Gone where it was merged into another.
+/// A node of the reduced graph: a set of operators with its sequence. `gone` after it was merged into another
+/// node.
 #[derive(Default)]
 struct Node {
     gone: bool,
     before: BTreeSet<u32>,
     after: BTreeSet<u32>,
-    /// Exclusive or of [`mark`]s of the nodes before, and of those after: equal for equal sets.
+    /// Exclusive or of the [`mark`]s of all predecessors, and of all successors; equal for equal sets.
     marks: (u64, u64),
     sequence: Sequence,
 }
 
-/// A number that stands for a node in sums (splitmix64).
+/// Returns a pseudo-random number that represents a node in hashes (splitmix64).
 fn mark(node: u32) -> u64 {
     let mut z = u64::from(node).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -89,8 +96,8 @@ struct Reduction {
     nodes: Vec<Node>,
     chains: Chains,
     todo: VecDeque<u32>,
-    waiting: Vec<bool>,
-    /// Nodes by marks; what is found is looked at again before it is believed.
+    queued: Vec<bool>,
+    /// Nodes by marks. A match is verified, because marks can collide.
     twins: HashMap<(u64, u64), u32>,
 }
 
@@ -110,15 +117,15 @@ impl Reduction {
         Self {
             nodes: problem.ids().map(node).collect(),
             chains: Chains::new(problem.len()),
-            // In the order at hand, so that ties fall as they do there.
+            // In the given order, so that ties are broken as in it.
             todo: order.operators().iter().map(|id| id.get()).collect(),
-            waiting: vec![true; problem.len()],
+            queued: vec![true; problem.len()],
             twins: HashMap::new(),
         }
     }
 
-    fn look_again(&mut self, node: u32) {
-        if !std::mem::replace(&mut self.waiting[node as usize], true) {
+    fn enqueue(&mut self, node: u32) {
+        if !std::mem::replace(&mut self.queued[node as usize], true) {
             self.todo.push_back(node);
         }
     }
@@ -128,8 +135,8 @@ impl Reduction {
             self.nodes[a as usize].marks.1 ^= mark(b);
             self.nodes[b as usize].before.remove(&a);
             self.nodes[b as usize].marks.0 ^= mark(a);
-            self.look_again(a);
-            self.look_again(b);
+            self.enqueue(a);
+            self.enqueue(b);
         }
     }
 
@@ -138,8 +145,8 @@ impl Reduction {
             self.nodes[a as usize].marks.1 ^= mark(b);
             self.nodes[b as usize].before.insert(a);
             self.nodes[b as usize].marks.0 ^= mark(a);
-            self.look_again(a);
-            self.look_again(b);
+            self.enqueue(a);
+            self.enqueue(b);
         }
     }
 
@@ -150,7 +157,7 @@ impl Reduction {
             }
         }
         while let Some(node) = self.todo.pop_front() {
-            self.waiting[node as usize] = false;
+            self.queued[node as usize] = false;
             if !self.nodes[node as usize].gone {
                 self.triangle(node);
                 self.parallel(node);
@@ -171,7 +178,7 @@ impl Reduction {
         }
     }
 
-    /// Takes a twin in: a node with the same predecessors and successors.
+    /// Merges a node into its twin, a node with the same predecessors and successors.
     fn parallel(&mut self, node: u32) {
         if self.nodes[node as usize].gone {
             return;
@@ -189,10 +196,11 @@ impl Reduction {
         let sequence = self.dissolve(node);
         let own = std::mem::take(&mut self.nodes[twin as usize].sequence);
         self.nodes[twin as usize].sequence = own.beside(sequence);
-        self.look_again(twin);
+        self.enqueue(twin);
     }
 
-    /// Joins a node to its only successor, or its only predecessor to it, where they are each other's only ones.
+    /// Joins a node to its only successor if it is the only predecessor of that node, and likewise to its
+    /// predecessor.
     fn series(&mut self, node: u32) {
         if self.nodes[node as usize].gone {
             return;
@@ -207,7 +215,7 @@ impl Reduction {
         }
     }
 
-    /// Makes `a` and `b`, which follows it, one; the number of the one with more edges remains.
+    /// Joins `a` and its successor `b` into one node, which keeps the id of the one with more edges.
     fn join(&mut self, a: u32, b: u32) {
         let (one, two) = (&self.nodes[a as usize], &self.nodes[b as usize]);
         if one.after.len() != 1 || two.before.len() != 1 {
@@ -223,7 +231,7 @@ impl Reduction {
             }
             let second = std::mem::take(&mut self.nodes[b as usize].sequence);
             self.nodes[b as usize].sequence = first.then(second, &mut self.chains);
-            self.look_again(b);
+            self.enqueue(b);
         } else {
             let afters: Vec<u32> = self.nodes[b as usize].after.iter().copied().collect();
             let second = self.dissolve(b);
@@ -232,11 +240,11 @@ impl Reduction {
             }
             let first = std::mem::take(&mut self.nodes[a as usize].sequence);
             self.nodes[a as usize].sequence = first.then(second, &mut self.chains);
-            self.look_again(a);
+            self.enqueue(a);
         }
     }
 
-    /// Takes a node out; its sequence.
+    /// Removes a node and returns its sequence.
     fn dissolve(&mut self, node: u32) -> Sequence {
         for before in self.nodes[node as usize].before.clone() {
             self.unlink(before, node);
@@ -248,7 +256,8 @@ impl Reduction {
         std::mem::take(&mut self.nodes[node as usize].sequence)
     }
 
-    /// The order: of the next segments of all ready nodes, the one that sorts first; ties by number.
+    /// Returns the order by list scheduling: among the next segments of all ready nodes, the one that sorts
+    /// first; ties by id.
     fn schedule(&self) -> Order {
         let mut left: Vec<usize> = self.nodes.iter().map(|node| node.before.len()).collect();
         let segments: Vec<Vec<Segment>> =
@@ -285,7 +294,7 @@ mod tests {
     use rand::rngs::Xoshiro256PlusPlus;
     use rand::{RngExt, SeedableRng};
 
-    /// A problem with a storage per edge, storages given and wanted with one user, and scratch.
+    /// Returns a problem with a storage per edge, inputs and outputs with one user each, and scratch.
     fn per_edge(n: usize, edges: &[(usize, usize)], rng: &mut Xoshiro256PlusPlus) -> OrderProblem {
         let mut storages = Vec::new();
         let mut add = |users: &[usize], from_start, to_end, rng: &mut Xoshiro256PlusPlus| {
@@ -321,11 +330,11 @@ mod tests {
     }
 
     #[test]
-    fn trees_are_solved_to_the_optimum() {
+    fn trees_are_solved_to_optimality() {
         for seed in 0..600 {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let n = rng.random_range(1..=11);
-            // A forest now and then.
+            // Sometimes a forest.
             let up: Vec<_> = (1..n).filter(|_| rng.random_bool(0.95)).collect();
             let in_tree: Vec<_> = up.iter().map(|&at| (at, rng.random_range(0..at))).collect();
             assert_optimal(&per_edge(n, &in_tree, &mut rng), &format!("in-tree {seed}"));
@@ -334,9 +343,9 @@ mod tests {
         }
     }
 
-    /// In-trees as they come from graphs: one tensor per operator, read by one.
+    /// Random series-parallel graphs.
     #[test]
-    fn chains_with_skips_and_nested_branches_are_solved_to_the_optimum() {
+    fn chains_with_skips_and_nested_branches_are_solved_to_optimality() {
         for seed in 0..600 {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut edges = Vec::new();
@@ -348,7 +357,7 @@ mod tests {
         }
     }
 
-    /// Puts a series-parallel piece with `size` operators between two.
+    /// Inserts a series-parallel subgraph with `size` operators between two operators.
     fn grow(
         a: usize,
         b: usize,

@@ -1,26 +1,27 @@
-//! Strings: sequences of jobs as hills and valleys, and how to merge them.
+//! Sequences of jobs as hills and valleys of live bytes, and their optimal merge.
 //!
-//! A job raises what is alive by at most its *hill* and leaves it changed by its *net*. A sequence of jobs is cut into
-//! segments, each a job by itself that is best not interrupted. Going down to the lowest valley of the sequence come
-//! segments of negative net, hills ascending; coming up from it segments of other nets, `hill - net` descending.
-//! Independent sequences are merged optimally by sorting their segments in that order: first those that free, the
-//! lowest hill first, then the others, the largest fall from hill to end first. A segment that would have to come before
-//! the one it follows is joined to it.
+//! A job raises the live bytes by at most its *hill* and changes them by its *net*. A sequence of jobs is
+//! divided into segments; interrupting a segment never pays. Before the lowest valley of the sequence,
+//! segments have negative net, with ascending hills. After it, segments have non-negative net, with
+//! descending `hill - net`. Independent sequences are merged optimally by sorting their segments in this
+//! order. Segments that free memory come first, by ascending hill; the others follow, by descending drop from
+//! hill to end. A segment that would sort before its predecessor is joined to it.
 //!
-//! **Source.** Liu: An application of generalized tree pebbling to sparse matrix factorization, 1987, for trees; Abdel-Wahab,
-//! Kameda: Scheduling to minimize maximum cumulative cost subject to series-parallel precedence constraints, 1978.
+//! **Source.** Liu: An application of generalized tree pebbling to sparse matrix factorization, 1987, for
+//! trees; Abdel-Wahab, Kameda: Scheduling to minimize maximum cumulative cost subject to series-parallel
+//! precedence constraints, 1978.
 
 use std::collections::VecDeque;
 
-/// What comes first when independent segments are merged: smaller first.
+/// The sort key of segments when independent sequences are merged; smaller comes first.
 type Rank = (bool, i64);
 
-/// Jobs run without interruption. The jobs themselves are a chain of numbers in [`Chains`].
+/// A run of jobs without interruption. The jobs form a linked list in [`Chains`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
-    /// The most bytes alive beyond those before it.
+    /// Peak live bytes relative to those before the segment.
     pub hill: i64,
-    /// Bytes alive after it beyond those before it.
+    /// Live bytes after the segment relative to those before it.
     pub net: i64,
     /// First and last job.
     pub ends: (u32, u32),
@@ -32,7 +33,7 @@ impl Segment {
     }
 }
 
-/// Which job follows which in its segment.
+/// The successor of every job within its segment.
 pub(super) struct Chains {
     after: Vec<u32>,
 }
@@ -50,7 +51,7 @@ impl Chains {
         Segment { hill, net: a.net + b.net, ends: (a.ends.0, b.ends.1) }
     }
 
-    /// The jobs of a segment in sequence.
+    /// Returns the jobs of a segment in order.
     pub fn jobs(&self, segment: &Segment) -> impl Iterator<Item = u32> {
         let last = segment.ends.1;
         std::iter::successors(Some(segment.ends.0), move |&job| {
@@ -59,7 +60,7 @@ impl Chains {
     }
 }
 
-/// A sequence, its segments in the order of their ranks.
+/// A sequence of jobs, as segments in ascending order of rank.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sequence {
     segments: VecDeque<Segment>,
@@ -74,7 +75,7 @@ impl Sequence {
         self.segments.iter()
     }
 
-    /// This one, then the other. O(segments of the shorter), amortised over joins.
+    /// Concatenates this sequence and another. O(segments of the shorter), amortised over joins.
     pub fn then(mut self, mut other: Self, chains: &mut Chains) -> Self {
         if other.segments.len() <= self.segments.len() {
             while let Some(mut next) = other.segments.pop_front() {
@@ -88,7 +89,7 @@ impl Sequence {
                 }
                 self.segments.push_back(next);
                 if !joined {
-                    // The rest follows in the order of ranks already.
+                    // The remaining segments already ascend by rank.
                     self.segments.append(&mut other.segments);
                 }
             }
@@ -112,8 +113,8 @@ impl Sequence {
         other
     }
 
-    /// Both, interleaved so that the peak is least. Ties: the longer one's first.
-    /// O(segments of the shorter times the logarithm of the longer), beyond moving what lies between.
+    /// Merges two independent sequences with the least peak. Ties go to the longer sequence.
+    /// O(segments of the shorter times the logarithm of the longer), plus the moves of insertion.
     pub fn beside(mut self, mut other: Self) -> Self {
         if other.segments.len() > self.segments.len() {
             std::mem::swap(&mut self, &mut other);

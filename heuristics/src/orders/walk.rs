@@ -1,4 +1,4 @@
-//! Walks through the graph that know nothing of sizes, and two of `PyTorch` Inductor's that hardly do.
+//! Graph traversals that ignore sizes, and two orders of `PyTorch` Inductor that nearly do.
 
 use super::costs::Costs;
 use plimsoll_model::orders::{Order, OrderProblem};
@@ -6,16 +6,17 @@ use plimsoll_model::{Budget, OperatorId, Stop};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Which of the operators that become ready at once runs first.
+/// Which of several operators that become ready at once runs first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// The lowest number.
+    /// The one with the lowest id.
     Left,
-    /// The highest number.
+    /// The one with the highest id.
     Right,
 }
 
-/// Runs operators one by one as `next` picks them; `ready` is told of all that become ready together, ascending.
+/// Builds an order from the operators that `next` picks. `ready` receives the operators that become ready
+/// together, by ascending id.
 pub(super) fn schedule<S>(
     problem: &OrderProblem,
     budget: &mut Budget,
@@ -23,8 +24,8 @@ pub(super) fn schedule<S>(
     mut ready: impl FnMut(&mut S, &[OperatorId]),
     mut next: impl FnMut(&mut S) -> Option<OperatorId>,
 ) -> Result<Order, Stop> {
-    let mut waiting: Vec<usize> = problem.ids().map(|id| problem.predecessors(id).len()).collect();
-    let mut fresh: Vec<OperatorId> = problem.ids().filter(|id| waiting[id.index()] == 0).collect();
+    let mut blocked: Vec<usize> = problem.ids().map(|id| problem.predecessors(id).len()).collect();
+    let mut fresh: Vec<OperatorId> = problem.ids().filter(|id| blocked[id.index()] == 0).collect();
     ready(state, &fresh);
     let mut order = Vec::with_capacity(problem.len());
     while let Some(id) = next(state) {
@@ -34,8 +35,8 @@ pub(super) fn schedule<S>(
         order.push(id);
         fresh.clear();
         for &after in problem.successors(id) {
-            waiting[after.index()] -= 1;
-            if waiting[after.index()] == 0 {
+            blocked[after.index()] -= 1;
+            if blocked[after.index()] == 0 {
                 fresh.push(after);
             }
         }
@@ -44,7 +45,7 @@ pub(super) fn schedule<S>(
     Ok(Order::new(order))
 }
 
-/// The lowest number of those ready.
+/// Runs the ready operator with the lowest id.
 pub(super) fn file(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     let mut heap = BinaryHeap::new();
     let push =
@@ -52,13 +53,13 @@ pub(super) fn file(problem: &OrderProblem, budget: &mut Budget) -> Result<Order,
     schedule(problem, budget, &mut heap, push, |heap| heap.pop().map(|Reverse(id)| id))
 }
 
-/// First ready, first run.
+/// Runs the operator that became ready first.
 pub(super) fn breadth(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     let mut queue = VecDeque::new();
     schedule(problem, budget, &mut queue, |queue, fresh| queue.extend(fresh), VecDeque::pop_front)
 }
 
-/// Last ready, first run.
+/// Runs the operator that became ready last.
 pub(super) fn depth(problem: &OrderProblem, side: Side, budget: &mut Budget) -> Result<Order, Stop> {
     let push = |stack: &mut Vec<OperatorId>, fresh: &[OperatorId]| match side {
         Side::Left => stack.extend(fresh.iter().rev()),
@@ -67,11 +68,11 @@ pub(super) fn depth(problem: &OrderProblem, side: Side, budget: &mut Budget) -> 
     schedule(problem, budget, &mut Vec::new(), push, Vec::pop)
 }
 
-/// Depth first from the sinks up, highest numbers first, then turned round: lower numbers come first where nothing else
-/// decides.
+/// Traverses depth first from the sinks, highest ids first, and reverses the result, so that lower ids come
+/// first in ties.
 pub(super) fn reverse_depth(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
-    let mut waiting: Vec<usize> = problem.ids().map(|id| problem.successors(id).len()).collect();
-    let mut stack: Vec<OperatorId> = problem.ids().filter(|id| waiting[id.index()] == 0).collect();
+    let mut blocked: Vec<usize> = problem.ids().map(|id| problem.successors(id).len()).collect();
+    let mut stack: Vec<OperatorId> = problem.ids().filter(|id| blocked[id.index()] == 0).collect();
     let mut order = Vec::with_capacity(problem.len());
     while let Some(id) = stack.pop() {
         if let Some(stop) = budget.tick() {
@@ -79,8 +80,8 @@ pub(super) fn reverse_depth(problem: &OrderProblem, budget: &mut Budget) -> Resu
         }
         order.push(id);
         for &before in problem.predecessors(id) {
-            waiting[before.index()] -= 1;
-            if waiting[before.index()] == 0 {
+            blocked[before.index()] -= 1;
+            if blocked[before.index()] == 0 {
                 stack.push(before);
             }
         }
@@ -89,7 +90,8 @@ pub(super) fn reverse_depth(problem: &OrderProblem, budget: &mut Budget) -> Resu
     Ok(Order::new(order))
 }
 
-/// Of those ready, whose predecessors' steps come first: sorted lists compared like words, so sources come first of all.
+/// Runs the ready operator whose sorted list of predecessor steps is lexicographically smallest, so sources
+/// come first.
 pub(super) fn predecessor_steps(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State {
         heap: BinaryHeap<Reverse<(Vec<u32>, OperatorId)>>,
@@ -114,7 +116,7 @@ pub(super) fn predecessor_steps(problem: &OrderProblem, budget: &mut Budget) -> 
     schedule(problem, budget, &mut state, push, pop)
 }
 
-/// Depth first through the producers: operators by the bytes they touch, ascending, each after its own producers in the
+/// Visits operators by bytes used ascending, each after its producers, which are visited depth first in the
 /// same order.
 pub(super) fn light_reads(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     let costs = Costs::of(problem);
@@ -131,7 +133,7 @@ pub(super) fn light_reads(problem: &OrderProblem, budget: &mut Budget) -> Result
     };
     let mut seen = vec![false; problem.len()];
     let mut order = Vec::with_capacity(problem.len());
-    // Who is being visited, with the producers still to visit, the next one last.
+    // Operators being visited, each with its unvisited producers; the next producer is last.
     let mut stack: Vec<(OperatorId, Vec<OperatorId>)> = Vec::new();
     for root in ids {
         if !std::mem::replace(&mut seen[root.index()], true) {

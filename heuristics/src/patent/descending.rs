@@ -1,10 +1,11 @@
-//! The contiguous variant.
+//! The variant with one address range per buffer.
 
 use super::ranges::Ranges;
 use super::{Memory, descending};
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 
-/// Places by size descending, preferring memory that one placed buffer uses. A node is a buffer placed.
+/// Places buffers by size descending, with a preference for memory that one placed buffer uses. A node is one
+/// placed buffer.
 pub(crate) fn patent_descending(instance: &Instance, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut memory = Memory::default();
     let mut placed: Vec<(BufferId, u64, u64)> = Vec::with_capacity(instance.len());
@@ -30,7 +31,7 @@ pub(crate) fn patent_descending(instance: &Instance, budget: &mut Budget) -> Res
     Ok(Some(Layout::new(offsets)))
 }
 
-/// The offset for a buffer that must keep off the ranges `taken`.
+/// Returns the offset for a buffer that must avoid the ranges `taken`.
 fn choose(memory: &Memory, taken: Vec<(u64, u64)>, size: u64, alignment: u64) -> u64 {
     let fitting = |free: (u64, u64)| {
         let start = free.0.next_multiple_of(alignment);
@@ -39,7 +40,7 @@ fn choose(memory: &Memory, taken: Vec<(u64, u64)>, size: u64, alignment: u64) ->
     let mut avoided = memory.shared.parts().to_vec();
     avoided.extend_from_slice(&taken);
     let single = Ranges::union(avoided).free_below(memory.top).find_map(fitting);
-    // Where nothing fits below the top, the lowest free range of all is the one that reaches beyond it.
+    // If nothing fits below the top, the lowest free range is the one that extends beyond it.
     let any = || Ranges::union(taken).free_below(u64::MAX).find_map(fitting);
     single.or_else(any).expect("addresses above the top are free")
 }
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn single_memory_comes_before_shared_and_new() {
+    fn single_memory_is_preferred_to_shared_and_new() {
         let mut memory = Memory::default();
         memory.take(0, 20);
         memory.take(0, 5);

@@ -1,12 +1,13 @@
 //! Descending placement inside the memory of placed, non-exclusive operators.
 //!
-//! **Definition.** Buffers are placed by size descending. Memory of placed buffers is *single* where one of them uses
-//! it and *shared* where several do. A buffer takes memory whose users it does not conflict with: single memory
-//! first, since that is what its users have left; then shared memory; and what is still missing is newly
-//! requested on top.
-//! - `patent_descending` keeps a buffer in one piece: the lowest range that is single throughout; else the lowest
-//!   that fits below the top; else the lowest of all, the free rest below the top and the remainder above it.
-//! - [`patent_scattered`] cuts it: all free single memory from below, then shared memory, then new memory.
+//! **Definition.** Buffers are placed by size descending. Memory is *single* if one placed buffer uses it and
+//! *shared* if several do. A buffer takes memory whose users do not conflict with it: first single memory,
+//! then shared memory. The remainder is newly requested on top.
+//! - `patent_descending` assigns one range per buffer: the lowest range of single memory only. If there is
+//!   none, it takes the lowest range that fits below the top, or else the free end below the top with new
+//!   memory above it.
+//! - [`patent_scattered`] splits buffers: all free single memory from the lowest address, then shared memory,
+//!   then new memory.
 //!
 //! ```text
 //! bytes  0    5    8          20         30         35    38    44   46
@@ -14,11 +15,14 @@
 //!        │ 1 ─│ 8 ─│          │ 2 ────── │ 3 ─────────────│ 6 ─ │ 5 ─ │
 //! ```
 //!
-//! **Invariants.** Only memory without a conflicting user is taken, so every prefix is a valid layout. Fixed buffers
-//! are placed first. **Complexity.** O(n^2 log n) time, linear memory (scattered: linear in the pieces).
+//! **Invariants.** Only memory without a conflicting user is taken, so every partial layout is valid. Fixed
+//! buffers are placed first.
 //!
-//! **Source.** S2, a patent on memory management by mutually exclusive operators: the contiguous variant gives its
-//! worked example's 46 M exactly.
+//! **Complexity.** O(n^2 log n) time, linear memory (split buffers: linear in the
+//! number of ranges).
+//!
+//! **Source.** The memory-planning patent on mutually exclusive operators. The contiguous variant reproduces
+//! the 46 M of its worked example.
 
 mod descending;
 mod ranges;
@@ -32,9 +36,9 @@ use ranges::Ranges;
 
 #[derive(Clone, Debug, Default)]
 struct Memory {
-    /// Used by somebody.
+    /// Addresses used by at least one buffer.
     used: Ranges,
-    /// Used by several.
+    /// Addresses used by several buffers.
     shared: Ranges,
     top: u64,
 }
@@ -49,7 +53,7 @@ impl Memory {
     }
 }
 
-/// Fixed buffers first, then size descending, ids ascending.
+/// Returns the placement order: fixed buffers first, then size descending, then id.
 fn descending(instance: &Instance) -> Vec<BufferId> {
     let mut order = crate::buffer_orders::Order::Size.of(instance);
     order.sort_by_key(|&id| instance.buffer(id).fixed().is_none());

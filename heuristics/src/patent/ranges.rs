@@ -7,7 +7,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// The union of any ranges. O(n log n).
+    /// Returns the union of arbitrary ranges. O(n log n).
     pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Self {
         ranges.sort_unstable();
         let mut parts: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
@@ -24,7 +24,7 @@ impl Ranges {
         &self.parts
     }
 
-    /// What it shares with `[start, end)`, ascending.
+    /// Returns the intersection with `[start, end)`, ascending.
     pub(super) fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let first = self.parts.partition_point(|part| part.1 <= start);
         self.parts[first..]
@@ -42,7 +42,7 @@ impl Ranges {
         self.parts.splice(from..to, [(low, high)]);
     }
 
-    /// Addresses of `[0, top)` outside, ascending.
+    /// Returns the complement within `[0, top)`, ascending.
     pub(super) fn free_below(&self, top: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let starts = std::iter::once(0).chain(self.parts.iter().map(|part| part.1));
         let ends = self.parts.iter().map(|part| part.0).chain([u64::MAX]);

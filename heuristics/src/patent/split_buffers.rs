@@ -1,15 +1,15 @@
-//! The variant that cuts buffers into pieces.
+//! The variant that splits buffers.
 
 use super::ranges::Ranges;
 use super::{Memory, descending};
 use plimsoll_model::{Budget, Bytes, Instance, Piece, SplitLayout, Stop};
 
-/// Places by size descending, taking free memory in pieces. A node is a buffer placed.
+/// Places buffers by size descending and splits them over free ranges. A node is one placed buffer.
 ///
-/// Every piece starts at an aligned address; what lies before it in its range stays unused.
+/// Every piece starts at an aligned address; free bytes before it stay unused.
 ///
 /// # Errors
-/// Why the budget ended before all buffers were placed.
+/// The termination reason if the budget ends before all buffers are placed.
 pub fn patent_scattered(instance: &Instance, budget: &mut Budget) -> Result<SplitLayout, Stop> {
     let mut memory = Memory::default();
     let mut pieces: Vec<Vec<(u64, u64)>> = vec![Vec::new(); instance.len()];
@@ -39,19 +39,19 @@ pub fn patent_scattered(instance: &Instance, budget: &mut Budget) -> Result<Spli
     Ok(SplitLayout::new(pieces.iter().map(|own| own.iter().map(piece).collect()).collect()))
 }
 
-/// The pieces for a buffer that must keep off the ranges `taken`, ascending.
+/// Returns the pieces for a buffer that must avoid the ranges `taken`, ascending.
 fn cut(memory: &Memory, mut taken: Vec<(u64, u64)>, size: u64, alignment: u64) -> Vec<(u64, u64)> {
-    let (mut pieces, mut missing) = (Vec::new(), size);
+    let (mut pieces, mut shortfall) = (Vec::new(), size);
     let mut gather = |avoided: Vec<(u64, u64)>, top: u64, pieces: &mut Vec<(u64, u64)>| {
         for (start, end) in Ranges::union(avoided).free_below(top) {
-            if missing == 0 {
+            if shortfall == 0 {
                 break;
             }
             let start = start.next_multiple_of(alignment);
-            let end = end.min(start.saturating_add(missing));
+            let end = end.min(start.saturating_add(shortfall));
             if start < end {
                 pieces.push((start, end));
-                missing -= end - start;
+                shortfall -= end - start;
             }
         }
     };
@@ -60,7 +60,7 @@ fn cut(memory: &Memory, mut taken: Vec<(u64, u64)>, size: u64, alignment: u64) -
     gather(avoided, memory.top, &mut pieces);
     taken.extend_from_slice(&pieces);
     gather(taken, memory.top, &mut pieces);
-    // The rest is new: everything below the top counts as taken.
+    // The remainder is new memory: everything below the top counts as taken.
     gather(vec![(0, memory.top)], u64::MAX, &mut pieces);
     pieces.sort_unstable();
     pieces

@@ -6,33 +6,33 @@ use super::scan::Scan;
 use crate::ranks::Ranks;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 
-/// Marks a buffer without offset; no offset comes near, see [`Instance::ceiling`].
+/// Marks a buffer without an offset. Valid offsets are far smaller, see [`Instance::ceiling`].
 const UNPLACED: u64 = u64::MAX;
 
-/// Why a placement was given up.
+/// Why a placement was abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abandoned {
-    /// The peak would not stay below the limit given.
+    /// The peak would reach the given limit.
     Peak,
-    /// The budget is spent.
+    /// The budget is exhausted.
     Budget(Stop),
 }
 
-/// What a scan needs to know of a buffer.
+/// The properties of a buffer that a scan needs.
 #[derive(Clone, Copy, Debug)]
 struct Item {
     size: u64,
     alignment: u64,
     hull: Hull,
-    /// It has gaps or exclusions: meeting hulls are no proof of conflict.
+    /// True if it has gaps or exclusions, so that overlapping hulls do not imply a conflict.
     intricate: bool,
     separated: bool,
 }
 
-/// A partial layout: some buffers placed, the fixed ones always.
+/// A partial layout in which the fixed buffers are always placed.
 ///
-/// Made once per instance and reused with [`Arrangement::reset`], so that thousands of orders can be tried
-/// without preparing the instance again. Memory is linear in the number of buffers.
+/// It is created once per instance and reused with [`Arrangement::reset`], so that thousands of orders can be
+/// tried without preparing the instance again. Memory is linear in the number of buffers.
 #[derive(Clone, Debug)]
 pub struct Arrangement<'a> {
     instance: &'a Instance,
@@ -44,7 +44,7 @@ pub struct Arrangement<'a> {
 }
 
 impl<'a> Arrangement<'a> {
-    /// Only the fixed buffers placed. O(n log n).
+    /// Creates an arrangement in which only the fixed buffers are placed. O(n log n).
     pub fn new(instance: &'a Instance) -> Self {
         let mut arrangement = Self {
             instance,
@@ -58,7 +58,7 @@ impl<'a> Arrangement<'a> {
         arrangement
     }
 
-    /// Takes away all buffers but the fixed ones. O(n).
+    /// Removes all buffers except the fixed ones. O(n).
     pub fn reset(&mut self) {
         self.blocks.clear();
         self.offsets.clear();
@@ -71,31 +71,32 @@ impl<'a> Arrangement<'a> {
         }
     }
 
-    /// The offset of a buffer, if placed.
+    /// Returns the offset of a buffer in bytes, if it is placed.
     pub fn offset(&self, id: BufferId) -> Option<Bytes> {
         let offset = self.offsets[id.index()];
         (offset != UNPLACED).then_some(Bytes::new(offset))
     }
 
-    /// The highest end of a placed buffer.
+    /// Returns the highest end of a placed buffer, bytes.
     pub fn peak(&self) -> Bytes {
         Bytes::new(self.peak)
     }
 
-    /// The layout, once every buffer is placed.
+    /// Returns the layout if every buffer is placed.
     pub fn layout(&self) -> Option<Layout> {
         (self.placed == self.offsets.len())
             .then(|| Layout::new(self.offsets.iter().copied().map(Bytes::new).collect()))
     }
 
-    /// Where the rule would put a buffer at or above `from`, if its end stays below `below`. Nothing changes.
+    /// Returns the offset at or above `from` that the fit chooses for a buffer, if its end is below `below`.
     ///
-    /// O(n + d log n) at worst for d separations of the buffer.
+    /// The arrangement does not change. O(n + d log n) in the worst case for d separations of the buffer.
     pub fn find(&self, id: BufferId, fit: Fit, from: Bytes, below: Option<Bytes>) -> Option<Bytes> {
         let item = self.items[id.index()];
         let below = below.map_or(u64::MAX, Bytes::get);
         let mut scan = Scan::new(item.size, item.alignment, fit, from.get(), below);
-        // Separated buffers conflict whatever their hulls: they join the walk as a second sorted stream.
+        // Separated buffers conflict regardless of their hulls. They are merged into the scan as a second
+        // sorted stream.
         let apart = if item.separated { self.separated(id) } else { Vec::new() };
         let mut apart = apart.iter().peekable();
         for (head, block) in self.blocks.iter() {
@@ -134,7 +135,7 @@ impl<'a> Arrangement<'a> {
         scan.answer().map(Bytes::new)
     }
 
-    /// Address ranges of the placed buffers that are separated from `id`, ascending.
+    /// Returns the address ranges of the placed buffers that are separated from `id`, ascending.
     fn separated(&self, id: BufferId) -> Vec<(u64, u64)> {
         let partners = self.instance.separations().of(id).iter();
         let mut ranges: Vec<(u64, u64)> = partners
@@ -147,10 +148,11 @@ impl<'a> Arrangement<'a> {
         ranges
     }
 
-    /// Places a buffer at an offset that [`Arrangement::find`] gave, or that the caller knows to be free.
+    /// Places a buffer at an offset that [`Arrangement::find`] returned, or that is otherwise known to be
+    /// free.
     ///
     /// # Panics
-    /// If the buffer is placed already.
+    /// If the buffer is already placed.
     pub fn put(&mut self, id: BufferId, offset: Bytes) {
         let (item, offset) = (self.items[id.index()], offset.get());
         assert_eq!(self.offsets[id.index()], UNPLACED, "buffer {id} is placed twice");
@@ -161,10 +163,12 @@ impl<'a> Arrangement<'a> {
         self.peak = self.peak.max(end);
     }
 
-    /// Resets, then places every buffer in the order given, ticking the budget once per buffer; returns the peak.
+    /// Resets, then places every buffer in the given order, and returns the peak in bytes. Every buffer
+    /// counts as one node.
     ///
     /// # Errors
-    /// [`Abandoned`] where the peak would reach `below` or the budget is spent; the arrangement is then partial.
+    /// [`Abandoned`] if the peak would reach `below` or the budget is exhausted. The arrangement is then
+    /// partial.
     ///
     /// # Panics
     /// If `order` is not a permutation of the buffers.
@@ -175,7 +179,7 @@ impl<'a> Arrangement<'a> {
         below: Option<Bytes>,
         budget: &mut Budget,
     ) -> Result<Bytes, Abandoned> {
-        assert_eq!(order.len(), self.instance.len(), "an order names every buffer once");
+        assert_eq!(order.len(), self.instance.len(), "an order contains every buffer once");
         self.reset();
         if below.is_some_and(|below| self.peak() >= below) {
             return Err(Abandoned::Peak);
@@ -189,12 +193,12 @@ impl<'a> Arrangement<'a> {
                 self.put(id, offset);
             }
         }
-        assert_eq!(self.placed, order.len(), "an order names every buffer once");
+        assert_eq!(self.placed, order.len(), "an order contains every buffer once");
         Ok(self.peak())
     }
 }
 
-/// Steps become ranks: 32 bits compare twice as fast.
+/// Converts buffers to items. Steps become 32-bit ranks, which compare twice as fast.
 fn items(instance: &Instance) -> Vec<Item> {
     let ranks = Ranks::of(instance);
     let (exclusions, separations) = (instance.exclusions(), instance.separations());
@@ -217,7 +221,7 @@ mod tests {
     use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::{Buffer, InstanceBuilder, Lifespan, check_layout};
 
-    /// The rule by its definition: every aligned offset is tried against every placed buffer.
+    /// The definition: every aligned offset is tried against every placed buffer.
     fn slow_find(arrangement: &Arrangement, id: BufferId, fit: Fit) -> u64 {
         let instance = arrangement.instance;
         let (size, alignment) = (instance.buffer(id).size().get(), instance.buffer(id).alignment().get());
@@ -236,7 +240,7 @@ mod tests {
             let next = rivals.iter().map(|r| r.0).filter(|&start| start >= offset).min();
             next.map_or(u64::MAX, |next| next - offset)
         };
-        // The start of a gap only: from a later offset the rest of the gap looks shorter than it is.
+        // Only starts of gaps count, because a later offset would underestimate the length of the gap.
         let starts = candidates.filter(|&o| o < alignment || !free(o - alignment, o + size));
         match fit {
             Fit::First => starts.min().unwrap(),
@@ -255,7 +259,8 @@ mod tests {
                     assert_eq!(offset.get(), slow_find(&arrangement, id, fit), "seed {seed} buffer {id}");
                     let end = offset.checked_add(instance.buffer(id).size()).unwrap();
                     assert_eq!(arrangement.find(id, fit, Bytes::ZERO, Some(end)).is_some(), {
-                        // Only a lower offset can end below: best fit prefers the shorter gap above it.
+                        // A lower offset exists only under best fit, which may prefer a shorter gap at a
+                        // higher one.
                         fit == Fit::Best && slow_find(&arrangement, id, Fit::First) < offset.get()
                     });
                     arrangement.put(id, offset);

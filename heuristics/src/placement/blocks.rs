@@ -1,28 +1,29 @@
-//! Placed buffers in ascending offset, in blocks that a scan can skip.
+//! Placed buffers by ascending offset, in blocks that a scan can skip.
 //!
-//! A block holds up to [`BLOCK`] buffers as a structure of arrays; its [`Head`] bounds them: lowest offset, highest
-//! end, hull of the lifespans. Invariants: blocks and the buffers within are sorted by offset, no block is empty,
-//! heads are exact. Inserting is O(BLOCK + number of blocks), memory linear in the number of buffers.
+//! A block holds up to [`BLOCK`] buffers as a structure of arrays. Its [`Head`] contains the lowest offset,
+//! the highest end and the hull of the lifespans. Invariants: blocks and the buffers within are sorted by
+//! offset, no block is empty, and heads are exact. Insertion is O(BLOCK + number of blocks), memory is linear
+//! in the number of buffers.
 //!
 //! ```text
-//! heads    | first 0   | first 96  | first 480 |     tested first, one after the other in memory
-//! blocks   | 0 0 16 64 | 96 96 128 | 480       |     looked into only where the hull meets the query
+//! heads    | first 0   | first 96  | first 480 |     tested first, contiguous in memory
+//! blocks   | 0 0 16 64 | 96 96 128 | 480       |     scanned only if the hull overlaps the query
 //! ```
 
-/// Buffers per block. A compromise: long enough for vector comparison, short enough to skip.
+/// Buffers per block: enough for vectorised comparison, few enough to make skipping worthwhile.
 pub(super) const BLOCK: usize = 128;
 
-/// How many lifespans are compared at a time.
+/// Number of lifespans compared at a time.
 const CHUNK: usize = 32;
 
-/// A lifespan's hull, half-open, in ranked steps.
+/// The hull of a lifespan, half-open, in ranks of steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hull {
     pub lower: u32,
     pub upper: u32,
 }
 
-/// What is known of a block without looking into it.
+/// The summary of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     /// Lowest offset.
@@ -33,7 +34,7 @@ pub(super) struct Head {
     pub hull: Hull,
 }
 
-/// Up to [`BLOCK`] buffers, sorted by offset. Unused places hold an empty lifespan, so they meet nothing.
+/// Up to [`BLOCK`] buffers, sorted by offset. Unused entries have an empty lifespan, so they overlap nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     len: usize,
@@ -44,7 +45,7 @@ pub(super) struct Block {
     ids: [u32; BLOCK],
 }
 
-/// One placed buffer as a scan meets it.
+/// A placed buffer, as a scan visits it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
     pub id: u32,
@@ -80,7 +81,7 @@ impl Block {
         self.len += 1;
     }
 
-    /// Moves the upper half into a block of its own.
+    /// Moves the upper half into a new block.
     fn split(&mut self) -> Self {
         let (keep, mut upper) = (self.len / 2, Self::empty());
         upper.len = self.len - keep;
@@ -106,12 +107,12 @@ impl Block {
         }
     }
 
-    /// Shows every buffer whose hull meets `query`, by ascending offset, until `visit` returns true.
+    /// Visits every buffer whose hull overlaps `query`, by ascending offset, until `visit` returns true.
     pub(super) fn meet(&self, query: Hull, mut visit: impl FnMut(Placed) -> bool) -> bool {
         for from in (0..self.len).step_by(CHUNK) {
             let mut hits = [0u8; CHUNK];
-            let lives = self.lowers[from..from + CHUNK].iter().zip(&self.uppers[from..from + CHUNK]);
-            for (hit, (&lower, &upper)) in hits.iter_mut().zip(lives) {
+            let hulls = self.lowers[from..from + CHUNK].iter().zip(&self.uppers[from..from + CHUNK]);
+            for (hit, (&lower, &upper)) in hits.iter_mut().zip(hulls) {
                 *hit = u8::from(lower < query.upper) & u8::from(query.lower < upper);
             }
             for (word, bytes) in hits.chunks_exact(8).enumerate() {
@@ -133,7 +134,7 @@ impl Block {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     heads: Vec<Head>,
-    /// Boxed: a split moves pointers instead of kilobytes.
+    /// Boxed, so that a split moves pointers instead of kilobytes.
     #[expect(clippy::vec_box, reason = "inserting in the middle moves every later block")]
     blocks: Vec<Box<Block>>,
 }
@@ -165,7 +166,7 @@ impl Blocks {
         head.hull.upper = head.hull.upper.max(hull.upper);
     }
 
-    /// Heads with their blocks, by ascending offset.
+    /// Returns heads and blocks by ascending offset.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Head, &Block)> {
         self.heads.iter().zip(self.blocks.iter().map(Box::as_ref))
     }

@@ -1,10 +1,11 @@
-//! Which gap a buffer takes.
+//! The rule that chooses a gap.
 
-/// Which gap to take.
+/// The rule that chooses a gap for a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fit {
-    /// The lowest that holds the buffer.
+    /// The lowest gap that is large enough.
     First,
-    /// The shortest that holds the buffer; the lowest of equals; above everything only where no gap does.
+    /// The smallest gap that is large enough; ties go to the lowest. The space above all buffers is used only
+    /// if no gap is large enough.
     Best,
 }

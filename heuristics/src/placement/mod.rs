@@ -1,13 +1,14 @@
-//! The placement engine: buffers one after the other, each into a gap that nothing placed forbids.
+//! The placement engine: places buffers sequentially, each into a gap between conflicting buffers.
 //!
-//! **Definition.** Given the buffers placed so far, a *gap* of buffer `b` is a maximal range of addresses free of
-//! buffers that conflict with `b`; above the highest of them lies the open gap. [`Fit::First`] takes the lowest
-//! gap that holds `b`, [`Fit::Best`] the shortest (the lowest of equals), the open gap only where no other
-//! holds it. Within the gap `b` takes the lowest aligned offset. Fixed buffers are placed before all others.
+//! **Definition.** Given the buffers placed so far, a *gap* of buffer `b` is a maximal range of addresses
+//! free of buffers that conflict with `b`. The open gap lies above the highest of them. [`Fit::First`]
+//! chooses the lowest gap that is large enough for `b`. [`Fit::Best`] chooses the smallest such gap (ties:
+//! the lowest), and the open gap only if no other is large enough. Within the gap, `b` is placed at the
+//! lowest aligned offset. Fixed buffers are placed before all others.
 //!
 //! ```text
 //! bytes
-//!   9 ┤      ███ q            gaps of b over its life: [2, 4) and [5, 7), open from 9
+//!   9 ┤      ███ q            gaps of b over its lifespan: [2, 4) and [5, 7), open from 9
 //!   7 ┤      ···              size 2: first fit 2, best fit 2 (equal length, lower)
 //!   5 ┤ ███████  p            size 1: first fit 2
 //!   4 ┤ ···                   size 3: both 9
@@ -15,14 +16,14 @@
 //!     └──── b ────▶ steps
 //! ```
 //!
-//! **Invariants.** Whatever is placed forms a valid layout of the buffers placed: alignments, fixed offsets, gaps
-//! in lifespans, separations and exclusions are kept. No offset exceeds [`Instance::ceiling`]. Every order of all
-//! buffers yields a layout, and some order yields an optimal one under first fit where nothing is aligned or
-//! fixed: the buffers of an optimal layout, pushed down, in ascending offset.
+//! **Invariants.** The placed buffers always form a valid layout: alignments, fixed offsets, gaps in
+//! lifespans, separations and exclusions are respected. No offset exceeds [`Instance::ceiling`]. Every order
+//! of all buffers yields a layout. Without alignments and fixed offsets, some order yields an optimal layout
+//! under first fit: the buffers of an optimal layout, pushed down, by ascending offset.
 //!
-//! **Complexity.** Placed buffers stay sorted by offset in [blocks](self::blocks) with lifespan hulls. Placing one
-//! is O(n) at worst; first fit ends at the gap, whole blocks are skipped, hulls are compared by vector
-//! instructions. Memory is linear; no conflict graph is built.
+//! **Complexity.** Placed buffers are sorted by offset in [blocks](self::blocks) with lifespan hulls. Placing
+//! one buffer is O(n) in the worst case. First fit ends at the gap, whole blocks are skipped, and hulls are
+//! compared with vector instructions. Memory is linear; no conflict graph is built.
 
 mod arrangement;
 mod blocks;
@@ -34,10 +35,11 @@ pub use fit::Fit;
 
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout};
 
-/// Places all buffers in the order given and returns the layout, or `None` as soon as its peak would reach `below`.
+/// Places all buffers in the given order and returns the layout; `None` as soon as its peak would reach
+/// `below` bytes.
 ///
-/// `order` holds every buffer once; where a fixed buffer stands in it makes no difference. O(n^2) at worst,
-/// usually near O(n log n) for first fit.
+/// `order` contains every buffer once; the position of a fixed buffer in it has no effect. O(n^2) in the
+/// worst case, usually close to O(n log n) for first fit.
 ///
 /// # Panics
 /// If `order` is not a permutation of the buffers.

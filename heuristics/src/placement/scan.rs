@@ -1,18 +1,19 @@
-//! One walk over placed buffers that looks for a gap.
+//! A scan over placed buffers for a gap.
 
 use super::fit::Fit;
 
-/// The state of a walk by ascending offset.
+/// The state of a scan by ascending offset.
 ///
-/// Invariant: every conflicting buffer met so far ends at or below `floor`, or below the start of a remembered gap.
+/// Invariant: every conflicting buffer visited so far ends at or below `floor`, or below the start of a
+/// recorded gap.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan {
     size: u64,
     alignment: u64,
     fit: Fit,
-    /// The end of a layout must stay below this.
+    /// The end of the buffer must stay below this.
     below: u64,
-    /// The lowest aligned offset above all conflicting buffers met.
+    /// The lowest aligned offset above all conflicting buffers visited.
     floor: u64,
     /// Tightest gap so far, as (length, offset).
     tightest: Option<(u64, u64)>,
@@ -26,13 +27,13 @@ impl Scan {
         scan
     }
 
-    /// Moves the floor up; nothing above can be taken once the end would reach the limit.
+    /// Raises the floor. The scan is done once a buffer at the floor would reach the limit.
     fn raise(&mut self, to: u64) {
         self.floor = to.checked_next_multiple_of(self.alignment).unwrap_or(u64::MAX);
         self.done |= self.floor.saturating_add(self.size) >= self.below;
     }
 
-    /// A conflicting buffer, none lower than those met before. True where the walk may end.
+    /// Visits a conflicting buffer at an offset not below earlier ones. Returns true if the scan may end.
     pub(super) fn meet(&mut self, offset: u64, end: u64) -> bool {
         if self.done || end <= self.floor {
             return self.done;
@@ -51,17 +52,17 @@ impl Scan {
         self.done
     }
 
-    /// True where buffers that end at or below `top` no longer matter.
+    /// Returns true if buffers that end at or below `top` no longer matter.
     pub(super) fn is_above(&self, top: u64) -> bool {
         top <= self.floor
     }
 
-    /// True where no buffer at or above `first` can change the answer.
+    /// Returns true if no buffer at or above `first` can change the answer.
     pub(super) fn is_settled(&self, first: u64) -> bool {
         self.done || self.fit == Fit::First && first >= self.floor + self.size
     }
 
-    /// The offset found, if any lies within the limit.
+    /// Returns the offset found, if one lies within the limit.
     pub(super) fn answer(&self) -> Option<u64> {
         let open = (self.floor.saturating_add(self.size) < self.below).then_some(self.floor);
         self.tightest.map(|(_, offset)| offset).or(open)

@@ -1,52 +1,56 @@
-//! Shared objects by a flow of least cost: who inherits whose memory.
+//! Shared objects by minimum-cost flow: every buffer may inherit the memory of one dead buffer.
 //!
-//! **Definition** (Lee et al. 2019, *On-device neural net inference with mobile GPUs*, section on memory). Every buffer either
-//! opens a pool, for its size, or takes over the memory of one that has died before it is born, for the bytes by which
-//! it is larger; everybody is taken over from at most once. The choice of least cost is a matching of buffers with
-//! predecessors, that is, a flow of least cost. Chains of the matching are the pools. The cost is exact where sizes along a chain
-//! do not fall and rise again; else it is above the pool's size, so that the plan is no optimum in general.
+//! **Definition** (Lee et al. 2019, *On-device neural net inference with mobile GPUs*, section on memory). A
+//! buffer may open an object, at the cost of its size. Otherwise it inherits the memory of a buffer whose
+//! lifespan ends before its own begins. The cost is the number of bytes by which it is larger. Every buffer
+//! is inherited from at most once. The cheapest choice is a matching of buffers with predecessors, which is a
+//! minimum-cost flow. Chains of the matching are the objects. The cost is exact unless sizes along a chain
+//! fall and rise again; then it exceeds the size of the object. The plan is therefore not optimal in general.
 //!
-//! "Died before" compares hulls of lifespans: it is transitive, so that chains share no step; gaps and exclusions are not
-//! made use of, and a buffer that must be apart from others whatever the time keeps a pool of its own.
+//! "Ends before" compares hulls of lifespans. It is transitive, so members of a chain share no step. Gaps and
+//! exclusions are not used, and a buffer with separations keeps its own object.
 //!
-//! **Complexity.** Shortest augmenting paths with potentials, one search per buffer: O(n^3) time, linear memory (costs
-//! are computed when they are needed).
+//! **Complexity.** Shortest augmenting paths with potentials, one search per buffer: O(n^3) time, linear
+//! memory (costs are computed on demand).
 
 use plimsoll_model::{Budget, BufferId, Instance, PoolId, Stop};
 
-/// Shared objects by a flow of least cost. A node is a step of a search for an augmenting path.
+/// Assigns buffers to shared objects by minimum-cost flow. A node is one step of the search for an augmenting
+/// path.
 pub(crate) fn least_cost_flow(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
     Ok(chains(instance, &predecessors(instance, budget)?))
 }
 
-/// What it costs `heir` to take over from `from`, bytes; none where that one lives too long or either keeps apart.
+/// Returns the cost in bytes if `heir` inherits from `from`; `None` if their hulls overlap or either has
+/// separations.
 fn cost(instance: &Instance, heir: usize, from: usize) -> Option<i128> {
     let ids = [heir, from].map(BufferId::at);
     let [heir, from] = ids.map(|id| instance.buffer(id));
     let dead = from.lifespan().hull().upper <= heir.lifespan().hull().lower;
-    let apart = || ids.iter().any(|&id| !instance.separations().of(id).is_empty());
-    (dead && !apart()).then(|| i128::from(heir.size().get().saturating_sub(from.size().get())))
+    let separated = || ids.iter().any(|&id| !instance.separations().of(id).is_empty());
+    (dead && !separated()).then(|| i128::from(heir.size().get().saturating_sub(from.size().get())))
 }
 
 /// The search tree of one augmenting path.
 struct Tree {
-    /// Per predecessor: the least reduced cost of a path to it, and the heir before it on that path.
+    /// For every predecessor the least reduced cost of a path to it, and the heir before it on this path.
     reach: Vec<Option<(i128, usize)>>,
-    /// Predecessors whose reach is final, in that order.
+    /// Predecessors with a final cost, in the order in which they became final.
     done: Vec<usize>,
     is_done: Vec<bool>,
 }
 
-/// Per buffer whom it takes over from, at least cost; none where it opens a pool.
+/// Returns, for every buffer, the buffer it inherits from in a cheapest matching; `None` if it opens an
+/// object.
 fn predecessors(instance: &Instance, budget: &mut Budget) -> Result<Vec<Option<usize>>, Stop> {
     let n = instance.len();
     let mut before: Vec<Option<usize>> = vec![None; n];
     let mut heir_of: Vec<Option<usize>> = vec![None; n];
-    // Potentials; that of opening a pool, which everybody may do, stays zero.
+    // Potentials. That of opening an object stays zero, because every buffer may do so.
     let (mut heirs, mut froms) = (vec![0_i128; n], vec![0_i128; n]);
     for root in 0..n {
         let mut tree = Tree { reach: vec![None; n], done: Vec::new(), is_done: vec![false; n] };
-        // The cheapest way found to open a pool: cost, and who does.
+        // The cheapest path found that opens an object: its cost and the buffer that opens it.
         let mut open: Option<(i128, usize)> = None;
         let (mut heir, mut so_far) = (root, 0_i128);
         let (length, end) = loop {
@@ -78,7 +82,7 @@ fn predecessors(instance: &Instance, budget: &mut Budget) -> Result<Vec<Option<u
                     }
                 }
                 _ => {
-                    // Along the tree from who opens a pool back to the root.
+                    // Augment from the buffer that opens an object back to the root.
                     let freed = before[opener].take();
                     break (opening, freed.filter(|_| opener != root));
                 }
@@ -90,7 +94,7 @@ fn predecessors(instance: &Instance, budget: &mut Budget) -> Result<Vec<Option<u
     Ok(before)
 }
 
-/// New potentials: reduced costs stay at least zero, and zero along the matching.
+/// Updates the potentials. Reduced costs stay non-negative, and zero along the matching.
 fn settle(
     tree: &Tree,
     (root, length): (usize, i128),
@@ -108,7 +112,8 @@ fn settle(
     }
 }
 
-/// Hands the free predecessor at the end of the path to the heir before it, that one's to the next, up to the root.
+/// Augments the matching along the path: each heir receives the predecessor after it and releases its
+/// previous one.
 fn augment(
     tree: &Tree,
     root: usize,
@@ -124,14 +129,14 @@ fn augment(
     }
 }
 
-/// Chains as pools, numbered by their first buffer.
+/// Returns the chains as shared objects, numbered by their first buffer.
 fn chains(instance: &Instance, before: &[Option<usize>]) -> Vec<PoolId> {
     let mut order: Vec<usize> = (0..before.len()).collect();
     order.sort_by_key(|&at| instance.buffer(BufferId::at(at)).lifespan().hull().lower);
     let mut pools: Vec<Option<PoolId>> = vec![None; before.len()];
     let mut count = 0;
     for at in order {
-        // Who is taken over from began earlier.
+        // A predecessor begins earlier, so its object is known.
         let inherited = before[at].and_then(|from| pools[from]);
         pools[at] = Some(inherited.unwrap_or_else(|| {
             count += 1;
@@ -149,13 +154,13 @@ mod tests {
 
     fn total(instance: &Instance, before: &[Option<usize>]) -> i128 {
         let of = |at: usize| match before[at] {
-            Some(from) => cost(instance, at, from).expect("it has died before"),
+            Some(from) => cost(instance, at, from).expect("the predecessor ends before"),
             None => i128::from(instance.buffer(BufferId::at(at)).size().get()),
         };
         (0..before.len()).map(of).sum()
     }
 
-    /// The least cost of any matching, by trying all.
+    /// Returns the least cost of any matching by enumeration.
     fn least(instance: &Instance, at: usize, used: &mut Vec<bool>) -> i128 {
         if at == instance.len() {
             return 0;
@@ -173,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn no_matching_costs_less() {
+    fn matching_has_least_cost() {
         for seed in 0..300 {
             let instance = small_instance(SmallParams::with_features(1 + seed as usize % 7, seed % 16), seed);
             let before = predecessors(&instance, &mut Budget::unlimited()).unwrap();
@@ -188,8 +193,8 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_no_sizes() {
-        // 4, then 1, then 4 again: one chain costs 4 + 0 + 3 and takes 4.
+    fn cost_can_exceed_the_total_size() {
+        // Sizes 4, 1, 4: one chain would cost 4 + 0 + 3, although its object needs only 4 bytes.
         let buffers = [4, 1, 4].into_iter().zip(0_u64..).map(|(size, at): (u64, u64)| {
             Buffer::new(format!("{at}"), size, Lifespan::single(at, at + 1).unwrap())
         });
@@ -201,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_near_the_limit_are_added_up() {
+    fn sizes_near_the_limit_do_not_overflow() {
         let huge = 1 << 58;
         let buffers = (0..4_u64)
             .map(|at| Buffer::new(format!("{at}"), huge - at, Lifespan::single(at, at + 1).unwrap()));

@@ -1,56 +1,58 @@
-//! Greedy by size, improved: in stages of similar sizes, whoever lies closest in time to a pool first.
+//! Greedy by size, improved: assigns buffers in stages of similar size, those closest in time to an object
+//! first.
 //!
-//! **Definition** (Pisarchyk and Lee 2020, section 4.4). The positional maxima divide sizes into stages: a buffer belongs to
-//! the last maximum that is at least as large as it is. Stages are taken by maxima descending. Within a stage the buffer with the
-//! smallest distance in time to a member of a pool that takes it comes next, of equals the larger one, of these the first;
-//! it joins that pool, of several the one opened first, and the pool grows where it must. Where no pool takes any
-//! buffer of the stage, the largest opens a new one. The distance of two lifespans is the number of steps between them; it is
-//! zero where they meet or, in conflicts that are no overlaps in time, interleave.
+//! **Definition** (Pisarchyk and Lee 2020, section 4.4). The positional maxima divide sizes into stages: a
+//! buffer belongs to the last maximum that is at least as large as its size. Stages are processed by
+//! descending maxima. Within a stage, the next buffer is the one with the smallest distance in time to a
+//! member of a free object. Ties go to the larger buffer, then to the first. It joins that object (ties: the
+//! one opened first), and the object grows if necessary. If no object is free for any buffer of the stage,
+//! the largest buffer opens a new one. The distance of two lifespans is the number of steps between them. It
+//! is zero if they touch or if their hulls overlap without a conflict.
 //!
-//! **Complexity.** O(n^2) distances for plain overlaps in time, times the logarithm of the members of a pool where the best pool
-//! of a buffer is lost. Linear memory.
+//! **Complexity.** O(n^2) distances if conflicts are overlaps in time. If a buffer loses its best object, a
+//! factor for the logarithm of the number of members is added. Linear memory.
 
 use super::pool::{Pool, distance};
 use super::positional_maxima;
 use plimsoll_model::{Budget, BufferId, Instance, PoolId, Stop};
 use std::cmp::Reverse;
 
-/// Buffers by stage, largest maxima first, in the order of their ids.
+/// Returns the buffers by stage, largest maxima first, by ascending id within a stage.
 pub(super) fn stages(instance: &Instance) -> Vec<Vec<BufferId>> {
     let maxima = positional_maxima(instance);
     let mut stages = vec![Vec::new(); maxima.len()];
     for id in instance.ids() {
-        // The first maximum is that of all sizes.
+        // The first maximum is the largest of all sizes.
         let at = maxima.partition_point(|&most| most >= instance.buffer(id).size());
         stages[at.saturating_sub(1)].push(id);
     }
     stages
 }
 
-/// The closest pool that takes a buffer: distance, position.
+/// The closest free object of a buffer: distance in steps, index.
 type Closest = Option<(u64, usize)>;
 
-/// A buffer of the stage that waits.
-struct Waiting {
+/// A buffer of the stage that is not yet assigned.
+struct Pending {
     id: BufferId,
     closest: Closest,
 }
 
-/// Greedy by size, improved. A node is a buffer assigned.
+/// Assigns buffers by the improved greedy-by-size heuristic. A node is one assigned buffer.
 pub(crate) fn improved_by_size(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
     let plain = instance.is_interval();
     let mut pools: Vec<Pool> = Vec::new();
     let mut assignment = vec![PoolId::new(0); instance.len()];
     for stage in stages(instance) {
-        let mut waiting: Vec<Waiting> = stage
+        let mut pending: Vec<Pending> = stage
             .into_iter()
-            .map(|id| Waiting { id, closest: closest(instance, plain, &pools, id) })
+            .map(|id| Pending { id, closest: closest(instance, plain, &pools, id) })
             .collect();
-        while !waiting.is_empty() {
+        while !pending.is_empty() {
             if let Some(stop) = budget.tick() {
                 return Err(stop);
             }
-            let Waiting { id, closest: found } = waiting.remove(next(instance, &waiting));
+            let Pending { id, closest: found } = pending.remove(next(instance, &pending));
             let size = instance.buffer(id).size();
             let chosen = found.map_or(pools.len(), |(_, at)| at);
             if chosen == pools.len() {
@@ -58,20 +60,20 @@ pub(crate) fn improved_by_size(instance: &Instance, budget: &mut Budget) -> Resu
             }
             pools[chosen].add(instance, id);
             assignment[id.index()] = PoolId::at(chosen);
-            for other in &mut waiting {
-                other.follow(instance, plain, &pools, (chosen, id));
+            for other in &mut pending {
+                other.update(instance, plain, &pools, (chosen, id));
             }
         }
     }
     Ok(assignment)
 }
 
-fn next(instance: &Instance, waiting: &[Waiting]) -> usize {
-    let key = |one: &Waiting| {
+fn next(instance: &Instance, pending: &[Pending]) -> usize {
+    let key = |one: &Pending| {
         let distance = one.closest.map_or(u64::MAX, |(distance, _)| distance);
         (one.closest.is_none(), distance, Reverse(instance.buffer(one.id).size()), one.id)
     };
-    (0..waiting.len()).min_by_key(|&at| key(&waiting[at])).unwrap_or(0)
+    (0..pending.len()).min_by_key(|&at| key(&pending[at])).unwrap_or(0)
 }
 
 fn closest(instance: &Instance, plain: bool, pools: &[Pool], id: BufferId) -> Closest {
@@ -79,9 +81,9 @@ fn closest(instance: &Instance, plain: bool, pools: &[Pool], id: BufferId) -> Cl
     free.map(|(at, pool)| (pool.distance(instance, id), at)).min()
 }
 
-impl Waiting {
-    /// What changes when the pool at `chosen` takes `taken`.
-    fn follow(
+impl Pending {
+    /// Updates the closest object after the object at `chosen` received `taken`.
+    fn update(
         &mut self,
         instance: &Instance,
         plain: bool,
@@ -110,7 +112,7 @@ mod tests {
     use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::{Bytes, PoolPlan, Problem, SharedObjects, Silent};
 
-    /// The definition, word by word: everything looked at anew for every buffer.
+    /// The definition, evaluated from scratch for every buffer.
     fn by_definition(instance: &Instance) -> Vec<PoolId> {
         let mut pools: Vec<Vec<BufferId>> = Vec::new();
         let mut assignment = vec![PoolId::new(0); instance.len()];
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_definition() {
+    fn assignment_agrees_with_the_definition() {
         for seed in 0..400 {
             let instance =
                 small_instance(SmallParams::with_features(1 + seed as usize % 14, seed % 16), seed);
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_end_it() {
+    fn node_limit_ends_the_run() {
         let instance = small_instance(SmallParams::with_features(8, 0), 3);
         let mut budget = Budget::unlimited().with_node_limit(3);
         let solver = assigning("improved", Bytes::new(1), improved_by_size);

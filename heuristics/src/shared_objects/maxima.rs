@@ -1,13 +1,16 @@
-//! Positional maxima: how large the first, second, third .. largest pool must be.
+//! Positional maxima: lower bounds on the size of the largest, second largest, third largest, ... shared
+//! object.
 
 use plimsoll_model::{Bytes, Instance, Step};
 
-/// The positional maxima: at position k the largest, over all steps, of the k-th largest size alive, zero sizes included.
+/// Returns the positional maxima: entry k is the maximum over all steps of the k-th largest live size, zero
+/// sizes included.
 ///
-/// Buffers alive together need pools of their own, so the k-th largest pool of any plan is at least as large as entry k, and
-/// their sum bounds the total where nothing is exclusive; it is at least the load. (Pisarchyk and Lee 2020, section 4.1.)
+/// Simultaneously live buffers need different objects, so the k-th largest object of any plan is at least as
+/// large as entry k. Without exclusions, the sum of the entries is a lower bound on the total. It is at least
+/// the load (Pisarchyk and Lee 2020, section 4.1).
 ///
-/// O(n log n + s a) for s pieces between two events and a buffers alive at a time.
+/// O(n log n + s a) for s intervals between events and a simultaneously live buffers.
 ///
 /// ```
 /// use plimsoll_heuristics::positional_maxima;
@@ -23,7 +26,7 @@ use plimsoll_model::{Bytes, Instance, Step};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn positional_maxima(instance: &Instance) -> Vec<Bytes> {
-    // Ends come before beginnings at the same step: lifespans are half-open.
+    // Lifespans are half-open, so ends sort before starts at the same step.
     let mut events: Vec<(Step, bool, Bytes)> = Vec::new();
     for buffer in instance.buffers() {
         for interval in buffer.lifespan().intervals() {
@@ -32,19 +35,19 @@ pub fn positional_maxima(instance: &Instance) -> Vec<Bytes> {
         }
     }
     events.sort_unstable();
-    // Alive, ascending.
-    let mut alive: Vec<Bytes> = Vec::new();
+    // Sizes of live buffers, ascending.
+    let mut live: Vec<Bytes> = Vec::new();
     let mut maxima: Vec<Bytes> = Vec::new();
     for (at, &(step, begins, size)) in events.iter().enumerate() {
-        let place = alive.partition_point(|&other| other < size);
+        let place = live.partition_point(|&other| other < size);
         if begins {
-            alive.insert(place, size);
+            live.insert(place, size);
         } else {
-            alive.remove(place);
+            live.remove(place);
         }
         if begins && events.get(at + 1).is_none_or(|next| next.0 != step || !next.1) {
-            maxima.resize(maxima.len().max(alive.len()), Bytes::ZERO);
-            for (most, &size) in maxima.iter_mut().zip(alive.iter().rev()) {
+            maxima.resize(maxima.len().max(live.len()), Bytes::ZERO);
+            for (most, &size) in maxima.iter_mut().zip(live.iter().rev()) {
                 *most = (*most).max(size);
             }
         }

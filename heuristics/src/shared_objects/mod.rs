@@ -1,28 +1,30 @@
-//! Shared objects: every buffer gets a whole object to itself while it is live.
+//! Shared objects: every buffer occupies a whole object while it is live.
 //!
-//! **Definition.** Buffers are taken in an order; each joins a pool none of whose members it conflicts with, chosen
-//! by a rule, or opens a new one. A pool is as large as its largest member, rounded up to an alignment; the
-//! total is the sum. Alignments of buffers and fixed offsets concern addresses and play no part.
+//! **Definition.** Buffers are processed in an order. Each joins an object without a conflicting member,
+//! chosen by a rule, or opens a new one. An object is as large as its largest member, rounded up to an
+//! alignment; the total is the sum of all objects. Alignments of buffers and fixed offsets concern addresses
+//! and are ignored.
 //!
-//! | planner | order | a free pool is chosen | sizes |
+//! | planner | order | choice of a free object | alignment of sizes |
 //! |---|---|---|---|
-//! | mini-infer (S1) | size descending | first opened | 256 |
-//! | max-block (S4) | execution | first opened | 512 |
-//! | binary-block (S4) | execution | first opened of the same size class | 512 |
+//! | mini-infer | size descending | first opened | 256 |
+//! | max-block (CANN) | execution | first opened | 512 |
+//! | binary-block (CANN) | execution | first opened of the same size class | 512 |
 //! | equality | execution | first opened of equal size | 1 |
-//! | in-order | execution | smallest that holds it, else the largest, which grows | 1 |
-//! | shared-greedy-by-size | size descending | smallest that holds it | 1 |
-//! | shared-greedy-by-breadth | busiest steps first | smallest that holds it, else the largest, which grows | 1 |
-//! | shared-greedy-by-size-improved | stages of sizes descending, closest in time first | closest in time, which may grow | 1 |
-//! | min-cost-flow | all at once: who takes over whose memory, at least cost | | 1 |
+//! | in-order | execution | smallest sufficient, else the largest grows | 1 |
+//! | shared-greedy-by-size | size descending | smallest sufficient | 1 |
+//! | shared-greedy-by-breadth | most loaded steps first | smallest sufficient, else the largest grows | 1 |
+//! | shared-greedy-by-size-improved | size stages, closest in time first | closest in time, may grow | 1 |
+//! | min-cost-flow | all at once, by minimum-cost flow | inherits from one dead buffer | 1 |
 //!
-//! **Invariants.** Members of a pool never conflict; a pool's size is that of its largest member.
+//! **Invariants.** Members of an object never conflict. The size of an object is that of its largest member.
 //!
-//! **Complexity.** O(n p log n) for p pools where conflicts are plain overlaps in time, O(n^2) pair tests
-//! otherwise. Linear memory.
+//! **Complexity.** O(n p log n) for p objects if conflicts are overlaps in time, otherwise O(n^2) conflict
+//! tests. Linear memory.
 //!
-//! **Bound.** Buffers alive together need different pools, so the load bounds the total where nothing is exclusive;
-//! otherwise the largest size does. Bounds from fixed offsets do not hold for pools and are not used.
+//! **Bound.** Simultaneously live buffers need different objects. Without exclusions, the load is therefore a
+//! lower bound on the total; with exclusions, the largest size is. Bounds from fixed offsets do not hold for
+//! shared objects.
 
 mod flow;
 mod improved;
@@ -39,7 +41,7 @@ use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, PoolId, PoolPlan, SharedObjects, Solver, Stop, Witness, load,
 };
 
-/// A heuristic that assigns buffers to pools. Sizes of pools are rounded up to the alignment.
+/// Creates a heuristic that assigns buffers to shared objects, whose sizes are rounded up to the alignment.
 pub(crate) fn assigning(
     name: &'static str,
     alignment: Bytes,
@@ -51,7 +53,7 @@ pub(crate) fn assigning(
 }
 
 impl Bounded for SharedObjects {
-    /// The load, or with exclusions the largest size. O(n log n).
+    /// Returns the load, or with exclusions the largest size. O(n log n).
     fn bound(instance: &Instance) -> LowerBound {
         if instance.exclusions().is_empty() {
             if instance.is_empty() {

@@ -1,40 +1,40 @@
-//! One greedy pass over the buffers, with the choice of pool as a parameter.
+//! A greedy pass over the buffers, with the choice of the shared object as a parameter.
 
 use super::assigning;
 use crate::buffer_orders::Order;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, PoolId, SharedObjects, Solver, Step, Stop};
 
-/// Which of the pools that take a buffer it joins. Ties fall to the pool opened first.
+/// The rule that chooses one of the free objects for a buffer. Ties go to the object opened first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PoolChoice {
-    /// The one opened first.
+    /// The object opened first.
     First,
-    /// The smallest that is large enough; where none is, a new one.
+    /// The smallest object that is large enough; a new one if there is none.
     Smallest,
-    /// The smallest that is large enough; where none is, the largest, which grows.
+    /// The smallest object that is large enough; if there is none, the largest object grows.
     SmallestOrGrow,
 }
 
-/// Which buffers may share a pool on account of their sizes.
+/// The rule that decides by size which buffers may share an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Classes {
-    /// Any two.
+    /// All buffers.
     All,
-    /// Those of equal size.
+    /// Buffers of equal size.
     Equal,
-    /// Those whose smallest sufficient power of two, at least this many bytes, is the same.
+    /// Buffers with the same smallest sufficient power of two, which is at least this many bytes.
     PowersFrom(Bytes),
-    /// Those whose smallest sufficient size in this ascending list is the same; larger buffers share none.
+    /// Buffers with the same smallest sufficient size in this ascending list; larger buffers share no object.
     Listed(&'static [Bytes]),
 }
 
 impl Classes {
-    /// A number that is equal for buffers of one class; [`u64::MAX`] for a class of its own.
+    /// Returns a number that identifies the class of a size; [`u64::MAX`] for a buffer that shares no object.
     fn of(self, size: Bytes) -> u64 {
         match self {
             Self::All => 0,
             Self::Equal => size.get(),
-            // Sizes fit 63 bits, so the power of two exists.
+            // Sizes fit into 63 bits, so the power of two exists.
             Self::PowersFrom(least) => size.max(least).get().next_power_of_two(),
             Self::Listed(list) => {
                 list.iter().find(|&&class| class >= size).map_or(u64::MAX, |class| class.get())
@@ -43,21 +43,21 @@ impl Classes {
     }
 }
 
-/// Assigns buffers to pools in one pass. A node is a buffer assigned.
+/// A heuristic that assigns buffers to shared objects in one pass. A node is one assigned buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolGreedy {
-    /// Which buffers are assigned first.
+    /// The order in which buffers are assigned.
     pub order: Order,
-    /// Which pool a buffer joins.
+    /// The rule that chooses the object.
     pub choice: PoolChoice,
-    /// Who may share on account of size.
+    /// The rule that decides by size which buffers may share.
     pub classes: Classes,
-    /// Sizes of pools are rounded up to multiples of this many bytes, at least 1.
+    /// Sizes of objects are rounded up to multiples of this many bytes; at least 1.
     pub alignment: Bytes,
 }
 
 impl PoolGreedy {
-    /// The heuristic of this name in the registry.
+    /// Returns the heuristic as a solver with the given name.
     pub fn solver(self, name: &'static str) -> Box<dyn Solver<SharedObjects>> {
         assigning(name, self.alignment, move |instance, budget| self.assign(instance, budget))
     }
@@ -108,9 +108,9 @@ impl PoolGreedy {
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     class: u64,
-    /// Of the largest member, not yet rounded.
+    /// Size of the largest member, not rounded.
     size: Bytes,
-    /// By first step alive, with it and the end of life.
+    /// Members by first live step, each with the start and end of its hull.
     members: Vec<(Step, Step, BufferId)>,
 }
 
@@ -119,13 +119,14 @@ impl Pool {
         Self { class: 0, size, members: Vec::new() }
     }
 
-    /// Steps between a buffer and the member closest in time, whose lifespans are hulls here.
+    /// Returns the number of steps between a buffer and the member closest in time, by hulls.
     pub(super) fn distance(&self, instance: &Instance, id: BufferId) -> u64 {
         self.members.iter().map(|&(.., member)| distance(instance, member, id)).min().unwrap_or(u64::MAX)
     }
 
-    /// True where no member conflicts with `id`. Where conflicts are `plain` overlaps of single intervals, the
-    /// members are disjoint in time and only the one that starts last before the end of `id` can matter.
+    /// Returns true if no member conflicts with `id`. If conflicts are `plain` overlaps of single intervals,
+    /// the members are disjoint in time. Then only the last one that starts before the end of `id` can
+    /// conflict.
     pub(super) fn takes(&self, instance: &Instance, plain: bool, id: BufferId) -> bool {
         let hull = instance.buffer(id).lifespan().hull();
         if !plain {
@@ -143,7 +144,7 @@ impl Pool {
     }
 }
 
-/// Steps between two lifespans; zero where they meet or their hulls overlap.
+/// Returns the number of steps between two lifespans; zero if they touch or their hulls overlap.
 pub(super) fn distance(instance: &Instance, a: BufferId, b: BufferId) -> u64 {
     let [a, b] = [a, b].map(|id| instance.buffer(id).lifespan().hull());
     a.lower.get().saturating_sub(b.upper.get()).max(b.lower.get().saturating_sub(a.upper.get()))

@@ -1,4 +1,4 @@
-//! Tiers that fill up: what is where, and whether more fits.
+//! A partial tier plan with its free space.
 
 use plimsoll_model::tiers::{Addresses, TierKind, TierPlan, TierProblem, Tiers, fitting_bound};
 use plimsoll_model::timelines::Time;
@@ -6,17 +6,19 @@ use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver, Stats
 
 #[derive(Clone, Debug)]
 struct Shelf {
-    /// Bytes alive at each step.
+    /// Live bytes at each step.
     loads: Vec<u64>,
-    /// Where addresses are wanted, per [`BLOCK`] of steps: who is there at one of them.
+    /// If plans have addresses: the tensors present during each [`BLOCK`] of steps.
     blocks: Vec<Vec<u32>>,
 }
 
-/// Steps in a row that are looked up together.
+/// Number of consecutive steps that share one list of tensors.
 const BLOCK: usize = 32;
 
-/// A plan that grows and shrinks, and never holds too much. To put or take a tensor is O(its steps), and with addresses O(k log k) for k in its
-/// tier about the same time.
+/// A partial tier plan that never exceeds a capacity.
+///
+/// Adding or removing a tensor is O(its steps). With addresses it is O(k log k) for k tensors in its tier at
+/// about the same time.
 #[derive(Clone, Debug)]
 pub struct Fill<'a> {
     problem: &'a TierProblem,
@@ -27,7 +29,7 @@ pub struct Fill<'a> {
 }
 
 impl<'a> Fill<'a> {
-    /// Nothing anywhere.
+    /// Creates a plan without tensors.
     pub fn new(problem: &'a TierProblem) -> Self {
         let blocks = match problem.addresses() {
             Addresses::Counted => Vec::new(),
@@ -44,30 +46,30 @@ impl<'a> Fill<'a> {
         }
     }
 
-    /// Where a tensor is.
+    /// Returns the tier of a tensor; `None` if it is not placed.
     pub fn tier(&self, tensor: usize) -> Option<TierId> {
         self.tiers[tensor]
     }
 
-    /// The address of a tensor, where it has one.
+    /// Returns the address of a tensor; 0 if it is not placed or has no address.
     pub fn offset(&self, tensor: usize) -> Bytes {
         self.offsets[tensor]
     }
 
-    /// Transfer time of what is there.
+    /// Returns the transfer time of the placed tensors.
     pub fn time(&self) -> Time {
         Time::new(self.time)
     }
 
-    /// Bytes that are free in a tier at every step of a tensor's life.
+    /// Returns the bytes that are free in a tier throughout the lifespan of a tensor.
     pub fn free(&self, tensor: usize, tier: TierId) -> u64 {
         let one = &self.problem.tensors()[tensor];
         let most = self.shelves[tier.index()].loads[one.lower..one.upper].iter().max();
         self.problem.space(tier).capacity.get() - most.copied().unwrap_or(0)
     }
 
-    /// Puts a tensor into a tier, at the lowest free address where addresses are wanted. False, and nothing done, where it
-    /// may not live there or does not fit.
+    /// Places a tensor in a tier, at the lowest free address if plans have addresses. Returns false, without
+    /// a change, if the tier is not allowed or has no space.
     pub fn put(&mut self, tensor: usize, tier: TierId) -> bool {
         let Some(cost) = self.problem.cost(tensor, tier) else { return false };
         let size = self.problem.size(tensor, tier).get();
@@ -91,7 +93,7 @@ impl<'a> Fill<'a> {
         true
     }
 
-    /// Ranges of a tier that are taken at some step of a tensor's life, by address.
+    /// Returns the address ranges of a tier that are in use during the lifespan of a tensor, by address.
     fn taken(&self, tensor: usize, tier: TierId) -> Vec<(u64, u64)> {
         let tensors = self.problem.tensors();
         let one = &tensors[tensor];
@@ -102,7 +104,7 @@ impl<'a> Fill<'a> {
         {
             for &id in block {
                 let other = &tensors[id as usize];
-                // Those that reach over several blocks count in the first of them.
+                // A tensor in several blocks counts in the first of them only.
                 let is_first = (other.lower / BLOCK).max(first) == first + at;
                 if is_first && other.lower < one.upper && one.lower < other.upper {
                     let start = self.offsets[id as usize].get();
@@ -114,7 +116,7 @@ impl<'a> Fill<'a> {
         taken
     }
 
-    /// Puts a tensor back where it was, at the same address.
+    /// Returns a tensor to its previous tier and address.
     pub fn put_back(&mut self, tensor: usize, tier: TierId, offset: Bytes) {
         let size = self.problem.size(tensor, tier).get();
         self.hold(tensor, tier, offset.get(), size);
@@ -134,7 +136,7 @@ impl<'a> Fill<'a> {
         self.offsets[tensor] = Bytes::new(offset);
     }
 
-    /// Takes a tensor out; where it was, if anywhere.
+    /// Removes a tensor and returns its tier, if it was placed.
     pub fn take(&mut self, tensor: usize) -> Option<TierId> {
         let tier = self.tiers[tensor].take()?;
         let one = &self.problem.tensors()[tensor];
@@ -150,12 +152,12 @@ impl<'a> Fill<'a> {
         Some(tier)
     }
 
-    /// Puts a tensor into the fastest tier with room for it. False where there is none.
+    /// Places a tensor in the fastest tier with enough space. Returns false if there is none.
     pub fn put_anywhere(&mut self, tensor: usize) -> bool {
         self.problem.options(tensor).into_iter().any(|tier| self.put(tensor, tier))
     }
 
-    /// The plan; none where some tensor is nowhere.
+    /// Returns the plan; `None` if some tensor is not placed.
     pub fn plan(&self) -> Option<TierPlan> {
         let tiers: Option<Vec<TierId>> = self.tiers.iter().copied().collect();
         let placed = self.problem.addresses() == Addresses::Placed;
@@ -163,14 +165,14 @@ impl<'a> Fill<'a> {
     }
 }
 
-/// Puts a tensor off chip, into the fastest such tier with room.
+/// Places a tensor in the fastest off-chip tier with enough space.
 pub(super) fn off_chip(fill: &mut Fill<'_>, problem: &TierProblem, at: usize) -> bool {
     let options = problem.options(at);
     let mut outside = options.into_iter().filter(|&tier| problem.space(tier).kind == TierKind::Ddr);
     outside.any(|tier| fill.put(at, tier))
 }
 
-/// A heuristic as a function from a problem to a plan.
+/// A heuristic from a function that maps a problem to a plan.
 struct Planner<F> {
     name: &'static str,
     plan: F,
@@ -181,7 +183,7 @@ impl<F: Fn(&TierProblem, &mut Budget) -> Option<TierPlan> + Send + Sync> Solver<
         self.name
     }
 
-    /// With no bound but the simplest.
+    /// Reports the simple bound.
     fn solve(
         &self,
         problem: &TierProblem,
@@ -198,7 +200,7 @@ impl<F: Fn(&TierProblem, &mut Budget) -> Option<TierPlan> + Send + Sync> Solver<
     }
 }
 
-/// The heuristic of this name that plans so.
+/// Creates a heuristic with the given name from a planning function.
 pub(super) fn planner(
     name: &'static str,
     plan: impl Fn(&TierProblem, &mut Budget) -> Option<TierPlan> + Send + Sync + 'static,

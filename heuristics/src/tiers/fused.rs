@@ -1,35 +1,38 @@
-//! Placement along fused operators (SOURCES S3, Alg. 1 to 3).
+//! Placement along fused operators (cross-unit fusion, Alg. 1 to 3).
 //!
-//! - **Inside** a group (Alg. 2): what one of its operators hands to others goes to the buffer of their unit if it is the same and the
-//!   bytes are fewer than those free there; else to a memory between their units, on the same condition; else off chip.
-//! - **Between** groups (Alg. 3): for a tensor made by s and read by a later d, the bytes made by the groups from s up to d, its own
-//!   included, are added up; if they are fewer than those free in a memory between its units, it stays on chip, else it goes off
-//!   chip. Where several read it, the last decides.
-//! - What Algs. 2 and 3 do not speak of goes off chip: what comes from outside, and outputs that nobody reads.
+//! - **Inside** a group (Alg. 2): a tensor exchanged within one unit goes to the buffer of this unit if more
+//!   bytes than its size are free. Otherwise it goes to a RAM between the units involved, under the same
+//!   condition, or else off chip.
+//! - **Between** groups (Alg. 3): let a tensor be produced by s and consumed by a later d. The bytes produced
+//!   by the groups from s up to d are summed, including its own. If the sum is less than the free bytes of a
+//!   RAM between its units, the tensor stays on chip, otherwise it goes off chip. With several consumers, the
+//!   last one counts.
+//! - Tensors that Algs. 2 and 3 do not mention go off chip: graph inputs, and outputs without a consumer.
 //!
-//! Where several tiers serve, the fastest with room is taken. Alg. 1 as printed only takes off the free bytes; as memory would
-//! soon be full for ever, `fused` gives bytes back when a tensor is dead, `fused-printed` does not. Either way the plan is one of
-//! the same problem. Beyond the paper: a tensor for which memory off chip has no room goes wherever it fits.
+//! Among several possible tiers, the fastest with enough space is used. Alg. 1 as printed only subtracts from
+//! the free bytes, so memory would soon be full permanently. `fused` releases the bytes of dead tensors;
+//! `fused-printed` does not. Both produce plans of the same problem. Beyond the paper, a tensor that does not
+//! fit off chip goes to any tier with space.
 
 use super::fill::{Fill, off_chip};
 use plimsoll_model::TierId;
 use plimsoll_model::tiers::{TierKind, TierPlan, TierProblem};
 use std::collections::BTreeMap;
 
-/// Alg. 2 inside groups, Alg. 3 between them.
+/// The placement by Alg. 2 inside groups and Alg. 3 between them.
 #[derive(Clone, Copy, Debug)]
 pub struct Fused {
-    /// Whether bytes of dead tensors are free again.
+    /// Whether bytes of dead tensors are released.
     returns: bool,
 }
 
 impl Fused {
-    /// With bytes given back.
+    /// The variant that releases the bytes of dead tensors.
     pub const RETURNING: Self = Self { returns: true };
-    /// As printed.
+    /// The variant as printed, which never releases bytes.
     pub const PRINTED: Self = Self { returns: false };
 
-    /// None where some tensor fits nowhere.
+    /// Plans a problem; `None` if some tensor fits in no tier.
     pub fn plan(self, problem: &TierProblem) -> Option<TierPlan> {
         let mut run = Run {
             problem,
@@ -43,9 +46,9 @@ impl Fused {
         for at in inside {
             run.inside(at);
         }
-        let made = run.made_by_group();
+        let produced = run.produced_by_group();
         for at in between {
-            run.between(at, &made);
+            run.between(at, &produced);
         }
         for at in order {
             if run.fill.tier(at).is_none() && !off_chip(&mut run.fill, problem, at) {
@@ -56,11 +59,11 @@ impl Fused {
     }
 }
 
-/// Groups in the order they run, with the bytes each makes.
-struct Made {
-    /// Per step: the position of its group.
+/// The groups in execution order, with the bytes each produces.
+struct Produced {
+    /// Position of the group of every step.
     place: Vec<usize>,
-    /// Sums up to a position.
+    /// Prefix sums of the produced bytes by position.
     sums: Vec<u128>,
 }
 
@@ -68,12 +71,12 @@ struct Run<'a> {
     problem: &'a TierProblem,
     returns: bool,
     fill: Fill<'a>,
-    /// Per tier: bytes ever taken.
+    /// Bytes allocated so far in every tier.
     used: Vec<u64>,
 }
 
 impl Run<'_> {
-    /// Made and read inside one group.
+    /// Returns true if a tensor is produced and consumed within one group.
     fn is_inside(&self, at: usize) -> bool {
         let one = &self.problem.tensors()[at];
         let group = |step: usize| self.problem.steps()[step].group;
@@ -89,7 +92,7 @@ impl Run<'_> {
         }
     }
 
-    /// Takes the fastest tier of a kind for which the bytes needed are fewer than those free.
+    /// Places a tensor in the fastest tier of a kind with more than `needed` free bytes.
     fn take(&mut self, at: usize, kind: TierKind, needed: u128) -> bool {
         let options = self.problem.options(at);
         let tiers = options.into_iter().filter(|&tier| self.problem.space(tier).kind == kind);
@@ -104,12 +107,13 @@ impl Run<'_> {
         false
     }
 
-    /// Alg. 2. Buffers are of one unit, so only what one unit makes and reads may live there.
+    /// Alg. 2. A buffer belongs to one unit, so only tensors produced and consumed by this unit may lie
+    /// there.
     fn inside(&mut self, at: usize) {
         let _ = self.take(at, TierKind::Buffer, 0) || self.take(at, TierKind::Ram, 0);
     }
 
-    fn made_by_group(&self) -> Made {
+    fn produced_by_group(&self) -> Produced {
         let mut position: BTreeMap<usize, usize> = BTreeMap::new();
         let mut place = Vec::with_capacity(self.problem.steps().len());
         for step in self.problem.steps() {
@@ -125,15 +129,15 @@ impl Run<'_> {
         for at in 1..sums.len() {
             sums[at] += sums[at - 1];
         }
-        Made { place, sums }
+        Produced { place, sums }
     }
 
-    /// Alg. 3.
-    fn between(&mut self, at: usize, made: &Made) {
+    /// Places a tensor between groups by Alg. 3.
+    fn between(&mut self, at: usize, produced: &Produced) {
         let one = &self.problem.tensors()[at];
         let (Some(producer), Some(&last)) = (one.producer, one.consumers.last()) else { return };
-        let (from, to) = (made.place[producer], made.place[last]);
-        let needed = made.sums[to.max(from + 1)] - made.sums[from];
+        let (from, to) = (produced.place[producer], produced.place[last]);
+        let needed = produced.sums[to.max(from + 1)] - produced.sums[from];
         self.take(at, TierKind::Ram, needed);
     }
 }

@@ -1,9 +1,9 @@
-//! One tensor after the other, each into the fastest tier with room.
+//! Greedy placement: each tensor in turn goes to the fastest tier with enough space.
 
 use super::fill::{Fill, off_chip};
 use plimsoll_model::tiers::{TierPlan, TierProblem};
 
-/// Everything off chip that may live there.
+/// Places every tensor off chip, if that is allowed.
 pub(super) fn all_off_chip(problem: &TierProblem) -> Option<TierPlan> {
     let mut fill = Fill::new(problem);
     for at in 0..problem.tensors().len() {
@@ -14,19 +14,20 @@ pub(super) fn all_off_chip(problem: &TierProblem) -> Option<TierPlan> {
     fill.plan()
 }
 
-/// What a tensor saves in its fastest tier against its slowest: time, per byte and step.
+/// Returns the time that a tensor saves in its fastest tier compared with its slowest, and its area (bytes
+/// times steps).
 fn saving(problem: &TierProblem, at: usize) -> (u128, u128) {
     let options = problem.options(at);
     let time = |tier: &_| problem.cost(at, *tier).map_or(0, |cost| cost.time.get());
     let gain = options.last().map_or(0, time) - options.first().map_or(0, time);
     let one = &problem.tensors()[at];
     let size = options.first().map_or(1, |&tier| problem.size(at, tier).get().max(1));
-    // At most 64 bits each, so that products are exact.
+    // Limited to 64 bits each, so that products are exact.
     let area = u128::from(size) * (one.upper - one.lower) as u128;
     (u128::from(gain), area.min(u128::from(u64::MAX)))
 }
 
-/// Tensors that save most per byte and step first; of equals the first.
+/// Returns the tensors by time saved per byte and step, descending; ties by index.
 pub fn by_saving(problem: &TierProblem) -> Vec<usize> {
     let keys: Vec<(u128, u128)> = (0..problem.tensors().len()).map(|at| saving(problem, at)).collect();
     let mut order: Vec<usize> = (0..keys.len()).collect();
@@ -37,7 +38,8 @@ pub fn by_saving(problem: &TierProblem) -> Vec<usize> {
     order
 }
 
-/// Puts tensors in this order, each into the fastest tier with room; those that find none are tried again last.
+/// Places the tensors in the given order, each in the fastest tier with enough space. Tensors that fit
+/// nowhere stay unplaced.
 pub fn filled<'a>(problem: &'a TierProblem, order: &[usize]) -> Fill<'a> {
     let mut fill = Fill::new(problem);
     for &at in order {
@@ -46,7 +48,8 @@ pub fn filled<'a>(problem: &'a TierProblem, order: &[usize]) -> Fill<'a> {
     fill
 }
 
-/// The plan by what is saved; where some tensor is left over, the largest first, else none.
+/// Returns the plan by time saved. If a tensor stays unplaced, the tensors with the fewest options and the
+/// largest size are placed first; `None` if that fails too.
 pub fn greedy(problem: &TierProblem) -> Option<TierPlan> {
     filled(problem, &by_saving(problem)).plan().or_else(|| {
         let mut order: Vec<usize> = (0..problem.tensors().len()).collect();

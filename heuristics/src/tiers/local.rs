@@ -1,8 +1,9 @@
-//! Local search: some tensors out, and in again in another order.
+//! Local search for tiers: removes a few tensors and places them again in another order.
 //!
-//! A move takes a tensor that is not in its fastest tier and a few that are alive with it, takes them all out, and puts them in
-//! again, the chosen one first and the others by what they save, with noise; so that tensors change tiers or trade
-//! places. What is slower than before is undone, what is not is kept. After many moves without gain a larger set is taken.
+//! A move selects a tensor that is not in its fastest tier and a few tensors that are live at the same time.
+//! It removes all of them and places them again: the selected one first, the others by time saved, with
+//! noise. Tensors thus change tiers or trade places. A move that increases the time is undone. After many
+//! moves without gain, larger sets are selected.
 
 use super::fill::Fill;
 use super::fused::Fused;
@@ -12,39 +13,41 @@ use plimsoll_model::{Budget, Bytes, Setup, TierId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Moves where no number is given: so many, and so many per tensor, but no more than look at so many tensors.
+/// Default number of moves: a constant and a number per tensor, limited by the total number of tensors
+/// visited.
 const MOVES: (u64, u64) = (2_000, 40);
-const LOOKS: u64 = 400_000_000;
+const VISITS: u64 = 400_000_000;
 
-/// Tensors of one move.
+/// Minimum and maximum number of tensors in one move.
 const FEWEST: usize = 3;
 const MOST: usize = 24;
 
-/// Moves that are worth while.
+/// Returns the default number of moves for a problem.
 pub fn moves(problem: &TierProblem) -> u64 {
     let count = problem.tensors().len() as u64;
-    (MOVES.0 + MOVES.1 * count).min(LOOKS / count.max(1))
+    (MOVES.0 + MOVES.1 * count).min(VISITS / count.max(1))
 }
 
-/// The plans of all heuristics that need no search.
+/// Returns the plans of all heuristics without search.
 pub fn plans(problem: &TierProblem) -> Vec<TierPlan> {
     let fused = [Fused::RETURNING, Fused::PRINTED].map(|one| one.plan(problem));
     fused.into_iter().chain([greedy(problem)]).flatten().collect()
 }
 
-/// From the best of the other heuristics.
+/// A local search that starts from the best plan of the other heuristics.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocalSearch {
     setup: Setup,
 }
 
 impl LocalSearch {
-    /// With a seed.
+    /// Creates a search with the seed of `setup`.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
 
-    /// Improves the best plan of the other heuristics by as many moves as the budget has nodes, or [`moves`].
+    /// Improves the best plan of the other heuristics. The number of moves is the node limit of the budget,
+    /// or [`moves`].
     pub(super) fn plan(self, problem: &TierProblem, budget: &mut Budget) -> Option<TierPlan> {
         let start = plans(problem).into_iter().min_by_key(|plan| plan.time(problem));
         let start = start.or_else(|| filled(problem, &by_saving(problem)).plan());
@@ -52,7 +55,8 @@ impl LocalSearch {
         start.map(|plan| self.improve(problem, &plan, moves, budget))
     }
 
-    /// Improves a plan by a given number of moves at most. The same for the same seed and number of moves.
+    /// Improves a plan with at most the given number of moves. The result is deterministic for the seed and
+    /// the number.
     pub fn improve(
         self,
         problem: &TierProblem,
@@ -80,13 +84,13 @@ impl LocalSearch {
 struct Search<'a> {
     problem: &'a TierProblem,
     fill: Fill<'a>,
-    /// Tensors with a choice.
+    /// Tensors with more than one possible tier.
     movable: Vec<usize>,
-    /// Per tensor: its place among those that save most.
+    /// Rank of every tensor by time saved.
     rank: Vec<usize>,
     options: Vec<Vec<TierId>>,
     random: Xoshiro256PlusPlus,
-    /// Moves without gain.
+    /// Number of moves since the last gain.
     idle: usize,
 }
 
@@ -140,7 +144,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The tensor and a few that are alive with it, in the order in which they are put in again.
+    /// Returns the tensor and a few tensors live at the same time, in the order in which they are placed
+    /// again.
     fn group(&mut self, first: usize) -> Vec<usize> {
         let tensors = self.problem.tensors();
         let one = &tensors[first];
@@ -157,7 +162,7 @@ impl<'a> Search<'a> {
             others.swap(at, other);
         }
         others.truncate(count);
-        // Noise of up to a quarter of all ranks.
+        // The noise is up to a quarter of all ranks.
         let noise = self.rank.len() / 4 + 1;
         others.sort_by_cached_key(|&at| (self.rank[at] + self.random.random_range(0..noise), at));
         others.insert(0, first);

@@ -1,12 +1,12 @@
-//! Tiers for tensors, without proof.
+//! Heuristics that assign tensors to tiers of memory.
 //!
-//! | placement | how |
+//! | heuristic | placement |
 //! |---|---|
-//! | `off-chip` | everything off chip |
-//! | `fused` | Algs. 1 to 3 of SOURCES S3: buffers and memories inside fused operators, memories between them |
-//! | `fused-printed` | the same with Alg. 1 as printed: memory once taken stays taken |
-//! | `greedy` | those that save most per byte and step first, each into the fastest tier with room |
-//! | `local-search` | from the best of these: a few out, and in again in another order |
+//! | `off-chip` | every tensor off chip |
+//! | `fused` | cross-unit fusion, Alg. 1 to 3: buffers and RAMs inside fused operators, RAMs between them |
+//! | `fused-printed` | the same with Alg. 1 as printed: memory is never released |
+//! | `greedy` | most time saved per byte and step first, each in the fastest tier with enough space |
+//! | `local-search` | from the best of these, removes a few tensors and places them again in another order |
 
 mod fill;
 mod fused;
@@ -23,41 +23,41 @@ pub use fused::Fused;
 pub use greedy::{by_saving, greedy};
 pub use local::{LocalSearch, moves, plans};
 
-/// Every heuristic placement, the simplest first.
+/// Every heuristic for the tier problem, the simplest first.
 pub const TIERS: &[Entry<Tiers>] = &[
     Entry {
         name: "off-chip",
         kind: Kind::Heuristic,
-        about: "everything off chip, as without tiers",
-        source: "the paper on cross-unit fusion, the reference",
+        about: "every tensor off chip, as without tiers",
+        source: "cross-unit fusion, the baseline",
         build: &|_| planner("off-chip", |problem, _| all_off_chip(problem)),
     },
     Entry {
         name: "fused",
         kind: Kind::Heuristic,
-        about: "buffers, then memories between units inside a group; such memories between groups where all up to the reader fits",
-        source: "the paper on cross-unit fusion, Alg. 1 to 3",
+        about: "inside a group unit buffers, then RAM between units; between groups RAM if all bytes up to the consumer fit",
+        source: "cross-unit fusion, Alg. 1 to 3",
         build: &|_| planner("fused", |problem, _| Fused::RETURNING.plan(problem)),
     },
     Entry {
         name: "fused-printed",
         kind: Kind::Heuristic,
-        about: "the same, but memory once taken stays taken",
-        source: "the paper on cross-unit fusion, Alg. 1 to 3 as printed",
+        about: "the same, but memory is never released",
+        source: "cross-unit fusion, Alg. 1 to 3 as printed",
         build: &|_| planner("fused-printed", |problem, _| Fused::PRINTED.plan(problem)),
     },
     Entry {
         name: "greedy",
         kind: Kind::Heuristic,
-        about: "those that save most per byte and step first, each into the fastest tier with room",
+        about: "most time saved per byte and step first, each in the fastest tier with enough space",
         source: "textbook (density greedy for knapsacks)",
         build: &|_| planner("greedy", |problem, _| greedy(problem)),
     },
     Entry {
         name: "local-search",
         kind: Kind::Heuristic,
-        about: "from the best of these: takes a few out and puts them in again in another order",
-        source: "own, after ruin and recreate (Schrimpf et al. 2000)",
+        about: "from the best of these: removes a few tensors and places them again in another order",
+        source: "this project; after ruin and recreate (Schrimpf et al. 2000)",
         build: &|setup| {
             planner("local-search", move |problem, budget| LocalSearch::new(setup).plan(problem, budget))
         },

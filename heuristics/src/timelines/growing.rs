@@ -1,4 +1,4 @@
-//! A timeline that grows operator by operator, and what becomes of it.
+//! A timeline that is built operator by operator, and its outcome.
 
 use plimsoll_model::timelines::{
     Slot, Span, Time, Timeline, TimelineProblem, Timelines, Transfer, fitting_bound,
@@ -7,56 +7,59 @@ use plimsoll_model::{
     Budget, Bytes, Observer, OperatorId, Outcome, Problem, SolveError, Solver, Stats, Stop, Tracker,
 };
 
-/// Where and when one operator's weights go.
+/// The channel, start time and address of one transfer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// None where the processor copies.
+    /// `None` if the processor copies.
     pub channel: Option<usize>,
     pub start: Time,
     pub offset: Bytes,
 }
 
-/// A timeline that grows operator by operator.
+/// A timeline under construction.
 pub(super) struct Growing<'a> {
     pub problem: &'a TimelineProblem,
     pub timeline: Timeline,
-    /// Per channel: when it is free.
+    /// The time from which each channel is free.
     free: Vec<Time>,
 }
 
 impl<'a> Growing<'a> {
     pub fn new(problem: &'a TimelineProblem, slots: Vec<Slot>) -> Self {
         let timeline = Timeline { slots, ..Timeline::default() };
-        // More channels than operators are of no use.
+        // More channels than operators are useless.
         let channels = (problem.dma().channels as usize).min(problem.len().max(1));
         Self { problem, timeline, free: vec![Time::ZERO; channels] }
     }
 
-    /// When the operators so far have computed.
+    /// Returns the end of the last computation so far.
     pub fn end(&self) -> Time {
         self.timeline.computations.last().map_or(Time::ZERO, |span| span.end)
     }
 
-    /// The channel that is free first, and when.
+    /// Returns the channel that is free first, and the time.
     pub fn channel(&self) -> (usize, Time) {
         let first = self.free.iter().copied().enumerate().min_by_key(|&(_, free)| free);
         first.expect("a problem has a channel")
     }
 
-    /// The timeline. An operator is a node of the budget.
+    /// Returns the timeline. Every operator counts as one node of the budget.
     pub fn finish(self, budget: &mut Budget) -> Timeline {
         budget.spend(self.timeline.computations.len() as u64);
         self.timeline
     }
 
-    /// Adds the next operator; `place` says where its weights go, if it has any.
+    /// Adds the next operator. `place` returns the place of its weights, if it has any.
     pub fn add(&mut self, place: impl FnOnce(&Self) -> Place) {
         let at = self.timeline.computations.len();
         let mut start = self.end();
         if let Some(load) = self.problem.load(at) {
             let Place { channel, start: begin, offset } = place(self);
             let takes = if channel.is_some() { Some(load) } else { self.problem.copy(at) };
-            let span = Span { start: begin, end: begin + takes.expect("copies only where there is a rate") };
+            let span = Span {
+                start: begin,
+                end: begin + takes.expect("the processor copies only if there is a copy rate"),
+            };
             if let Some(channel) = channel {
                 self.free[channel] = span.end;
             }
@@ -71,7 +74,7 @@ impl<'a> Growing<'a> {
     }
 }
 
-/// Slots of these sizes from the top of the memory down, above all activations.
+/// Allocates slots of the given sizes from the top of the memory downwards, above all activations.
 pub(super) fn slots(
     solver: &'static str,
     problem: &TimelineProblem,
@@ -80,12 +83,12 @@ pub(super) fn slots(
     let mut end = problem.capacity();
     let mut slots = Vec::with_capacity(sizes.len());
     for &size in sizes {
-        let room = problem.below(end, size).filter(|offset| *offset >= problem.activations());
-        let offset = room.ok_or_else(|| {
+        let space = problem.below(end, size).filter(|offset| *offset >= problem.activations());
+        let offset = space.ok_or_else(|| {
             let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
             let (activations, capacity) = (problem.activations(), problem.capacity());
             let reason = format!(
-                "buffers of {} bytes do not fit beside {activations} of activations in {capacity} ({})",
+                "buffers of {} bytes and {activations} bytes of activations do not fit into {capacity} bytes ({})",
                 sizes.join(" and "),
                 problem.name()
             );
@@ -97,7 +100,7 @@ pub(super) fn slots(
     Ok(slots)
 }
 
-/// The outcome of a schedule, with no bound but the general ones.
+/// Returns the outcome of a schedule, with the bounds that hold for every schedule.
 pub(super) fn solved(
     schedule: &dyn Solver<Timelines>,
     problem: &TimelineProblem,

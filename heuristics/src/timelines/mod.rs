@@ -1,16 +1,17 @@
-//! Timelines without proof: when to fetch the weights of each operator, operators in their fixed order.
+//! Heuristic schedules: the time at which the weights of each operator are fetched, for a fixed order of
+//! operators.
 //!
-//! | schedule | fetches | memory for weights |
+//! | schedule | start of a transfer | memory for weights |
 //! |---|---|---|
-//! | `synchronous` | when the operator before has computed; the processor copies where the machine says at what rate | one buffer |
-//! | `ping-pong` | when the operator before starts (SOURCES S0, Alg. 3) | two buffers, even and odd |
-//! | `ping-pong-weighted` | when the operator with weights before starts | two buffers, in turn |
-//! | `eager` | as soon as its buffer is free | two buffers, in turn |
-//! | `k-buffers` | as soon as its buffer is free | k buffers, in turn |
-//! | `prefetch` | as early as a channel is free and it fits | whatever activations leave |
+//! | `synchronous` | the previous operator has computed; with a copy rate, the processor copies | one |
+//! | `ping-pong` | the previous operator starts (LUNA, Alg. 3) | two buffers, even and odd |
+//! | `ping-pong-weighted` | the previous operator with weights starts | two buffers, alternating |
+//! | `eager` | its buffer is free | two buffers, alternating |
+//! | `k-buffers` | its buffer is free | k buffers, round robin |
+//! | `prefetch` | a channel is free and the weights fit | all memory not used by activations |
 //!
-//! All of them fetch in the order of the operators, each operator's weights in one transfer. O(n), `prefetch` O(n k) for k
-//! buffers on chip at a time.
+//! All schedules fetch in the order of the operators, with one transfer per operator. O(n); `prefetch` is O(n
+//! k) for k buffers on chip at the same time.
 
 mod growing;
 mod prefetch;
@@ -24,48 +25,48 @@ pub use prefetch::Prefetch;
 pub use residents::{Worth, fitting, resident_sets, residents};
 pub use turns::{Fetch, Turns};
 
-/// Every schedule, the simplest first.
+/// Every heuristic schedule, the simplest first.
 pub const TIMELINES: &[Entry<Timelines>] = &[
     Entry {
         name: "synchronous",
         kind: Kind::Heuristic,
-        about: "fetches (by the processor, where it copies), then computes, one operator after the other",
-        source: "the LUNA paper (Wang, Shen, Jing, Lyu), the reference of table 3",
+        about: "fetches (or copies by the processor), then computes, one operator at a time",
+        source: "the LUNA paper (Wang, Shen, Jing, Lyu), baseline of table 3",
         build: &|_| guarded(Turns::SYNCHRONOUS),
     },
     Entry {
         name: "ping-pong",
         kind: Kind::Heuristic,
-        about: "fetches for the next operator into the other of two buffers when an operator starts",
+        about: "when an operator starts, fetches for the next one into the other of two buffers",
         source: "the LUNA paper (Wang, Shen, Jing, Lyu), Alg. 3",
         build: &|_| guarded(Turns::PING_PONG),
     },
     Entry {
         name: "ping-pong-weighted",
         kind: Kind::Heuristic,
-        about: "ping-pong among operators with weights only: others neither take a turn nor start a fetch",
-        source: "the LUNA paper (Wang, Shen, Jing, Lyu), Alg. 3, numbered otherwise",
+        about: "ping-pong over operators with weights only; the others neither use a buffer nor start a transfer",
+        source: "the LUNA paper (Wang, Shen, Jing, Lyu), Alg. 3, with another numbering",
         build: &|_| guarded(Turns::PING_PONG_WEIGHTED),
     },
     Entry {
         name: "eager",
         kind: Kind::Heuristic,
-        about: "double buffering: fetches as soon as the buffer whose turn it is is free",
+        about: "double buffering: fetches as soon as the next of two buffers is free",
         source: "textbook",
         build: &|_| guarded(Turns::EAGER),
     },
     Entry {
         name: "k-buffers",
         kind: Kind::Heuristic,
-        about: "the same with k buffers in turn (--buffers)",
+        about: "the same with k buffers, round robin (--buffers)",
         source: "textbook",
         build: &|setup| guarded(Turns::buffers(setup.buffers)),
     },
     Entry {
         name: "prefetch",
         kind: Kind::Heuristic,
-        about: "fetches in order, each as early as a channel is free and memory fits it until its operator has run",
-        source: "own",
+        about: "fetches in order, each as early as a channel is free and memory suffices until its operator has run",
+        source: "this project",
         build: &|_| guarded(Prefetch),
     },
 ];

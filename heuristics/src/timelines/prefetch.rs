@@ -1,13 +1,14 @@
-//! Fetching into any free memory.
+//! Prefetching into any free memory.
 
 use super::growing::{Growing, Place, solved};
 use plimsoll_model::timelines::{Time, Timeline, TimelineProblem, Timelines};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 
-/// Fetches in the order of the operators, each as early as a channel is free and there is room above all
-/// activations until its operator has computed; at the highest address that is free.
+/// Fetches in the order of the operators. Each transfer starts as soon as a channel is free and there is
+/// space above all activations until its operator has computed. The weights lie at the highest free address.
 ///
-/// It finds a timeline wherever there is one: when the operator before has computed, no other buffer is held.
+/// It finds a timeline whenever one exists, because no other buffer is held once the previous operator has
+/// computed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prefetch;
 
@@ -41,14 +42,14 @@ impl Solver<Timelines> for Prefetch {
     }
 }
 
-/// The first place in time, then the highest in memory. Room only grows when an operator has computed.
+/// Returns the earliest place, at the highest address. Free memory only grows at the end of a computation.
 fn earliest(growing: &Growing<'_>, at: usize) -> Place {
     let (channel, free) = growing.channel();
     let computations = &growing.timeline.computations;
     let after = computations.partition_point(|span| span.end <= free);
     let ends = computations[after..].iter().map(|span| span.end);
     for (skipped, start) in std::iter::once(free).chain(ends).enumerate() {
-        // Who computes at `start` or later, up to the operator itself.
+        // Operators that compute at `start` or later, up to this one.
         let from = after + skipped;
         let activations = growing.problem.operators()[from.min(at)..=at].iter().map(|one| one.activations);
         let floor = activations.max().unwrap_or(Bytes::ZERO);
@@ -59,12 +60,12 @@ fn earliest(growing: &Growing<'_>, at: usize) -> Place {
     unreachable!("an operator that fits alone fits when all before it have computed")
 }
 
-/// The highest free address for the weights of an operator from `start` on.
+/// Returns the highest free address for the weights of an operator from `start` on.
 fn highest(growing: &Growing<'_>, at: usize, start: Time) -> Option<Bytes> {
     let (problem, timeline) = (growing.problem, &growing.timeline);
     let occupied = timeline.transfers.iter().rev();
     let occupied = occupied.take_while(|one| timeline.computations[one.operator.index()].end > start);
-    // They may overlap each other: with several channels, one may begin after another has ended, and both after `start`.
+    // These ranges may overlap each other: with several channels, one may begin after another has ended.
     let taken = occupied.map(|one| (one.offset.get() + one.size.get(), one.offset));
     problem.highest_free(problem.buffer(at), taken.collect())
 }

@@ -1,32 +1,34 @@
-//! Which weights to keep on chip.
+//! Choice of the weights that stay resident on chip.
 
 use super::Prefetch;
 use plimsoll_model::timelines::{OverlapProgram, Time};
 use plimsoll_model::{Budget, Bytes, Solver};
 
-/// What makes weights worth their room on chip: most of it per byte comes first.
+/// The benefit of resident weights; blocks with the most benefit per byte come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worth {
-    /// Time of the transfers saved, start-up included, so that small weights that are used often come first.
+    /// Time of the saved transfers, including setup latency, so that small weights with many uses come first.
     Transfers,
-    /// Time that operators wait for them under `prefetch`, transfers saved breaking ties.
+    /// Time that operators wait for the weights under `prefetch`; ties by the time of saved transfers.
     Waiting,
 }
 
 impl Worth {
-    /// Both.
+    /// Both measures.
     pub const ALL: [Self; 2] = [Self::Transfers, Self::Waiting];
 }
 
-/// Blocks of weights of a program where none stay, those worth most per byte first; those that save nothing are left out.
-/// `stays` says that they are on chip from run to run: else each is still fetched once. O(n log n) and one `prefetch`.
+/// Returns the weight blocks of a program by benefit per byte, descending, without those that save nothing.
+///
+/// The program must have no resident weights. With `stays`, resident weights remain on chip between runs;
+/// otherwise each is still fetched once. O(n log n) plus one `prefetch`.
 pub fn residents(program: &OverlapProgram, worth: Worth, stays: bool) -> Vec<usize> {
     let runs = program.runs();
     let waits = match worth {
         Worth::Transfers => Vec::new(),
         Worth::Waiting => waiting(program),
     };
-    // Waiting, transfers saved and bytes of each.
+    // For every block: waiting time and time of saved transfers, bytes, index.
     let mut ranked: Vec<([u128; 2], u128, usize)> = Vec::with_capacity(program.blocks().len());
     for (at, block) in program.blocks().iter().enumerate() {
         let Some(&(segment, position)) = block.uses.first() else { continue };
@@ -41,7 +43,7 @@ pub fn residents(program: &OverlapProgram, worth: Worth, stays: bool) -> Vec<usi
             ranked.push(([waited.fold(0, u128::saturating_add), saved], u128::from(block.bytes.get()), at));
         }
     }
-    // Per byte. Where runs are so many that sums or products saturate, an order nevertheless.
+    // Sort by benefit per byte. If sums or products saturate, the order is still well defined.
     let product = |a: u128, b: u128| a.saturating_mul(b);
     ranked.sort_by(|(a, a_bytes, a_at), (b, b_bytes, b_at)| {
         let by = |nth: usize| product(b[nth], *a_bytes).cmp(&product(a[nth], *b_bytes));
@@ -50,9 +52,10 @@ pub fn residents(program: &OverlapProgram, worth: Worth, stays: bool) -> Vec<usi
     ranked.into_iter().map(|(_, _, at)| at).collect()
 }
 
-/// Of blocks in this order those that fit into so many bytes, each rounded up to the alignment.
-pub fn fitting(program: &OverlapProgram, order: &[usize], room: Bytes, alignment: Bytes) -> Vec<usize> {
-    let mut left = room.get();
+/// Returns the blocks that fit into `space` bytes, chosen greedily in the given order. Sizes are rounded up
+/// to the alignment.
+pub fn fitting(program: &OverlapProgram, order: &[usize], space: Bytes, alignment: Bytes) -> Vec<usize> {
+    let mut left = space.get();
     let mut chosen = Vec::new();
     for &at in order {
         let Some(size) = program.blocks()[at].bytes.align_up(alignment) else { continue };
@@ -64,8 +67,11 @@ pub fn fitting(program: &OverlapProgram, order: &[usize], room: Bytes, alignment
     chosen
 }
 
-/// Sets of blocks worth keeping in a capacity, the empty one first: for some sizes, all larger blocks and, in this order, as many
-/// of the others as `shares` (in eighths) of the room allow that is left beside the largest block that still comes and goes.
+/// Returns sets of blocks that may stay resident within a capacity, the empty set first.
+///
+/// For several size thresholds, a set contains all larger blocks. Of the others it contains as many, in the
+/// given order, as fit into a share of the remaining space. `shares` are in eighths. The remaining space
+/// excludes the largest block that is still fetched.
 pub fn resident_sets(
     program: &OverlapProgram,
     order: &[usize],
@@ -81,14 +87,14 @@ pub fn resident_sets(
     let mut sets = vec![Vec::new()];
     let (mut kept, mut next) = (0u64, 0);
     for _ in 0..SIZES {
-        // The largest that still comes and goes.
+        // The largest block that is still fetched.
         let passing = by_size.get(next).map_or(0, |&at| rounded(at));
-        let Some(room) = free.checked_sub(kept).and_then(|room| room.checked_sub(passing)) else { break };
+        let Some(space) = free.checked_sub(kept).and_then(|space| space.checked_sub(passing)) else { break };
         for share in shares {
-            let room = (u128::from(room) * u128::from(*share) / 8) as u64;
+            let space = (u128::from(space) * u128::from(*share) / 8) as u64;
             let mut set: Vec<usize> = by_size[..next].to_vec();
             let smaller: Vec<usize> = order.iter().copied().filter(|at| !set.contains(at)).collect();
-            set.extend(fitting(program, &smaller, Bytes::new(room), alignment));
+            set.extend(fitting(program, &smaller, Bytes::new(space), alignment));
             set.sort_unstable();
             if !sets.contains(&set) {
                 sets.push(set);
@@ -105,10 +111,11 @@ pub fn resident_sets(
     sets
 }
 
-/// Sizes of blocks above which all stay, the largest first.
+/// Number of size thresholds above which all blocks stay resident.
 const SIZES: usize = 6;
 
-/// Per segment and operator: how long it waits for its weights under `prefetch`; nothing where that finds no timeline.
+/// Returns, for every segment and operator, the time it waits for its weights under `prefetch`; empty for a
+/// segment without a timeline.
 fn waiting(program: &OverlapProgram) -> Vec<Vec<Time>> {
     let of = |segment: &plimsoll_model::timelines::OverlapSegment| {
         let found = Prefetch.solution(&segment.problem, &mut Budget::unlimited());

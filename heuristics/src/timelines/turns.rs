@@ -1,23 +1,23 @@
-//! Schedules with a fixed number of buffers that operators take in turn.
+//! Schedules with a fixed number of buffers that operators use round robin.
 
 use super::growing::{Growing, Place, slots, solved};
 use plimsoll_model::timelines::{Time, Timeline, TimelineProblem, Timelines};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 
-/// When weights are fetched.
+/// The time at which a transfer starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch {
-    /// When the operator before has computed; by the processor, where it copies.
+    /// When the previous operator has computed; by the processor, if it copies.
     AfterPrevious,
-    /// When the operator before starts, whether or not it has weights; every operator takes a turn.
+    /// When the previous operator starts, with or without weights; every operator counts for the alternation.
     WithPrevious,
-    /// When the last operator with weights before starts.
+    /// When the previous operator with weights starts.
     WithPreviousWeighted,
     /// When the buffer and a channel are free.
     WhenFree,
 }
 
-/// A number of buffers, and when they are filled. Each is as large as the largest weights whose turn it is.
+/// A schedule with a fixed number of buffers. Each buffer is as large as the largest weights assigned to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
     name: &'static str,
@@ -26,17 +26,17 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// No overlap at all.
+    /// No overlap of transfers and computations.
     pub const SYNCHRONOUS: Self = Self { name: "synchronous", buffers: 1, fetch: Fetch::AfterPrevious };
-    /// SOURCES S0, Alg. 3: `DMAStart(next)` before an operator computes, `DMAWait(next)` after it has.
+    /// LUNA, Alg. 3: `DMAStart(next)` before an operator computes, `DMAWait(next)` after it.
     pub const PING_PONG: Self = Self { name: "ping-pong", buffers: 2, fetch: Fetch::WithPrevious };
-    /// The same, numbering only operators with weights.
+    /// The same, but only operators with weights are numbered.
     pub const PING_PONG_WEIGHTED: Self =
         Self { name: "ping-pong-weighted", buffers: 2, fetch: Fetch::WithPreviousWeighted };
     /// Double buffering.
     pub const EAGER: Self = Self { name: "eager", buffers: 2, fetch: Fetch::WhenFree };
 
-    /// So many buffers, at least one.
+    /// Creates a schedule with the given number of buffers, at least one.
     pub fn buffers(count: usize) -> Self {
         Self { name: "k-buffers", buffers: count.max(1), fetch: Fetch::WhenFree }
     }
@@ -53,7 +53,7 @@ impl Turns {
         sizes
     }
 
-    /// When the weights of the operator at a position, the `turn`-th with weights, are fetched.
+    /// Returns the start of the transfer for the operator at a position, the `turn`-th with weights.
     fn start(&self, growing: &Growing<'_>, at: usize, turn: usize, free: Time) -> Time {
         let transfers = &growing.timeline.transfers;
         let computation = |turn: usize| growing.timeline.computations[transfers[turn].operator.index()];

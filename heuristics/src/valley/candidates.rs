@@ -1,22 +1,22 @@
-//! The unplaced buffers, to be asked for the best one that fits between two walls.
+//! The unplaced buffers, with queries for the best one that fits between two walls.
 //!
-//! Buffers are split by binary magnitude of their duration: whoever fits into a valley of `w` ranks is found in a class
-//! up to that of `w`, and only in that class and where it starts late can it stick out. Each class is a
-//! segment tree over its buffers by begin; a node knows the best score and the earliest end below it. A buffer taken out
-//! costs O(log n); a question O(log n) per class, plus whatever long buffers stick out.
+//! Buffers are grouped into classes by the binary magnitude of their duration. A buffer that fits into a
+//! valley of `w` ranks is in a class up to that of `w`. Each class is a segment tree over its buffers by
+//! start; a node stores the best score and the earliest end below it. Removing a buffer is O(log n). A query
+//! is O(log n) per class, plus the visited buffers that extend beyond the valley.
 
 use crate::ranks::Ranks;
 
-/// After a hit, so many classes of shorter buffers are asked as well.
+/// Number of further classes of shorter buffers that are queried after a hit.
 const CLASSES_BELOW: usize = 1;
 
 #[derive(Clone, Debug, Default)]
 struct Class {
-    /// First leaf at or after the begin of each cell of `1 << magnitude` ranks.
+    /// First leaf at or after the start of each cell of `1 << magnitude` ranks.
     cells: Vec<u32>,
     lowers: Vec<u32>,
     ids: Vec<u32>,
-    /// Trees whose leaves start at the number of buffers; gone buffers score minus infinity.
+    /// Trees whose leaves start at the number of buffers; removed buffers have score minus infinity.
     scores: Vec<f32>,
     ends: Vec<u32>,
 }
@@ -24,12 +24,12 @@ struct Class {
 #[derive(Clone, Debug)]
 pub(super) struct Candidates {
     classes: Vec<Class>,
-    /// Class and leaf by buffer.
+    /// Leaf of every buffer in its class.
     leaf: Vec<u32>,
 }
 
 impl Candidates {
-    /// All buffers, with the score each has. O(n log n).
+    /// Creates the structure with all buffers and their scores. O(n log n).
     pub(super) fn new(ranks: &Ranks, scores: &[f32]) -> Self {
         let mut ids: Vec<u32> = (0..scores.len() as u32).collect();
         ids.sort_unstable_by_key(|&id| (ranks.lower[id as usize], id));
@@ -52,7 +52,7 @@ impl Candidates {
         class.remove(self.leaf[id as usize] as usize);
     }
 
-    /// The buffer of the highest score among the longest that lie within `lower..upper`.
+    /// Returns the buffer with the highest score among the longest ones that lie within `lower..upper`.
     pub(super) fn best(&self, lower: u32, upper: u32) -> Option<u32> {
         let magnitude = (upper - lower).ilog2() as usize;
         let mut found: Option<(f32, u32)> = None;
@@ -98,7 +98,7 @@ impl Class {
         }
     }
 
-    /// Recomputes a node; true where it changed.
+    /// Recomputes a node and returns true if it changed.
     fn join(&mut self, node: usize) -> bool {
         let score = self.scores[2 * node].max(self.scores[2 * node + 1]);
         let end = self.ends[2 * node].min(self.ends[2 * node + 1]);
@@ -116,20 +116,20 @@ impl Class {
         }
     }
 
-    /// The first leaf that begins at or after `rank`.
+    /// Returns the first leaf that begins at or after `rank`.
     fn first(&self, magnitude: usize, rank: u32) -> usize {
         let cell = (rank >> magnitude) as usize;
         let (from, to) = (self.cells[cell] as usize, self.cells[cell + 1] as usize);
         from + self.lowers[from..to].partition_point(|&lower| lower < rank)
     }
 
-    /// Score and id of the best within `lower..upper` that beats `least`.
+    /// Returns the score and id of the best buffer within `lower..upper` with a score above `least`.
     fn best(&self, magnitude: usize, lower: u32, upper: u32, least: f32) -> Option<(f32, u32)> {
         let n = self.ids.len();
         if n == 0 || self.scores[1] <= least {
             return None;
         }
-        // Whoever begins less than the shortest duration before the end sticks out.
+        // A buffer that begins less than the shortest duration before the end extends beyond it.
         let last = upper + 1 - (1 << magnitude);
         let (mut left, mut right) = (n + self.first(magnitude, lower), n + self.first(magnitude, last));
         let mut found = (least, usize::MAX);
@@ -169,7 +169,7 @@ mod tests {
     use plimsoll_datasets::{IntervalParams, LifeLaw, random_intervals};
 
     #[test]
-    fn what_is_found_fits_and_nothing_is_missed() {
+    fn every_hit_fits_and_no_candidate_is_missed() {
         let lives = LifeLaw::LogUniform { steps: 200, max_duration: 200 };
         let params = IntervalParams { lives, ..IntervalParams::with_buffers(80) };
         for seed in 0..20 {

@@ -1,29 +1,32 @@
-//! Valley fit: fills the skyline from its valleys, a million buffers in seconds.
+//! Valley fit: fills the valleys of the skyline; it places a million buffers in seconds.
 //!
-//! **Definition.** The *skyline* is the upper edge of what is placed, over time; a *valley* is a segment of it that both
-//! neighbours top. From the unplaced buffers whose lives lie within a valley, the longest ones (by binary magnitude of
-//! their duration, see [`candidates`]) are asked for the highest score, and it is placed on the valley's floor. Where none
-//! fits, the valley is filled up to its lower wall and lost. Then the nearest valley is next, not the lowest of all: that
-//! keeps the work in one stretch of memory.
+//! **Definition.** The *skyline* is the upper edge of the placed buffers over time. A *valley* is a segment
+//! of it that is lower than both neighbours. Among the unplaced buffers whose lifespans lie within the
+//! valley, the longest ones (by binary magnitude of their duration, see [`candidates`]) are considered. The
+//! one with the highest score is placed on the floor of the valley. If none fits, the valley is raised to its
+//! lower wall, and the space below is lost. The search continues at the nearest valley instead of the lowest
+//! one, which improves locality.
 //!
 //! ```text
 //! bytes        ┌──┐                the valley lies between p and q; a fits and is placed,
-//!    ┌────┐    │  │                b sticks out and waits until the valley is filled
+//!    ┌────┐    │  │                b extends beyond it and is placed later
 //!    │ p  │ aa │q │
 //!    │    │____│  │    b: ──────
 //!    └────┴────┴──┴─▶ steps
 //! ```
 //!
-//! The score is `duration * sqrt(size) * heat^k`, where heat is the largest load during the life, see [`Heat`].
+//! The score is `duration * sqrt(size) * heat^k`, where heat is the largest load during the lifespan, see
+//! [`Heat`].
 //!
-//! **Invariants.** The answer is a valid layout. A buffer with gaps counts as alive throughout its hull, and exclusive
-//! buffers as conflicting. The skyline starts from the upper edge of the fixed buffers; separated buffers come last, each
-//! into the lowest gap that its conflicts leave.
+//! **Invariants.** The answer is a valid layout. A buffer with gaps counts as live throughout its
+//! hull, and excluded pairs count as conflicting. The skyline starts at the upper edge of the fixed buffers.
+//! Separated buffers are placed last, each into its lowest gap.
 //!
-//! **Complexity.** O(log n) per buffer placed and per valley filled in practice; O(n log n) to prepare. Linear memory.
+//! **Complexity.** O(log n) per placed buffer and per raised valley in practice, after O(n log n)
+//! preparation. Linear memory.
 //!
-//! **Source.** Ours; valleys after Burke, Kendall, Whitwell: A new placement heuristic for the orthogonal stock-cutting
-//! problem, 2004, where pieces may still move sideways.
+//! **Source.** This project; valleys after Burke, Kendall, Whitwell: A new placement heuristic for the
+//! orthogonal stock-cutting problem, 2004, where pieces may also move horizontally.
 
 mod candidates;
 mod skyline;
@@ -36,12 +39,12 @@ use candidates::Candidates;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 pub(crate) use skyline::{Skyline, envelope};
 
-/// How buffers that fit a valley are weighed: exponents of a product; that of the duration is 1.
+/// Exponents of the score by which buffers for a valley are ranked. The exponent of the duration is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValleyWeights {
     /// Exponent of the size.
     pub size: f64,
-    /// Exponent of the largest load during the life.
+    /// Exponent of the largest load during the lifespan.
     pub heat: f64,
 }
 
@@ -51,17 +54,17 @@ impl Default for ValleyWeights {
     }
 }
 
-/// The layout that valley fit gives, ticking the budget once per buffer.
+/// Computes a layout by valley fit. A node is one placed buffer.
 ///
 /// # Errors
-/// Why the budget ended before all buffers were placed.
+/// The termination reason if the budget ends before all buffers are placed.
 pub fn valley_fit(instance: &Instance, weights: ValleyWeights, budget: &mut Budget) -> Result<Layout, Stop> {
     if let (Some(stop), false) = (budget.check(), instance.is_empty()) {
         return Err(stop);
     }
     let ranks = Ranks::of(instance);
     let scores = scores(instance, weights);
-    // Of a million buffers, each of these steps takes some tenths of a second.
+    // For a million buffers, each of these steps takes some tenths of a second.
     if let (Some(stop), false) = (budget.check(), instance.is_empty()) {
         return Err(stop);
     }
@@ -71,13 +74,13 @@ pub fn valley_fit(instance: &Instance, weights: ValleyWeights, budget: &mut Budg
     let tops: Vec<u64> = fixed.iter().map(|&(id, offset)| top(id, offset)).collect();
     let ids: Vec<u32> = fixed.iter().map(|&(id, _)| id).collect();
     let skyline = Skyline::over(&envelope(&ranks, &ids, &tops));
-    let apart = separated(instance, &scores);
-    let placed: Vec<(u32, u64)> = fixed.into_iter().chain(apart.iter().map(|&id| (id, 0))).collect();
+    let separated = separated(instance, &scores);
+    let placed: Vec<(u32, u64)> = fixed.into_iter().chain(separated.iter().map(|&id| (id, 0))).collect();
     let layout = fill(instance, &ranks, &scores, skyline, &placed, budget)?;
-    if apart.is_empty() { Ok(layout) } else { first_fit(instance, &ranks, &layout, &apart, budget) }
+    if separated.is_empty() { Ok(layout) } else { first_fit(instance, &ranks, &layout, &separated, budget) }
 }
 
-/// Separated buffers without fixed offset, the highest score first.
+/// Returns the separated buffers without a fixed offset, by score descending.
 fn separated(instance: &Instance, scores: &[f32]) -> Vec<u32> {
     if instance.separations().is_empty() {
         return Vec::new();
@@ -89,7 +92,7 @@ fn separated(instance: &Instance, scores: &[f32]) -> Vec<u32> {
     ids
 }
 
-/// Logarithms of the scores.
+/// Returns the logarithms of the scores.
 pub(crate) fn scores(instance: &Instance, weights: ValleyWeights) -> Vec<f32> {
     let heat = (weights.heat != 0.0).then(|| Heat::of(instance));
     let score = |buffer: &plimsoll_model::Buffer| {
@@ -100,7 +103,8 @@ pub(crate) fn scores(instance: &Instance, weights: ValleyWeights) -> Vec<f32> {
     instance.buffers().iter().map(score).collect()
 }
 
-/// Fills the valleys of a skyline with all buffers but those `placed`, which lie below it at the offsets given.
+/// Fills the valleys of a skyline with all buffers except those in `placed`, which lie below it at the given
+/// offsets.
 pub(crate) fn fill(
     instance: &Instance,
     ranks: &Ranks,
@@ -119,7 +123,7 @@ pub(crate) fn fill(
     while left > 0 {
         let valley = skyline.descend(at);
         let Some(id) = candidates.best(valley.lower, valley.upper) else {
-            at = skyline.raise(valley).expect("an unplaced buffer lies within the borders");
+            at = skyline.raise(valley).expect("an unplaced buffer fits within the borders");
             continue;
         };
         if let Some(stop) = budget.tick() {
@@ -143,7 +147,7 @@ mod tests {
     use plimsoll_model::check_layout;
 
     #[test]
-    fn layouts_are_valid_whatever_the_features() {
+    fn layouts_are_valid_for_all_features() {
         for seed in 0..400 {
             let instance = small_instance(SmallParams::with_features(14, seed % 16), seed);
             for heat in [0.0, 4.0] {
@@ -155,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn layouts_of_thousands_are_valid_and_low() {
+    fn large_layouts_are_valid_and_low() {
         for disorder in [0.0, 0.1, 1.0] {
             let lives = LifeLaw::Stack { disorder };
             let params = IntervalParams { lives, ..IntervalParams::with_buffers(3000) };

@@ -1,9 +1,9 @@
-//! The upper edge of what is placed: a step function of time, as a linked list of segments.
+//! The upper edge of the placed buffers: a step function of time, as a linked list of segments.
 
 use crate::ranks::Ranks;
 use std::collections::BinaryHeap;
 
-/// The height of a wall where there is none: the border of time.
+/// The height of the wall at the borders of time.
 const BORDER: u64 = u64::MAX;
 
 /// A segment and the heights of its neighbours.
@@ -13,17 +13,17 @@ pub(crate) struct Segment {
     pub lower: u32,
     /// First rank after.
     pub upper: u32,
-    /// Its height, bytes.
+    /// Height of the segment, bytes.
     pub floor: u64,
     left: u64,
     right: u64,
 }
 
-/// Segments of constant height; two neighbours never have the same. Every operation but [`Skyline::descend`] is
-/// O(1); a descent passes segments of falling height only.
+/// Segments of constant height; neighbours differ in height. Every operation except [`Skyline::descend`] is
+/// O(1). A descent only visits segments of decreasing height.
 #[derive(Clone, Debug)]
 pub(crate) struct Skyline {
-    /// By first rank of a segment; meaningless elsewhere.
+    /// Indexed by the first rank of a segment; meaningless elsewhere.
     height: Vec<u64>,
     end: Vec<u32>,
     before: Vec<u32>,
@@ -31,7 +31,7 @@ pub(crate) struct Skyline {
 }
 
 impl Skyline {
-    /// Of the height given at every rank, at least one.
+    /// Creates a skyline from the height at every rank; there is at least one rank.
     pub(crate) fn over(heights: &[u64]) -> Self {
         let len = heights.len();
         let (height, end, before) = (vec![0; len], vec![0; len], vec![0; len]);
@@ -52,7 +52,7 @@ impl Skyline {
         Segment { lower, upper, floor, left, right }
     }
 
-    /// From the segment that begins at `lower` down to a *valley*: a segment with no lower neighbour.
+    /// Descends from the segment that begins at `lower` to a *valley*: a segment without a lower neighbour.
     pub(crate) fn descend(&self, lower: u32) -> Segment {
         let mut segment = self.at(lower);
         loop {
@@ -67,7 +67,8 @@ impl Skyline {
         }
     }
 
-    /// Raises a valley to its lower wall and returns where the segment begins then; `None` where there is no wall.
+    /// Raises a valley to its lower wall and returns the start of the resulting segment; `None` if there is
+    /// no wall.
     pub(crate) fn raise(&mut self, valley: Segment) -> Option<u32> {
         let to = valley.left.min(valley.right);
         if to == BORDER {
@@ -79,7 +80,8 @@ impl Skyline {
         Some(begin)
     }
 
-    /// Puts a block over `lower..upper` on a valley, its upper edge at `top`; returns where to go on.
+    /// Places a block over `lower..upper` in a valley, with its upper edge at `top`. Returns the start of the
+    /// next descent.
     pub(crate) fn place(&mut self, valley: Segment, lower: u32, upper: u32, top: u64) -> u32 {
         let (mut begin, mut end) = (lower, upper);
         if lower > valley.lower {
@@ -113,21 +115,21 @@ impl Skyline {
     }
 }
 
-/// The highest end alive at every rank.
+/// Returns the highest end address live at every rank.
 pub(crate) fn envelope(ranks: &Ranks, ids: &[u32], tops: &[u64]) -> Vec<u64> {
     let mut begins: Vec<usize> = (0..ids.len()).collect();
     begins.sort_unstable_by_key(|&at| ranks.lower[ids[at] as usize]);
     let mut begins = begins.into_iter().peekable();
-    let mut alive: BinaryHeap<(u64, u32)> = BinaryHeap::new();
+    let mut live: BinaryHeap<(u64, u32)> = BinaryHeap::new();
     let mut heights = Vec::with_capacity(ranks.count as usize);
     for rank in 0..ranks.count {
         while let Some(at) = begins.next_if(|&at| ranks.lower[ids[at] as usize] <= rank) {
-            alive.push((tops[at], ranks.upper[ids[at] as usize]));
+            live.push((tops[at], ranks.upper[ids[at] as usize]));
         }
-        while alive.peek().is_some_and(|&(_, upper)| upper <= rank) {
-            alive.pop();
+        while live.peek().is_some_and(|&(_, upper)| upper <= rank) {
+            live.pop();
         }
-        heights.push(alive.peek().map_or(0, |&(top, _)| top));
+        heights.push(live.peek().map_or(0, |&(top, _)| top));
     }
     heights
 }

@@ -1,4 +1,4 @@
-//! What every entry of the registry promises, tried on small random instances with every feature.
+//! Tests the contract of every registry entry on small random instances with every feature.
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_heuristics::{OFFSETS, SHARED_OBJECTS, SPLIT_BUFFERS};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const SEED: Setup = Setup { seed: 7, threads: 1, buffers: 3 };
 
-/// Remembers what it is told.
+/// Records the reported values.
 #[derive(Default)]
 struct Listener {
     values: Vec<Bytes>,
@@ -23,7 +23,7 @@ impl<P: InstanceProblem> Observer<P> for Listener {
     }
 }
 
-/// Runs an entry twice and checks all it says; false where it declines the instance.
+/// Runs an entry twice and checks its outcome. Returns false if it does not support the instance.
 fn conforms<P: InstanceProblem>(entry: &Entry<P>, instance: &Instance) -> bool
 where
     P::Solution: PartialEq,
@@ -51,7 +51,7 @@ where
     true
 }
 
-/// Limits of nothing end the run at once and move no bound.
+/// Checks that limits of zero end the run at once and do not change the bound.
 fn stops<P: InstanceProblem>(entry: &Entry<P>, instance: &Instance) {
     let limits = [
         (Budget::unlimited().with_time_limit(Duration::ZERO), Stop::TimeLimit),
@@ -87,7 +87,7 @@ fn every_entry_conforms() {
 }
 
 #[test]
-fn every_entry_takes_every_feature() {
+fn every_entry_supports_every_feature() {
     for mask in 0..16 {
         let instance = small_instance(SmallParams::with_features(6, mask), mask);
         for entry in OFFSETS {
@@ -122,7 +122,7 @@ fn zero<P: InstanceProblem>(entries: &[Entry<P>], empty: &Instance) {
 }
 
 #[test]
-fn nothing_needs_nothing() {
+fn empty_instance_needs_no_memory() {
     let empty = InstanceBuilder::new("empty").build().unwrap();
     zero(OFFSETS, &empty);
     zero(SPLIT_BUFFERS, &empty);
@@ -148,7 +148,7 @@ fn capacity_decides_the_claim() {
 }
 
 #[test]
-fn names_are_unique_and_true() {
+fn names_are_unique_and_match_the_solvers() {
     fn names<P: Problem>(entries: &[Entry<P>]) {
         let mut names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
         names.sort_unstable();
@@ -164,7 +164,7 @@ fn names_are_unique_and_true() {
     names(SHARED_OBJECTS);
 }
 
-/// Instances that shrink: fewer buffers, smaller numbers.
+/// Generates instances that shrink to fewer buffers and smaller numbers.
 fn instances() -> impl Strategy<Value = Instance> {
     use plimsoll_model::{Buffer, Interval, Lifespan};
     let buffer = (1u64..40, 0u64..20, 1u64..12, 0u64..4, 0u64..3, prop::option::weighted(0.1, 0u64..30));

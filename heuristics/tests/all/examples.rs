@@ -1,4 +1,4 @@
-//! Worked examples of the source documents.
+//! Worked examples of the reproduced documents.
 
 use plimsoll_heuristics::{Classes, OFFSETS, Order, PoolChoice, PoolGreedy, SHARED_OBJECTS, SPLIT_BUFFERS};
 use plimsoll_model::{
@@ -14,7 +14,7 @@ fn solve<P: InstanceProblem>(entries: &[Entry<P>], name: &str, instance: &Instan
     outcome
 }
 
-/// Buffers from (name, size, inclusive lifetime).
+/// Builds an instance from rows of name, size and inclusive lifespan.
 fn inclusive(rows: &[(&str, u64, u64, u64)]) -> Instance {
     let buffers = rows.iter().map(|&(name, size, first, last)| {
         Buffer::new(name, size, Lifespan::single(first, last + 1).unwrap())
@@ -22,7 +22,7 @@ fn inclusive(rows: &[(&str, u64, u64, u64)]) -> Instance {
     InstanceBuilder::new("example").buffers(buffers).build().unwrap()
 }
 
-/// S2: eight operators and their mutex table, names 1 to 8.
+/// The example of the memory-planning patent: eight operators, 1 to 8, and their mutex table.
 fn patent() -> Instance {
     let sizes = [5, 10, 8, 20, 2, 6, 15, 3];
     let table: [&[usize]; 8] = [
@@ -48,19 +48,19 @@ fn patent_descending_gives_the_printed_layout() {
 }
 
 #[test]
-fn patent_scattered_and_search() {
+fn patent_split_buffers_and_search() {
     assert_eq!(solve(SPLIT_BUFFERS, "patent-scattered", &patent()).value, Some(Bytes::new(46)));
     assert_eq!(solve(OFFSETS, "naive", &patent()).value, Some(Bytes::new(69)));
     // 43 is the weight of the clique {4, 5, 6, 7}.
     assert_eq!(solve(OFFSETS, "iterated-search", &patent()).value, Some(Bytes::new(43)));
 }
 
-/// S4: five tensors of a graph engine.
+/// The example of the CANN whitepaper: five tensors.
 fn cann() -> Instance {
     inclusive(&[("A", 1024, 1, 2), ("B", 2048, 2, 4), ("C", 1024, 3, 4), ("D", 512, 4, 5), ("E", 4096, 5, 6)])
 }
 
-/// The block sizes of its text.
+/// The block sizes in its text.
 const RANGE: &[Bytes] = &[Bytes::new(1024), Bytes::new(2048), Bytes::new(4096)];
 
 #[test]
@@ -76,7 +76,8 @@ fn graph_engine_blocks() {
     let pools: Vec<usize> = max_block.assignment().iter().map(|pool| pool.index()).collect();
     assert_eq!(pools, [0, 1, 0, 2, 0]);
     assert_eq!(max_block.sizes().iter().map(|size| size.get()).collect::<Vec<_>>(), [4096, 2048, 512]);
-    // Classes 1024, 2048, 4096 as in the text: {A, C}, {B}, {E}, and D alone in a block of the smallest class.
+    // Classes 1024, 2048, 4096 as in the text: {A, C}, {B}, {E}, and D alone in a block of the smallest
+    // class.
     let binary_block = PoolGreedy {
         order: Order::Start,
         choice: PoolChoice::First,
@@ -112,9 +113,9 @@ fn eight_tensors() {
     assert_eq!(peak("greedy-by-breadth"), 124);
 }
 
-/// S1: one tensor after the other, two of them alive at a time.
+/// The example of the Mini-Infer report: a chain of tensors, at most two of them simultaneously live.
 #[test]
-fn colouring_reuses_two_pools_along_a_chain() {
+fn colouring_reuses_two_objects_along_a_chain() {
     let kib = 1024;
     let chain = inclusive(&[
         ("a", 1024 * kib, 1, 2),

@@ -1,4 +1,5 @@
-//! All tests of this crate in one binary: every further one would link the whole crate once more.
+//! All integration tests of this crate in one binary, because every further binary would link the whole crate
+//! again.
 
 mod conformance;
 mod examples;

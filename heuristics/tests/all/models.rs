@@ -1,4 +1,4 @@
-//! Real `TFLite` models from file to arena, where `PLIMSOLL_CORPORA` says where they are.
+//! Real `TFLite` models from file to arena. The tests need the models in the folder `PLIMSOLL_CORPORA`.
 
 use plimsoll_datasets::{CORPORA_VARIABLE, ImportOptions, import_file};
 use plimsoll_heuristics::OFFSETS;
@@ -6,7 +6,7 @@ use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::{Budget, Bytes, Instance, Offsets, Problem, Setup, Silent, load};
 use std::path::Path;
 
-/// Load and arena in the order of the file, bytes; offsets are multiples of 16. Weights lie elsewhere.
+/// Load and arena in file order, bytes. Offsets are multiples of 16; weights are outside the arena.
 const ARENAS: &[(&str, u64, u64)] = &[
     ("ad01_int8", 768, 768),
     ("dtln_noise_suppression", 1282, 1312),
@@ -29,7 +29,7 @@ fn instance(path: &Path) -> Instance {
 }
 
 #[test]
-fn greedy_by_size_gives_small_models_their_arena() {
+fn greedy_by_size_reproduces_the_arenas_of_small_models() {
     let Some(folder) = std::env::var_os(CORPORA_VARIABLE).filter(|folder| !folder.is_empty()) else {
         eprintln!("skipped: {CORPORA_VARIABLE} is not set");
         return;
@@ -39,7 +39,7 @@ fn greedy_by_size_gives_small_models_their_arena() {
     for &(name, least, expected) in ARENAS {
         let path = folder.join(format!("{name}.tflite"));
         if !path.is_file() {
-            eprintln!("not there: {name}");
+            eprintln!("skipped, file not found: {name}");
             continue;
         }
         let instance = instance(&path);

@@ -1,4 +1,4 @@
-//! What every heuristic for the order problem promises, tried on small random problems with every feature.
+//! Tests the contract of every order heuristic on small random problems with every feature.
 
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, SmallOrderParams, min_peak_brute, small_order_problem};
 use plimsoll_heuristics::ORDERS;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const SEED: Setup = Setup { seed: 7, threads: 1, buffers: 3 };
 
-/// Remembers what it is told.
+/// Records the reported values.
 #[derive(Default)]
 struct Listener {
     values: Vec<Bytes>,
@@ -24,7 +24,7 @@ impl Observer<Orders> for Listener {
     }
 }
 
-/// Runs an entry twice and checks all it says; its value.
+/// Runs an entry twice, checks its outcome and returns its value.
 fn conforms(entry: &Entry<Orders>, problem: &OrderProblem) -> Bytes {
     let solver: Box<dyn Solver<Orders>> = (entry.build)(SEED);
     assert!(solver.supports(problem).is_ok(), "{}", entry.name);
@@ -79,9 +79,9 @@ fn every_entry_respects_limits() {
     }
 }
 
-/// A limit in the middle ends a run there, with whatever is valid by then.
+/// A node limit during a run leaves the best valid order found so far.
 #[test]
-fn limits_in_the_middle_leave_valid_answers() {
+fn limits_during_a_run_leave_valid_answers() {
     let problem = small_order_problem(SmallOrderParams::with_features(12, 15), 5);
     for entry in ORDERS {
         for nodes in [1, 5, 13, 40, 200, 3000] {
@@ -96,7 +96,7 @@ fn limits_in_the_middle_leave_valid_answers() {
 }
 
 #[test]
-fn every_entry_takes_every_family() {
+fn every_entry_supports_every_family() {
     for family in GRAPH_FAMILIES {
         let graph = family.generate(1, &BTreeMap::new()).unwrap();
         for (in_place, weights) in [(false, false), (true, true)] {
@@ -115,7 +115,7 @@ fn every_entry_takes_every_family() {
 }
 
 #[test]
-fn nothing_needs_what_is_held() {
+fn empty_graph_needs_only_held_storages() {
     let held = Storage {
         name: "w".to_owned(),
         size: Bytes::new(5),
@@ -132,7 +132,7 @@ fn nothing_needs_what_is_held() {
 }
 
 #[test]
-fn names_are_unique_and_true() {
+fn names_are_unique_and_match_the_solvers() {
     let mut names: Vec<&str> = ORDERS.iter().map(|entry| entry.name).collect();
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
@@ -151,7 +151,8 @@ fn steps(entry: &str, problem: &OrderProblem) -> (String, u64) {
     (names, outcome.value.unwrap().get())
 }
 
-/// The network drawn in SOURCES S4, with sizes of our own: A feeds B and C; C, D, E follow each other; F joins B and E.
+/// The network drawn in the CANN whitepaper, with sizes chosen here: A feeds B and C; C, D, E form a chain; F
+/// joins B and E.
 fn drawn(constant: bool) -> OrderProblem {
     let names = ["A", "B", "C", "D", "E", "F"].map(str::to_owned).to_vec();
     let id = OperatorId::new;
@@ -175,29 +176,30 @@ fn drawn(constant: bool) -> OrderProblem {
     OrderProblem::new("drawn", names.clone(), edges, storages, vec![Bytes::ZERO; 6]).unwrap()
 }
 
-/// B's tensor lives [2,6] with the left branch first, [5,6] with the right one first, which makes A's [1,5].
+/// The lifespan of the tensor of B is [2,6] with the left branch first. With the right branch first it is
+/// [5,6], and that of A becomes [1,5].
 #[test]
-fn the_drawn_network_has_the_printed_lives() {
+fn the_drawn_network_has_the_printed_lifespans() {
     let problem = drawn(false);
-    let lives = |entry: &str| {
+    let lifespans = |entry: &str| {
         let (names, _) = steps(entry, &problem);
         let at = |name: char| names.find(name).unwrap() + 1;
         [(at('A'), at('B').max(at('C'))), (at('B'), at('F'))]
     };
     assert_eq!(steps("dfs-left", &problem).0, "ABCDEF");
-    assert_eq!(lives("dfs-left"), [(1, 3), (2, 6)]);
+    assert_eq!(lifespans("dfs-left"), [(1, 3), (2, 6)]);
     assert_eq!(steps("dfs-right", &problem).0, "ACDEBF");
-    assert_eq!(lives("dfs-right"), [(1, 5), (5, 6)]);
-    // Alive: left 1, 7, 11, 14, 12, 9; right 1, 5, 9, 7, 9, 9.
+    assert_eq!(lifespans("dfs-right"), [(1, 5), (5, 6)]);
+    // Live bytes: left 1, 7, 11, 14, 12, 9; right 1, 5, 9, 7, 9, 9.
     assert_eq!(steps("dfs-left", &problem).1, 14);
     assert_eq!(steps("dfs-right", &problem).1, 9);
-    // A's tensor ends at C, step 3, before F, step 6: neither rule moves B. Nor is A a constant.
+    // The tensor of A ends at C, step 3, before F, step 6, and A is not a constant: neither rule moves B.
     assert_eq!(steps("ge", &problem).0, "ABCDEF");
 }
 
-/// B reads a constant instead of A's tensor: it moves to before its consumer F.
+/// B reads a constant instead of the tensor of A, so it moves before its consumer F.
 #[test]
-fn the_fixed_rule_moves_what_reads_constants() {
+fn the_fixed_rule_moves_readers_of_constants() {
     let problem = drawn(true);
     assert_eq!(steps("dfs-left", &problem), ("ACDEBF".to_owned(), 9));
     assert_eq!(steps("bfs", &problem), ("ABCDEF".to_owned(), 14));
@@ -206,9 +208,9 @@ fn the_fixed_rule_moves_what_reads_constants() {
     assert_eq!(steps("ge-as-in-file", &problem).1, 9);
 }
 
-/// As drawn, but F reads A's tensor late: L1 = 7 > L2 = 6 for B, which moves, and for nobody else.
+/// As drawn, but G reads the tensor of A late: L1 = 7 > L2 = 6 holds only for B, which moves.
 #[test]
-fn the_dynamic_rule_moves_what_reads_long_lives() {
+fn the_dynamic_rule_moves_readers_of_long_lifespans() {
     let names = ["A", "B", "C", "D", "E", "F", "G"].map(str::to_owned).to_vec();
     let id = OperatorId::new;
     let edges = [(0, 1), (0, 2), (2, 3), (3, 4), (1, 5), (4, 5), (5, 6), (0, 6)];
@@ -226,7 +228,7 @@ fn the_dynamic_rule_moves_what_reads_long_lives() {
     let problem = OrderProblem::new("long", names.clone(), edges, storages, vec![Bytes::ZERO; 7]).unwrap();
     assert_eq!(steps("dfs-left", &problem), ("ABCDEFG".to_owned(), 15));
     assert_eq!(steps("ge-fixed", &problem), ("ABCDEFG".to_owned(), 15));
-    // Alive: 1, 5, 9, 7, 9, 10, 3.
+    // Live bytes: 1, 5, 9, 7, 9, 10, 3.
     assert_eq!(steps("ge-dynamic", &problem), ("ACDEBFG".to_owned(), 10));
     assert_eq!(steps("ge", &problem), ("ACDEBFG".to_owned(), 10));
 }

@@ -1,4 +1,4 @@
-//! Algs. 1 to 3 of SOURCES S3 on small cases by hand.
+//! Alg. 1 to 3 of cross-unit fusion on small cases computed by hand.
 
 use plimsoll_heuristics::tiers::Fused;
 use plimsoll_model::tiers::{
@@ -11,7 +11,7 @@ const BUFFER: usize = 0;
 const RAM: usize = 1;
 const DDR: usize = 2;
 
-/// A buffer of unit 0, a memory between the units 0 and 1, memory off chip.
+/// A buffer of unit 0, a RAM between the units 0 and 1, and off-chip memory.
 fn problem(capacities: [u64; 3], steps: &[(u32, usize)], tensors: &[(u64, usize, &[usize])]) -> TierProblem {
     let kinds = [TierKind::Buffer, TierKind::Ram, TierKind::Ddr];
     let spaces = kinds.iter().zip(capacities).map(|(&kind, capacity)| TierSpace {
@@ -44,14 +44,14 @@ fn problem(capacities: [u64; 3], steps: &[(u32, usize)], tensors: &[(u64, usize,
     TierProblem::new("by hand", spaces.collect(), steps, tensors, Addresses::Placed).unwrap()
 }
 
-fn tiers(problem: &TierProblem, how: Fused) -> Vec<usize> {
-    let plan = how.plan(problem).unwrap();
+fn tiers(problem: &TierProblem, variant: Fused) -> Vec<usize> {
+    let plan = variant.plan(problem).unwrap();
     assert!(check_tiers(problem, &plan).is_empty());
     plan.tiers.into_iter().map(TierId::index).collect()
 }
 
 #[test]
-fn inside_a_group_buffers_come_before_memories_and_those_before_ddr() {
+fn inside_a_group_buffer_then_ram_then_ddr_is_used() {
     // One group: 0 and 1 on unit 0, 2 on unit 1, 3 on unit 0.
     let steps = [(0, 0), (0, 0), (1, 0), (0, 0)];
     let run = |capacities| {
@@ -59,15 +59,15 @@ fn inside_a_group_buffers_come_before_memories_and_those_before_ddr() {
         tiers(&problem, Fused::RETURNING)
     };
     assert_eq!(run([5, 100, 1000]), [BUFFER, RAM, RAM]);
-    // Fewer than what is free, as printed: four bytes do not go where four are free.
+    // The paper requires fewer bytes than are free: four bytes do not fit into four free bytes.
     assert_eq!(run([4, 100, 1000]), [RAM, RAM, RAM]);
-    // The second and the third are alive together at step 2.
+    // The second and the third tensor are simultaneously live at step 2.
     assert_eq!(run([5, 8, 1000]), [BUFFER, RAM, DDR]);
     assert_eq!(run([1, 4, 1000]), [DDR, DDR, DDR]);
 }
 
 #[test]
-fn as_printed_memory_stays_taken() {
+fn printed_variant_never_releases_memory() {
     let steps = [(0, 0); 4];
     let problem = problem([6, 1, 1000], &steps, &[(4, 0, &[1]), (4, 2, &[3])]);
     assert_eq!(tiers(&problem, Fused::RETURNING), [BUFFER, BUFFER]);
@@ -75,21 +75,22 @@ fn as_printed_memory_stays_taken() {
 }
 
 #[test]
-fn between_groups_all_up_to_the_last_reader_must_fit() {
-    // Groups: {0}, {1, 2}, {3}. What 0 makes is read by 1 and by 3; between them 1 and 2 make 2 and 3 bytes.
+fn between_groups_all_bytes_up_to_the_last_consumer_must_fit() {
+    // Groups: {0}, {1, 2}, {3}. Operators 1 and 3 read the output of 0; operators 1 and 2 produce 2 and 3
+    // bytes.
     let steps = [(0, 0), (0, 1), (0, 1), (1, 2)];
     let run = |capacities| {
         let problem = problem(capacities, &steps, &[(4, 0, &[1, 3]), (2, 1, &[2]), (3, 2, &[3])]);
         tiers(&problem, Fused::RETURNING)
     };
     assert_eq!(run([3, 10, 1000]), [RAM, BUFFER, RAM]);
-    // 4 + 2 + 3 bytes are not fewer than 9; what 2 makes needs 5 bytes of the free ones.
+    // 4 + 2 + 3 bytes are not fewer than 9; the output of 2 needs 5 free bytes.
     assert_eq!(run([3, 9, 1000]), [DDR, BUFFER, RAM]);
     assert_eq!(run([3, 5, 1000]), [DDR, BUFFER, DDR]);
 }
 
 #[test]
-fn where_ddr_is_full_anything_goes() {
+fn any_tier_is_used_if_ddr_is_full() {
     let steps = [(0, 0), (1, 1)];
     let problem = problem([100, 100, 2], &steps, &[(90, 0, &[1]), (90, 0, &[1]), (3, 0, &[1])]);
     assert!(Fused::RETURNING.plan(&problem).is_none());

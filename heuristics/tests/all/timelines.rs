@@ -1,4 +1,4 @@
-//! Timelines: hand-computed makespans, the checker, bounds, instructions.
+//! Tests of schedules: makespans computed by hand, the checker, bounds, instructions.
 
 use plimsoll_heuristics::TIMELINES;
 use plimsoll_model::timelines::{
@@ -7,7 +7,7 @@ use plimsoll_model::timelines::{
 };
 use plimsoll_model::{Budget, Bytes, Claim, Outcome, Setup, Silent};
 
-/// Operators of (compute, weights, activations); one byte takes one picosecond.
+/// Builds a problem from operators (compute, weights, activations); a transfer takes one picosecond per byte.
 fn problem_on(
     channels: u32,
     startup: u64,
@@ -26,7 +26,7 @@ fn problem_on(
 }
 
 /// One channel, no alignment, plenty of memory.
-fn roomy(startup: u64, list: &[(u64, u64)]) -> TimelineProblem {
+fn ample(startup: u64, list: &[(u64, u64)]) -> TimelineProblem {
     let list: Vec<_> = list.iter().map(|&(compute, weights)| (compute, weights, 1)).collect();
     problem_on(1, startup, 1 << 40, 1, &list)
 }
@@ -54,7 +54,7 @@ fn timeline(name: &str, problem: &TimelineProblem) -> Option<Timeline> {
     Some(timeline)
 }
 
-/// Makespans by schedule, in the order of the registry.
+/// Returns the makespans by schedule, in the order of the registry; 0 without a timeline.
 fn makespans(problem: &TimelineProblem) -> Vec<u64> {
     let of = |name| timeline(name, problem).map_or(0, |timeline| timeline.makespan().get());
     TIMELINES.iter().map(|entry| of(entry.name)).collect()
@@ -62,8 +62,8 @@ fn makespans(problem: &TimelineProblem) -> Vec<u64> {
 
 #[test]
 fn equal_compute_and_transfer() {
-    // l c l c l c l c, against l, then c and l together, then c.
-    let p = roomy(0, &[(10, 10); 4]);
+    // Load and compute alternate (l c l c ...) versus l, then c and l in parallel, then c.
+    let p = ample(0, &[(10, 10); 4]);
     assert_eq!(makespans(&p), [80, 50, 50, 50, 50, 50]);
     assert_eq!(time_bound(&p).value, Time::new(50));
     assert_eq!(outcome("ping-pong", &p).unwrap().claim, Claim::Optimal);
@@ -73,12 +73,12 @@ fn equal_compute_and_transfer() {
 #[test]
 fn compute_bound_and_transfer_bound() {
     // First load, then all computations: 3 + 3 * 10.
-    let p = roomy(0, &[(10, 3); 3]);
+    let p = ample(0, &[(10, 3); 3]);
     assert_eq!(makespans(&p), [39, 33, 33, 33, 33, 33]);
     assert_eq!(transfer_bound(&p).unwrap().value, Time::new(33));
     assert_eq!(compute_bound(&p).value, Time::new(30));
     // All loads, then the last computation: 3 * 10 + 3.
-    let p = roomy(0, &[(3, 10); 3]);
+    let p = ample(0, &[(3, 10); 3]);
     assert_eq!(makespans(&p), [39, 33, 33, 33, 33, 33]);
     assert_eq!(transfer_bound(&p).unwrap().value, Time::new(33));
 }
@@ -86,38 +86,40 @@ fn compute_bound_and_transfer_bound() {
 #[test]
 fn startup_dominated() {
     // Loads of 101, computations of 2.
-    let p = roomy(100, &[(2, 1); 5]);
+    let p = ample(100, &[(2, 1); 5]);
     assert_eq!(makespans(&p), [515, 507, 507, 507, 507, 507]);
 }
 
 #[test]
 fn single_operator_and_no_weights() {
-    assert_eq!(makespans(&roomy(5, &[(7, 4)])), [16; 6]);
-    assert_eq!(makespans(&roomy(5, &[(7, 0), (1, 0)])), [8; 6]);
-    assert_eq!(makespans(&roomy(5, &[])), [0; 6]);
-    assert_eq!(time_bound(&roomy(5, &[(7, 0), (1, 0)])).value, Time::new(8));
+    assert_eq!(makespans(&ample(5, &[(7, 4)])), [16; 6]);
+    assert_eq!(makespans(&ample(5, &[(7, 0), (1, 0)])), [8; 6]);
+    assert_eq!(makespans(&ample(5, &[])), [0; 6]);
+    assert_eq!(time_bound(&ample(5, &[(7, 0), (1, 0)])).value, Time::new(8));
 }
 
 #[test]
-fn schedules_differ_where_they_should() {
+fn schedules_differ_as_expected() {
     // A long computation first: ping-pong fetches one operator ahead only, three buffers two, prefetch all.
-    let p = roomy(0, &[(30, 5), (1, 10), (1, 10), (1, 10)]);
-    // ping-pong: 5 + 30 + max(1, 10) * 2 + 1; eager: 35 + 1, third load from 35 to 45, fourth 45 to 55 (its buffer is free from 36).
+    let p = ample(0, &[(30, 5), (1, 10), (1, 10), (1, 10)]);
+    // ping-pong: 5 + 30 + max(1, 10) * 2 + 1; eager: 35 + 1, third load from 35 to 45, fourth 45 to 55 (its
+    // buffer is free from 36).
     assert_eq!(makespans(&p), [5 + 30 + 11 * 3, 56, 56, 56, 46, 38]);
-    // An operator without weights between two with: numbering matters.
-    let p = roomy(0, &[(10, 4), (1, 0), (10, 8)]);
-    // All numbered: the load of the third starts with the second, at 14. Weights only: with the first, at 4.
+    // An operator without weights between two with weights: the numbering matters.
+    let p = ample(0, &[(10, 4), (1, 0), (10, 8)]);
+    // With all operators numbered, the third load starts with the second operator, at 14; otherwise with the
+    // first, at 4.
     assert_eq!(makespans(&p), [4 + 10 + 1 + 8 + 10, 14 + 8 + 10, 25, 25, 25, 25]);
 }
 
 #[test]
-fn the_processor_copies_where_it_is_said_to() {
-    // Two picoseconds per byte: 3 * (10 + 2 * 4) against transfers of 5 + 4.
-    let p = roomy(5, &[(10, 4); 3]).with_copy(500_000_000_000).unwrap();
+fn the_processor_copies_if_there_is_a_copy_rate() {
+    // Two picoseconds per byte: 3 * (10 + 2 * 4) versus transfers of 5 + 4.
+    let p = ample(5, &[(10, 4); 3]).with_copy(500_000_000_000).unwrap();
     assert_eq!(makespans(&p), [54, 39, 39, 39, 39, 39]);
     assert!(timeline("synchronous", &p).unwrap().transfers.iter().all(|one| one.channel.is_none()));
-    // Copies of 1 against transfers of 101: whoever fetches ahead loses, and the bound allows for copies.
-    let p = roomy(100, &[(2, 1); 5]).with_copy(1_000_000_000_000).unwrap();
+    // Copies of 1 versus transfers of 101: prefetching is slower, and the bound allows for copies.
+    let p = ample(100, &[(2, 1); 5]).with_copy(1_000_000_000_000).unwrap();
     assert_eq!(makespans(&p), [15, 507, 507, 507, 507, 507]);
     assert!(time_bound(&p).value <= Time::new(15));
 }
@@ -126,7 +128,7 @@ fn the_processor_copies_where_it_is_said_to() {
 fn two_channels_fetch_at_once() {
     let list = [(1, 10, 0), (1, 10, 0), (1, 10, 0)];
     let p = problem_on(2, 0, 1000, 1, &list);
-    // Loads 0-10, 0-10, then from 10 (its buffer is free at 11 with two).
+    // Loads at 0-10 and 0-10, the third from 10 (from 11 with two buffers).
     assert_eq!(timeline("prefetch", &p).unwrap().makespan(), Time::new(21));
     assert_eq!(timeline("eager", &p).unwrap().makespan(), Time::new(22));
     // 30 bytes on two channels, then one computation.
@@ -134,17 +136,17 @@ fn two_channels_fetch_at_once() {
 }
 
 #[test]
-fn little_memory_holds_fetches_back() {
-    // 20 bytes: beside 4 of activations and 8 of weights, 8 more.
+fn little_memory_delays_transfers() {
+    // 20 bytes: 4 of activations, 8 of weights, and 8 more.
     let list = [(10, 8, 4), (10, 8, 4), (10, 8, 4)];
     let p = problem_on(1, 0, 20, 1, &list);
     assert_eq!(makespans(&p), [54, 38, 38, 38, 0, 38]);
-    // One byte less: nothing can be fetched ahead, and the bound knows.
+    // With one byte less, nothing can be prefetched, and the bound reflects this.
     let p = problem_on(1, 0, 19, 1, &list);
     assert_eq!(makespans(&p), [54, 0, 0, 0, 0, 54]);
     assert_eq!(memory_bound(&p).value, Time::new(54));
     assert_eq!(outcome("prefetch", &p).unwrap().claim, Claim::Optimal);
-    // Too little for one.
+    // Too little for one operator.
     let p = problem_on(1, 0, 11, 1, &list);
     for entry in TIMELINES {
         assert_eq!(outcome(entry.name, &p).unwrap().claim, Claim::Infeasible, "{}", entry.name);
@@ -152,9 +154,9 @@ fn little_memory_holds_fetches_back() {
 }
 
 #[test]
-fn bounds_hold_where_rates_do_not_divide() {
-    // 3 bytes take a microsecond, 4 a third more, rounded up. 12 bytes fit beside the first operator: prefetch takes three
-    // of 4 bytes, and what is left takes 2 ps less than if it had taken four of 3 bytes.
+fn bounds_hold_if_rates_do_not_divide() {
+    // 3 bytes take one microsecond, 4 bytes a third more, rounded up. 12 bytes fit during the first operator.
+    // Prefetch fetches three times 4 bytes; the rest takes 2 ps less than after four times 3 bytes.
     let dma = Dma { channels: 1, startup: Time::ZERO, bandwidth: 3_000_000 };
     let weights = [0, 4, 4, 4, 3, 3, 3, 3, 4];
     let operators = weights.iter().map(|&weights| TimedOperator {
@@ -170,7 +172,7 @@ fn bounds_hold_where_rates_do_not_divide() {
 }
 
 #[test]
-fn buffers_of_ping_pong_are_sized_by_parity() {
+fn ping_pong_buffers_are_sized_by_parity() {
     let p = problem_on(1, 0, 1000, 16, &[(1, 100, 50), (1, 10, 20), (1, 30, 0), (1, 17, 0)]);
     let t = timeline("ping-pong", &p).unwrap();
     assert_eq!(t.slots.iter().map(|slot| slot.size.get()).collect::<Vec<_>>(), [112, 32]);
@@ -178,7 +180,7 @@ fn buffers_of_ping_pong_are_sized_by_parity() {
     assert_eq!(timeline("synchronous", &p).unwrap().peak(&p), Bytes::new(162));
 }
 
-/// The same numbers on any machine.
+/// A generator of the same numbers on every machine.
 struct Draw(u64);
 
 impl Draw {
@@ -196,8 +198,8 @@ fn drawn(draw: &mut Draw, count: u64, most: u64) -> TimelineProblem {
         })
         .collect();
     let needed = list.iter().map(|&(_, weights, activations)| weights + activations).max().unwrap_or(1);
-    let (startup, room) = (draw.below(4), draw.below(3 * most));
-    problem_on(draw.below(2) as u32 + 1, startup, needed + room, 1, &list)
+    let (startup, spare) = (draw.below(4), draw.below(3 * most));
+    problem_on(draw.below(2) as u32 + 1, startup, needed + spare, 1, &list)
 }
 
 #[test]

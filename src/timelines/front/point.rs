@@ -1,4 +1,4 @@
-//! What is tried for the front, and what of it is kept.
+//! The attempts for the front, and the non-dominated ones that are kept.
 
 use crate::run::Limits;
 use crate::timelines::{Draft, ScheduleError, Scheduled};
@@ -6,54 +6,54 @@ use plimsoll_heuristics::timelines::{Worth, residents};
 use plimsoll_model::Bytes;
 use plimsoll_model::timelines::{Machine, OverlapProgram, Time};
 
-/// Buffers that `k-buffers` is given.
+/// Numbers of buffers with which `k-buffers` is tried.
 pub(super) const BUFFERS: std::ops::RangeInclusive<usize> = 3..=8;
 
-/// What searches of exact schedules may spend, for each segment.
+/// Limits of the exact schedules, per segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// At most capacities: they are many.
+    /// At every capacity except the last, because there are many.
     pub each: Limits,
-    /// At the machine's capacity.
+    /// At the capacity of the machine.
     pub last: Limits,
 }
 
-/// A program under one order, nothing resident.
+/// A program under one order, with no resident weights.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// Who ordered.
+    /// Name of the order algorithm.
     pub order: &'static str,
     /// The program on the machine.
     pub program: OverlapProgram,
 }
 
-/// Something that can be had.
+/// A point of the front.
 #[derive(Clone, Debug)]
 pub struct FrontPoint {
-    /// Bytes on chip that the timelines were made for, resident weights included.
+    /// On-chip capacity of the timelines in bytes, including resident weights.
     pub memory: Bytes,
-    /// Who ordered.
+    /// Name of the order algorithm.
     pub order: &'static str,
-    /// Which schedule.
+    /// Name of the schedule.
     pub schedule: &'static str,
-    /// Buffers, of `k-buffers`.
+    /// Number of buffers, for `k-buffers`.
     pub buffers: Option<usize>,
-    /// The program: its residency and capacity.
+    /// The program with its capacity and resident weights.
     pub program: OverlapProgram,
-    /// Timelines that have passed the checker.
+    /// The checked timelines.
     pub scheduled: Scheduled,
-    /// Nothing is faster with so much memory in any of the orders, whatever is resident.
+    /// A lower bound on the makespan at this capacity, over all orders and sets of resident weights.
     pub bound: Time,
 }
 
 impl FrontPoint {
-    /// Its makespan.
+    /// Returns the makespan of the longest run.
     pub fn makespan(&self) -> Time {
         self.scheduled.makespan
     }
 }
 
-/// What a point is before it is known to stay.
+/// A candidate point, before it is known to be on the front.
 #[derive(Clone, Debug)]
 pub(super) struct Try {
     pub memory: Bytes,
@@ -61,44 +61,44 @@ pub(super) struct Try {
     pub schedule: &'static str,
     pub buffers: Option<usize>,
     pub program: OverlapProgram,
-    pub made: Made,
+    pub progress: Progress,
 }
 
-/// Timelines, with bounds once somebody has asked for them: they take longer than a schedule.
+/// Timelines with or without bounds. Bounds are computed late because they take longer than a schedule.
 #[derive(Clone, Debug)]
-pub(super) enum Made {
+pub(super) enum Progress {
     Draft(Draft),
     Bounded(Scheduled),
 }
 
 impl Try {
     pub fn makespan(&self) -> Time {
-        match &self.made {
-            Made::Draft(draft) => draft.makespan,
-            Made::Bounded(scheduled) => scheduled.makespan,
+        match &self.progress {
+            Progress::Draft(draft) => draft.makespan,
+            Progress::Bounded(scheduled) => scheduled.makespan,
         }
     }
 
     pub fn point(self, bound: Time) -> Result<FrontPoint, ScheduleError> {
-        let Self { memory, order, schedule, buffers, program, made } = self;
-        let scheduled = match made {
-            Made::Draft(draft) => draft.measured(&program)?,
-            Made::Bounded(scheduled) => scheduled,
+        let Self { memory, order, schedule, buffers, program, progress } = self;
+        let scheduled = match progress {
+            Progress::Draft(draft) => draft.measured(&program)?,
+            Progress::Bounded(scheduled) => scheduled,
         };
         if bound > scheduled.makespan {
-            let (segment, reason) = (order.to_owned(), "it ends before the bound".to_owned());
+            let (segment, reason) = (order.to_owned(), "the timeline ends before the lower bound".to_owned());
             return Err(ScheduleError::Refused { segment, reason });
         }
         Ok(FrontPoint { memory, order, schedule, buffers, program, scheduled, bound })
     }
 }
 
-/// Tries that nothing so small and so fast beats, by ascending memory.
+/// The attempts that no other attempt dominates, by ascending memory.
 #[derive(Debug, Default)]
 pub(super) struct Kept(pub Vec<Try>);
 
 impl Kept {
-    /// True where nothing so small is as fast.
+    /// Returns true if no kept attempt with at most this memory is as fast.
     pub fn wants(&self, memory: Bytes, makespan: Time) -> bool {
         let before = self.0.partition_point(|one| one.memory <= memory);
         before.checked_sub(1).is_none_or(|at| self.0[at].makespan() > makespan)
@@ -114,12 +114,12 @@ impl Kept {
     }
 }
 
-/// A candidate, and what does not depend on the capacity.
+/// A candidate with precomputed data that does not depend on the capacity.
 pub(super) struct Ranked<'a> {
     pub candidate: &'a Candidate,
-    /// Least capacity with which every operator runs.
+    /// Least capacity with which every operator can run, bytes.
     pub need: Bytes,
-    /// Blocks by [`Worth::ALL`].
+    /// Weight blocks ranked by each of [`Worth::ALL`].
     pub orders: [Vec<usize>; 2],
 }
 
@@ -131,12 +131,12 @@ impl<'a> Ranked<'a> {
     }
 }
 
-/// Operators and slices in all segments.
+/// Returns the number of operators and slices in all segments.
 pub(super) fn steps(program: &OverlapProgram) -> usize {
     program.segments().iter().map(|segment| segment.problem.len()).sum()
 }
 
-/// Least capacity with which every operator runs.
+/// Returns the least capacity with which every operator can run, bytes.
 fn needed(program: &OverlapProgram) -> Bytes {
     let problems = program.segments().iter().map(|segment| &segment.problem);
     let needs = problems.flat_map(|problem| {

@@ -1,6 +1,6 @@
-//! The search for the front: which sets of weights, schedules and capacities are tried, and what of it is kept.
+//! The search for the front over sets of resident weights, schedules and capacities.
 
-use super::point::{BUFFERS, Effort, Kept, Made, Ranked, Try, steps};
+use super::point::{BUFFERS, Effort, Kept, Progress, Ranked, Try, steps};
 use crate::run::Limits;
 use crate::timelines::{ScheduleError, Scheduled, draft, fits, prefetched, schedule};
 use plimsoll_heuristics::timelines::{Worth, fitting, resident_sets};
@@ -8,50 +8,52 @@ use plimsoll_model::timelines::{Machine, OverlapError, OverlapProgram, Time, Tim
 use plimsoll_model::{Budget, Bytes, Entry, Setup};
 use std::collections::HashSet;
 
-/// Shares of the memory that nothing else needs, in eighths, that resident weights may take.
+/// Shares of the remaining memory that resident weights may occupy, in eighths.
 const SHARES: [u64; 4] = [2, 4, 6, 8];
-/// Steps scheduled of points that are there already, with sets that differ a little.
+/// Number of scheduled steps for improving existing points with neighbouring resident sets.
 const POLISH: u64 = 400_000;
-/// Steps scheduled at the machine's capacity with sets of any size; and how many of these there are at most.
+/// Number of scheduled steps for resident sets of any size at the capacity of the machine, and the maximum
+/// number of these sets.
 const SIZES: u64 = 400_000;
 const MOST_SIZES: u64 = 2_000;
-/// Sets per capacity that exact schedules are given, besides the empty one.
+/// Number of resident sets per capacity for exact schedules, besides the empty set.
 const CHOICES: usize = 3;
-/// A search that uses up its limits; and of these what exact schedules may spend at all capacities but the last, at the last,
-/// and on points of other schedules.
+/// Cost of a search that exhausts its limits. The others are budgets of exact schedules: at all capacities
+/// but the last, at the last, and on points of other schedules.
 const FULL: u64 = 1_000;
 const EACH: u64 = 10 * FULL;
 const LAST: u64 = FULL;
 const POINTS: u64 = 50 * FULL;
-/// What a search costs at least, and what so many steps cost besides.
+/// Minimum cost of a search, and the number of steps that add one unit of cost.
 const SEARCH: u64 = 10;
 const STEPS: u64 = 200;
 
-/// A set of resident blocks in one order, and what `prefetch` makes of it at one capacity.
+/// A set of resident blocks under one order, and its makespan with `prefetch` at one capacity.
 #[derive(Clone, Debug)]
 struct Choice {
-    /// Position of the candidate.
+    /// Index of the candidate.
     of: usize,
     set: Vec<usize>,
     fetched: Option<Time>,
 }
 
-/// What is left to spend on exact schedules, and the limits of each search.
-struct Purse {
+/// The remaining budget of exact schedules, and the limits of each search.
+struct ExactBudget {
     limits: Limits,
     left: u64,
 }
 
-impl Purse {
-    /// Takes what a search of so many steps costs. Where nodes are not limited, one that ended in time cost nothing more.
-    fn pay(&mut self, steps: usize, found: &Scheduled) {
+impl ExactBudget {
+    /// Deducts the cost of a search. Without a node limit, a search that proved its answer costs only its
+    /// minimum.
+    fn charge(&mut self, steps: usize, found: &Scheduled) {
         let share = match self.limits.nodes {
             Some(limit) => u128::from(found.nodes) * u128::from(FULL) / u128::from(limit.max(1)),
             None if found.lower_bound == found.makespan => 0,
             None => u128::from(FULL),
         };
-        let price = u128::from(SEARCH + steps as u64 / STEPS) + share;
-        self.left = u64::try_from(price).map_or(0, |price| self.left.saturating_sub(price));
+        let cost = u128::from(SEARCH + steps as u64 / STEPS) + share;
+        self.left = u64::try_from(cost).map_or(0, |cost| self.left.saturating_sub(cost));
     }
 }
 
@@ -62,7 +64,7 @@ pub(super) struct Search<'a> {
     exact: Vec<&'static Entry<Timelines>>,
     kept: Kept,
     tried: usize,
-    /// Ends the search where time does.
+    /// Ends the search when the time runs out.
     watch: Budget,
 }
 
@@ -80,7 +82,8 @@ impl<'a> Search<'a> {
         self.watch.check().is_some()
     }
 
-    /// Tries everything at these capacities, which ascend: what is kept, and how many schedules of a whole program were made.
+    /// Runs the whole search at the given capacities, which ascend. Returns the kept attempts and the number
+    /// of schedules computed for the whole program.
     pub(super) fn run(
         mut self,
         ranked: &[Ranked<'_>],
@@ -107,19 +110,24 @@ impl<'a> Search<'a> {
             let mut left = POLISH;
             while self.polish(ranked, entry, &mut left)? {}
         }
-        let mut purse = Purse { limits: self.effort.each, left: POINTS };
-        self.exact_on_points(ranked, &mut purse)?;
+        let mut budget = ExactBudget { limits: self.effort.each, left: POINTS };
+        self.exact_on_points(ranked, &mut budget)?;
         if let Some((capacity, choices)) = levels.last_mut() {
             self.any_size(ranked, *capacity, choices)?;
         }
         if !self.exact.is_empty()
             && let Some(last) = levels.pop()
         {
-            self.exact_at(ranked, &last, usize::MAX, &mut Purse { limits: self.effort.last, left: LAST })?;
-            purse.left = 0;
+            self.exact_at(
+                ranked,
+                &last,
+                usize::MAX,
+                &mut ExactBudget { limits: self.effort.last, left: LAST },
+            )?;
+            budget.left = 0;
             for level in &levels {
-                purse.left += EACH / levels.len() as u64;
-                self.exact_at(ranked, level, CHOICES, &mut purse)?;
+                budget.left += EACH / levels.len() as u64;
+                self.exact_at(ranked, level, CHOICES, &mut budget)?;
             }
         }
         if self.is_over() {
@@ -128,7 +136,7 @@ impl<'a> Search<'a> {
         Ok((self.kept.0, self.tried))
     }
 
-    /// Time may end before the largest capacity has had its turn: there at least one schedule is made, in linear time.
+    /// Computes at least one schedule at the largest capacity, in linear time, if the time ran out before.
     fn last_resort(&mut self, ranked: &[Ranked<'_>]) -> Result<(), ScheduleError> {
         let capacity = self.machine.capacity;
         self.watch = Budget::unlimited();
@@ -142,7 +150,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// At the machine's capacity, resident sets of any size, and not only for some shares of it.
+    /// Tries resident sets of any size at the capacity of the machine, not only fixed shares of it.
     fn any_size(
         &mut self,
         ranked: &[Ranked<'_>],
@@ -155,8 +163,8 @@ impl<'a> Search<'a> {
                 break;
             }
             let program = &one.candidate.program;
-            let price = (steps(program) * (self.fast.len() + BUFFERS.count()) * orders + 1) as u64;
-            let most = (SIZES / price).min(MOST_SIZES);
+            let cost = (steps(program) * (self.fast.len() + BUFFERS.count()) * orders + 1) as u64;
+            let most = (SIZES / cost).min(MOST_SIZES);
             let sets = one.orders.iter();
             let sets = sets.flat_map(|order| sizes(program, order, capacity, self.machine.alignment, most));
             self.choose(ranked, of, sets.collect(), capacity, choices)?;
@@ -164,7 +172,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Makes all fast schedules of sets that are not among the choices, which stay sorted by what `prefetch` takes.
+    /// Runs all fast schedules on the sets that are not yet among the choices, and sorts the choices by the
+    /// makespan of `prefetch`.
     fn choose(
         &mut self,
         ranked: &[Ranked<'_>],
@@ -188,7 +197,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// All fast schedules of one set: what `prefetch` takes, also where it is none of them.
+    /// Runs all fast schedules on one set. Returns the makespan of `prefetch`, even if it is not one of them.
     fn fast(
         &mut self,
         one: &Ranked<'_>,
@@ -209,7 +218,8 @@ impl<'a> Search<'a> {
         Ok(fetched)
     }
 
-    /// One schedule, and how long it takes; where it leaves memory free, once more without that.
+    /// Runs one schedule and returns its makespan. If it leaves memory unused, the schedule runs again at the
+    /// smaller capacity.
     fn attempt(
         &mut self,
         one: &Ranked<'_>,
@@ -218,19 +228,19 @@ impl<'a> Search<'a> {
         entry: &'static Entry<Timelines>,
         buffers: usize,
     ) -> Result<Option<Time>, ScheduleError> {
-        let Some((found, peak)) = self.made(one, set, capacity, entry, buffers)? else { return Ok(None) };
+        let Some((found, peak)) = self.drafted(one, set, capacity, entry, buffers)? else { return Ok(None) };
         let tight = peak.align_up(self.machine.alignment).filter(|tight| *tight < capacity);
         let makespan = found.makespan();
         self.kept.insert(found);
         if let Some(tight) = tight.filter(|tight| self.kept.wants(*tight, makespan))
-            && let Some((found, _)) = self.made(one, set, tight, entry, buffers)?
+            && let Some((found, _)) = self.drafted(one, set, tight, entry, buffers)?
         {
             self.kept.insert(found);
         }
         Ok(Some(makespan))
     }
 
-    /// The program with a set of blocks on chip; none where they do not fit.
+    /// Returns the program with a set of resident blocks; `None` if they do not fit.
     fn program(
         &self,
         one: &Ranked<'_>,
@@ -245,8 +255,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The timelines of one schedule and their peak; none where it does not fit.
-    fn made(
+    /// Returns the timelines of one schedule and their peak; `None` if it does not fit.
+    fn drafted(
         &mut self,
         one: &Ranked<'_>,
         set: &[usize],
@@ -260,16 +270,16 @@ impl<'a> Search<'a> {
             Ok(draft) => {
                 let buffers = (entry.name == "k-buffers").then_some(buffers);
                 let (order, schedule, peak) = (one.candidate.order, entry.name, draft.peak);
-                let made = Made::Draft(draft);
-                Ok(Some((Try { memory, order, schedule, buffers, program, made }, peak)))
+                let progress = Progress::Draft(draft);
+                Ok(Some((Try { memory, order, schedule, buffers, program, progress }, peak)))
             }
             Err(error @ (ScheduleError::Refused { .. } | ScheduleError::TooLong)) => Err(error),
             Err(_) => Ok(None),
         }
     }
 
-    /// On every point: one block more or less on chip, or one instead of another. True where that made a point better and
-    /// there is work left.
+    /// Adds, removes or exchanges one resident block at every point. Returns true if a point improved and
+    /// steps remain.
     fn polish(
         &mut self,
         ranked: &[Ranked<'_>],
@@ -279,13 +289,13 @@ impl<'a> Search<'a> {
         let mut better = false;
         for point in self.kept.0.clone() {
             let Some(one) = ranked.iter().find(|one| one.candidate.order == point.order) else { continue };
-            let price = steps(&one.candidate.program) as u64 + 1;
+            let cost = steps(&one.candidate.program) as u64 + 1;
             for set in neighbours(&point.program.residency().blocks, &one.orders[0]) {
-                if *left < price || self.is_over() {
+                if *left < cost || self.is_over() {
                     return Ok(false);
                 }
-                *left -= price;
-                let Some((found, _)) = self.made(one, &set, point.memory, entry, 0)? else { continue };
+                *left -= cost;
+                let Some((found, _)) = self.drafted(one, &set, point.memory, entry, 0)? else { continue };
                 if self.kept.wants(found.memory, found.makespan()) {
                     self.kept.insert(found);
                     better = true;
@@ -296,14 +306,14 @@ impl<'a> Search<'a> {
         Ok(better)
     }
 
-    /// Exact schedules at one capacity: with nothing resident in every order, with the set of the fastest point that is no
-    /// larger, and with so many of the best sets.
+    /// Runs exact schedules at one capacity. They run with nothing resident under every order, with the
+    /// resident set of the fastest point of at most this capacity, and with the `most` best sets.
     fn exact_at(
         &mut self,
         ranked: &[Ranked<'_>],
         (capacity, choices): &(Bytes, Vec<Choice>),
         most: usize,
-        purse: &mut Purse,
+        budget: &mut ExactBudget,
     ) -> Result<(), ScheduleError> {
         let (mut empty, other): (Vec<&Choice>, Vec<&Choice>) =
             choices.iter().partition(|one| one.set.is_empty());
@@ -315,44 +325,48 @@ impl<'a> Search<'a> {
         });
         let other = other.into_iter().take(most);
         for one in empty.into_iter().chain(&before).chain(other) {
-            if purse.left == 0 || self.is_over() {
+            if budget.left == 0 || self.is_over() {
                 break;
             }
-            self.exact(&ranked[one.of], &one.set, *capacity, purse)?;
+            self.exact(&ranked[one.of], &one.set, *capacity, budget)?;
         }
         Ok(())
     }
 
-    /// Exact schedules on all points that others have made.
-    fn exact_on_points(&mut self, ranked: &[Ranked<'_>], purse: &mut Purse) -> Result<(), ScheduleError> {
+    /// Runs exact schedules on all points found by other schedules.
+    fn exact_on_points(
+        &mut self,
+        ranked: &[Ranked<'_>],
+        budget: &mut ExactBudget,
+    ) -> Result<(), ScheduleError> {
         for point in self.kept.0.clone() {
-            if self.exact.iter().any(|entry| entry.name == point.schedule) || purse.left == 0 {
+            if self.exact.iter().any(|entry| entry.name == point.schedule) || budget.left == 0 {
                 continue;
             }
             if self.is_over() {
                 break;
             }
             let Some(one) = ranked.iter().find(|one| one.candidate.order == point.order) else { continue };
-            self.exact(one, &point.program.residency().blocks, point.memory, purse)?;
+            self.exact(one, &point.program.residency().blocks, point.memory, budget)?;
         }
         Ok(())
     }
 
-    /// Exact schedules of one set, unless bounds say that none of them is worth keeping; and, as long as they leave memory free,
-    /// once more without that.
+    /// Runs exact schedules on one set, unless the bounds show that no result can be kept. While a schedule
+    /// leaves memory unused, it runs again at the smaller capacity.
     fn exact(
         &mut self,
         one: &Ranked<'_>,
         set: &[usize],
         capacity: Bytes,
-        purse: &mut Purse,
+        budget: &mut ExactBudget,
     ) -> Result<(), ScheduleError> {
         let Some(program) = self.program(one, set, capacity)? else { return Ok(()) };
         if fits(&program).is_err() {
             return Ok(());
         }
         let steps = steps(&program);
-        purse.left = purse.left.saturating_sub(1 + steps as u64 / STEPS);
+        budget.left = budget.left.saturating_sub(1 + steps as u64 / STEPS);
         let bounds: Vec<Time> =
             program.segments().iter().map(|segment| time_bound(&segment.problem).value).collect();
         let bound = program.longest(&|at| bounds[at]).ok_or(ScheduleError::TooLong)?;
@@ -361,36 +375,38 @@ impl<'a> Search<'a> {
         }
         let mut tighter: Option<Bytes> = None;
         for (nth, entry) in self.exact.clone().into_iter().enumerate() {
-            // Another than the first takes as long as many of it, and seldom finds more: it is asked what the plain command asks it.
+            // Further exact schedules are slow and seldom find more. They run only on the case that the
+            // command without `--front` gives them.
             if nth > 0 && !(set.is_empty() && capacity == self.machine.capacity) {
                 break;
             }
             self.tried += 1;
-            let scheduled = match schedule(&program, entry, Setup::default(), purse.limits) {
+            let scheduled = match schedule(&program, entry, Setup::default(), budget.limits) {
                 Ok(scheduled) => scheduled,
                 Err(error @ (ScheduleError::Refused { .. } | ScheduleError::TooLong)) => return Err(error),
                 Err(_) => continue,
             };
-            purse.pay(steps, &scheduled);
+            budget.charge(steps, &scheduled);
             let (makespan, settled) = (scheduled.makespan, scheduled.lower_bound == scheduled.makespan);
             let tight = scheduled.peak.align_up(self.machine.alignment).filter(|tight| *tight < capacity);
             let tight = tight.filter(|tight| self.kept.wants(*tight, makespan));
             tighter = tight.or(tighter);
-            let made = Made::Bounded(scheduled);
+            let progress = Progress::Bounded(scheduled);
             let (order, schedule, program) = (one.candidate.order, entry.name, program.clone());
-            self.kept.insert(Try { memory: capacity, order, schedule, buffers: None, program, made });
+            self.kept.insert(Try { memory: capacity, order, schedule, buffers: None, program, progress });
             if settled {
                 break;
             }
         }
         match tighter {
-            Some(tight) if purse.left > 0 && !self.is_over() => self.exact(one, set, tight, purse),
+            Some(tight) if budget.left > 0 && !self.is_over() => self.exact(one, set, tight, budget),
             _ => Ok(()),
         }
     }
 }
 
-/// The sets that [`fitting`] gives for every room up to a capacity, or for about so many where there are more. O(n) for each.
+/// Returns the sets that [`fitting`] chooses for every amount of space up to a capacity, or about `most` of
+/// them. O(n) per set.
 fn sizes(
     program: &OverlapProgram,
     order: &[usize],
@@ -400,27 +416,28 @@ fn sizes(
 ) -> Vec<Vec<usize>> {
     let Some(pace) = capacity.get().checked_div(most) else { return Vec::new() };
     let mut sets = Vec::new();
-    let mut room = 0u64;
+    let mut space = 0u64;
     loop {
-        sets.push(fitting(program, order, Bytes::new(room), alignment));
-        // The least that is missing for a block that was left out.
-        let (mut left, mut missing) = (room, None::<u64>);
+        sets.push(fitting(program, order, Bytes::new(space), alignment));
+        // The least shortfall over all skipped blocks.
+        let (mut left, mut shortfall) = (space, None::<u64>);
         for &at in order {
             let Some(size) = program.blocks()[at].bytes.align_up(alignment).map(Bytes::get) else { continue };
             match left.checked_sub(size) {
                 Some(rest) => left = rest,
-                None => missing = Some(missing.map_or(size - left, |other| other.min(size - left))),
+                None => shortfall = Some(shortfall.map_or(size - left, |other| other.min(size - left))),
             }
         }
-        let next = missing.and_then(|missing| room.checked_add(missing.max(pace)));
+        let next = shortfall.and_then(|shortfall| space.checked_add(shortfall.max(pace)));
         match next.filter(|next| *next <= capacity.get()) {
-            Some(next) => room = next,
+            Some(next) => space = next,
             None => return sets,
         }
     }
 }
 
-/// Sets with one block more, one less, or one exchanged for another, those worth most first.
+/// Returns the sets that differ by one added, one removed or one exchanged block; added blocks of most worth
+/// first.
 fn neighbours<'a>(set: &'a [usize], order: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
     let without = |gone: usize| set.iter().copied().filter(move |&at| at != gone);
     let known: HashSet<usize> = set.iter().copied().collect();

@@ -19,7 +19,8 @@ fn algorithms_missing_from_the_build_are_neither_listed_nor_run() {
                 run.exits(0);
                 continue;
             }
-            let reason = format!("this build is without the solver '{solver}': it needs {}", library.name);
+            let reason =
+                format!("this build does not include the solver '{solver}': it needs {}", library.name);
             run.refuses(&[&reason, library.feature]);
             scratch.plimsoll(&["bench", "tiny.8.csv", "--solvers", solver]).refuses(&[&reason]);
         }

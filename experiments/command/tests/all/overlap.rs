@@ -132,7 +132,11 @@ fn exit_codes_distinguish_what_does_not_fit() {
     };
     // 8 bytes of activations and two buffers of 10 bytes need 28.
     let tight = run(&["--capacity", "27"]).exits(0);
-    assert!(tight.stdout.contains("buffers of 10 and 10 bytes do not fit beside 8"), "{}", tight.stdout);
+    assert!(
+        tight.stdout.contains("buffers of 10 and 10 bytes and 8 bytes of activations do not fit into"),
+        "{}",
+        tight.stdout
+    );
     run(&["--capacity", "27", "--schedule", "ping-pong"]).exits(3);
     let never = run(&["--capacity", "17"]).exits(1);
     assert!(never.stdout.contains("infeasible") && never.stdout.contains("operator 'one' needs 8 bytes"));

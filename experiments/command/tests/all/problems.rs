@@ -125,11 +125,11 @@ fn terms_define_the_question() {
     for (terms, part) in [
         ("machine", "'machine': expected KEY=VALUE"),
         ("machine=nowhere", "term machine=nowhere"),
-        ("colour=red", "term 'colour' is unknown to timelines"),
+        ("colour=red", "unknown term 'colour' for timelines"),
         ("machine=luna machine=luna", "given twice"),
-        ("order=fast", "expected an algorithm for orders"),
+        ("order=fast", "expected an order algorithm"),
         ("boundary=there", "expected arena, held, persistent, outside"),
-        ("weights=yes", "they are fetched"),
+        ("weights=yes", "timelines always fetch weights"),
     ] {
         bench(&[&timelines[..], &["--terms", terms]].concat()).refuses(&["--terms", part]);
     }
