@@ -154,7 +154,7 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
             },
             Self::Start => f.write_str("held at the first step"),
             Self::End => f.write_str("held at the last step"),
-            Self::Around { operator } => write!(f, "alive while {operator} runs"),
+            Self::Around { operator } => write!(f, "live while {operator} runs"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
             Self::Window { lower, upper, solver } => {
                 write!(f, "completed search of steps {lower}..{upper} by {solver}")

@@ -5,7 +5,7 @@
 //! every fast schedule is tried on every order, with several shares of the remaining memory for resident
 //! weights. At the capacity of the machine, resident sets of any size are tried too.
 //!
-//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds leave room for improvement.
+//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement.
 //! They run at every capacity with nothing resident, with the resident sets for which `prefetch` was fastest
 //! there, and on all points found so far. The front keeps the points that no other point dominates. Every
 //! point is a capacity with timelines scheduled for exactly that capacity, so a request for that capacity

@@ -361,7 +361,7 @@ impl Fit {
 /// A description of how weights are fetched. Its wording must not change: calibrated machines store it, and a
 /// measurement compares it with its own link.
 pub fn about(link: Link) -> String {
-    let startup = format!("start-up {:.1} us", link.startup.as_secs_f64() * 1e6);
+    let startup = format!("setup latency {:.1} us", link.startup.as_secs_f64() * 1e6);
     let pace = link
         .bandwidth
         .map_or("as fast as memory allows".to_owned(), |rate| format!("at most {:.1} MB/s", rate / 1e6));
@@ -554,7 +554,7 @@ mod tests {
         assert_eq!((machine.slice, machine.capacity, machine.channels), (Some(slice), capacity, 1));
         assert_eq!((machine.bandwidth, machine.startup), (2_000_000_000, Time::new(5_000_000)));
         assert_eq!(&Machine::parse("m.toml", &machine.toml()).unwrap(), machine);
-        assert!(machine.about.contains("at most 2000.0 MB/s, start-up 5.0 us"));
+        assert!(machine.about.contains("at most 2000.0 MB/s, setup latency 5.0 us"));
         assert_eq!(calibration.warnings, Vec::<String>::new());
     }
 

@@ -38,7 +38,7 @@ impl Reason for FusionWitness {
 impl fmt::Display for FusionWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Prices(_) => f.write_str("prices of operators"),
+            Self::Prices(_) => f.write_str("dual multipliers of operators"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
         }
     }

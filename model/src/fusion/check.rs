@@ -34,8 +34,8 @@ pub enum FusionViolation {
     },
     #[error("{to} does not read an output of {from}")]
     Unread { from: String, to: String },
-    /// A tensor produced inside a group and used outside of it.
-    #[error("'{tensor}', which {operator} produces inside a group, is used outside of it")]
+    /// A tensor produced inside a group and used outside the group.
+    #[error("'{tensor}', which {operator} produces inside a group, is used outside the group")]
     Wanted { tensor: String, operator: String },
     /// Members on different units although the rule requires one unit.
     #[error("{operator} runs on another unit than the first of its group")]

@@ -48,7 +48,8 @@ fn branches() -> Graph {
     g.build().unwrap()
 }
 
-// 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin then, 5 s, 6 t, 7 End, 8 Begin else, 9 u, 10 End, 11 Exit, 12 add, 13 End
+// 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin then, 5 s, 6 t, 7 End, 8 Begin else,
+// 9 u, 10 End, 11 Exit, 12 add, 13 End
 #[test]
 fn branches_exclude_each_other() {
     let graph = branches();

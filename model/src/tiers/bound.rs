@@ -67,7 +67,7 @@ impl fmt::Display for TierWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cheapest => f.write_str("every tensor in its fastest tier"),
-            Self::Prices(prices) => write!(f, "prices of room at {} steps", prices.len()),
+            Self::Prices(prices) => write!(f, "dual multipliers of capacity at {} steps", prices.len()),
             Self::TooLarge { tensor } => write!(f, "tensor {tensor} fits no tier"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
         }

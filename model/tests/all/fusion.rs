@@ -170,7 +170,7 @@ fn the_checker_finds_violations() {
     let has = |part: &str| assert!(said.iter().any(|one| one.contains(part)), "{part}: {said:?}");
     has("operator 1 'o1' (Relu) cannot be step 1 of pattern 'a'");
     has("operator 0 'o0' (Conv) does not read an output of operator 1 'o1' (Relu)");
-    has("is used outside of it");
+    has("is used outside the group");
     has("optimises 1 relations, not the stated 7");
     wrong.chosen.pop();
     assert!(check(UnitRule::Any, &wrong)[0].contains("does not equal its match"));

@@ -1,10 +1,10 @@
 //! The front page and every page of the book: their commands run, and print what the page quotes.
 //!
-//! Each page runs in an empty folder of its own, top to bottom. `<!-- file: NAME -->` before a fenced block writes that
-//! block to NAME. Lines `$ plimsoll ...` of `console` blocks run, and exit with 0 or with the N of `# exit N`. The lines
-//! below are the standard output: `...` at the end of a line stands for the rest of it, alone for any number of lines.
-//! Pictures that the commands write to `pictures/` are those of `docs/src/pictures`. `PLIMSOLL_WRITE_DOCS=1` updates
-//! quoted lines and pictures.
+//! Each page runs in an empty folder of its own, top to bottom. `<!-- file: NAME -->` before a fenced block
+//! writes that block to NAME. Lines `$ plimsoll ...` of `console` blocks run, and exit with 0 or with the N of
+//! `# exit N`. The lines below are the standard output. `...` at the end of a line stands for the rest of it,
+//! alone for any number of lines. Pictures that the commands write to `pictures/` are those of
+//! `docs/src/pictures`. `PLIMSOLL_WRITE_DOCS=1` updates quoted lines and pictures.
 
 use crate::common::Scratch;
 use std::fs;
@@ -211,7 +211,8 @@ fn options_and_targets_on_the_pages_exist() {
     let mut faults = Vec::new();
     for path in pages() {
         let text = fs::read_to_string(&path).unwrap();
-        let options = text.match_indices(" --").chain(text.match_indices("`--")).map(|(at, _)| &text[at + 1..]);
+        let options =
+            text.match_indices(" --").chain(text.match_indices("`--")).map(|(at, _)| &text[at + 1..]);
         for option in options.map(|rest| rest.split(|letter| !is_word(letter)).next().unwrap_or_default()) {
             let is_known = known.contains(&format!("{option}\\fR")) || FOREIGN.contains(&option);
             if option.contains(char::is_alphabetic) && !is_known {

@@ -285,8 +285,8 @@ fn activations_may_occupy_a_layout() {
         };
         let of = |what: &str| report(what)["activations"].as_u64().unwrap();
         // Around a branch, live bytes count blocks, which a layout of the whole graph avoids.
-        assert!(branch || of("alive") <= of("placed"), "{} {}", of("alive"), of("placed"));
-        assert_eq!(makespan(&report("placed"), "exact"), makespan(&report("alive"), "exact"));
+        assert!(branch || of("live") <= of("placed"), "{} {}", of("live"), of("placed"));
+        assert_eq!(makespan(&report("placed"), "exact"), makespan(&report("live"), "exact"));
     }
 }
 

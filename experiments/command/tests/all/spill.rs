@@ -34,7 +34,7 @@ fn an_instance_is_spilled_with_a_reason() {
     let report = json(&scratch.plimsoll(&words).exits(0).stdout);
     assert_eq!((report["claim"].as_str(), report["traffic"].as_u64()), (Some("optimal"), Some(18)));
     let need = &report["need"];
-    assert_eq!((need["capacity"].as_str(), need["short_by_at_least"].as_u64()), (Some("short"), Some(3)));
+    assert_eq!((need["capacity"].as_str(), need["shortfall_min"].as_u64()), (Some("short"), Some(3)));
     assert_eq!(
         (names(&need["reason"]), need["irreducible"].as_bool()),
         (vec!["dense", "output"], Some(true))

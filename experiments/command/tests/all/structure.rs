@@ -101,9 +101,9 @@ fn the_comparison_has_a_row_per_relation() {
     assert_eq!(words, ["schedule", "streams=2", "streams=4", "reachable", "mutex"]);
     for row in rows {
         let number = |key: &str| row[key].as_u64().unwrap();
-        assert!(number("clique") <= number("scattered") && number("scattered") <= number("exact"), "{row}");
-        assert!(number("exact") <= number("patent") && number("scattered") <= number("patent_scattered"));
-        assert_eq!((&row["exact_claim"], &row["scattered_claim"]), (&"optimal".into(), &"optimal".into()));
+        assert!(number("clique") <= number("split") && number("split") <= number("exact"), "{row}");
+        assert!(number("exact") <= number("patent") && number("split") <= number("patent_split"));
+        assert_eq!((&row["exact_claim"], &row["split_claim"]), (&"optimal".into(), &"optimal".into()));
         assert_eq!(number("overlooked") > 0, row["conflicts"] == "mutex", "{row}");
         assert!(number("exposed") == 0 || row["conflicts"] != "reachable", "{row}");
     }
@@ -133,7 +133,7 @@ fn files_match_the_problem() {
     scratch.plimsoll(&["verify", "skip.csv", "layout.csv"]).exits(0);
     let solved = scratch.plimsoll(&["solve", "skip.csv", "--json"]).exits(0).json();
     assert_eq!((&solved["peak"], &solved["claim"]), (&Value::from(270), &Value::from("optimal")));
-    let pieces = scratch.plimsoll(&["solve", "skip.csv", "--problem", "scattered", "--json"]).exits(0).json();
+    let pieces = scratch.plimsoll(&["solve", "skip.csv", "--problem", "split", "--json"]).exits(0).json();
     assert_eq!((&pieces["solver"], &pieces["peak"]), (&Value::from("exact"), &Value::from(270)));
     assert!(scratch.read("map.svg").contains("svg") && scratch.read("orders.csv").contains("join"));
 }
@@ -153,10 +153,10 @@ fn unsupported_plans_are_rejected() {
     refuses(&["--conflicts", "streams=0"], &["at least 1, not '0'"]);
     refuses(&["--conflicts", "compare", "--plot", "x.svg"], &["--plot"]);
     refuses(&["--conflicts", "mutex", "--joint"], &["--joint"]);
-    refuses(&["--problem", "scattered"], &["--conflicts"]);
+    refuses(&["--problem", "split"], &["--conflicts"]);
     refuses(&["--conflicts", "mutex", "--solver", "nonsense"], &["nonsense"]);
     refuses(
-        &["--conflicts", "mutex", "--problem", "scattered", "--solver", "search"],
+        &["--conflicts", "mutex", "--problem", "split", "--solver", "search"],
         &["'search' does not solve split-buffers"],
     );
 }

@@ -400,7 +400,10 @@ fn errors_in_sweep_files_name_line_key_and_value() {
             "[[instances]]\nfamily = \"uniform\"\nbuffers = \"3..3\"\n",
             &["line 3", "the range '3..3' is empty"],
         ),
-        ("[[instances]]\nfamily = \"uniform\"\nbuffers = 1.5\n", &["line 3", "expected a non-negative whole number"]),
+        (
+            "[[instances]]\nfamily = \"uniform\"\nbuffers = 1.5\n",
+            &["line 3", "expected a non-negative whole number"],
+        ),
         ("[[instances]]\nfamily = \"odd\"\nbuffers = 1\n", &["unknown family 'odd'; known: uniform"]),
         ("[[instances]]\nfamily = \"chain\"\nparams = { m = 1 }\n", &["chain has no parameter 'm', only n"]),
         ("[[instances]]\ngraph = \"no.json\"\n", &["graph 'no.json': no such file"]),

@@ -229,7 +229,9 @@ fn input_files_are_never_overwritten() {
     scratch.plimsoll(&[&plan[..], &["--handover", "alias"]].concat()).refuses(&["--handover"]);
     let rate = MACHINE.replace("bandwidth = 1e6\n", "bandwidth = 0.5\n");
     scratch.write("slow.toml", rate);
-    scratch.plimsoll(&["tiers", "net.json", "--machine", "slow.toml"]).refuses(&["slow.toml", "must be 1 to 1e18"]);
+    scratch
+        .plimsoll(&["tiers", "net.json", "--machine", "slow.toml"])
+        .refuses(&["slow.toml", "must be 1 to 1e18"]);
 }
 
 #[cfg(feature = "ilp")]

@@ -48,7 +48,7 @@ pub enum AnalysisError {
     Nothing {
         /// The path as given.
         path: PathBuf,
-        /// What is missing at the path.
+        /// The file or folder that the path lacks.
         why: String,
     },
 }

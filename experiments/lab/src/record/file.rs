@@ -17,6 +17,13 @@ pub enum RecordError {
     Line(PathBuf, u64, String),
 }
 
+/// Wording of witnesses in older records, and today's.
+const WITNESSES: [(&str, &str); 3] = [
+    ("alive while ", "live while "),
+    ("prices of operators", "dual multipliers of operators"),
+    ("prices of room at ", "dual multipliers of capacity at "),
+];
+
 /// The columns that every file of runs has.
 const NEEDED: [&str; 4] = ["instance", "problem", "algorithm", "status"];
 
@@ -176,6 +183,10 @@ impl CsvFile {
             let mut record = Record { line, decide, ..record };
             if let Some(today) = plimsoll::posed::problem(&record.problem) {
                 today.clone_into(&mut record.problem);
+            }
+            // Former wording of witnesses.
+            for (former, today) in WITNESSES {
+                record.bound_witness = record.bound_witness.replacen(former, today, 1);
             }
             let version = *version.get_or_insert(record.schema_version);
             self.check(&record, version).map_err(|why| self.wrong(line, why))?;

@@ -115,7 +115,7 @@ impl Worker {
         }
     }
 
-    /// Whether it can serve another run: it is alive and has not grown.
+    /// Whether it can serve another run: it runs and has not grown.
     pub fn is_fit(&mut self) -> bool {
         self.most < STALE && matches!(self.child.try_wait(), Ok(None)) && self.stdin.is_some()
     }

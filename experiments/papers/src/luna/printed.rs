@@ -109,8 +109,8 @@ impl Printed {
     /// For a model without branches: a first peak that the others exceed by a few bytes.
     fn odd(&self) -> Option<Value> {
         let [large, short, sequential] = self.before;
-        let [short_by, large_by] = [short, large].map(|peak| 1u64 << peak.trailing_zeros());
-        let value = context! { short, large, gain => gain(short, large), short_by, large_by };
+        let [short_divisor, large_divisor] = [short, large].map(|peak| 1u64 << peak.trailing_zeros());
+        let value = context! { short, large, gain => gain(short, large), short_divisor, large_divisor };
         (short == sequential && short > large && self.after.is_none()).then_some(value)
     }
 }

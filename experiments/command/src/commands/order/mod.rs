@@ -70,7 +70,7 @@ pub(super) fn write_orders<'a>(
     file: &mut dyn io::Write,
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
-    writer.write_record(["region", "step", "operator", "kind", "bytes_alive"])?;
+    writer.write_record(["region", "step", "operator", "kind", "live_bytes"])?;
     for one in regions {
         let profile = one.order.profile(&one.storages.problem);
         for (step, (id, live)) in one.order.operators().iter().zip(profile).enumerate() {

@@ -33,7 +33,7 @@ pub struct OverlapArgs {
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "free_order")]
     pub trips: u32,
     /// On-chip memory occupied by activations
-    #[arg(long, value_name = "MODE", default_value = "alive")]
+    #[arg(long, value_name = "MODE", default_value = "live")]
     pub activations: ActivationsArg,
     /// Algorithm that places activations with --activations placed (see `plimsoll list`) [default: exact]
     #[arg(long, value_name = "NAME", conflicts_with = "free_order")]
@@ -95,6 +95,7 @@ impl OverlapArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ActivationsArg {
     /// The live bytes at each step, as in a layout without holes
+    #[value(alias = "alive")]
     Alive,
     /// The peak live bytes of the region, at every step
     Peak,

@@ -21,7 +21,7 @@ use serde_json::json;
 pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     if args.activations == ActivationsArg::Placed {
         return Err(Failure::input(
-            "--free-order: --activations placed needs a fixed order; use --activations alive or peak",
+            "--free-order: --activations placed needs a fixed order; use --activations live or peak",
         ));
     }
     let registry = plimsoll::registry();

@@ -101,8 +101,8 @@ fn need_of(instance: &Instance, capacity: Bytes, need: &Capacity) -> Value {
     json!({
         "capacity": word,
         // The shortfall in bytes.
-        "short_by_at_least": bounded.map(|short| over(short.bound.value)),
-        "short_by_at_most": short.and_then(|short| short.peak).map(over),
+        "shortfall_min": bounded.map(|short| over(short.bound.value)),
+        "shortfall_max": short.and_then(|short| short.peak).map(over),
         // Buffers that do not fit together, and the bytes they need at least.
         "reason": names.collect::<Vec<_>>(),
         "reason_needs": bounded.map(|short| short.reason.bound.value),
