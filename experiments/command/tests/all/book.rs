@@ -73,7 +73,10 @@ impl Page {
             self.renewed.push((*command).to_owned());
             let printed = self.command(command);
             let printed: Vec<&str> = printed.lines().collect();
-            if quoted.is_empty() || matches(quoted, &printed) {
+            if quoted.is_empty() || printed.is_empty() || matches(quoted, &printed) {
+                if printed.is_empty() && !matches(quoted, &[]) {
+                    self.faults.push(format!("{command}: prints nothing"));
+                }
                 self.renewed.extend(quoted.iter().map(|&line| line.to_owned()));
             } else {
                 self.faults.push(format!("{command}\n{}", printed.join("\n")));
@@ -97,7 +100,7 @@ impl Page {
         run.stdout
     }
 
-    /// Compares the pictures that the page shows and its commands wrote with those of the book, or updates these.
+    /// Compares pictures that the commands wrote with those of the book, or updates the latter.
     fn pictures(&mut self, write: bool) {
         for name in self.renewed.join("\n").split("](").skip(1).filter_map(|link| {
             let (path, _) = link.split_once(')')?;
@@ -133,13 +136,12 @@ fn matches(quoted: &[&str], printed: &[&str]) -> bool {
 
 /// Printed lines with as much elided as in the quoted ones.
 fn elided(quoted: &[&str], printed: &[&str]) -> Vec<String> {
-    let label = |line: &str| line.split("  ").next().unwrap_or_default().to_owned();
     let line = |line: &&str| {
-        let same = |old: &&&str| old.len() > 3 && old.ends_with("...") && label(old) == label(line);
-        quoted.iter().find(same).map_or((*line).to_owned(), |old| {
-            let start: String = line.chars().take(old.chars().count() - 3).collect();
-            format!("{start}...")
-        })
+        let fits = |old: &&&str| {
+            let start = old.strip_suffix("...");
+            start.is_some_and(|start| !start.is_empty() && line.starts_with(start.trim_end()))
+        };
+        quoted.iter().find(fits).map_or((*line).to_owned(), |old| (*old).to_owned())
     };
     let Some(first) = quoted.iter().position(|line| *line == "...") else {
         return printed.iter().map(line).collect();
@@ -154,7 +156,7 @@ fn elided(quoted: &[&str], printed: &[&str]) -> Vec<String> {
 fn quoted_lines_match_up_to_their_dots() {
     assert!(matches(&["a", "...", "d 1..."], &["a", "b", "c", "d 12"]));
     assert!(!matches(&["a", "..."], &["b"]) && !matches(&["a"], &["a", "b"]));
-    assert_eq!(elided(&["time  0..."], &["time  1.5"]), ["time  1..."]);
+    assert_eq!(elided(&["time  ..."], &["time  1.5"]), ["time  ..."]);
     assert_eq!(elided(&["a", "...", "z"], &["b", "c", "d", "y"]), ["b", "...", "y"]);
 }
 

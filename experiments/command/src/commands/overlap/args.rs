@@ -95,7 +95,7 @@ impl OverlapArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ActivationsArg {
     /// The live bytes at each step, as in a layout without holes
-    #[value(alias = "alive")]
+    #[value(name = "live", alias = "alive")]
     Alive,
     /// The peak live bytes of the region, at every step
     Peak,
