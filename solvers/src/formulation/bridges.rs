@@ -5,6 +5,7 @@
 //! u_S + slack_S`. Two cliques S and T that both contain `j` give `u_S <= u_T + slack_T`, where common
 //! members cancel:
 //!
+//! ```text
 //!   over S \ T: sum s_i [i below j]   +   over T \ S: sum s_i [i above j]   <=   slack_T + weight of T \ S
 //!
 //!   |  c  ||  e  |      S = {a, b, c}, T = {a', b, e}: what lies below b before and after differs by

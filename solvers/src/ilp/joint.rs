@@ -11,11 +11,12 @@
 //! sum_s size_s alive_st <= P, o_i + s_i <= P              minimise P
 //! ```
 //!
-//! Sums over `x` stand for `begun` and `needed`. A buffer is a storage, or what an operator needs while it runs, which is alive
-//! where that runs. Offsets are counted in units of the greatest common divisor of sizes and alignment, as shares of a power
-//! of two, like those of [`Ilp`](super::Ilp). Only the order is taken from an answer: its layout is made anew, in whole numbers.
+//! Sums over `x` stand for `begun` and `needed`. A buffer is a storage, or the scratch memory of an operator,
+//! which is live while that operator runs. Offsets are measured in units of the greatest common divisor of
+//! sizes and alignment, scaled by a power of two as in [`Ilp`](super::Ilp). Only the order is taken from a
+//! solution; its layout is recomputed in integers.
 //!
-//! Size: binaries per operator and step and per pair of buffers, a constraint per pair and step.
+//! Size: binaries per operator and step and per pair of buffers, and a constraint per pair and step.
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use super::steps::Windows;
@@ -28,39 +29,39 @@ use plimsoll_model::{
     Stop, Witness, gcd,
 };
 
-/// Its name in the registry and in witnesses.
+/// The name in the registry and in witnesses.
 const NAME: &str = "ilp";
 
-/// Larger problems are declined: pairs of buffers times steps are too many.
+/// Larger problems (pairs of buffers times steps) are rejected.
 const MOST_CONSTRAINTS: usize = 200_000;
 
-/// Nodes for the layout of an order, and the part of the time left.
+/// Nodes for the layout of an order, and the fraction of the remaining time.
 const LAYOUT: (u64, f64) = (1_000_000, 1.0);
 
-/// The joint problem by `HiGHS`.
+/// The integer program for order and offsets, solved by `HiGHS`; `ilp` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JointIlp {
     setup: Setup,
 }
 
 impl JointIlp {
-    /// With a seed and threads.
+    /// Creates the solver with the seed and thread count of `setup`.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
 }
 
-/// One thing that needs room: a storage, or the scratch of an operator.
+/// An object that occupies memory: a storage, or the scratch of an operator.
 struct Room {
     size: i64,
-    /// Who begins it; none where it is held from the start.
+    /// The operator that begins it; `None` if it is live from the start.
     first: Option<usize>,
     users: Vec<usize>,
     to_end: bool,
 }
 
 impl Room {
-    /// True where two are held together before the first step, and at none for certain: one of them is unused.
+    /// True if both are live before the first step but at no step for certain, because one of them is unused.
     fn meets_at_start(&self, other: &Self) -> bool {
         let unused = |room: &Self| room.users.is_empty() && !room.to_end;
         self.first.is_none() && other.first.is_none() && (unused(self) || unused(other))
@@ -74,7 +75,7 @@ struct Formulation {
     windows: Windows,
     /// Bytes per unit.
     unit: u64,
-    /// Units offsets are multiples of.
+    /// Offsets are multiples of this many units.
     align: i64,
     lower: i64,
     upper: i64,
@@ -116,7 +117,7 @@ impl Formulation {
         }
     }
 
-    /// Unfinished where the time of `watch` ends.
+    /// Builds the program; incomplete if the time of `watch` ends.
     fn model(&self, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let share = |units: i64| units as f64 / self.scale;
@@ -180,7 +181,7 @@ impl Formulation {
         problem
     }
 
-    /// What the objective is worth per share.
+    /// Objective value per 1.0 of the scaled offset variables.
     fn worth(&self) -> f64 {
         self.scale.min(1024.0)
     }
@@ -228,7 +229,7 @@ impl Formulation {
         }
     }
 
-    /// The order in the values of the variables: steps come first among them.
+    /// The order encoded in the values of the variables, of which the steps come first.
     fn read(&self, values: &[f64]) -> Option<Order> {
         let at = |o: usize| (0..self.n).find(|t| values[o * self.n + t] > 0.5);
         let mut placed = vec![None; self.n];
@@ -271,7 +272,7 @@ impl Solver<Joint> for JointIlp {
                 run.place(&order, &input.instance(&order), LAYOUT, budget)?;
             }
             if let Some(units) = believed(answer.bound, formulation.upper) {
-                // A bound above a checked plan would be HiGHS's error; it is not taken over.
+                // A bound above a checked plan would be an error of HiGHS and is not adopted.
                 let proved = Bytes::new(units.max(0) as u64 * formulation.unit);
                 let proved = run.known.value().map_or(proved, |value| proved.min(value));
                 run.known.raise(LowerBound::new(proved, Witness::Search { solver: NAME.to_owned() }));
