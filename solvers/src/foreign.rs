@@ -101,7 +101,9 @@ mod tests {
     fn an_answer_and_a_panic_come_back() {
         let mut budget = Budget::unlimited();
         assert!(matches!(call(&mut budget, || 7), Ended::Answer(7)));
-        let Ended::<()>::Panicked(text) = call(&mut budget, || panic!("deliberate")) else { panic!("no panic") };
+        let Ended::<()>::Panicked(text) = call(&mut budget, || panic!("deliberate")) else {
+            panic!("no panic")
+        };
         assert_eq!(text, "deliberate");
     }
 

@@ -247,7 +247,8 @@ impl<'a> Run<'a> {
         let value = Bytes::new((verdict.lower * self.grain) as u64);
         // If nothing was proved, `verdict.lower` is the bound of the whole, which this part need not reach.
         if verdict.lower > lower && verdict.lower > self.parts[at].peak(&self.best[at]) {
-            let reason = format!("the bound of {value} bytes exceeds the peak of a layout that passed the checker");
+            let reason =
+                format!("the bound of {value} bytes exceeds the peak of a layout that passed the checker");
             return Err(SolveError::Machinery { solver: self.name, reason });
         }
         if verdict.lower > lower {

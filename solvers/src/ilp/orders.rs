@@ -269,7 +269,10 @@ impl Run<'_> {
 
     fn prove(&mut self, value: Bytes) -> Result<(), SolveError> {
         if value > self.best.1 {
-            let reason = format!("the bound of {value} bytes exceeds the peak of a valid order, {} bytes", self.best.1);
+            let reason = format!(
+                "the bound of {value} bytes exceeds the peak of a valid order, {} bytes",
+                self.best.1
+            );
             return Err(SolveError::Machinery { solver: NAME, reason });
         }
         if self.bound.raise(LowerBound::new(value, Witness::Search { solver: NAME.to_owned() })) {

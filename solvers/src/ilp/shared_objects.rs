@@ -323,7 +323,8 @@ impl Run<'_> {
     /// Raises the bound to a value that `HiGHS` proved; it must not exceed a checked plan.
     fn prove(&mut self, value: Bytes) -> Result<(), SolveError> {
         if let Some(best) = self.best.as_ref().filter(|best| best.1 < value) {
-            let reason = format!("the bound of {value} bytes exceeds the total of a checked plan, {} bytes", best.1);
+            let reason =
+                format!("the bound of {value} bytes exceeds the total of a checked plan, {} bytes", best.1);
             return Err(SolveError::Machinery { solver: "pool-ilp", reason });
         }
         self.raise(LowerBound::new(value, Witness::Search { solver: "pool-ilp".to_owned() }));

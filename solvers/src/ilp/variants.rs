@@ -6,11 +6,11 @@ use plimsoll_model::{Build, Entry, Kind, Offsets, Setup, guarded};
 pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
     program("ilp:no-bridges", "no bridges between cliques", &|s| guarded(ilp(s, |f| f.bridges = 0))),
     program("ilp:no-stacking", "no stacking cuts", &|s| guarded(ilp(s, |f| f.stacking = false))),
-    program("ilp:no-positions", "does not propagate offset ranges", &|s| guarded(ilp(s, |f| f.positions = false))),
-    program("ilp:no-absorb", "keeps dominated buffers", &|s| guarded(ilp(s, |f| f.absorb = false))),
-    program("ilp:no-symmetry", "keeps twins and mirror images", &|s| {
-        guarded(ilp(s, |f| f.symmetry = false))
+    program("ilp:no-positions", "does not propagate offset ranges", &|s| {
+        guarded(ilp(s, |f| f.positions = false))
     }),
+    program("ilp:no-absorb", "keeps dominated buffers", &|s| guarded(ilp(s, |f| f.absorb = false))),
+    program("ilp:no-symmetry", "keeps twins and mirror images", &|s| guarded(ilp(s, |f| f.symmetry = false))),
     program("ilp:no-decide", "minimises without first solving at the bound", &|s| {
         guarded(ilp(s, |f| f.decide = false))
     }),

@@ -165,7 +165,7 @@ mod tests {
 
     /// Checks that both branching methods and every ablation find the optimum of brute force.
     fn agree(instance: &Instance) {
-        let judge = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let reference = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
         let all = SearchParams::default();
         let without = |change: fn(&mut Rules)| {
             let mut params = all;
@@ -193,7 +193,7 @@ mod tests {
             let outcome = solve(instance, params, &mut Budget::unlimited());
             assert_eq!(
                 (outcome.claim, outcome.value, outcome.lower_bound.value),
-                (judge.claim, judge.value, judge.lower_bound.value),
+                (reference.claim, reference.value, reference.lower_bound.value),
                 "{params:?}"
             );
         }

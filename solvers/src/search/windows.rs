@@ -369,9 +369,9 @@ mod tests {
                 let part = clipped(&instance, lower, upper).with_capacity(Some(Bytes::new(bound as u64 - 1)));
                 let params =
                     SearchParams { canonical: true, windows: None, learn: None, ..SearchParams::default() };
-                let judge = Search::new(Setup::default()).with_params(params);
+                let reference = Search::new(Setup::default()).with_params(params);
                 let mut budget = Budget::unlimited().with_node_limit(2_000_000);
-                let claim = judge.solve(&part, &mut budget, &mut Silent).unwrap().claim;
+                let claim = reference.solve(&part, &mut budget, &mut Silent).unwrap().claim;
                 assert!(matches!(claim, Claim::Infeasible | Claim::Unknown), "seed {seed}: {claim}");
                 above += u32::from(claim == Claim::Infeasible);
             }

@@ -5,11 +5,11 @@ use plimsoll_model::{Build, Entry, Kind, Offsets, Setup, guarded};
 
 pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
     theory("smt:no-bridges", "no bridges between cliques", &|s| guarded(smt(s, |e| e.bridges = 0))),
-    theory("smt:no-positions", "does not propagate offset ranges", &|s| guarded(smt(s, |e| e.positions = false))),
-    theory("smt:no-absorb", "keeps dominated buffers", &|s| guarded(smt(s, |e| e.absorb = false))),
-    theory("smt:no-symmetry", "keeps twins and mirror images", &|s| {
-        guarded(smt(s, |e| e.symmetry = false))
+    theory("smt:no-positions", "does not propagate offset ranges", &|s| {
+        guarded(smt(s, |e| e.positions = false))
     }),
+    theory("smt:no-absorb", "keeps dominated buffers", &|s| guarded(smt(s, |e| e.absorb = false))),
+    theory("smt:no-symmetry", "keeps twins and mirror images", &|s| guarded(smt(s, |e| e.symmetry = false))),
     theory("smt:linear", "linear integer arithmetic instead of differences", &|s| {
         guarded(smt(s, |e| e.theory = Theory::Linear))
     }),

@@ -129,9 +129,9 @@ mod tests {
         #[test]
         fn agrees_with_brute_force(n in 1usize..8, seed: u64, steps in 2u64..9, max_size in 1u64..9, ahead in 0usize..4) {
             let t = small_instance(SmallParams { steps, max_size, ..SmallParams::with_features(n, 0) }, seed);
-            let judge = BruteForce.solve(&t, &mut Budget::unlimited(), &mut Silent).unwrap();
+            let reference = BruteForce.solve(&t, &mut Budget::unlimited(), &mut Silent).unwrap();
             for backwards in [false, true] {
-                prop_assert_eq!(optimum(&t, backwards, ahead) as u64, judge.value.unwrap().get());
+                prop_assert_eq!(optimum(&t, backwards, ahead) as u64, reference.value.unwrap().get());
             }
         }
 

@@ -113,7 +113,7 @@ impl Scratch {
             for v in 0..self.valleys.len() {
                 let (left, right, depth) = self.valleys[v];
                 let valley = (left as usize, right as usize, depth);
-                if let Some(branch) = self.judge_valley(state, valley, rules, weight)? {
+                if let Some(branch) = self.assess_valley(state, valley, rules, weight)? {
                     found.push(branch);
                 }
             }
@@ -178,7 +178,7 @@ impl Scratch {
     }
 
     /// Analyses every section of a valley: the best branch, or `None` if floors must be raised first.
-    fn judge_valley(
+    fn assess_valley(
         &mut self,
         state: &State,
         (from, to, depth): (usize, usize, i64),
