@@ -4,11 +4,11 @@
 //! x_ot in {0, 1}                 operator o runs at step t, within the steps its ancestors and descendants leave it
 //! sum_t x_ot = 1, sum_o x_ot = 1                          every operator once, one operator per step
 //! sum_{t' <= t} x_bt' <= sum_{t' < t} x_at'               a before b, per edge and step
-//! alive_st >= begun_st + needed_ust - 1                   per user u: begun at or before t, u at or after t
-//! both_ij >= alive_it + alive_jt - 1                      per pair of buffers and step
+//! live_st >= begun_st + needed_ust - 1                    per user u: begun at or before t, u at or after t
+//! both_ij >= live_it + live_jt - 1                        per pair of buffers and step
 //! z_ij + z_ji >= both_ij                                  one lies below the other
 //! o_i + s_i <= o_j + M (1 - z_ij)
-//! sum_s size_s alive_st <= P, o_i + s_i <= P              minimise P
+//! sum_s size_s live_st <= P, o_i + s_i <= P               minimise P
 //! ```
 //!
 //! Sums over `x` stand for `begun` and `needed`. A buffer is a storage, or the scratch memory of an operator,
@@ -52,7 +52,7 @@ impl JointIlp {
 }
 
 /// An object that occupies memory: a storage, or the scratch of an operator.
-struct Room {
+struct Object {
     size: i64,
     /// The operator that begins it; `None` if it is live from the start.
     first: Option<usize>,
@@ -60,10 +60,10 @@ struct Room {
     to_end: bool,
 }
 
-impl Room {
+impl Object {
     /// True if both are live before the first step but at no step for certain, because one of them is unused.
     fn meets_at_start(&self, other: &Self) -> bool {
-        let unused = |room: &Self| room.users.is_empty() && !room.to_end;
+        let unused = |object: &Self| object.users.is_empty() && !object.to_end;
         self.first.is_none() && other.first.is_none() && (unused(self) || unused(other))
     }
 }
@@ -71,7 +71,7 @@ impl Room {
 struct Formulation {
     n: usize,
     edges: Vec<(usize, usize)>,
-    rooms: Vec<Room>,
+    objects: Vec<Object>,
     windows: Windows,
     /// Bytes per unit.
     unit: u64,
@@ -87,14 +87,14 @@ impl Formulation {
         let problem = input.orders();
         let unit = gcd(problem.grain().get(), input.align().get()).max(1);
         let units = |bytes: Bytes| (bytes.get() / unit) as i64;
-        let storage = |(at, s): (usize, &plimsoll_model::orders::Storage)| Room {
+        let storage = |(at, s): (usize, &plimsoll_model::orders::Storage)| Object {
             size: units(s.size),
             first: problem.first(at).map(OperatorId::index),
             users: s.users.iter().map(|user| user.index()).collect(),
             to_end: s.to_end,
         };
-        let rooms = problem.storages().iter().enumerate().map(storage);
-        let scratch = problem.ids().filter(|&id| problem.scratch(id) > Bytes::ZERO).map(|id| Room {
+        let objects = problem.storages().iter().enumerate().map(storage);
+        let scratch = problem.ids().filter(|&id| problem.scratch(id) > Bytes::ZERO).map(|id| Object {
             size: units(problem.scratch(id)),
             first: Some(id.index()),
             users: vec![id.index()],
@@ -107,7 +107,7 @@ impl Formulation {
         Self {
             n: problem.len(),
             edges: edges.collect(),
-            rooms: rooms.chain(scratch).collect(),
+            objects: objects.chain(scratch).collect(),
             windows: Windows::of(problem),
             unit,
             align: (input.align().get() / unit) as i64,
@@ -123,24 +123,24 @@ impl Formulation {
         let share = |units: i64| units as f64 / self.scale;
         let steps: Vec<Vec<Variable>> =
             (0..self.n).map(|_| (0..self.n).map(|_| vars.add(variable().binary())).collect()).collect();
-        let alive: Vec<Vec<Variable>> = self
-            .rooms
+        let live: Vec<Vec<Variable>> = self
+            .objects
             .iter()
             .map(|_| (0..self.n).map(|_| vars.add(variable().min(0.0).max(1.0))).collect())
             .collect();
         let offsets: Vec<Variable> = self
-            .rooms
+            .objects
             .iter()
-            .map(|room| vars.add(variable().min(0.0).max(share(self.upper - room.size))))
+            .map(|object| vars.add(variable().min(0.0).max(share(self.upper - object.size))))
             .collect();
         let peak = vars.add(variable().min(share(self.lower)).max(share(self.upper)));
         let pairs: Vec<(usize, usize)> =
-            (0..self.rooms.len()).flat_map(|i| (i + 1..self.rooms.len()).map(move |j| (i, j))).collect();
+            (0..self.objects.len()).flat_map(|i| (i + 1..self.objects.len()).map(move |j| (i, j))).collect();
         let below: Vec<(Variable, Variable)> =
             pairs.iter().map(|_| (vars.add(variable().binary()), vars.add(variable().binary()))).collect();
         let both: Vec<Variable> = pairs.iter().map(|_| vars.add(variable().min(0.0).max(1.0))).collect();
         let multiples: Vec<Option<Variable>> = self
-            .rooms
+            .objects
             .iter()
             .map(|_| {
                 (self.align > 1)
@@ -149,31 +149,31 @@ impl Formulation {
             .collect();
         let mut problem = vars.minimise(self.worth() * peak).using(highs);
         self.order(&mut problem, &steps);
-        self.lives(&mut problem, &steps, &alive);
+        self.lives(&mut problem, &steps, &live);
         for t in 0..self.n {
             let sum: Expression =
-                self.rooms.iter().zip(&alive).map(|(room, alive)| share(room.size) * alive[t]).sum();
+                self.objects.iter().zip(&live).map(|(object, live)| share(object.size) * live[t]).sum();
             problem.add_constraint(constraint!(sum <= peak));
         }
         for (at, &(i, j)) in pairs.iter().enumerate() {
             if watch.tick().is_some() {
                 return problem;
             }
-            for (a, b) in alive[i].iter().zip(&alive[j]) {
+            for (a, b) in live[i].iter().zip(&live[j]) {
                 problem.add_constraint(constraint!(both[at] >= *a + *b - 1.0));
             }
-            if self.rooms[i].meets_at_start(&self.rooms[j]) {
+            if self.objects[i].meets_at_start(&self.objects[j]) {
                 problem.add_constraint(constraint!(both[at] >= 1.0));
             }
             let (up, down) = below[at];
             problem.add_constraint(constraint!(up + down >= both[at]));
             let big = share(self.upper);
-            let (low, high) = (share(self.rooms[i].size), share(self.rooms[j].size));
+            let (low, high) = (share(self.objects[i].size), share(self.objects[j].size));
             problem.add_constraint(constraint!(offsets[i] + low <= offsets[j] + big * (1.0 - up)));
             problem.add_constraint(constraint!(offsets[j] + high <= offsets[i] + big * (1.0 - down)));
         }
-        for ((room, &offset), multiple) in self.rooms.iter().zip(&offsets).zip(&multiples) {
-            problem.add_constraint(constraint!(offset + share(room.size) <= peak));
+        for ((object, &offset), multiple) in self.objects.iter().zip(&offsets).zip(&multiples) {
+            problem.add_constraint(constraint!(offset + share(object.size) <= peak));
             if let Some(multiple) = multiple {
                 problem.add_constraint(constraint!(offset == share(self.align) * *multiple));
             }
@@ -210,20 +210,20 @@ impl Formulation {
         }
     }
 
-    fn lives(&self, problem: &mut HighsProblem, steps: &[Vec<Variable>], alive: &[Vec<Variable>]) {
-        for (room, alive) in self.rooms.iter().zip(alive) {
-            for (t, &alive) in alive.iter().enumerate() {
-                let begun: Expression = match room.first {
+    fn lives(&self, problem: &mut HighsProblem, steps: &[Vec<Variable>], live: &[Vec<Variable>]) {
+        for (object, live) in self.objects.iter().zip(live) {
+            for (t, &live) in live.iter().enumerate() {
+                let begun: Expression = match object.first {
                     Some(first) => steps[first][..=t].iter().sum(),
                     None => 1.0.into(),
                 };
-                if room.to_end {
-                    problem.add_constraint(constraint!(alive >= begun));
+                if object.to_end {
+                    problem.add_constraint(constraint!(live >= begun));
                     continue;
                 }
-                for &user in &room.users {
+                for &user in &object.users {
                     let needed: Expression = steps[user][t..].iter().sum();
-                    problem.add_constraint(constraint!(alive >= begun.clone() + needed - 1.0));
+                    problem.add_constraint(constraint!(live >= begun.clone() + needed - 1.0));
                 }
             }
         }
@@ -286,9 +286,9 @@ impl Solver<Joint> for JointIlp {
 
     fn supports(&self, input: &JointProblem) -> Result<(), SolveError> {
         let orders = input.orders();
-        let rooms =
+        let objects =
             orders.storages().len() + orders.ids().filter(|&id| orders.scratch(id) > Bytes::ZERO).count();
-        let constraints = rooms.saturating_mul(rooms).saturating_mul(orders.len()) / 2;
+        let constraints = objects.saturating_mul(objects).saturating_mul(orders.len()) / 2;
         if constraints > MOST_CONSTRAINTS {
             let reason = format!("{constraints} constraints are more than {MOST_CONSTRAINTS}");
             return Err(SolveError::Unsupported { solver: NAME, reason });

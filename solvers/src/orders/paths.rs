@@ -48,7 +48,7 @@ pub(super) struct Paths<'a> {
     state: State<'a>,
     trail: Vec<(u32, u64)>,
     /// Prefix of the trail that the lookahead bounds have processed.
-    told: usize,
+    processed: usize,
     begun: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Paths<'a> {
             level,
             state,
             trail: Vec::new(),
-            told: 0,
+            processed: 0,
             begun: false,
         }
     }
@@ -133,7 +133,7 @@ impl<'a> Paths<'a> {
         let row = self.memo.row(place).to_vec();
         self.state.load(&row);
         self.trail.clear();
-        self.told = 0;
+        self.processed = 0;
         if let Some(ahead) = &mut self.ahead {
             ahead.load(self.net, &row);
         }
@@ -176,9 +176,9 @@ impl<'a> Paths<'a> {
         if let Some(ahead) = &mut self.ahead {
             let done = &self.state.done;
             // The requirement of the predecessor is within the level.
-            let ran = self.trail[self.told..].iter();
+            let ran = self.trail[self.processed..].iter();
             need = ran.map(|&(node, _)| ahead.run(self.net, node, done)).max().unwrap_or(0);
-            self.told = self.trail.len();
+            self.processed = self.trail.len();
         }
         if self.memo.crowded() {
             let net = self.net;
@@ -216,14 +216,14 @@ impl<'a> Paths<'a> {
     }
 
     fn undo(&mut self) {
-        let mut told = std::mem::take(&mut self.told);
+        let mut processed = std::mem::take(&mut self.processed);
         while let Some((node, alive)) = self.trail.pop() {
             self.state.unrun(node, alive);
-            if told > self.trail.len()
+            if processed > self.trail.len()
                 && let Some(ahead) = &mut self.ahead
             {
                 ahead.unrun(self.net, node);
-                told = self.trail.len();
+                processed = self.trail.len();
             }
         }
     }

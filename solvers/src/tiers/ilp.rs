@@ -88,7 +88,7 @@ impl<'a> Formulation<'a> {
             program.add_constraint(own.iter().sum::<Expression>().eq(1.0));
         }
         for tier in self.case.problem.tiers() {
-            self.room(tier, &chosen, &mut program, watch);
+            self.capacities(tier, &chosen, &mut program, watch);
         }
         for cut in cuts {
             let own = cut.members.iter().filter_map(|&at| {
@@ -105,7 +105,13 @@ impl<'a> Formulation<'a> {
     }
 
     /// Adds the capacities at the steps that imply all others.
-    fn room(&self, tier: TierId, chosen: &[Vec<Variable>], program: &mut HighsProblem, watch: &mut Budget) {
+    fn capacities(
+        &self,
+        tier: TierId,
+        chosen: &[Vec<Variable>],
+        program: &mut HighsProblem,
+        watch: &mut Budget,
+    ) {
         let problem = self.case.problem;
         let mut here = Vec::new();
         for (at, options) in self.case.options.iter().enumerate() {

@@ -93,7 +93,7 @@ fn every_joint_solver_finds_the_optimum_of_small_problems() {
             above_load += u64::from(matches!(outcome.lower_bound.witness, Witness::Search { .. }));
         }
     }
-    assert!(above_load > 10, "only {above_load} proofs rest on more than what is alive");
+    assert!(above_load > 10, "only {above_load} proofs exceed the live bytes");
 }
 
 #[test]
