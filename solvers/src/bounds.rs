@@ -1,13 +1,15 @@
-//! Lower bounds on the peak, each with a witness.
+//! Lower bounds on the peak, each with a witness that can be checked without this crate's algorithms.
 //!
-//! - *Load*: the bytes alive at a step ([`plimsoll_model::load`]).
-//! - *Aligned load*: where everything alive at a step lies at multiples of `a` bytes, every buffer but the topmost
-//!   takes its size rounded up to `a`; whoever is topmost, that saves at most the largest rounding. Tried for every
-//!   alignment that occurs, on the buffers whose alignment it divides, and for the common divisor of all.
-//! - *Clique*: sizes of buffers in mutual conflict, found by one flow where a partial order allows it
-//!   ([`crate::split_buffers`]), else by [`crate::clique`]; it goes beyond the load where
-//!   separations or gaps join buffers that are not alive together, and replaces it where exclusions make it unsound.
-//! - *Fixed end*: where a fixed buffer ends.
+//! - *Load*: the live bytes at a step ([`plimsoll_model::load`]).
+//! - *Aligned load*: if all live buffers at a step lie at multiples of `a` bytes, each except the topmost
+//!   occupies its size rounded up to `a`. The topmost saves at most the largest rounding. The bound is
+//!   computed for every alignment that occurs, over the buffers whose alignment it divides, and for the
+//!   greatest common divisor of all alignments.
+//! - *Clique*: the total size of buffers in mutual conflict. Where compatibility is a partial order, one flow
+//!   finds the heaviest clique ([`crate::split_buffers`]); otherwise [`crate::clique`] searches for one. The
+//!   bound exceeds the load where separations or gaps add conflicts between buffers that are not
+//!   simultaneously live. With exclusions the load is not a valid bound and the clique replaces it.
+//! - *Fixed end*: the end of a fixed buffer.
 
 use crate::clique::heaviest_clique;
 use crate::poset::{POSET_BUFFERS, Poset};
@@ -18,17 +20,20 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
-/// From so many buffers on, conflicts are not even counted.
+/// With this many buffers or more, conflicts are not counted.
 const CLIQUE_BUFFERS: usize = 50_000;
 
-/// Above this many conflicts no graph is built, so cliques are not looked for.
+/// With more conflicts than this, no graph is built and no clique is searched for.
 const CLIQUE_CONFLICTS: u64 = 1_000_000;
 
-/// Nodes the exact clique search may take for 200 buffers; fewer for more, as each costs more.
+/// Node limit of the exact clique search for 200 buffers. Larger instances get fewer nodes because each node
+/// costs more.
 const CLIQUE_NODES: u64 = 20_000;
 
-/// The best bound that can be had quickly: O(k n log n) for k distinct alignments, and a clique search of limited
-/// size where conflicts are not simply those of intervals. The best of those that there is time for.
+/// Returns the best of the fast bounds that the time of `budget` allows.
+///
+/// O(k n log n) for k distinct alignments, plus a limited clique search where the conflicts are not those of
+/// an interval graph.
 ///
 /// ```
 /// use plimsoll_model::{Budget, Buffer, Bytes, InstanceBuilder, Lifespan, verify_bound};
@@ -62,9 +67,10 @@ pub(crate) fn conflicts(instance: &Instance) -> u64 {
     conflict_counts(instance).iter().sum::<u64>() / 2
 }
 
-/// The clique bound alone: the heaviest set in mutual conflict, its stack height taken with the common divisor of its
-/// alignments. Where compatible buffers follow each other in a partial order it is the heaviest antichain, by one flow; else the
-/// heaviest that a search found within its limits. Trivial where there is no time for any.
+/// Returns the clique bound: the stack height of the heaviest clique at the common divisor of its alignments.
+///
+/// The clique is proved heaviest where compatible buffers form a partial order (one flow). Otherwise it is
+/// the heaviest that a limited search found. If the time of `budget` ends first, the bound is trivial.
 pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     let Some(clique) = clique(instance, &mut budget.without_node_limit()) else {
         return LowerBound::trivial();
@@ -88,7 +94,7 @@ pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     best
 }
 
-/// A heavy set in mutual conflict, ascending; none where the time of `watch` ends before.
+/// Returns a heavy clique in ascending order, or `None` if the time of `watch` ends first.
 fn clique(instance: &Instance, watch: &mut Budget) -> Option<Vec<BufferId>> {
     let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
     let Some(poset) = Poset::of(instance, watch) else {
@@ -103,7 +109,7 @@ fn clique(instance: &Instance, watch: &mut Budget) -> Option<Vec<BufferId>> {
     Some(members)
 }
 
-/// The alignments that occur, and the divisor of all.
+/// The distinct alignments and their greatest common divisor.
 fn divisors(instance: &Instance, ids: &[BufferId]) -> Vec<u64> {
     let mut found: Vec<u64> = ids.iter().map(|&id| instance.buffer(id).alignment().get()).collect();
     found.push(found.iter().copied().fold(0, gcd).max(1));
@@ -131,7 +137,7 @@ fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     best
 }
 
-/// Sweeps over the steps with the sum of rounded sizes and the roundings alive.
+/// Sweeps over the steps, maintaining the sum of rounded sizes and the roundings of live buffers.
 fn highest_stack(instance: &Instance, alignment: u64) -> (Bytes, Step) {
     let mut events: Vec<(Step, bool, u64, u64)> = Vec::new();
     for b in instance.buffers() {

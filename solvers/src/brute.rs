@@ -1,19 +1,21 @@
-//! The simplest exact solver: every order, every buffer as low as it goes above those it conflicts with.
+//! The simplest exact solver for offsets: tries every placement order.
 //!
-//! Take an optimal layout and push buffers down, one after the other, until nothing moves: every buffer that is not
-//! fixed then lies at the lowest aligned offset above the conflicting buffers below it. Placing buffers by ascending
-//! offset, each just above the highest conflicting buffer so far, gives that layout back; so the best over all orders
-//! is the optimum. O(n! n^2): up to 9 buffers, as the judge of cleverer solvers.
+//! Push the buffers of an optimal layout down one at a time until none moves. Every buffer that is not fixed
+//! then lies at the lowest aligned offset above the conflicting buffers below it. Placing buffers by
+//! ascending offset, each just above the highest conflicting buffer so far, reproduces that layout. The best
+//! layout over all orders is therefore optimal.
+//!
+//! O(n! n^2), for up to 9 buffers. It exists to cross-check the other solvers.
 
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, SolveError, Solver,
     Stats, Stop, Witness, simple_bound,
 };
 
-/// Most buffers it accepts.
+/// The largest instance accepted, in buffers.
 const MOST_BUFFERS: usize = 9;
 
-/// Tries all orders.
+/// Brute force over all placement orders; `brute-force` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BruteForce;
 
@@ -53,7 +55,7 @@ impl Solver<Offsets> for BruteForce {
         let mut bound = simple_bound(instance);
         if stop == Stop::Completed {
             let witness = Witness::Search { solver: self.name().to_owned() };
-            // Without any order the fixed offsets alone are impossible at every capacity.
+            // If no order yields a layout, the fixed offsets are infeasible at every capacity.
             let value = best.as_ref().map_or(Bytes::new(u64::MAX), |&(_, value)| value);
             bound.raise(LowerBound::new(value, witness));
         }
@@ -98,7 +100,7 @@ impl Orders<'_> {
         }
     }
 
-    /// The lowest offset above everything placed that conflicts; `None` where a fixed offset is below that.
+    /// The lowest offset above all conflicting placed buffers. `None` if the fixed offset lies below that.
     fn lowest(&self, id: BufferId) -> Option<u64> {
         let b = self.instance.buffer(id);
         let floor = self

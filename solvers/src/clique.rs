@@ -1,32 +1,35 @@
-//! The heaviest set of buffers in mutual conflict.
+//! The heaviest clique of the conflict graph.
 //!
-//! Greedy first, then branch and bound within a node limit. A node is a clique and its candidates; candidates are
-//! coloured greedily, each colour class counting once with its heaviest member, so that the sum over classes bounds
-//! what candidates can add; candidates are tried from the last class down until that sum cannot beat the best.
-//! The weighted form of Tomita and Seki 2003; sets are bit vectors. Every answer is a clique, proved heaviest or not.
+//! A greedy clique comes first, then branch and bound within a node limit. A node is a clique with its
+//! candidates. A greedy colouring of the candidates bounds what they can add: each colour class counts its
+//! heaviest member once. Candidates are tried from the last class down until the bound cannot beat the best
+//! clique.
+//!
+//! Source: the weighted form of Tomita and Seki 2003, on bit vectors. The result is always a clique, whether
+//! proved heaviest or not.
 
 use plimsoll_model::{Budget, BufferId, ConflictGraph};
 
 /// A clique and whether it is proved to be the heaviest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clique {
-    /// Who, ascending.
+    /// The buffers of the clique, ascending.
     pub members: Vec<BufferId>,
-    /// Sum of the weights.
+    /// Sum of the weights of the members.
     pub weight: u64,
-    /// True where the search was completed.
+    /// True if the search finished, so that no clique is heavier.
     pub proved: bool,
 }
 
-/// Largest graph for which bit vectors are built.
+/// The largest graph for which bit vectors are built, in buffers.
 const EXACT_VERTICES: usize = 2_000;
 
 const GREEDY_STARTS: usize = 64;
 
-/// The heaviest clique found within the budget; greedy only for graphs of more than 2 000 buffers.
+/// Returns the heaviest clique found within the budget; greedy only for graphs of more than 2 000 buffers.
 ///
 /// # Panics
-/// If `weights` has not one weight per buffer.
+/// If `weights` does not have one weight per buffer.
 pub fn heaviest_clique(graph: &ConflictGraph, weights: &[u64], budget: &mut Budget) -> Clique {
     assert_eq!(graph.len(), weights.len(), "one weight per buffer");
     let greedy = greedy_clique(graph, weights, &mut budget.without_node_limit());
@@ -43,7 +46,8 @@ pub fn heaviest_clique(graph: &ConflictGraph, weights: &[u64], budget: &mut Budg
     Clique { members, weight: search.best_weight, proved }
 }
 
-/// From each of the buffers with the heaviest neighbourhoods, adds the heaviest candidate while there is one.
+/// Starts from each of the buffers with the heaviest neighbourhoods and repeatedly adds the heaviest
+/// candidate.
 fn greedy_clique(graph: &ConflictGraph, weights: &[u64], watch: &mut Budget) -> Clique {
     let around = |id: BufferId| -> u64 {
         weights[id.index()] + graph.of_buffer(id).iter().map(|o| weights[o.index()]).sum::<u64>()
@@ -116,7 +120,7 @@ impl BitSet {
 
 struct Search<'a, 'b> {
     weights: &'a [u64],
-    /// Vertices by weight, descending; everything below speaks of positions here.
+    /// Vertices by descending weight. All fields below use positions in this order.
     order: Vec<usize>,
     adjacent: Vec<BitSet>,
     best: Vec<usize>,
@@ -170,12 +174,12 @@ impl<'a, 'b> Search<'a, 'b> {
         }
     }
 
-    /// Candidates by colour class, each with the sum of the class maxima up to its own.
+    /// Candidates grouped by colour class, each with the sum of the class maxima up to its own class.
     fn colour(&self, candidates: &BitSet) -> Vec<(usize, u64)> {
         let mut left = candidates.clone();
         let (mut coloured, mut bound) = (Vec::new(), 0);
         while left.first().is_some() {
-            // Positions are in descending weight: the first of a class is its heaviest.
+            // Positions are sorted by descending weight, so the first of a class is its heaviest.
             let mut class = left.clone();
             let mut heaviest = None;
             while let Some(at) = class.first() {

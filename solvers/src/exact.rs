@@ -1,18 +1,21 @@
-//! The default solver: certify cheaply, search only where that leaves a gap.
+//! The default solver for offsets: certify cheaply, search only where that leaves a gap.
 //!
-//! In this order, ending as soon as the best layout meets the bound, which is then proved without further ado:
-//! 1. *bounds*;
-//! 2. *orders*: one placement per order, each given up as soon as it reaches the best; where the sprint will not do, what
-//!    ends above the bound is moved to the front a few times; between small and large, and without a time limit, there is a first short
-//!    *iterate*;
-//! 3. *sprint*: some ten thousand nodes of [`Search`] aimed at the bound, which settles most instances of moderate size; left out where
-//!    buffers are separated, more than a few;
-//! 4. *eject*: an ejection search on the best layout, before the sprint where the instance is not small;
-//! 5. *iterate*: an iterated search over orders, which settles some that are left and gives the rest a good layout early;
-//! 6. *search*: [`Search`] until the end.
+//! The phases run in this order. The solver returns as soon as the best layout meets the lower bound, which
+//! proves it optimal.
+//! 1. *bounds*: [`quick_bound`].
+//! 2. *orders*: one placement per order, abandoned as soon as it reaches the best peak. If no sprint follows,
+//!    buffers that end above the bound are moved to the front a few times. Without a time limit, instances of
+//!    medium size also get a short *iterate* phase.
+//! 3. *sprint*: some ten thousand nodes of [`Search`], aimed at the bound. It settles most instances of
+//!    moderate size and is skipped where more than a few buffers have separations.
+//! 4. *eject*: an ejection search on the best layout. On instances that are not small it runs before the
+//!    sprint.
+//! 5. *iterate*: an iterated search over orders. It settles some of the rest and gives the others a good
+//!    layout early.
+//! 6. *search*: [`Search`] until the budget ends.
 //!
-//! From [`HUGE_BUFFERS`] on, time and memory of orders and search are out of reach: there are only placements by
-//! valleys, and ejection search until the end.
+//! From [`HUGE_BUFFERS`] on, orders and search take too much time and memory. Only valley placements and an
+//! ejection search run.
 
 use crate::bounds::quick_bound;
 use crate::search::Search;
@@ -26,13 +29,13 @@ use plimsoll_model::{
 };
 use std::time::Duration;
 
-/// Bounds, orders, then search.
+/// The staged solver described in the module; `exact` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact {
     setup: Setup,
 }
 
-/// Orders of the first phase, the most promising first.
+/// The orders of the first phase, the most promising first.
 const ORDERS: [(Order, Fit); 8] = [
     (Order::Area, Fit::First),
     (Order::SizeDuration, Fit::Best),
@@ -45,43 +48,45 @@ const ORDERS: [(Order, Fit); 8] = [
 ];
 
 impl Exact {
-    /// With a seed and threads for the search.
+    /// Creates the solver with the seed and thread count of `setup`.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
 }
 
-/// Orders that are improved by moving to the front what ends above the bound, and how often.
+/// The orders that are retried with buffers that end above the bound moved to the front, and the number of
+/// retries.
 const BLAMED: [(Order, Fit); 2] = [(Order::Heat, Fit::First), (Order::Size, Fit::First)];
 const BLAMES: usize = 6;
 
-/// Up to so many buffers the sprint comes before the ejection search.
+/// Up to this many buffers the sprint precedes the ejection search.
 const SMALL_BUFFERS: usize = 500;
 
-/// Time for a first placement where the limits allow none.
+/// Time for a first placement even if the budget has already ended.
 const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 
-/// From so many buffers on there is neither a sequence of orders nor a search.
+/// From this many buffers on, neither the phase of orders nor the search runs.
 const HUGE_BUFFERS: usize = 50_000;
 
-/// Buffers put by the ejection search where time is not limited: so many, and so many per buffer.
+/// Placements of the ejection search without a time limit: a constant and an amount per buffer.
 const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
-/// Buffers put on small instances, and the part of the time left that it may take on others.
+/// Placements on small instances, and the fraction of the remaining time that other instances may use.
 const SMALL_PUTS: u64 = 4_000;
 const EJECT_TIME: f64 = 0.75;
 
-/// Above this many buffers there is no sprint: few nodes would not even place them all.
+/// Above this many buffers the sprint is skipped: its nodes would not even place them all.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
-/// Up to so many buffers the sprint comes first even where some are separated.
+/// Up to this many buffers the sprint comes first even if some have separations.
 const FEW_BUFFERS: usize = 24;
 
-/// Placements of the iterated search, in buffers put: so many, and so many per buffer; and the part of the time left.
+/// Placements of the iterated search: a constant, an amount per buffer, and the fraction of the remaining
+/// time.
 const ITERATE: (u64, u64, f64) = (400_000, 100, 0.5);
 
-/// The same for its short turn before the ejection search, which seldom reaches the bound itself.
+/// The same for its short run before the ejection search, which rarely reaches the bound by itself.
 const ITERATE_BRIEFLY: (u64, u64, f64) = (100_000, 100, 1.0);
 
 struct Phases<'a> {
@@ -90,13 +95,13 @@ struct Phases<'a> {
     budget: &'a mut Budget,
     observer: &'a mut dyn Observer<Offsets>,
     progress: Progress,
-    /// A layout with the longest buffers at the bottom, where that seemed worth while.
+    /// A layout with the longest-lived buffers at the bottom, computed only where it looked promising.
     long: Option<Layout>,
     stats: Stats,
 }
 
 impl Phases<'_> {
-    /// Runs one phase and books its seconds, unless there is nothing left to do.
+    /// Runs one phase and records its seconds, unless the instance is already settled.
     fn phase<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.is_settled() {
             return None;
@@ -112,12 +117,12 @@ impl Phases<'_> {
         self.progress.settled(self.instance, self.budget).is_some()
     }
 
-    /// True where no further placement is to be started.
+    /// True if no further placement should start.
     fn is_over(&mut self) -> bool {
         self.is_settled() || self.budget.check().is_some()
     }
 
-    /// Keeps a layout where it is better.
+    /// Keeps a layout if it is better than the best.
     fn offer(&mut self, layout: Layout) {
         let peak = layout.peak(self.instance);
         if self.progress.value().is_none_or(|best| peak < best) {
@@ -131,12 +136,12 @@ impl Phases<'_> {
         self.observer.bound(&self.progress.bound);
     }
 
-    /// The limits that end a placement: time and requests to stop, but not nodes, of which a placement is none.
+    /// The limits that apply to a placement: time and cancellation, but not nodes.
     fn limits(&self) -> Budget {
         self.budget.without_node_limit()
     }
 
-    /// Placements until the bound or the target is met.
+    /// Places along each order until the bound or the target is met.
     fn orders(&mut self) {
         let mut arrangement = Arrangement::new(self.instance);
         if self.instance.len() > SMALL_BUFFERS && !self.is_over() {
@@ -155,7 +160,7 @@ impl Phases<'_> {
             let below = self.progress.value();
             self.place(&mut arrangement, &order.of(self.instance), fit, below, &mut self.limits());
         }
-        // A run that ends early still has an answer, where one placement is a matter of a moment.
+        // Even after the budget ends, return a layout if one placement takes only a moment.
         if self.progress.best.is_none() && !self.is_settled() {
             let moment = &mut Budget::unlimited().with_time_limit(FIRST_PLACEMENT);
             let (order, fit) = ORDERS[0];
@@ -163,7 +168,7 @@ impl Phases<'_> {
         }
     }
 
-    /// One placement; true where it was finished below `below`.
+    /// One placement along an order; returns true if it finished below `below`.
     fn place(
         &mut self,
         arrangement: &mut Arrangement<'_>,
@@ -179,7 +184,7 @@ impl Phases<'_> {
         placed
     }
 
-    /// Places along an order again and again, what ended above the bound first.
+    /// Repeats a placement with the buffers that ended above the bound moved to the front.
     fn blame(&mut self, arrangement: &mut Arrangement<'_>, order: Order, fit: Fit) {
         if self.is_over() {
             return;
@@ -204,7 +209,7 @@ impl Phases<'_> {
         }
     }
 
-    /// One or two placements by valleys, for the largest instances.
+    /// One or two valley placements, for the largest instances.
     fn valleys(&mut self) {
         let mut part = self.budget.part(None, None);
         self.valley(&mut part);
@@ -217,7 +222,7 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// Searches within a part of the budget, or all of it.
+    /// Runs [`Search`] within a part of the budget, or all of it.
     fn search(&mut self, nodes: Option<u64>) {
         let mut part = self.budget.part(nodes, None);
         let start = std::mem::replace(&mut self.progress, Progress::nothing());
@@ -226,9 +231,9 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// Pushes the best layout down; where search has little chance, for most of the time.
+    /// Runs the ejection search on the best layout; where [`Search`] has little chance, for most of the time.
     fn eject(&mut self) {
-        // With the long ones out of the way at the bottom, those at the top are easily moved, even where there are more.
+        // With long-lived buffers at the bottom, those at the top move easily, even if the peak is higher.
         let best = self.progress.best.as_ref().map(|(layout, _)| layout.clone());
         let Some(start) = self.long.take().or(best) else {
             return;
@@ -241,7 +246,7 @@ impl Phases<'_> {
             let wanted = if small { SMALL_PUTS } else { EJECT_PUTS.0 + EJECT_PUTS.1 * n as u64 };
             let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
             let time = self.budget.time_left().map(|left| left.mul_f64(EJECT_TIME));
-            // Where only time is limited and search has little chance, time alone ends it.
+            // If only time is limited and the search has little chance, time alone ends the ejection search.
             let timed = !small && time.is_some() && self.budget.nodes_left().is_none();
             self.budget.part((!timed).then_some(nodes), time)
         };
@@ -264,11 +269,11 @@ impl Phases<'_> {
         let wanted = once + per_buffer * self.instance.len() as u64;
         let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
         let part = self.budget.part(Some(nodes), self.budget.time_left().map(|left| left.mul_f64(share)));
-        // It knows the load alone, where there may be a better bound to stop at.
+        // The iterated search uses the load only; the bound here may be better and stops it earlier.
         let bound = self.progress.bound.value;
         let mut part =
             part.with_target(self.budget.target().map_or(bound, |target: Bytes| target.max(bound)));
-        // Incumbents are compared with ours before anybody is told.
+        // Compare its incumbents with the best before the observer sees them.
         let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
         if let Some(layout) = outcome.solution {
@@ -296,13 +301,14 @@ impl Solver<Offsets> for Exact {
         let n = instance.len();
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         if n > SMALL_BUFFERS {
-            // Ejection gets further from a plain placement, and with a limit comes first; without one it may take long.
+            // Ejection improves more from a plain placement. With a time limit it therefore comes first;
+            // without one it may take long.
             if n <= SPRINT_BUFFERS && phases.budget.time_left().is_none() {
                 phases.phase("iterate briefly", |p| p.iterate(ITERATE_BRIEFLY)).transpose()?;
             }
             phases.phase("eject", Phases::eject);
         }
-        // Nodes among separations are slow and see little: there the fast ones go first.
+        // With separations, nodes are slow and prune little, so the fast phases go first.
         let late = !instance.separations().is_empty() && n > FEW_BUFFERS;
         if n <= SPRINT_BUFFERS && !late {
             phases.phase("sprint", |p| p.search(Some(SPRINT_NODES)));

@@ -1,8 +1,9 @@
-//! Calls into libraries that cannot be stopped from outside, on threads that can be left behind.
+//! Runs calls into libraries that cannot be interrupted on threads that can be abandoned.
 //!
-//! `HiGHS` reads and presolves a model without a look at the clock, and z3 simplifies without one. Such a call runs on
-//! a thread of its own, which owns everything it touches. The caller waits while its budget lasts and a short grace
-//! longer, then goes on without an answer. The abandoned call ends by itself, at the latest when the process does.
+//! `HiGHS` reads and presolves a model without checking the clock, and so does z3 while it simplifies. Such a
+//! call runs on its own thread and owns all its data. The caller waits until its budget ends and a short
+//! grace period longer, then continues without an answer. The abandoned thread ends by itself, at the latest
+//! with the process.
 
 use plimsoll_model::{Budget, Stop};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,19 +15,20 @@ use std::time::{Duration, Instant};
 /// How often the caller polls its budget.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Time beyond a deadline that a call has for ending by itself, with an answer.
+/// Extra time after a deadline in which a call may still return its answer.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Calls left behind that have not ended yet.
+/// Number of abandoned calls that still run.
 static ABANDONED: AtomicUsize = AtomicUsize::new(0);
 
-/// Calls into foreign libraries that were left behind and still run. A process that ends while there are any must not
-/// run the exit handlers of those libraries.
+/// Returns the number of abandoned calls into foreign libraries that still run.
+///
+/// While it is not zero, the process must not run the exit handlers of those libraries when it ends.
 pub fn abandoned() -> usize {
     ABANDONED.load(Ordering::SeqCst)
 }
 
-/// Who is still interested in a call.
+/// State of a call, shared by the caller and its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Awaited,
@@ -38,11 +40,11 @@ enum State {
 pub(crate) enum Ended<T> {
     Answer(T),
     Panicked(String),
-    /// It did not end in time and was left behind.
+    /// The call did not return in time and was abandoned.
     Abandoned(Stop),
 }
 
-/// Runs `work` on a thread of its own until the budget ends; at a deadline `work` has a short grace.
+/// Runs `work` on its own thread until the budget ends; after a deadline `work` gets a short grace period.
 pub(crate) fn call<T: Send + 'static>(
     budget: &mut Budget,
     work: impl FnOnce() -> T + Send + 'static,
@@ -60,7 +62,7 @@ pub(crate) fn call<T: Send + 'static>(
             ABANDONED.fetch_sub(1, Ordering::SeqCst);
         }
         *state = State::Ended;
-        // Nobody receives what comes too late.
+        // The receiver may be gone if the call was abandoned.
         let _ = sender.send(result);
     });
     let mut late: Option<Instant> = None;
@@ -86,7 +88,7 @@ pub(crate) fn call<T: Send + 'static>(
             ABANDONED.fetch_add(1, Ordering::SeqCst);
             return Ended::Abandoned(stop);
         }
-        // It has ended meanwhile: the answer is on its way.
+        // The call has ended in the meantime and its answer is in the channel.
     }
 }
 
@@ -99,8 +101,10 @@ mod tests {
     fn an_answer_and_a_panic_come_back() {
         let mut budget = Budget::unlimited();
         assert!(matches!(call(&mut budget, || 7), Ended::Answer(7)));
-        let Ended::<()>::Panicked(text) = call(&mut budget, || panic!("as told")) else { panic!("no panic") };
-        assert_eq!(text, "as told");
+        let Ended::<()>::Panicked(text) = call(&mut budget, || panic!("deliberate")) else {
+            panic!("no panic")
+        };
+        assert_eq!(text, "deliberate");
     }
 
     #[test]

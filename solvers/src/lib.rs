@@ -1,11 +1,41 @@
-//! Proven answers: bounds, our own search, ILP (`good_lp` + HiGHS), SMT (z3).
+//! Exact solvers for all nine problems, and the lower bounds that prove their answers.
 //!
-//! The features `ilp` and `smt`, both on by default, bring in HiGHS and z3, which take long to build and to load; all
-//! else, the default solvers among it, needs neither. [`LIBRARIES`] says what is there.
+//! # Where to start
 //!
-//! [`OFFSETS`], [`SPLIT_BUFFERS`], [`SHARED_OBJECTS`], [`ORDERS`], [`TIMELINES`], [`TIERS`] and [`SPILLING`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
-//! and exclusions; minimise, or decide at a capacity ([`plimsoll_model::Budget::with_target`]); stop on time or nodes.
-//! What they claim follows from value, bound and capacity alone ([`plimsoll_model::Outcome::conclude`]).
+//! Each problem has a registry: a list of [`Entry`](plimsoll_model::Entry) values with a name, a one-line
+//! summary, a source and a constructor. The first entry of each is the default.
+//!
+//! | problem | registry | default algorithm |
+//! |---|---|---|
+//! | offsets | [`OFFSETS`] | [`Exact`]: bounds and heuristics, then branch and bound ([`search`]) |
+//! | split buffers | [`SPLIT_BUFFERS`] | [`ScatteredExact`]: one minimum flow, or column generation ([`split_buffers`]) |
+//! | shared objects | [`SHARED_OBJECTS`] | an integer program (feature `ilp`) |
+//! | spilling | [`SPILLING`] | reductions and a covering search ([`spilling`]) |
+//! | operator orders | [`ORDERS`] | reductions, then search over downsets ([`orders`]) |
+//! | order and offsets | [`JOINT`] | the best order and its layout, then other orders ([`joint`]) |
+//! | timelines | [`TIMELINES`] | branch and bound over transfer orders ([`timelines`]) |
+//! | memory tiers | [`TIERS`] | branch and bound with dual bounds ([`tiers`]) |
+//! | fusion | [`FUSIONS`] | decomposition of weighted set packing ([`mod@fusion`]) |
+//!
+//! [`bounds`] computes lower bounds on the peak without search; [`clique`] finds heavy cliques of the
+//! conflict graph.
+//!
+//! # What every solver guarantees
+//!
+//! - It minimises, or with [`Budget::with_target`](plimsoll_model::Budget::with_target) stops at the first
+//!   solution within a target.
+//! - It stops at a time limit, at a node limit or on request, with its best solution and bound so far.
+//! - Its claim follows from value, bound and capacity alone
+//!   ([`Outcome::conclude`](plimsoll_model::Outcome::conclude)).
+//! - The solvers for offsets support gaps, alignments, fixed offsets, separations and exclusions.
+//!
+//! # Features
+//!
+//! `ilp` links HiGHS (through `good_lp`) and `smt` links z3. Both features are on by default and take long to
+//! build. All other solvers, including the defaults of all problems but shared objects, need neither.
+//! [`LIBRARIES`] lists which of the two this build contains.
+//!
+//! # Example
 //!
 //! ```
 //! use plimsoll_model::{Budget, Buffer, Claim, InstanceBuilder, Lifespan, Setup, Silent, Solver};
@@ -26,11 +56,11 @@ pub mod bounds;
 mod brute;
 pub mod clique;
 mod exact;
-// Without either library nothing is called.
+// Without the two libraries this module is unused.
 #[cfg_attr(not(any(feature = "ilp", feature = "smt")), allow(dead_code))]
 mod foreign;
 #[cfg(any(feature = "ilp", feature = "smt"))]
-// Some of what the two share serves only one of them.
+// Some items of this shared module serve only one of the two libraries.
 #[cfg_attr(not(all(feature = "ilp", feature = "smt")), allow(dead_code, unused_imports))]
 mod formulation;
 pub mod fusion;

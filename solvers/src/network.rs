@@ -1,26 +1,26 @@
-//! Networks of arcs with capacities, and the most that flows through them (Dinic 1970).
+//! Flow networks and their maximum flow (Dinic 1970).
 
 use plimsoll_model::Budget;
 
-/// No less than flows: what leaves the source and what reaches the sink fit 63 bits together.
+/// Capacity larger than any flow: all capacities out of the source and into the sink together fit 63 bits.
 pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Network {
     arcs: Vec<Vec<u32>>,
-    /// Per arc: where to and what is left; an arc and its reverse are neighbours.
+    /// Per arc: its head and its residual capacity. An arc and its reverse are adjacent in the vectors.
     to: Vec<u32>,
     left: Vec<u64>,
 }
 
 impl Network {
-    /// One place more; returns its number.
+    /// Adds a vertex and returns its number.
     pub fn place(&mut self) -> u32 {
         self.arcs.push(Vec::new());
         self.arcs.len() as u32 - 1
     }
 
-    /// One arc more; returns its number.
+    /// Adds an arc and returns its number.
     pub fn arc(&mut self, from: u32, to: u32, capacity: u64) -> u32 {
         for (from, to, capacity) in [(from, to, capacity), (to, from, 0)] {
             self.arcs[from as usize].push(self.to.len() as u32);
@@ -34,7 +34,7 @@ impl Network {
         self.left[arc as usize ^ 1]
     }
 
-    /// Per place: arcs from the source along which something is left; `u32::MAX` where none lead to it.
+    /// Per vertex: its distance from the source along arcs with residual capacity; `u32::MAX` if unreachable.
     pub fn levels(&self, source: u32) -> Vec<u32> {
         let mut level = vec![u32::MAX; self.arcs.len()];
         level[source as usize] = 0;
@@ -51,7 +51,7 @@ impl Network {
         level
     }
 
-    /// Sends what fits along one shortest way; zero where there is none left.
+    /// Augments along one shortest path and returns the amount; zero if no such path is left.
     fn push(&mut self, source: u32, sink: u32, level: &[u32], next: &mut [usize], way: &mut Vec<u32>) -> u64 {
         way.clear();
         let mut at = source;
@@ -81,12 +81,12 @@ impl Network {
         most
     }
 
-    /// The most that flows, which is the least cut. O(places^2 arcs).
+    /// The value of a maximum flow, which equals the minimum cut. O(vertices^2 arcs).
     pub fn most(&mut self, source: u32, sink: u32) -> u64 {
         self.most_within(source, sink, &mut Budget::unlimited()).expect("nothing ends without limits")
     }
 
-    /// The same within the time of `watch`; none where that ends before.
+    /// The same within the time of `watch`; `None` if that ends first.
     pub fn most_within(&mut self, source: u32, sink: u32, watch: &mut Budget) -> Option<u64> {
         let (mut sum, mut way) = (0, Vec::new());
         loop {

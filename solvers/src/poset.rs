@@ -1,27 +1,29 @@
-//! Instances whose compatible buffers follow each other in time: a partial order.
+//! Instances whose compatible buffers are partially ordered in time.
 //!
-//! Where two buffers that do not conflict always have one that ends before the other begins, and "ends before and does not
-//! conflict" is transitive, the conflict graph is perfect: the least memory for scattered layouts is the weight of the heaviest
-//! antichain, a clique of conflicts (Dilworth 1950, with weights). Both come from one flow: bytes that a buffer hands on
-//! to a later one are saved. So it is for intervals, and for what
-//! [`structure`](plimsoll_model::structure) derives as `schedule`, `streams=K` and `reachable`.
+//! Suppose that of any two buffers without a conflict, one ends before the other begins, and that "ends
+//! before and does not conflict" is transitive. Then the conflict graph is perfect, and the minimum memory
+//! with split buffers is the weight of the heaviest antichain, which is a clique of conflicts (Dilworth 1950,
+//! with weights). One flow computes both: every byte that a buffer passes on to a later one is saved.
+//! Interval instances have this property, and so do those that [`structure`](plimsoll_model::structure)
+//! derives as `schedule`, `streams=K` and `reachable`.
 
 use crate::network::{INFINITE, Network};
 use plimsoll_model::{BitMatrix, Budget, ConflictGraph, Instance, ones};
 
-/// Most buffers for which partial orders are looked for.
+/// The largest instance that is tested for a partial order, in buffers.
 pub(crate) const POSET_BUFFERS: usize = 4_000;
 
-/// Buffers by position in an order that never goes back, and who can follow whom.
+/// Buffers in a linear extension of the partial order, and the pairs in which one can reuse the other's
+/// memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Poset {
-    /// Per position: the buffer.
+    /// Per position: the index of the buffer.
     pub order: Vec<usize>,
-    /// Per position: positions that can take over its memory, all higher; transitive.
+    /// Per position: the positions that can take over its memory, all of them higher; transitive.
     later: BitMatrix,
 }
 
-/// Buffers in an order in which whoever ends before another begins comes first.
+/// Buffers in an order in which a buffer that ends before another begins comes first.
 pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
     let mut order: Vec<usize> = (0..instance.len()).collect();
     order.sort_by_key(|&at| {
@@ -31,11 +33,11 @@ pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
     order
 }
 
-/// Who can share with whom among those in `order`, by position there: symmetric. O(n^2 + conflicts). None where the time
-/// of `watch` ends before.
+/// The pairs of buffers in `order` that may share memory, by position; symmetric. O(n^2 + conflicts). `None`
+/// if the time of `watch` ends first.
 pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budget) -> Option<BitMatrix> {
     let n = order.len();
-    // Those that are not in the order share a place behind it.
+    // Buffers outside the order share one position behind it.
     let mut position = vec![n; instance.len()];
     for (at, &buffer) in order.iter().enumerate() {
         position[buffer] = at;
@@ -62,7 +64,8 @@ pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budge
 }
 
 impl Poset {
-    /// The partial order of an instance, if it has one and the time of `watch` suffices to tell. O(n^3 / 64) at worst.
+    /// The partial order of an instance; `None` if it has none or the time of `watch` ends first. O(n^3 / 64)
+    /// at worst.
     pub fn of(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let n = instance.len();
         if n > POSET_BUFFERS {
@@ -90,11 +93,11 @@ impl Poset {
         (0..n).all(transitive).then_some(Self { order, later })
     }
 
-    /// Who follows a position with nobody in between.
+    /// The immediate successors of a position.
     fn covers(&self, at: usize) -> Vec<usize> {
         let mut left = self.later.row(at).to_vec();
         let mut covers = Vec::new();
-        // Positions ascend in the order: the lowest left is behind nobody that is left.
+        // Successors have higher positions, so the lowest remaining one has no remaining predecessor.
         let lowest = |left: &[u64]| ones(left).next();
         while let Some(next) = lowest(&left) {
             covers.push(next);
@@ -104,8 +107,9 @@ impl Poset {
         covers
     }
 
-    /// The least memory, with the clique that shows it and who hands on how much to whom. `weights` are by position.
-    /// One flow on 2 n places and the covering pairs. None where the time of `watch` ends before.
+    /// The minimum memory, the clique that proves it, and the transfers of memory between positions.
+    /// `weights` are by position. One flow on 2 n vertices and the covering pairs. `None` if the time of
+    /// `watch` ends first.
     pub fn solve(&self, weights: &[u64], watch: &mut Budget) -> Option<Chains> {
         let n = self.order.len();
         let mut network = Network::default();
@@ -140,22 +144,23 @@ impl Poset {
     }
 }
 
-/// Who takes over memory from whom, by position.
+/// Which positions take over memory from which, and how much.
 #[derive(Clone, Debug)]
 pub(crate) struct Chains {
     pub total: u64,
-    /// Positions in mutual conflict whose weights add up to that.
+    /// Positions in mutual conflict whose weights add up to `total`.
     pub clique: Vec<usize>,
-    /// Own memory handed on.
+    /// Per position: bytes of its own memory passed on.
     given: Vec<u64>,
-    /// Memory taken over.
+    /// Per position: bytes taken over from earlier positions.
     taken: Vec<u64>,
-    /// From, to, how much; ascending.
+    /// Transfers as (from, to, bytes), ascending.
     passes: Vec<(usize, usize, u64)>,
 }
 
 impl Chains {
-    /// Addresses for every position: ranges `[start, end)`, ascending and disjoint. What is handed on is addresses.
+    /// Address ranges `[start, end)` per position, ascending and disjoint. Transfers pass on whole address
+    /// ranges.
     pub fn ranges(&self, weights: &[u64]) -> Vec<Vec<(u64, u64)>> {
         let n = weights.len();
         let mut arrived: Vec<Vec<(u64, u64)>> = vec![Vec::new(); n];
@@ -185,7 +190,7 @@ impl Chains {
     }
 }
 
-/// Ranges in order, those that touch as one.
+/// Sorts ranges and joins those that touch.
 pub(crate) fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut merged: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
@@ -198,8 +203,8 @@ pub(crate) fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     merged
 }
 
-/// Takes `amount` addresses out of `ranges`: one range that is just as long or the shortest that is longer, else the longest
-/// first.
+/// Removes `amount` addresses from `ranges`. Takes one range of exactly that length, or the shortest longer
+/// one, or else the longest ranges first.
 fn cut(ranges: &mut Vec<(u64, u64)>, amount: u64) -> Vec<(u64, u64)> {
     let (mut taken, mut missing) = (Vec::new(), amount);
     while missing > 0 {
@@ -231,7 +236,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn nothing_is_told_of_an_order_without_time() {
+    fn no_order_is_derived_without_time() {
         let instance = small_instance(SmallParams::with_features(9, 0), 1);
         let over = || Budget::unlimited().with_time_limit(Duration::ZERO);
         let free = || Budget::unlimited();

@@ -1,4 +1,6 @@
-//! Every exact solver by name.
+//! The registries: every exact solver by name, problem by problem.
+//!
+//! The registries of spilling, tiers, timelines and fusion are in their own modules.
 
 use crate::joint::JointExact;
 use crate::orders::{Method, OrderBrute, OrderSolver};
@@ -10,30 +12,31 @@ use plimsoll_model::{
     Build, Entry, Joint, Kind, Offsets, Orders, Setup, SharedObjects, SplitBuffers, guarded,
 };
 
-/// A library of others that some solvers stand on. Where the feature is off, they are not in the lists below.
+/// An optional third-party library. Without its feature, the solvers that need it are absent from the
+/// registries.
 #[derive(Clone, Copy, Debug)]
 pub struct Library {
-    /// The feature of the build that brings it in.
+    /// The Cargo feature that links the library.
     pub feature: &'static str,
-    /// Its own name.
+    /// The name of the library, as its authors write it.
     pub name: &'static str,
-    /// The solvers that need it, of any problem, without their variants.
+    /// The solvers of any problem that need the library, without their ablation variants.
     pub solvers: &'static [&'static str],
-    /// Whether it calculates in floating point, so that what it proves rests on its tolerances.
+    /// Whether the library computes in floating point, so that its proofs depend on tolerances.
     pub is_floating: bool,
-    /// Whether this build has it.
+    /// Whether this build links the library.
     pub is_present: bool,
 }
 
 impl Library {
-    /// The library that a solver stands on, or a variant of one.
+    /// Returns the library that a solver needs. An ablation variant `NAME:no-PART` needs the same as `NAME`.
     pub fn of(solver: &str) -> Option<&'static Self> {
         let plain = solver.split_once(':').map_or(solver, |(plain, _)| plain);
         LIBRARIES.iter().find(|library| library.solvers.contains(&plain))
     }
 }
 
-/// Every library there could be.
+/// Every optional library, linked or not.
 pub const LIBRARIES: &[Library] = &[
     Library {
         feature: "ilp",
@@ -56,14 +59,14 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "exact",
         kind: Kind::Exact,
-        about: "cheap orders and bounds first; search only where they leave a gap",
+        about: "bounds and placement heuristics first; branch and bound only where they leave a gap",
         source: "this project",
         build: &|setup| guarded(Exact::new(setup)),
     },
     Entry {
         name: "search",
         kind: Kind::Exact,
-        about: "branch and bound on valleys (intervals) or canonical orders (all else), restarts, exact memo",
+        about: "branch and bound on valleys (intervals) or canonical orders (otherwise), with restarts and a memo",
         source: "this project; Moffitt 2023, MiniMalloc",
         build: &|setup| guarded(Search::new(setup)),
     },
@@ -79,24 +82,24 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "smt",
         kind: Kind::Exact,
-        about: "disjunctions over integer offsets, closed in on the peak by z3",
+        about: "disjunctions over integer offsets, solved by z3 with bisection on the peak",
         source: "satisfiability modulo difference logic; z3 (de Moura and Bjorner 2008)",
         build: &|setup| guarded(crate::smt::Smt::new(setup)),
     },
     Entry {
         name: "brute-force",
         kind: Kind::Exact,
-        about: "every order of at most nine buffers, as the judge of the others",
+        about: "every order of at most nine buffers, to cross-check other solvers",
         source: "this project",
         build: &|_| guarded(BruteForce),
     },
 ];
 
-/// Every exact solver for scattered layouts.
+/// Every exact solver for split buffers.
 pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "exact",
     kind: Kind::Exact,
-    about: "least flow through the order of time where there is one, else stable sets by column generation",
+    about: "minimum flow where compatibility is a partial order, else column generation over stable sets",
     source: "this project; Dilworth 1950, Gilmore and Gomory 1961, Farley 1990",
     build: &|setup| guarded(ScatteredExact::new(setup)),
 }];
@@ -107,18 +110,18 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
     Entry {
         name: "pool-ilp",
         kind: Kind::Exact,
-        about: "integer program: every pool is led by its largest buffer, one member alive per pool and clique",
+        about: "integer program: the largest buffer represents its object, at most one buffer per object and clique",
         source: "asymmetric representatives for colouring (Campelo, Campos, Correa 2008); good_lp, HiGHS",
         build: &|setup| guarded(crate::ilp::PoolIlp::new(setup)),
     },
 ];
 
-/// Every exact solver for order and offsets together.
+/// Every exact solver that chooses order and offsets together, the default first.
 pub const JOINT: &[Entry<Joint>] = &[
     Entry {
         name: "exact",
         kind: Kind::Exact,
-        about: "best order, its layout; where that leaves holes, all orders of small graphs or a walk among good ones",
+        about: "best order and its layout; if a gap remains, all orders of small graphs or a local search over good orders",
         source: "this project",
         build: &|setup| guarded(JointExact::new(setup)),
     },
@@ -137,21 +140,21 @@ pub const ORDERS: &[Entry<Orders>] = &[
     Entry {
         name: "exact",
         kind: Kind::Exact,
-        about: "reductions and cuts, then search and levels from both ends with more and more nodes",
+        about: "reductions and cuts, then search and bidirectional dynamic programming with growing node limits",
         source: "this project",
         build: &|setup| guarded(OrderSolver::new(setup, Method::Staged)),
     },
     Entry {
         name: "dp",
         kind: Kind::Exact,
-        about: "dynamic programming over downsets, level by level of the peak",
+        about: "dynamic programming over downsets, by increasing peak",
         source: "Ahn et al. 2020, SERENITY; bottleneck shortest paths",
         build: &|setup| guarded(OrderSolver::new(setup, Method::Paths)),
     },
     Entry {
         name: "search",
         kind: Kind::Exact,
-        about: "depth first below the best, runs that lose nothing, exact memo of failed downsets",
+        about: "depth-first branch and bound, forced safe runs, exact memo of failed downsets",
         source: "this project; Liu 1987 for hills and valleys",
         build: &|setup| guarded(OrderSolver::new(setup, Method::Search)),
     },
@@ -166,13 +169,14 @@ pub const ORDERS: &[Entry<Orders>] = &[
     Entry {
         name: "brute-force",
         kind: Kind::Exact,
-        about: "all downsets of at most twenty operators, as the judge of the others",
+        about: "all downsets of at most twenty operators, to cross-check other solvers",
         source: "this project",
         build: &|_| guarded(OrderBrute),
     },
 ];
 
-/// The exact solvers with one part switched off each, for ablation: `NAME:no-PART`. Not for everyday use.
+/// Returns the ablation variants of the solvers for offsets, named `NAME:no-PART`. Each has one technique
+/// switched off; they are meant for experiments.
 pub fn variants() -> impl Iterator<Item = &'static Entry<Offsets>> {
     let all = SEARCHES.iter();
     #[cfg(feature = "ilp")]
@@ -183,29 +187,29 @@ pub fn variants() -> impl Iterator<Item = &'static Entry<Offsets>> {
 }
 
 const SEARCHES: &[Entry<Offsets>] = &[
-    valley("search:no-restarts", "one run, no restarts", &|s| {
+    valley("search:no-restarts", "a single run without restarts", &|s| {
         guarded(search(s, |p| p.rules.restarts = false))
     }),
-    valley("search:no-lookahead", "options are ordered by shape alone", &|s| {
+    valley("search:no-lookahead", "orders options by shape alone", &|s| {
         guarded(search(s, |p| p.rules.lookahead = false))
     }),
-    valley("search:no-levels", "every run starts from the ground", &|s| {
+    valley("search:no-levels", "starts every run from the root", &|s| {
         guarded(search(s, |p| p.rules.levels = 0))
     }),
-    valley("search:no-plain-runs", "lookahead and levels from the first run on", &|s| {
+    valley("search:no-plain-runs", "uses lookahead and levels from the first run on", &|s| {
         guarded(search(s, |p| p.rules.plain_runs = 0))
     }),
     valley("search:no-memo", "no memo of failed states", &|s| guarded(search(s, |p| p.rules.memo = false))),
-    valley("search:no-wall-waste", "no bound on what walls leave empty", &|s| {
+    valley("search:no-wall-waste", "no bound on the space wasted beside walls", &|s| {
         guarded(search(s, |p| p.rules.wall_waste = false))
     }),
-    valley("search:no-twins", "twins are tried one by one", &|s| {
+    valley("search:no-twins", "tries interchangeable buffers separately", &|s| {
         guarded(search(s, |p| p.rules.twins = false))
     }),
-    valley("search:no-failure-weights", "sections are not weighted by failures", &|s| {
+    valley("search:no-failure-weights", "does not weight sections by failures", &|s| {
         guarded(search(s, |p| p.rules.failure_weights = false))
     }),
-    valley("search:canonical", "canonical branching also on intervals", &|s| {
+    valley("search:canonical", "canonical branching on intervals too", &|s| {
         guarded(search(s, |p| p.canonical = true))
     }),
     valley("search:no-windows", "valley branching alone: no sweeps, no windows", &|s| {
@@ -220,17 +224,17 @@ const SEARCHES: &[Entry<Offsets>] = &[
     valley("search:no-inner-sweeps", "no sweeps from sections in the middle", &|s| {
         guarded(search(s, |p| p.windows = Some(WindowRules { sweeps: false, ..WindowRules::default() })))
     }),
-    valley("search:no-sweep-ahead", "sweeps do not look ahead", &|s| {
+    valley("search:no-sweep-ahead", "sweeps without lookahead", &|s| {
         guarded(search(s, |p| p.windows = Some(WindowRules { ahead: 0, ..WindowRules::default() })))
     }),
-    valley("search:no-learning", "no clauses about orders", &|s| guarded(search(s, |p| p.learn = None))),
-    valley("search:no-stacks", "learning bounds a buffer by one below it, not by all", &|s| {
+    valley("search:no-learning", "no clause learning", &|s| guarded(search(s, |p| p.learn = None))),
+    valley("search:no-stacks", "learning bounds a buffer by one buffer below it instead of by all", &|s| {
         guarded(search(s, |p| p.learn = Some(LearnRules { stacks: false, ..LearnRules::default() })))
     }),
-    valley("search:no-shortening", "what is learnt is explained in full", &|s| {
+    valley("search:no-shortening", "does not shorten learnt clauses", &|s| {
         guarded(search(s, |p| p.learn = Some(LearnRules { shorten: false, ..LearnRules::default() })))
     }),
-    valley("search:no-learnt-symmetry", "learning sees twins and mirror images apart", &|s| {
+    valley("search:no-learnt-symmetry", "learning ignores twins and mirror images", &|s| {
         guarded(search(s, |p| p.learn = Some(LearnRules { symmetry: false, ..LearnRules::default() })))
     }),
 ];

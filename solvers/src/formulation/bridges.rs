@@ -1,9 +1,9 @@
 //! Inequalities over orders alone, between cliques that share a buffer.
 //!
-//! The members of a clique S below `j` carry it and those above lie on it. With `slack_S` the peak allowed
-//! less the weight of S, and `u_S` the sum of the sizes in S below `j`, that is `u_S <= o_j <= u_S +
-//! slack_S`. Two cliques S and T with `j` in both so give `u_S <= u_T + slack_T`, where members of both
-//! cancel:
+//! In a clique S, the members below `j` support it and those above lie on it. Let `slack_S` be the allowed
+//! peak minus the weight of S, and `u_S` the total size of the members of S below `j`. Then `u_S <= o_j <=
+//! u_S + slack_S`. Two cliques S and T that both contain `j` give `u_S <= u_T + slack_T`, where common
+//! members cancel:
 //!
 //! ```text
 //!   over S \ T: sum s_i [i below j]   +   over T \ S: sum s_i [i above j]   <=   slack_T + weight of T \ S
@@ -13,13 +13,13 @@
 //!   |  a  || a'  |
 //! ```
 //!
-//! A bridge chains orders of different steps without touching an offset. Where cliques fill the peak, as
-//! in a perfect packing, that is a subset-sum condition and decides most orders.
+//! A bridge links orders at different steps without using an offset. Where cliques fill the peak, as in a
+//! perfect packing, it is a subset-sum condition and decides most orders.
 
 use super::part::Part;
 use plimsoll_model::Budget;
 
-/// `sum of size [order] <= most`: each term names a pair, whether its first member lies below, and a size.
+/// `sum of size [order] <= most`: each term is a pair, whether its first member lies below, and a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bridge {
     /// Pair, `true` for "first below second", size in units.
@@ -28,9 +28,9 @@ pub(crate) struct Bridge {
     pub most: i64,
 }
 
-/// Hands over the bridges of a part under a peak that can be broken at all, at most `count`, least slack first,
-/// until the time of `watch` ends: they are consequences, so any number of them is right.
-/// O(q^2 k + count x k) for q cliques of k members.
+/// Passes at most `count` bridges that can be violated to the callback, least slack first, until the time of
+/// `watch` ends. Bridges are implied, so any subset of them is valid. O(q^2 k + count x k) for q cliques of k
+/// members.
 pub(crate) fn bridges(
     part: &Part,
     upper: i64,
@@ -50,7 +50,7 @@ pub(crate) fn bridges(
                 return;
             }
             let (only_from, only_to) = (without(from, to), without(to, from));
-            // Nothing shared, or nothing to break.
+            // Nothing shared, or nothing that can be violated.
             if at == to_at || only_to.len() == to.len() || weight(&only_from) <= slack {
                 continue;
             }

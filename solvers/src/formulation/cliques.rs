@@ -1,14 +1,14 @@
-//! Cliques that cover all conflicts.
+//! An edge clique cover of the conflict graph.
 
 use plimsoll_model::Budget;
 
-/// Cliques of the graph that together hold every edge, none inside another.
+/// Returns maximal cliques of the graph that together cover every edge, none inside another.
 ///
-/// `sets` are the sections: each is taken as it is where it is a clique (always, without exclusions), else
-/// it is covered by greedy cliques. Edges in no section are separations. Every clique is then extended by
-/// whoever conflicts with all of it, larger sizes first. A buffer without neighbours is a clique of one.
-/// O(edges x n x d) at worst, in practice one pass over the sections. Where the time of `watch` ends, not every edge is
-/// held.
+/// `sets` are the sections. A section that is a clique (always, without exclusions) is used as it is;
+/// otherwise greedy cliques cover it. Edges in no section come from separations. Every clique is then
+/// extended by buffers that conflict with all its members, larger sizes first. A buffer without neighbours is
+/// a clique of one. O(edges x n x d) at worst, in practice one pass over the sections. If the time of `watch`
+/// ends first, some edges may be uncovered.
 pub(crate) fn cover(
     neighbours: &[Vec<usize>],
     size: &[i64],
@@ -39,7 +39,7 @@ pub(crate) fn cover(
 struct Covered<'a> {
     neighbours: &'a [Vec<usize>],
     size: &'a [i64],
-    /// For every entry of the neighbour lists, whether a clique holds it.
+    /// For every entry of the neighbour lists, whether a clique covers it.
     seen: Vec<Vec<bool>>,
 }
 
@@ -52,7 +52,7 @@ impl Covered<'_> {
         set.iter().enumerate().all(|(at, &a)| set[at + 1..].iter().all(|&b| self.edge(a, b).is_some()))
     }
 
-    /// Extends a clique until nobody fits, and marks its edges.
+    /// Extends a clique until it is maximal, and marks its edges.
     fn grow(&mut self, mut clique: Vec<usize>) -> Vec<usize> {
         let first = clique[0];
         let mut candidates: Vec<usize> = self.neighbours[first].clone();
@@ -75,7 +75,8 @@ impl Covered<'_> {
     }
 }
 
-/// Drops cliques inside others and adds single buffers in none; longest first, then by members.
+/// Drops cliques contained in others and adds a singleton for each uncovered buffer; longest first, then by
+/// members.
 fn maximal(mut cliques: Vec<Vec<usize>>, n: usize) -> Vec<Vec<usize>> {
     cliques.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     cliques.dedup();
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn every_edge_is_in_a_maximal_clique() {
-        // A square 0-1-2-3 with the diagonal 0-2, and 4 alone; the "section" {0,1,2,3} is no clique.
+        // A square 0-1-2-3 with the diagonal 0-2, and an isolated 4; the "section" {0,1,2,3} is not a clique.
         let neighbours = vec![vec![1, 2, 3], vec![0, 2], vec![0, 1, 3], vec![0, 2], vec![]];
         let cliques = cover(
             &neighbours,

@@ -1,20 +1,21 @@
-//! Where each buffer may lie below a given peak, and who must lie below whom.
+//! Offset ranges and forced orders of buffers below a given peak.
 
 use super::part::Part;
 use plimsoll_model::Budget;
 
-/// Rounds of narrowing at most: a contradiction can otherwise creep upwards unit by unit.
+/// Limit on propagation rounds: a contradiction can otherwise creep upwards unit by unit.
 const ROUNDS: usize = 64;
 
 /// Bounds on offsets and forced orders for layouts of a part that end at or below `upper`.
 ///
-/// Exact integer reasoning, repeated until nothing changes:
-/// - `i` cannot lie below `j` where `low_i + rise_ij > high_j`; then `j` lies below `i`;
-/// - who lies below `i` lifts it to its own lowest end; members of one clique do so together, being stacked;
+/// Exact integer propagation, repeated until nothing changes:
+/// - `i` cannot lie below `j` if `low_i + rise_ij > high_j`; then `j` lies below `i`;
+/// - a buffer below `i` lifts `i` to its own lowest end; the members of one clique do so together, as a
+///   stack;
 /// - the same from above.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {
-    /// The peak allowed, units.
+    /// The allowed peak, units.
     pub upper: i64,
     /// Lowest offsets, units.
     pub low: Vec<i64>,
@@ -25,15 +26,15 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    /// `None` where no layout ends at or below `upper`. `symmetry` keeps one of each class of equal
-    /// layouts, see [`Domain::break_symmetry`]. Narrowing ends where the time of `watch` does.
-    /// O(rounds x (c + total clique size squared)).
+    /// Propagates to a fixpoint, or until the time of `watch` ends. `None` if no layout ends at or below
+    /// `upper`. With `symmetry`, one of each class of equivalent layouts stays, see
+    /// [`Domain::break_symmetry`]. O(rounds x (c + total clique size squared)).
     pub fn new(part: &Part, upper: i64, symmetry: bool, watch: &mut Budget) -> Option<Self> {
         let mut domain = Self::plain(part, upper, symmetry)?;
         domain.propagate(part, watch).then_some(domain)
     }
 
-    /// The same without narrowing.
+    /// The same without propagation.
     pub fn plain(part: &Part, upper: i64, symmetry: bool) -> Option<Self> {
         let mut domain = Self {
             upper,
@@ -54,19 +55,19 @@ impl Domain {
         Some(domain)
     }
 
-    /// Whether `i` must lie below `j`, as far as known.
+    /// Whether `i` must lie below `j`, if the domain decides that.
     pub fn order(&self, part: &Part, i: usize, j: usize) -> Option<bool> {
         let below = self.below[part.pair(i, j)?]?;
         Some(below == (i < j))
     }
 
-    /// Fixes the order of some pairs so that of equivalent layouts at least one stays.
+    /// Fixes the order of some pairs such that at least one of each class of equivalent layouts stays.
     ///
     /// *Twins* are conflicting buffers of equal size and alignment, neither fixed, with the same other
-    /// neighbours: swapping their offsets gives a layout of the same peak, so the lower id may lie below.
-    /// *Mirror*: where nothing is fixed or aligned, turning a layout upside down below its peak gives one
-    /// of the same peak, so one pair may be put in order. The pair must hold no twin: first mirror, then
-    /// sort the twins, and the mirrored pair has not moved.
+    /// neighbours. Swapping their offsets keeps the peak, so the lower id may lie below. *Mirror*: where no
+    /// buffer is fixed or aligned, turning a layout upside down keeps the peak, so one pair may be ordered.
+    /// That pair must contain no twin: apply the mirror first, then sort the twins, and the mirrored pair has
+    /// not moved.
     fn break_symmetry(&mut self, part: &Part) {
         let mut has_twin = vec![false; part.len()];
         for (at, &(i, j)) in part.pairs.iter().enumerate() {
@@ -85,7 +86,7 @@ impl Domain {
         if !part.mirrors() {
             return;
         }
-        // The pair that constrains most: large and with many neighbours.
+        // Choose the pair that constrains most: large buffers with many neighbours.
         let weight = |i: usize| i128::from(part.size[i]) * part.neighbours[i].len() as i128;
         let free = part.pairs.iter().enumerate().filter(|(_, (i, j))| !has_twin[*i] && !has_twin[*j]);
         let best = free.max_by_key(|&(at, &(i, j))| (weight(i) + weight(j), std::cmp::Reverse(at)));
@@ -94,7 +95,7 @@ impl Domain {
         }
     }
 
-    /// Narrows until nothing changes or long enough; false where nothing is left.
+    /// Propagates until nothing changes or the limit is reached; false if the domain is empty.
     fn propagate(&mut self, part: &Part, watch: &mut Budget) -> bool {
         for _ in 0..ROUNDS {
             let mut changed = false;
@@ -114,7 +115,7 @@ impl Domain {
                 changed |= self.press(part, a, self.high[b] - part.rise(a, b));
             }
             for clique in &part.cliques {
-                // What is narrow so far is right.
+                // The bounds derived so far are valid.
                 if watch.tick().is_some() {
                     return true;
                 }
@@ -130,7 +131,7 @@ impl Domain {
         true
     }
 
-    /// Lifts and presses each member by what must lie below and above it.
+    /// Raises and lowers the bounds of each member by the buffers that must lie below and above it.
     fn stack(&mut self, part: &Part, clique: &[usize]) -> bool {
         let mut changed = false;
         for &j in clique {
@@ -162,7 +163,8 @@ impl Domain {
     fn lift(&mut self, part: &Part, i: usize, floor: i64) -> bool {
         let higher = floor > self.low[i];
         if higher {
-            // Alignments and offsets are far below the limits of i64; a fixed buffer lifted is refused later.
+            // Alignments and offsets are far below the limits of i64; a lifted fixed buffer is rejected
+            // later.
             self.low[i] = floor.div_euclid(part.align[i]) * part.align[i];
             if self.low[i] < floor {
                 self.low[i] += part.align[i];

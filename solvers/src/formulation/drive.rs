@@ -1,4 +1,4 @@
-//! Runs an engine over the parts of an instance and keeps what is proved.
+//! Runs an engine over the parts of an instance and maintains incumbent and bound.
 
 use super::greedy;
 use super::part::Part;
@@ -8,40 +8,41 @@ use plimsoll_model::{
 };
 use std::time::Instant;
 
-/// What an engine is asked: a layout of the part that ends at or below `upper`, as low as possible. Units.
+/// The question to an engine: find a layout of the part that ends at or below `upper`, as low as possible.
+/// Units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     pub part: &'a Part,
-    /// The bound on the whole instance so far: to end below it is worth nothing.
+    /// The bound on the whole instance so far. A peak below it gains nothing.
     pub lower: i64,
-    /// To end at or below it is enough.
+    /// A peak at or below this is good enough.
     pub enough: i64,
-    /// To end above it is useless.
+    /// A peak above this is useless.
     pub upper: i64,
-    /// A layout known so far, whatever its peak.
+    /// The best known layout, whatever its peak.
     pub known: &'a [i64],
 }
 
-/// What an engine has proved of its task.
+/// What an engine proved about its task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// No layout of the part ends below this; `lower` of the task where nothing was proved. Units.
+    /// No layout of the part ends below this; the task's `lower` if nothing was proved. Units.
     pub lower: i64,
-    /// Why it gave up, if it did.
+    /// Why the engine stopped early, if it did.
     pub stop: Option<Stop>,
 }
 
-/// Called with every layout found; says whether it passed the checker.
+/// Called with every layout found; returns whether it passed the checker.
 pub(crate) type Found<'a> = dyn FnMut(&[i64]) -> bool + 'a;
 
 /// An exact method for one part.
 pub(crate) trait Engine {
     fn name(&self) -> &'static str;
 
-    /// Works on a task until it is settled or the budget is spent. Every layout goes through `found`.
+    /// Works on a task until it is settled or the budget ends. Every layout goes through `found`.
     ///
     /// # Errors
-    /// Broken machinery.
+    /// If the engine fails internally.
     fn solve(
         &self,
         task: Task<'_>,
@@ -53,10 +54,10 @@ pub(crate) trait Engine {
 
 /// Solves an instance part by part.
 ///
-/// The incumbent of the whole takes the best layout of each part, so its peak is the highest of theirs. Only
-/// parts above the bound are worked on; larger ones come last, so that a limit hits the fewest. The bound
-/// of the whole is the highest of a part, raised with [`Witness::Search`] only by what an engine proved, or
-/// with a clique.
+/// The incumbent combines the best layouts of the parts, so its peak is the highest of theirs. Only parts
+/// above the bound are solved, larger ones last, so that a limit affects the fewest. The bound of the
+/// instance is the highest bound of a part. It is raised with [`Witness::Search`] only by an engine's proof,
+/// or with a clique.
 pub(crate) fn drive(
     engine: &dyn Engine,
     absorb: bool,
@@ -138,7 +139,7 @@ impl<'a> Run<'a> {
         self.instance.capacity().is_none_or(|capacity| value <= capacity)
     }
 
-    /// Tells the observer of the incumbent, if it is a solution.
+    /// Reports the incumbent to the observer if it is a solution.
     fn report(&mut self) {
         let value = self.value();
         if self.fits(value) {
@@ -146,12 +147,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Takes over a layout of one part if the checker agrees and it is lower; true where the checker agrees.
+    /// Accepts a layout of one part if the checker accepts it and it is lower. Returns whether the checker
+    /// accepted it.
     fn accept(&mut self, at: usize, offsets: &[i64]) -> bool {
         let mut best = self.best.clone();
         best[at] = offsets.to_vec();
         let layout = self.assemble(&best);
-        // Other parts may still be above the capacity; that is no fault of this one.
+        // Other parts may still exceed the capacity, which does not invalidate this one.
         let fault = if self.fits(layout.peak(self.instance)) {
             !Offsets::check(self.instance, &layout).is_empty()
         } else {
@@ -178,7 +180,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Bounds by the heaviest clique of each part.
+    /// Raises the bound by the heaviest clique of each part.
     fn raise_by_cliques(&mut self) {
         let heaviest: Vec<LowerBound> = self
             .parts
@@ -194,8 +196,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The bound of the whole in units, rounded up: every peak of a grained layout is a multiple of the
-    /// grain.
+    /// The bound of the instance in units, rounded up: every peak is a multiple of the grain.
     fn lower(&self) -> i64 {
         (self.bound.value.get() as i64 + self.grain - 1) / self.grain
     }
@@ -244,9 +245,10 @@ impl<'a> Run<'a> {
         }
         let verdict = verdict?;
         let value = Bytes::new((verdict.lower * self.grain) as u64);
-        // Where nothing was proved, the bound is that of the whole, above which this part need not reach.
+        // If nothing was proved, `verdict.lower` is the bound of the whole, which this part need not reach.
         if verdict.lower > lower && verdict.lower > self.parts[at].peak(&self.best[at]) {
-            let reason = format!("a bound of {value} bytes above a layout that passed the checker");
+            let reason =
+                format!("the bound of {value} bytes exceeds the peak of a layout that passed the checker");
             return Err(SolveError::Machinery { solver: self.name, reason });
         }
         if verdict.lower > lower {

@@ -1,10 +1,11 @@
-//! A quick layout to start from.
+//! An initial layout by first fit.
 
 use super::part::Part;
 
-/// The best of a few first-fit placements: by size, by size and number of conflicts, by number of conflicts.
+/// Returns the best of three first-fit placements: by size, by size times number of conflicts, by number of
+/// conflicts.
 ///
-/// Fixed buffers lie where they must; every other takes the lowest allowed offset clear of the placed
+/// Fixed buffers keep their offsets. Every other buffer takes the lowest allowed offset clear of the placed
 /// buffers it conflicts with. O(n log n + c log c) per order.
 pub(super) fn place(part: &Part) -> Vec<i64> {
     let degree = |i: usize| part.neighbours[i].len() as i128;

@@ -1,17 +1,17 @@
-//! What the ILP and the SMT formulations of the offset problem share.
+//! The parts that the ILP and SMT formulations of the offset problem share.
 //!
-//! An instance falls apart into [`Part`]s: connected components of the conflict graph, counted in units of
-//! the instance's grain, less the buffers another one absorbs. Parts share no constraint; the peak of the
-//! whole is the highest of theirs. A [`Domain`] narrows, for a given peak, where each buffer may lie and
-//! who must lie below whom. [`drive()`] runs an [`Engine`] over the parts, keeps the incumbent and the
-//! bound, and asks the checker before it believes any layout.
+//! An instance decomposes into [`Part`]s: connected components of the conflict graph, measured in units of
+//! the instance's grain, without the buffers absorbed by others. Parts share no constraint, so the peak of
+//! the instance is the highest peak of a part. For a given peak, a [`Domain`] bounds the offset of each
+//! buffer and derives forced orders. [`drive()`] runs an [`Engine`] over the parts, maintains incumbent and
+//! bound, and accepts a layout only after the checker.
 //!
 //! ```text
 //! instance --split--> parts --greedy--> incumbent --engine, part by part--> layouts and bounds --check--> outcome
 //! ```
 //!
-//! Invariants: a layout of the parts always expands to a layout of the instance with the same peak;
-//! everything counted in units fits `i64` because the instance's ceiling does.
+//! Invariants: a layout of the parts always expands to a layout of the instance with the same peak. All
+//! values in units fit `i64` because the instance's ceiling does.
 
 mod bridges;
 mod cliques;

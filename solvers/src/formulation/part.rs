@@ -3,13 +3,13 @@
 use super::cliques::cover;
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Section, gcd, sections};
 
-/// A connected component of the conflict graph; everything is counted in units of the grain.
+/// A connected component of the conflict graph, measured in units of the grain.
 ///
-/// A buffer is *absorbed* by a host that is at least as large, does not conflict with it, and conflicts with
-/// everybody it conflicts with: wherever the host lies, the absorbed buffer can lie at the same offset,
-/// because all its neighbours keep clear of the host. Absorbed buffers are left out of the part and put
-/// back by [`Part::expand`]. An alignment must divide the host's, so that the shared offset is allowed; a
-/// fixed buffer is absorbed only by one fixed at the same offset.
+/// A host *absorbs* a buffer if it is at least as large, does not conflict with it, and conflicts with all of
+/// its neighbours. The absorbed buffer can always lie at the host's offset because all its neighbours avoid
+/// the host. Absorbed buffers are omitted from the part and restored by [`Part::expand`]. The buffer's
+/// alignment must divide the host's, so that the shared offset is allowed. A fixed buffer is absorbed only by
+/// a host fixed at the same offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// The buffers, ascending; all vectors below follow this order.
@@ -18,15 +18,15 @@ pub(crate) struct Part {
     pub size: Vec<i64>,
     /// Offsets are multiples of this, units.
     pub align: Vec<i64>,
-    /// Offsets that are given, units.
+    /// Fixed offsets, units.
     pub fixed: Vec<Option<i64>>,
-    /// Who conflicts with whom, ascending.
+    /// Per buffer: the buffers that conflict with it, ascending.
     pub neighbours: Vec<Vec<usize>>,
     /// All conflicting pairs `(i, j)` with `i < j`, ascending.
     pub pairs: Vec<(usize, usize)>,
-    /// Cliques of the conflict graph that cover all pairs, none inside another.
+    /// Maximal cliques that cover all conflicting pairs, none inside another.
     pub cliques: Vec<Vec<usize>>,
-    /// Where the pairs of each first member start.
+    /// Per buffer: the start of its pairs as first member in `pairs`.
     starts: Vec<usize>,
     /// Absorbed buffer and host, in the order of absorption.
     absorbed: Vec<(BufferId, BufferId)>,
@@ -35,11 +35,11 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Splits an instance; `absorb` leaves out absorbed buffers.
+    /// Splits an instance into parts; with `absorb`, dominated buffers are absorbed.
     ///
-    /// O(n + c) for n buffers and c conflicts without absorption; with it, up to O(d) subset tests of O(d)
-    /// per conflict, for degrees d.
-    /// Where the time of `watch` ends, cliques do not cover all pairs: no model may be made of such parts.
+    /// O(n + c) for n buffers and c conflicts without absorption. With it, up to O(d) subset tests of O(d)
+    /// per conflict, for degrees d. If the time of `watch` ends first, the cliques do not cover all pairs,
+    /// and no model may be built from the parts.
     pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool, watch: &mut Budget) -> Vec<Self> {
         let sections = sections(instance);
         let components = graph.components();
@@ -76,7 +76,7 @@ impl Part {
         let sets = sections.iter().map(|s| s.buffers.iter().filter_map(local).collect()).collect();
         Self {
             cliques: cover(&neighbours, &size, sets, watch),
-            // An alignment of one byte divides every grain.
+            // An alignment of one byte divides every grain, so it counts as one unit.
             align: ids.iter().map(|&id| units(instance.buffer(id).alignment()).max(1)).collect(),
             fixed: ids.iter().map(|&id| instance.buffer(id).fixed().map(units)).collect(),
             size,
@@ -102,15 +102,16 @@ impl Part {
         found.ok().map(|at| self.starts[i] + at)
     }
 
-    /// How far above `i` a buffer `j` on top of it starts at least: the size of `i`, rounded up to what
-    /// divides both alignments, because both offsets are multiples of that. Units.
+    /// The minimum distance from the offset of `i` to that of a buffer `j` on top of it, units: the size of
+    /// `i` rounded up to the greatest common divisor of both alignments, because both offsets are multiples
+    /// of it.
     pub fn rise(&self, i: usize, j: usize) -> i64 {
         let common = gcd(self.align[i] as u64, self.align[j] as u64) as i64;
-        // The ceiling of the instance leaves room for rounding.
+        // The instance's ceiling leaves enough range for rounding.
         (self.size[i] + common - 1) / common * common
     }
 
-    /// True where turning a layout upside down gives a layout: no offset is fixed and none is aligned.
+    /// True if turning a layout upside down gives a layout: no offset is fixed and none is aligned.
     pub fn mirrors(&self) -> bool {
         self.fixed.iter().all(Option::is_none) && self.align.iter().all(|&align| align == 1)
     }
@@ -127,7 +128,7 @@ impl Part {
         weighed.reduce(|best, next| if next.1 > best.1 { next } else { best })
     }
 
-    /// Writes offsets of the part, and of whom it absorbed, into a layout of the instance.
+    /// Writes the offsets of the part and of its absorbed buffers into a layout of the instance.
     pub fn expand(&self, offsets: &[i64], layout: &mut [Bytes]) {
         for (&id, &offset) in self.ids.iter().zip(offsets) {
             layout[id.index()] = Bytes::new((offset * self.grain) as u64);
@@ -137,14 +138,13 @@ impl Part {
         }
     }
 
-    /// Number of buffers left out.
+    /// Number of absorbed buffers.
     pub fn absorbed(&self) -> usize {
         self.absorbed.len()
     }
 
-    /// Pushes every buffer down as far as the given order of offsets allows: the exact layout that an
-    /// approximate one stands for. `None` where a fixed offset is in the way or two buffers at one place
-    /// conflict.
+    /// Turns approximate offsets into an exact layout: pushes every buffer down as far as their order allows.
+    /// `None` if a fixed offset is in the way or two conflicting buffers share a position.
     ///
     /// In the result each buffer lies at 0 or, up to alignment, on top of a conflicting one. O(n log n + c).
     pub fn settle(&self, rough: &[f64]) -> Option<Vec<i64>> {
@@ -164,15 +164,15 @@ impl Part {
     }
 }
 
-/// With more conflicts than this nothing is absorbed: looking for hosts would take longer than it saves.
+/// With more conflicts than this nothing is absorbed: the search for hosts would cost more than it saves.
 const ABSORB_CONFLICTS: usize = 200_000;
 
-/// Splits buffers into those kept and those absorbed, with their hosts, in the order of absorption.
+/// Splits buffers into those kept and those absorbed with their hosts, in the order of absorption.
 ///
-/// A host is at least as large, conflicts with everybody the guest conflicts with but not with the guest, and
-/// `allows` says whether it may host it otherwise. Each absorption is judged among those still there, so a
-/// solution is completed by undoing them in reverse: at that moment all neighbours of the guest are
-/// neighbours of the host. Buffers without conflicts are left alone.
+/// A host is at least as large as the guest and conflicts with all of its neighbours, but not with the guest;
+/// `allows` checks everything else. Each absorption considers only the remaining buffers. Undoing absorptions
+/// in reverse therefore completes a solution: at that moment all neighbours of the guest are neighbours of
+/// the host. Buffers without conflicts are never absorbed.
 pub(crate) fn absorb_dominated(
     instance: &Instance,
     graph: &ConflictGraph,
@@ -217,7 +217,7 @@ fn host_of(
 ) -> Option<BufferId> {
     let stays = |id: &&BufferId| here[id.index()];
     let around: Vec<BufferId> = graph.of_buffer(guest).iter().filter(stays).copied().collect();
-    // A host conflicts with all of them, so with the one that has the fewest neighbours.
+    // A host conflicts with all of them, in particular with the one that has the fewest neighbours.
     let pivot = around.iter().min_by_key(|id| (graph.of_buffer(**id).len(), **id))?;
     graph.of_buffer(*pivot).iter().filter(stays).copied().find(|&host| {
         host != guest

@@ -1,4 +1,5 @@
-//! Fusions as an integer program: `max sum of w_m x_m`, `sum of x_m <= 1` over the matches of every operator, `x` binary.
+//! Fusion as an integer program: `max sum of w_m x_m` with `sum of x_m <= 1` over the matches of every
+//! operator and `x` binary.
 
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
@@ -11,20 +12,20 @@ use plimsoll_model::{
 
 const NAME: &str = "ilp";
 
-/// Fusions by `HiGHS`; the registry calls it `ilp`.
+/// The integer program for fusion, solved by `HiGHS`; `ilp` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FusionIlp {
     setup: Setup,
 }
 
 impl FusionIlp {
-    /// With this seed and these threads.
+    /// Creates the solver with the seed and thread count of `setup`.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
 }
 
-/// Unfinished where the time of `watch` ends.
+/// Builds the program; incomplete if the time of `watch` ends.
 fn build(problem: &FusionProblem, watch: &mut Budget) -> HighsProblem {
     let mut variables = ProblemVariables::new();
     let chosen: Vec<Variable> =
@@ -48,7 +49,7 @@ fn build(problem: &FusionProblem, watch: &mut Budget) -> HighsProblem {
     program
 }
 
-/// The matches an answer says; none where two share an operator.
+/// The chosen matches in a solution; `None` if two share an operator.
 fn read(problem: &FusionProblem, values: &[f64]) -> Option<Vec<usize>> {
     let chosen: Vec<usize> = (0..values.len()).filter(|&at| values[at] > 0.5).collect();
     let mut taken = vec![false; problem.operators().len()];
@@ -72,7 +73,7 @@ impl Solver<Fusions> for FusionIlp {
         let mut chosen = longest_matches(problem);
         let mut stats = Stats::default();
         let mut stop = Stop::Completed;
-        // Without matches there is no program.
+        // Without matches the program is empty and not solved.
         if !problem.matches().is_empty() {
             let most = problem.matches().iter().map(|one| one.optimised as i64).sum::<i64>().max(1);
             let scale = Scale { most, unit: 1.0 };
@@ -88,7 +89,7 @@ impl Solver<Fusions> for FusionIlp {
                 chosen = found;
             }
             if let Some(least) = believed(answer.bound, most) {
-                // A bound below a valid choice would be HiGHS's error; it is not taken over.
+                // A bound below a valid choice would be an error of HiGHS and is not adopted.
                 let value = (least.min(0).unsigned_abs() as usize).max(problem.optimised(&chosen));
                 let witness = FusionWitness::Search { solver: NAME.to_owned() };
                 bound.raise(LowerBound::new(Relations::new(value), witness));

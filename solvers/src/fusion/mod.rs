@@ -1,7 +1,8 @@
-//! Fusions of greatest coverage: weighted set packing over the matches of patterns.
+//! Operator fusion of maximum coverage: weighted set packing over the matches of patterns.
 //!
-//! Matches that share operators form components, solved one by one: by prices of operators
-//! ([`fusion_prices`]) where the greedy choice meets them, else by taking the component apart at an operator, again and again.
+//! Matches that share operators form components, which are solved one at a time. If a greedy choice meets the
+//! bound by dual multipliers of operators ([`fusion_prices`]), it is optimal. Otherwise the component is
+//! decomposed at an operator, recursively.
 
 #[cfg(feature = "ilp")]
 mod ilp;
@@ -18,13 +19,13 @@ use split::Splitter;
 
 const NAME: &str = "exact";
 
-/// Fusions with proof, the default first.
+/// Every exact solver for fusion, the default first.
 pub const FUSIONS: &[Entry<Fusions>] = &[
     Entry {
         name: NAME,
         kind: Kind::Exact,
-        about: "takes components of matches apart at an operator, cut by prices, and remembers the parts",
-        source: "own; weighted set packing, weak duality",
+        about: "decomposes components of matches at an operator, with dual bounds and a memo of parts",
+        source: "this project; weighted set packing, weak duality",
         build: &|_| guarded(ExactFusion),
     },
     #[cfg(feature = "ilp")]
@@ -38,13 +39,14 @@ pub const FUSIONS: &[Entry<Fusions>] = &[
     Entry {
         name: "brute-force",
         kind: Kind::Exact,
-        about: "every choice of at most sixteen matches, as the judge of the others",
+        about: "every choice of at most sixteen matches, to cross-check other solvers",
         source: "this project",
         build: &|_| guarded(FusionBrute),
     },
 ];
 
-/// The search described [above](self). Reads no seed and uses one thread; a node is a component.
+/// The decomposition described [above](self); `exact` in the registry. Ignores the seed and uses one thread;
+/// a node is a component.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactFusion;
 
@@ -102,11 +104,11 @@ impl Solver<Fusions> for ExactFusion {
     }
 }
 
-/// Every choice of few matches.
+/// Brute force over all choices of matches; `brute-force` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FusionBrute;
 
-/// Beyond this many matches it declines.
+/// Problems with more matches are rejected.
 const MOST_MATCHES: usize = 16;
 
 impl Solver<Fusions> for FusionBrute {

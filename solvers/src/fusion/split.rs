@@ -1,21 +1,27 @@
-//! The best choice among matches that share operators, by taking them apart.
+//! The best choice among matches that share operators, by decomposition.
 //!
-//! Some operator is settled: one of the matches with it is chosen, or none. What is left falls into components, each solved on its
-//! own and remembered by its matches in full. As what is made inside a match is read inside, matches are paths in trees, or nearly so, that lead
-//! to a last operator. Where that one is settled, what is left are whole trees that lead to others: no more components than operators.
-//! Where trees are so deep that these take too much memory, a centroid is settled instead, and components halve. A component is done where
-//! its greedy choice meets its own prices, and an option is left where prices of what it leaves cannot lift it above the best one.
+//! The search branches on one operator: one of its matches is chosen, or none. The rest falls into
+//! components. Each is solved separately and memoised under its exact set of matches.
+//!
+//! Tensors produced inside a match are consumed inside it, so matches are (nearly) paths in trees that lead
+//! to a last operator. After branching on that operator, whole subtrees remain, so there are no more
+//! components than operators. If trees are so deep that these would take too much memory, the search branches
+//! on a centroid instead and components halve.
+//!
+//! A component is finished when its greedy choice meets its dual bound. An option is pruned when the dual
+//! bounds of its remaining parts cannot lift it above the best option.
 
 use plimsoll_model::fusion::{FusionProblem, Match, PRICE_UNIT};
 use plimsoll_model::{Budget, Stop, root};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Stack left below which a recursion takes more, and how much; bytes.
+/// Stack reserve below which a recursion allocates more, and the amount; bytes.
 const RED_ZONE: usize = 128 << 10;
 const STACK: usize = 4 << 20;
 
-/// Last operators are settled where all parts that can be left have so many matches together.
+/// The search branches on last operators if all parts that can remain contain at most this many matches
+/// together.
 const MOST_BELOW: usize = 1 << 23;
 
 const NONE: usize = usize::MAX;
@@ -28,25 +34,25 @@ pub(super) struct Choice {
 
 #[derive(Clone)]
 enum Known {
-    /// Prices show that no choice optimises more.
+    /// The dual bound: no choice optimises more operators.
     Bound(usize),
     Best(Rc<Choice>),
 }
 
-/// A component that is left.
+/// A component that remains after a branch.
 struct Part {
     matches: Vec<usize>,
-    /// What no choice exceeds; once solved, what the best one optimises.
+    /// Upper bound on any choice; once solved, the value of the best one.
     bound: usize,
     best: Option<Rc<Choice>>,
 }
 
-/// The most that can be had of sets of matches.
+/// Memoised solver for sets of matches.
 pub(super) struct Splitter<'a> {
     problem: &'a FusionProblem,
-    /// By matches, ascending. It is only looked up, never gone through.
+    /// Results by ascending set of matches. Only looked up, never iterated, so its order does not matter.
     known: HashMap<Vec<usize>, Known>,
-    /// Per place: its position among those at hand; [`NONE`] between uses.
+    /// Per operator: its position among those in use; [`NONE`] between uses.
     slots: Vec<usize>,
 }
 
@@ -59,14 +65,14 @@ impl<'a> Splitter<'a> {
         &self.problem.matches()[at]
     }
 
-    /// The best choice among matches that form one component, ascending.
+    /// The best choice among matches that form one component, in ascending order.
     pub fn best(&mut self, matches: &[usize], budget: &mut Budget) -> Result<Rc<Choice>, Stop> {
         let bound = match self.known.get(matches) {
             Some(Known::Best(best)) => return Ok(best.clone()),
             Some(&Known::Bound(bound)) => bound,
             None => self.priced(matches),
         };
-        // A node is dear enough to look at the clock.
+        // A node is expensive enough to check the clock.
         if let Some(stop) = budget.tick().or_else(|| budget.check()) {
             return Err(stop);
         }
@@ -81,7 +87,7 @@ impl<'a> Splitter<'a> {
         Ok(best)
     }
 
-    /// What no choice of a component exceeds.
+    /// Upper bound on any choice in a component.
     fn bound(&mut self, matches: &[usize]) -> usize {
         match self.known.get(matches) {
             Some(Known::Best(best)) => best.optimised,
@@ -150,7 +156,7 @@ impl<'a> Splitter<'a> {
         sets.into_iter().map(|matches| Part { bound: self.bound(&matches), matches, best: None }).collect()
     }
 
-    /// Makes the bound of a part what its best choice optimises.
+    /// Solves a part and sets its bound to the value of its best choice.
     fn solve(&mut self, part: &mut Part, budget: &mut Budget) -> Result<(), Stop> {
         if part.best.is_none() {
             let best = self.best(&part.matches, budget)?;
@@ -160,7 +166,7 @@ impl<'a> Splitter<'a> {
         Ok(())
     }
 
-    /// First come, first served, in the order of the matches.
+    /// Chooses each match that overlaps no earlier choice, in the order of the matches.
     fn greedy(&mut self, matches: &[usize]) -> Choice {
         let mut choice = Choice::default();
         for &at in matches {
@@ -177,7 +183,8 @@ impl<'a> Splitter<'a> {
         choice
     }
 
-    /// Numbers the places of these matches by first appearance and lists them; to be forgotten after use.
+    /// Numbers the operators of these matches by first appearance and lists them. The caller must reset the
+    /// numbers after use.
     fn number(&mut self, matches: &[usize]) -> Vec<usize> {
         let mut places = Vec::new();
         for &at in matches {
@@ -199,7 +206,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Per match its places by number, ascending by place, and how many places there are.
+    /// Per match its operators by number, in ascending operator order, and the list of operators.
     fn numbered(&mut self, matches: &[usize]) -> (Vec<Vec<usize>>, Vec<usize>) {
         let places = self.number(matches);
         let slots = |&at: &usize| self.one(at).places.iter().map(|&place| self.slots[place]).collect();
@@ -208,7 +215,7 @@ impl<'a> Splitter<'a> {
         (inside, places)
     }
 
-    /// The components of a set of matches, each ascending.
+    /// The connected components of a set of matches, each ascending.
     fn split(&mut self, matches: &[usize]) -> Vec<Vec<usize>> {
         let (inside, places) = self.numbered(matches);
         let mut parent: Vec<usize> = (0..places.len()).collect();
@@ -232,8 +239,9 @@ impl<'a> Splitter<'a> {
         sets
     }
 
-    /// The place to settle in a component: the last one, if the parts that this leaves, and those they leave, take little memory;
-    /// else the one without which a tree that spans the component falls into the smallest parts.
+    /// The operator to branch on in a component: the last one, if the parts that remain, recursively, take
+    /// little memory. Otherwise the operator whose removal splits a spanning tree of the component into the
+    /// smallest parts.
     fn pivot(&mut self, matches: &[usize]) -> usize {
         let (inside, places) = self.numbered(matches);
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
@@ -255,7 +263,8 @@ impl<'a> Splitter<'a> {
         places[(0..places.len()).min_by_key(|&slot| (parts[slot], places[slot])).expect("the same")]
     }
 
-    /// What prices of these matches alone show: shares of matches, lowered as far as matches allow, in one order and the other.
+    /// The dual bound of these matches: each match shares its weight among its operators; multipliers are
+    /// then lowered as far as matches allow, in ascending and in descending order.
     fn priced(&mut self, matches: &[usize]) -> usize {
         let (inside, places) = self.numbered(matches);
         let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
@@ -289,7 +298,7 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// A tree that spans what can be reached from a place, breadth first: places with their parents, [`NONE`] for the first.
+/// A breadth-first spanning tree from an operator: operators with their parents, [`NONE`] for the root.
 fn reach(from: usize, next: &[Vec<usize>]) -> Vec<(usize, usize)> {
     let mut tree = vec![(from, NONE)];
     let mut seen = vec![false; next.len()];
@@ -307,7 +316,7 @@ fn reach(from: usize, next: &[Vec<usize>]) -> Vec<(usize, usize)> {
     tree
 }
 
-/// Per place of a tree: the largest part that is left without it.
+/// Per vertex of a tree: the size of the largest part that remains without it.
 fn parts(tree: &[(usize, usize)]) -> Vec<usize> {
     let mut sizes = vec![1; tree.len()];
     let mut largest = vec![0; tree.len()];

@@ -1,10 +1,10 @@
-//! Runs `HiGHS` on a model built with `good_lp`, quietly, on a thread of its own.
+//! Runs `HiGHS` on a model built with `good_lp`, silently and on its own thread.
 //!
-//! `good_lp`'s own `solve` folds limits and gaps into one status and drops the dual bound, so the model is
-//! handed to the `highs` crate and its status and bound are read there. `HiGHS` keeps one task scheduler
-//! per calling thread and refuses to run when its size differs from the `threads` option; a fresh thread
-//! for every call makes any number of threads work in one process. As `HiGHS` overruns its limits while it reads and
-//! presolves, that thread is [left behind](crate::foreign) where it is late.
+//! `good_lp`'s own `solve` merges limits and gaps into one status and drops the dual bound. The model is
+//! therefore passed to the `highs` crate, which exposes status and bound. `HiGHS` keeps one task scheduler
+//! per calling thread and refuses to run if its size differs from the `threads` option. A fresh thread per
+//! call allows any number of threads in one process. `HiGHS` overruns its limits while it reads and
+//! presolves; a late thread is [abandoned](crate::foreign).
 
 use crate::foreign::{Ended, call};
 use good_lp::solvers::highs::HighsProblem;
@@ -12,43 +12,44 @@ use highs::{HighsModelStatus, Model};
 use plimsoll_model::{Budget, Setup, SolveError, Stop};
 use std::time::{Duration, Instant};
 
-/// Beyond this many units `HiGHS`'s tolerances (1e-9 at best, times the number of variables) come too near one
-/// unit; its solutions are still checked exactly, but its bounds are not believed.
+/// Above this many units the tolerances of `HiGHS` (1e-9 at best, times the number of variables) come too
+/// close to one unit. Its solutions are still checked exactly, but its bounds are ignored.
 pub(crate) const SAFE_UNITS: i64 = 10_000_000;
 
-/// How far, in units, `HiGHS`'s bound may exceed the truth and still be believed after taking this off. Its
-/// relaxations are dual feasible to 1e-7 per variable at worst, and objectives are scaled so that this is far
-/// below a unit; what it proves too little does no harm.
+/// Safety margin subtracted from bounds of `HiGHS`, in units. Its relaxations are dual feasible to 1e-7 per
+/// variable at worst, and objectives are scaled so that the total error is far below a unit. A bound that is
+/// too low is still valid.
 const TOLERANCE: f64 = 0.1;
 
-/// `HiGHS` need not close a gap below so many units: values are whole, and with the tolerance it stays below 1.
+/// Gap, in units, that `HiGHS` need not close: values are integers, and with the tolerance the sum stays
+/// below 1.
 const GAP: f64 = 0.8;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// The largest number of the problem, units.
+    /// The largest value in the problem, units.
     pub most: i64,
-    /// What the objective is worth per unit.
+    /// Objective value per unit.
     pub unit: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Time from now, none for no limit.
+    /// Time from now; `None` for no limit.
     pub time: Option<Duration>,
-    /// Branch-and-bound nodes, none for no limit.
+    /// Branch-and-bound nodes; `None` for no limit.
     pub nodes: Option<u64>,
-    /// An objective that is low enough.
+    /// The solver stops at a solution with this objective or less.
     pub target: Option<i64>,
 }
 
 impl Limits {
-    /// What is left of a budget.
+    /// The limits that remain in a budget.
     pub fn of(budget: &Budget) -> Self {
         Self { time: budget.time_to_end(), nodes: budget.nodes_left(), target: None }
     }
 
-    /// Half of it, at least one node.
+    /// Half of these limits, at least one node.
     pub fn half(self) -> Self {
         Self {
             time: self.time.map(|time| time / 2),
@@ -62,7 +63,7 @@ impl Limits {
 pub(crate) enum End {
     Optimal,
     Infeasible,
-    /// A limit, or `HiGHS` could not go on.
+    /// A limit ended the call, or `HiGHS` could not continue (`None`).
     Stopped(Option<Stop>),
 }
 
@@ -71,34 +72,35 @@ pub(crate) struct Answer {
     pub end: End,
     /// Values of the variables, in order of creation.
     pub values: Option<Vec<f64>>,
-    /// No solution has a smaller objective, by `HiGHS`'s arithmetic, in units; minus infinity where it has
-    /// none.
+    /// Lower bound on the objective in the floating-point arithmetic of `HiGHS`, in units; minus infinity if
+    /// there is none.
     pub bound: f64,
     /// Nodes of branch and bound.
     pub nodes: u64,
 }
 
-/// The least whole number that a bound in units proves: what is left after the tolerance, rounded up because
-/// objectives are whole. Nothing in models that reach beyond [`SAFE_UNITS`].
+/// The least integer that a bound in units proves: the bound minus the tolerance, rounded up because
+/// objectives are integers. `None` for models with values above [`SAFE_UNITS`].
 pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
     let value = (bound - TOLERANCE).ceil();
     (most <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
 }
 
 impl Answer {
-    /// That of a call that was never made, or has not come back.
+    /// The answer of a call that was never made or was abandoned.
     fn missing(stop: Stop) -> Self {
         Self { end: End::Stopped(Some(stop)), values: None, bound: f64::NEG_INFINITY, nodes: 0 }
     }
 }
 
-/// Builds a model and solves it on a fresh thread; `start` is a solution to begin from. Both end with the time of
-/// `limits`, and on a request to stop that `budget` carries.
+/// Builds a model and solves it on a fresh thread, warm-started from `start`. Both steps end at the time
+/// limit of `limits` and when `budget` is cancelled.
 ///
-/// `build` polls the budget it is given. Where that ends it may return an unfinished model, which is not solved.
+/// `build` polls the budget it receives. If that ends, it may return an incomplete model, which is not
+/// solved.
 ///
 /// # Errors
-/// `HiGHS` refuses the model, or the thread panics.
+/// If `HiGHS` rejects the model, or the thread panics.
 pub(crate) fn solve(
     name: &'static str,
     setup: Setup,
@@ -136,11 +138,11 @@ fn run(
     model.make_quiet();
     let time = limits.time.map(|time| time.saturating_sub(started.elapsed()));
     configure(&mut model, setup, Limits { time, ..limits }, scale)
-        .map_err(|option| format!("HiGHS does not know the option {option}"))?;
+        .map_err(|option| format!("HiGHS has no option '{option}'"))?;
     if let Some(values) = start {
         model
             .try_set_solution(Some(values), None, None, None)
-            .map_err(|e| format!("start refused: {e:?}"))?;
+            .map_err(|e| format!("HiGHS rejected the start solution: {e:?}"))?;
     }
     let solved = model.try_solve().map_err(|error| format!("HiGHS ended with {error:?}"))?;
     let bound = solved.double_info_value(c"mip_dual_bound").unwrap_or(f64::NEG_INFINITY) / scale.unit;
@@ -164,13 +166,13 @@ fn configure(model: &mut Model, setup: Setup, limits: Limits, scale: Scale) -> R
         |option: &'static str, value: f64| model.try_set_option(option, value).map_err(|_| option);
     float("mip_abs_gap", GAP * scale.unit)?;
     float("mip_rel_gap", 0.0)?;
-    // A binary off by this moves an offset by less than a tenth of a unit.
+    // A binary with this error moves an offset by less than a tenth of a unit.
     float("mip_feasibility_tolerance", (0.1 / scale.most.max(1) as f64).clamp(1e-9, 1e-6))?;
     if let Some(time) = limits.time {
         float("time_limit", time.as_secs_f64())?;
     }
     if let Some(target) = limits.target {
-        // Objectives are whole.
+        // Objectives are integers, so half a unit of slack is safe.
         float("objective_target", (target as f64 + 0.5) * scale.unit)?;
     }
     let mut whole =
@@ -193,7 +195,7 @@ mod tests {
 
     const SCALE: Scale = Scale { most: 9, unit: 1.0 };
 
-    /// The least of x from 2 on: 2.
+    /// Minimises x subject to x >= 2.
     fn program() -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let x = vars.add(variable().integer().min(0.0).max(9.0));

@@ -4,18 +4,19 @@
 //! x_ot in {0, 1}                 operator o runs at step t, within the steps its ancestors and descendants leave it
 //! sum_t x_ot = 1, sum_o x_ot = 1                          every operator once, one operator per step
 //! sum_{t' <= t} x_bt' <= sum_{t' < t} x_at'               a before b, per edge and step
-//! alive_st >= begun_st + needed_ust - 1                   per user u: begun at or before t, u at or after t
-//! both_ij >= alive_it + alive_jt - 1                      per pair of buffers and step
+//! live_st >= begun_st + needed_ust - 1                    per user u: begun at or before t, u at or after t
+//! both_ij >= live_it + live_jt - 1                        per pair of buffers and step
 //! z_ij + z_ji >= both_ij                                  one lies below the other
 //! o_i + s_i <= o_j + M (1 - z_ij)
-//! sum_s size_s alive_st <= P, o_i + s_i <= P              minimise P
+//! sum_s size_s live_st <= P, o_i + s_i <= P               minimise P
 //! ```
 //!
-//! Sums over `x` stand for `begun` and `needed`. A buffer is a storage, or what an operator needs while it runs, which is alive
-//! where that runs. Offsets are counted in units of the greatest common divisor of sizes and alignment, as shares of a power
-//! of two, like those of [`Ilp`](super::Ilp). Only the order is taken from an answer: its layout is made anew, in whole numbers.
+//! Sums over `x` stand for `begun` and `needed`. A buffer is a storage, or the scratch memory of an operator,
+//! which is live while that operator runs. Offsets are measured in units of the greatest common divisor of
+//! sizes and alignment, scaled by a power of two as in [`Ilp`](super::Ilp). Only the order is taken from a
+//! solution; its layout is recomputed in integers.
 //!
-//! Size: binaries per operator and step and per pair of buffers, a constraint per pair and step.
+//! Size: binaries per operator and step and per pair of buffers, and a constraint per pair and step.
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use super::steps::Windows;
@@ -28,41 +29,41 @@ use plimsoll_model::{
     Stop, Witness, gcd,
 };
 
-/// Its name in the registry and in witnesses.
+/// The name in the registry and in witnesses.
 const NAME: &str = "ilp";
 
-/// Larger problems are declined: pairs of buffers times steps are too many.
+/// Larger problems (pairs of buffers times steps) are rejected.
 const MOST_CONSTRAINTS: usize = 200_000;
 
-/// Nodes for the layout of an order, and the part of the time left.
+/// Nodes for the layout of an order, and the fraction of the remaining time.
 const LAYOUT: (u64, f64) = (1_000_000, 1.0);
 
-/// The joint problem by `HiGHS`.
+/// The integer program for order and offsets, solved by `HiGHS`; `ilp` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JointIlp {
     setup: Setup,
 }
 
 impl JointIlp {
-    /// With a seed and threads.
+    /// Creates the solver with the seed and thread count of `setup`.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
 }
 
-/// One thing that needs room: a storage, or the scratch of an operator.
-struct Room {
+/// An object that occupies memory: a storage, or the scratch of an operator.
+struct Object {
     size: i64,
-    /// Who begins it; none where it is held from the start.
+    /// The operator that begins it; `None` if it is live from the start.
     first: Option<usize>,
     users: Vec<usize>,
     to_end: bool,
 }
 
-impl Room {
-    /// True where two are held together before the first step, and at none for certain: one of them is unused.
+impl Object {
+    /// True if both are live before the first step but at no step for certain, because one of them is unused.
     fn meets_at_start(&self, other: &Self) -> bool {
-        let unused = |room: &Self| room.users.is_empty() && !room.to_end;
+        let unused = |object: &Self| object.users.is_empty() && !object.to_end;
         self.first.is_none() && other.first.is_none() && (unused(self) || unused(other))
     }
 }
@@ -70,11 +71,11 @@ impl Room {
 struct Formulation {
     n: usize,
     edges: Vec<(usize, usize)>,
-    rooms: Vec<Room>,
+    objects: Vec<Object>,
     windows: Windows,
     /// Bytes per unit.
     unit: u64,
-    /// Units offsets are multiples of.
+    /// Offsets are multiples of this many units.
     align: i64,
     lower: i64,
     upper: i64,
@@ -86,14 +87,14 @@ impl Formulation {
         let problem = input.orders();
         let unit = gcd(problem.grain().get(), input.align().get()).max(1);
         let units = |bytes: Bytes| (bytes.get() / unit) as i64;
-        let storage = |(at, s): (usize, &plimsoll_model::orders::Storage)| Room {
+        let storage = |(at, s): (usize, &plimsoll_model::orders::Storage)| Object {
             size: units(s.size),
             first: problem.first(at).map(OperatorId::index),
             users: s.users.iter().map(|user| user.index()).collect(),
             to_end: s.to_end,
         };
-        let rooms = problem.storages().iter().enumerate().map(storage);
-        let scratch = problem.ids().filter(|&id| problem.scratch(id) > Bytes::ZERO).map(|id| Room {
+        let objects = problem.storages().iter().enumerate().map(storage);
+        let scratch = problem.ids().filter(|&id| problem.scratch(id) > Bytes::ZERO).map(|id| Object {
             size: units(problem.scratch(id)),
             first: Some(id.index()),
             users: vec![id.index()],
@@ -106,7 +107,7 @@ impl Formulation {
         Self {
             n: problem.len(),
             edges: edges.collect(),
-            rooms: rooms.chain(scratch).collect(),
+            objects: objects.chain(scratch).collect(),
             windows: Windows::of(problem),
             unit,
             align: (input.align().get() / unit) as i64,
@@ -116,30 +117,30 @@ impl Formulation {
         }
     }
 
-    /// Unfinished where the time of `watch` ends.
+    /// Builds the program; incomplete if the time of `watch` ends.
     fn model(&self, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let share = |units: i64| units as f64 / self.scale;
         let steps: Vec<Vec<Variable>> =
             (0..self.n).map(|_| (0..self.n).map(|_| vars.add(variable().binary())).collect()).collect();
-        let alive: Vec<Vec<Variable>> = self
-            .rooms
+        let live: Vec<Vec<Variable>> = self
+            .objects
             .iter()
             .map(|_| (0..self.n).map(|_| vars.add(variable().min(0.0).max(1.0))).collect())
             .collect();
         let offsets: Vec<Variable> = self
-            .rooms
+            .objects
             .iter()
-            .map(|room| vars.add(variable().min(0.0).max(share(self.upper - room.size))))
+            .map(|object| vars.add(variable().min(0.0).max(share(self.upper - object.size))))
             .collect();
         let peak = vars.add(variable().min(share(self.lower)).max(share(self.upper)));
         let pairs: Vec<(usize, usize)> =
-            (0..self.rooms.len()).flat_map(|i| (i + 1..self.rooms.len()).map(move |j| (i, j))).collect();
+            (0..self.objects.len()).flat_map(|i| (i + 1..self.objects.len()).map(move |j| (i, j))).collect();
         let below: Vec<(Variable, Variable)> =
             pairs.iter().map(|_| (vars.add(variable().binary()), vars.add(variable().binary()))).collect();
         let both: Vec<Variable> = pairs.iter().map(|_| vars.add(variable().min(0.0).max(1.0))).collect();
         let multiples: Vec<Option<Variable>> = self
-            .rooms
+            .objects
             .iter()
             .map(|_| {
                 (self.align > 1)
@@ -148,31 +149,31 @@ impl Formulation {
             .collect();
         let mut problem = vars.minimise(self.worth() * peak).using(highs);
         self.order(&mut problem, &steps);
-        self.lives(&mut problem, &steps, &alive);
+        self.lives(&mut problem, &steps, &live);
         for t in 0..self.n {
             let sum: Expression =
-                self.rooms.iter().zip(&alive).map(|(room, alive)| share(room.size) * alive[t]).sum();
+                self.objects.iter().zip(&live).map(|(object, live)| share(object.size) * live[t]).sum();
             problem.add_constraint(constraint!(sum <= peak));
         }
         for (at, &(i, j)) in pairs.iter().enumerate() {
             if watch.tick().is_some() {
                 return problem;
             }
-            for (a, b) in alive[i].iter().zip(&alive[j]) {
+            for (a, b) in live[i].iter().zip(&live[j]) {
                 problem.add_constraint(constraint!(both[at] >= *a + *b - 1.0));
             }
-            if self.rooms[i].meets_at_start(&self.rooms[j]) {
+            if self.objects[i].meets_at_start(&self.objects[j]) {
                 problem.add_constraint(constraint!(both[at] >= 1.0));
             }
             let (up, down) = below[at];
             problem.add_constraint(constraint!(up + down >= both[at]));
             let big = share(self.upper);
-            let (low, high) = (share(self.rooms[i].size), share(self.rooms[j].size));
+            let (low, high) = (share(self.objects[i].size), share(self.objects[j].size));
             problem.add_constraint(constraint!(offsets[i] + low <= offsets[j] + big * (1.0 - up)));
             problem.add_constraint(constraint!(offsets[j] + high <= offsets[i] + big * (1.0 - down)));
         }
-        for ((room, &offset), multiple) in self.rooms.iter().zip(&offsets).zip(&multiples) {
-            problem.add_constraint(constraint!(offset + share(room.size) <= peak));
+        for ((object, &offset), multiple) in self.objects.iter().zip(&offsets).zip(&multiples) {
+            problem.add_constraint(constraint!(offset + share(object.size) <= peak));
             if let Some(multiple) = multiple {
                 problem.add_constraint(constraint!(offset == share(self.align) * *multiple));
             }
@@ -180,7 +181,7 @@ impl Formulation {
         problem
     }
 
-    /// What the objective is worth per share.
+    /// Objective value per 1.0 of the scaled offset variables.
     fn worth(&self) -> f64 {
         self.scale.min(1024.0)
     }
@@ -209,26 +210,26 @@ impl Formulation {
         }
     }
 
-    fn lives(&self, problem: &mut HighsProblem, steps: &[Vec<Variable>], alive: &[Vec<Variable>]) {
-        for (room, alive) in self.rooms.iter().zip(alive) {
-            for (t, &alive) in alive.iter().enumerate() {
-                let begun: Expression = match room.first {
+    fn lives(&self, problem: &mut HighsProblem, steps: &[Vec<Variable>], live: &[Vec<Variable>]) {
+        for (object, live) in self.objects.iter().zip(live) {
+            for (t, &live) in live.iter().enumerate() {
+                let begun: Expression = match object.first {
                     Some(first) => steps[first][..=t].iter().sum(),
                     None => 1.0.into(),
                 };
-                if room.to_end {
-                    problem.add_constraint(constraint!(alive >= begun));
+                if object.to_end {
+                    problem.add_constraint(constraint!(live >= begun));
                     continue;
                 }
-                for &user in &room.users {
+                for &user in &object.users {
                     let needed: Expression = steps[user][t..].iter().sum();
-                    problem.add_constraint(constraint!(alive >= begun.clone() + needed - 1.0));
+                    problem.add_constraint(constraint!(live >= begun.clone() + needed - 1.0));
                 }
             }
         }
     }
 
-    /// The order in the values of the variables: steps come first among them.
+    /// The order encoded in the values of the variables, of which the steps come first.
     fn read(&self, values: &[f64]) -> Option<Order> {
         let at = |o: usize| (0..self.n).find(|t| values[o * self.n + t] > 0.5);
         let mut placed = vec![None; self.n];
@@ -271,7 +272,7 @@ impl Solver<Joint> for JointIlp {
                 run.place(&order, &input.instance(&order), LAYOUT, budget)?;
             }
             if let Some(units) = believed(answer.bound, formulation.upper) {
-                // A bound above a checked plan would be HiGHS's error; it is not taken over.
+                // A bound above a checked plan would be an error of HiGHS and is not adopted.
                 let proved = Bytes::new(units.max(0) as u64 * formulation.unit);
                 let proved = run.known.value().map_or(proved, |value| proved.min(value));
                 run.known.raise(LowerBound::new(proved, Witness::Search { solver: NAME.to_owned() }));
@@ -285,9 +286,9 @@ impl Solver<Joint> for JointIlp {
 
     fn supports(&self, input: &JointProblem) -> Result<(), SolveError> {
         let orders = input.orders();
-        let rooms =
+        let objects =
             orders.storages().len() + orders.ids().filter(|&id| orders.scratch(id) > Bytes::ZERO).count();
-        let constraints = rooms.saturating_mul(rooms).saturating_mul(orders.len()) / 2;
+        let constraints = objects.saturating_mul(objects).saturating_mul(orders.len()) / 2;
         if constraints > MOST_CONSTRAINTS {
             let reason = format!("{constraints} constraints are more than {MOST_CONSTRAINTS}");
             return Err(SolveError::Unsupported { solver: NAME, reason });

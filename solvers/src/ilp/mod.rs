@@ -1,7 +1,8 @@
-//! Offset assignment, pools and orders as integer linear programs, solved by `HiGHS` through `good_lp`.
+//! Integer linear programs for offsets, shared objects, orders and joint planning, solved by `HiGHS` through
+//! `good_lp`.
 //!
-//! [`Ilp`] places buffers at offsets; [`PoolIlp`] puts them into pools; `OrderIlp` puts operators in order, `JointIlp`
-//! does both at once.
+//! [`Ilp`] assigns offsets, [`PoolIlp`] assigns buffers to shared objects, `OrderIlp` orders operators, and
+//! `JointIlp` chooses order and offsets together.
 
 pub(crate) mod highs;
 mod joint;

@@ -1,31 +1,31 @@
-//! The formulation of one part and its strengthening.
+//! The integer program of one part, with its strengthening constraints.
 
 use crate::formulation::{Domain, Part, bridges};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::Budget;
 
-/// The parts of the formulation, each of which can be switched off.
+/// The components of the formulation, each of which can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent switches, named, for ablation")]
 pub struct Formulation {
-    /// Leave out buffers that can always lie inside another.
+    /// Omit buffers that can always lie inside another.
     pub absorb: bool,
-    /// Narrow positions by exact reasoning, which fixes orders and shrinks every big-M.
+    /// Propagate offset ranges exactly, which fixes orders and shrinks every big-M.
     pub positions: bool,
     /// Stacking cuts per clique.
     pub stacking: bool,
-    /// Transitivity of at most this many triples of mutual conflicts.
+    /// Add transitivity for at most this many triples of mutual conflicts.
     pub triangles: usize,
-    /// At most this many bridges, inequalities over orders between cliques that share a buffer.
+    /// Add at most this many bridges: inequalities over orders between cliques that share a buffer.
     pub bridges: usize,
-    /// Fix the order of twins and of one pair against the mirror image.
+    /// Break symmetry: fix the order of twins and of one pair against the mirror image.
     pub symmetry: bool,
-    /// First ask for a layout at the bound, then minimise.
+    /// First solve the feasibility problem at the bound, then minimise.
     pub decide: bool,
-    /// Begin the minimisation from the incumbent; else only better layouts are allowed.
+    /// Warm-start the minimisation from the incumbent; otherwise only better layouts are feasible.
     pub warm: bool,
-    /// Instances with more conflicts than this are declined.
+    /// Instances with more conflicts than this are rejected.
     pub max_pairs: usize,
 }
 
@@ -56,17 +56,17 @@ impl Default for Formulation {
 /// o_i + s_i <= P
 /// ```
 ///
-/// Offsets and peak are counted in fractions of a power of two at or above the peak allowed. Sizes stay exact
-/// that way, while variables stay within 0 and 1, so that the errors `HiGHS` allows in reduced costs (1e-7)
-/// are not multiplied by offsets of 10^5 units. The peak is continuous: declared whole, a relaxation a
-/// millionth of a unit above the truth would be rounded up to the next unit, and that does happen.
+/// Offsets and peak are scaled by a power of two at or above the allowed peak. Sizes stay exact, while
+/// variables stay within 0 and 1. The errors that `HiGHS` allows in reduced costs (1e-7) are then not
+/// multiplied by offsets of 10^5 units. The peak is continuous. If it were an integer variable, a relaxation
+/// a millionth of a unit too high would be rounded up to the next unit, which does happen.
 pub(super) struct Model<'a> {
     part: &'a Part,
     domain: &'a Domain,
     formulation: Formulation,
-    /// The peak is minimised; else anything at or below the domain's peak will do.
+    /// Minimise the peak; otherwise any layout within the domain's peak will do.
     minimise: bool,
-    /// To lie below this is worth nothing.
+    /// A peak below this gains nothing.
     lower: i64,
     vars: ProblemVariables,
     offset: Vec<Variable>,
@@ -77,12 +77,12 @@ pub(super) struct Model<'a> {
     full: f64,
 }
 
-/// The power of two that counts as 1.
+/// The power of two that is scaled to 1.
 fn full(upper: i64) -> f64 {
     2f64.powi(64 - (upper.max(1) as u64).leading_zeros() as i32)
 }
 
-/// What the objective is worth at a peak of 1: large, as the errors allowed are absolute, yet harmless.
+/// Objective value at a scaled peak of 1: large because error tolerances are absolute, yet numerically safe.
 fn worth(upper: i64) -> f64 {
     full(upper).min(1024.0)
 }
@@ -136,7 +136,7 @@ impl<'a> Model<'a> {
         values
     }
 
-    /// What the objective is worth per unit of peak.
+    /// Objective value per unit of peak.
     pub fn unit(domain: &Domain) -> f64 {
         worth(domain.upper) / full(domain.upper)
     }
@@ -145,13 +145,13 @@ impl<'a> Model<'a> {
         units as f64 / self.full
     }
 
-    /// `z` where `i` lies below `j`, as an expression in the pair's variable.
+    /// The expression that is 1 if `i` lies below `j`, in the pair's variable.
     fn below(&self, i: usize, j: usize) -> Expression {
         let pair = self.part.pair(i, j).expect("members of a clique conflict");
         if i < j { self.order[pair].into() } else { 1.0 - self.order[pair] }
     }
 
-    /// Adds all constraints; unfinished where the time of `watch` ends.
+    /// Adds all constraints; incomplete if the time of `watch` ends.
     pub fn build(mut self, watch: &mut Budget) -> HighsProblem {
         let objective: Expression =
             if self.minimise { worth(self.domain.upper) * self.peak } else { 0.into() };
@@ -182,7 +182,7 @@ impl<'a> Model<'a> {
         problem
     }
 
-    /// Bridges follow from the stacking cuts by way of an offset; by themselves they are knapsacks in
+    /// Bridges are implied by the stacking cuts through an offset. On their own they are knapsacks in
     /// binaries, from which `HiGHS` derives cuts and implications.
     fn bridges(&self, problem: &mut HighsProblem, watch: &mut Budget) {
         bridges(self.part, self.domain.upper, self.formulation.bridges, watch, |bridge| {
@@ -209,10 +209,10 @@ impl<'a> Model<'a> {
         ));
     }
 
-    /// Stacking cuts: the members of a clique below `j` carry it, those above `j` lie on it.
+    /// Stacking cuts: the members of a clique below `j` support it, and those above lie on it.
     ///
-    /// `o_j >= sum s_i z_ij` and `o_j + s_j + sum s_i z_ji <= P`. Where the clique fills the whole peak
-    /// both hold with equality, which ties its orders to those of the next clique.
+    /// `o_j >= sum s_i z_ij` and `o_j + s_j + sum s_i z_ji <= P`. If the clique fills the whole peak, both
+    /// are equalities and tie its orders to those of the next clique.
     fn stack(&self, problem: &mut HighsProblem, clique: &[usize]) {
         let part = self.part;
         for &j in clique {

@@ -1,26 +1,24 @@
-//! Offset assignment as a mixed integer linear program.
+//! Offset assignment as a mixed-integer linear program.
 //!
-//! Two conflicting buffers lie one below the other; a binary says which. Given all the orders, the lowest
-//! offsets are longest paths, so all that is hard is in the binaries. The plain formulation with big-M
-//! constraints has a weak relaxation (every binary at one half lets buffers overlap); what makes it strong
-//! are the stacking cuts, after the idea that a clique of conflicts is a stack: see [`Formulation`].
+//! Of two conflicting buffers one lies below the other; a binary decides which. Once all binaries are fixed,
+//! the lowest offsets are longest paths, so the binaries carry all the difficulty. The plain big-M
+//! formulation has a weak relaxation: with every binary at one half, buffers may overlap. The stacking cuts
+//! make it strong; they use the fact that a clique of conflicts forms a stack (see [`Formulation`]).
 //!
 //! ```text
 //!   |####c####|        S = {a, b, c}, a clique
-//!   |####b####|        o_b >= s_a z_ab + s_c z_cb           who lies below b carries it
-//!   |####a####|        o_b + s_b + s_a z_ba + s_c z_bc <= P who lies above b presses it
+//!   |####b####|        o_b >= s_a z_ab + s_c z_cb           members below b support it
+//!   |####a####|        o_b + s_b + s_a z_ba + s_c z_bc <= P members above b lie on it
 //! ```
 //!
-//! First the question "is there a layout at the bound?" is put, as a pure feasibility problem with the
-//! tightest big-M; only then the peak is minimised between bound and incumbent. `HiGHS` computes with
-//! floating point numbers, so what it finds is turned into integers by pushing buffers down in its order
-//! and goes through the checker, and what it proves is believed only with a margin (1e-6 of the peak) and
-//! below ten million units of grain.
+//! The solver first asks for a layout at the bound, a pure feasibility problem with the tightest big-M. Only
+//! then does it minimise the peak between bound and incumbent. `HiGHS` computes in floating point. Its
+//! layouts are therefore converted to integers by pushing buffers down in their order, and are then checked.
+//! Its bounds are accepted only with a margin (1e-6 of the peak) and below ten million units of grain.
 //!
-//! Size: one binary and two rows per conflict, two rows per member of a clique. Source: the disjunctive big-M
-//! formulation is that of two-dimensional packing and of the ILP for offset assignment in the literature on
-//! memory planning; stacking cuts are the clique inequalities of single-machine scheduling in ordering
-//! variables.
+//! Size: one binary and two rows per conflict, and two rows per member of a clique. Source: the disjunctive
+//! big-M formulation is that of two-dimensional packing and of published ILPs for offset assignment. Stacking
+//! cuts are the clique inequalities of single-machine scheduling in ordering variables.
 
 use super::highs::{Answer, End, Limits, SAFE_UNITS, Scale, believed, solve};
 use super::model::{Formulation, Model};
@@ -28,10 +26,10 @@ use crate::bounds::conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats};
 
-/// Offset assignment by `HiGHS`; the registry calls it `ilp`.
+/// The integer program for offsets, solved by `HiGHS`; `ilp` in the registry.
 ///
-/// A cancel flag is seen between calls of `HiGHS` only, a time limit and a node limit inside them too.
-/// One node of the budget is one node of branch and bound.
+/// Cancellation takes effect between calls of `HiGHS` only; time and node limits also apply inside them. One
+/// node of the budget is one branch-and-bound node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ilp {
     setup: Setup,
@@ -39,21 +37,22 @@ pub struct Ilp {
 }
 
 impl Ilp {
-    /// With everything switched on.
+    /// Creates the solver with every component of the formulation.
     pub fn new(setup: Setup) -> Self {
         Self { setup, formulation: Formulation::default() }
     }
 
-    /// With another formulation.
+    /// Replaces the formulation.
     #[must_use]
     pub fn with_formulation(mut self, formulation: Formulation) -> Self {
         self.formulation = formulation;
         self
     }
 
-    /// One call of `HiGHS`; with `minimise` for the lowest peak, else for any at or below `upper`.
+    /// One call of `HiGHS`: minimises the peak with `minimise`, otherwise finds any layout at or below
+    /// `upper`.
     ///
-    /// Returns the bound proved in units, and whether the call ended by itself.
+    /// Returns the proved bound in units, and whether the call ended by itself.
     fn call(
         &self,
         task: Task<'_>,
@@ -91,7 +90,7 @@ impl Ilp {
     }
 }
 
-/// What the answer proves. A layout found bounds what can be believed: no bound may pass its peak.
+/// The bound that an answer proves, never above the peak of a layout found.
 fn conclude(task: Task<'_>, upper: i64, minimise: bool, peak: i64, answer: &Answer) -> Verdict {
     let safe = upper <= SAFE_UNITS;
     let proved = match answer.end {
@@ -107,7 +106,7 @@ fn conclude(task: Task<'_>, upper: i64, minimise: bool, peak: i64, answer: &Answ
     Verdict { lower: proved.max(task.lower).min(peak), stop }
 }
 
-/// Where layouts, nodes and counters of a run go.
+/// Receives the layouts, nodes and counters of a run.
 struct Progress<'a, 'f> {
     budget: &'a mut Budget,
     stats: &'a mut Stats,

@@ -1,20 +1,20 @@
-//! Orders of least peak as an integer program.
+//! Minimum-peak orders as an integer program.
 //!
-//! One operator per step; `e(v, t)` says whether operator `v` has run by the end of step `t`, which is known outside of
-//! the window between the earliest and the latest step `v` can take. `a(s, t)` says whether storage `s` is alive at step
-//! `t` (create and preserve variables of OLLA, Steiner et al. 2022, in one; cumulative variables give a
-//! tighter relaxation than assignments do):
+//! One operator runs per step. `e(v, t)` is 1 if operator `v` has run by the end of step `t`; it is constant
+//! outside the window between the earliest and the latest step of `v`. `a(s, t)` is 1 if storage `s` is live
+//! at step `t`. It combines the create and preserve variables of OLLA (Steiner et al. 2022). Cumulative
+//! variables give a tighter relaxation than assignment variables:
 //!
 //! ```text
 //! minimise P
-//! e(v, t) <= e(v, t + 1)                           what has run has run
-//! e(v, t) <= e(u, t - 1)                           u waits for nobody that v does not wait for: u before v
+//! e(v, t) <= e(v, t + 1)                           an operator that has run stays run
+//! e(v, t) <= e(u, t - 1)                           for every immediate predecessor u of v
 //! sum over v of e(v, t) = t + 1                    one operator per step
 //! a(s, t) >= e(first(s), t) - e(u, t - 1)          begun by t, and user u has not run before t
 //! sum over s of size(s) a(s, t) + sum over v of scratch(v) (e(v, t) - e(v, t - 1)) <= P
 //! ```
 //!
-//! Works on the problem as it is, without any of the reductions of [`crate::orders`]: slow, but a judge of its own.
+//! This program uses none of the reductions of [`crate::orders`]. It is slow, but an independent cross-check.
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use super::steps::Windows;
@@ -28,31 +28,32 @@ use plimsoll_model::{
 
 const NAME: &str = "ilp";
 
-/// Problems that take more variables are declined.
+/// Problems with more variables are rejected.
 const MOST_VARIABLES: usize = 60_000;
 
-/// How far `HiGHS`'s relaxations may be dual infeasible, per variable between 0 and 1.
+/// Dual infeasibility that relaxations of `HiGHS` may have, per variable between 0 and 1.
 const DUAL_ERROR: f64 = 1e-7;
 
-/// Its bounds are believed where such errors add up to no more than this part of a unit.
+/// Bounds of `HiGHS` are accepted if such errors add up to at most this fraction of a unit.
 const MOST_ERROR: f64 = 0.05;
 
-/// Orders by `HiGHS`; the registry calls it `ilp`.
+/// The integer program for orders, solved by `HiGHS`; `ilp` in the registry.
 ///
-/// A cancel flag is seen before and after `HiGHS` runs only. One node of the budget is one node of branch and bound.
+/// Cancellation takes effect only before and after `HiGHS` runs. One node of the budget is one
+/// branch-and-bound node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OrderIlp {
     setup: Setup,
 }
 
 impl OrderIlp {
-    /// With a seed and a number of threads.
+    /// Creates the solver with the seed and thread count of `setup`.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
 }
 
-/// What is known of a variable between 0 and 1.
+/// A binary variable, or the constant it is fixed to.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     Zero,
@@ -74,12 +75,12 @@ struct Model<'a> {
     problem: &'a OrderProblem,
     vars: ProblemVariables,
     count: usize,
-    /// Per operator and step: whether it has run by then.
+    /// Per operator and step: whether it has run by the end of that step.
     ran: Vec<Vec<Known>>,
-    /// Bytes per unit, and units that count as 1.
+    /// Bytes per unit, and the number of units scaled to 1.
     grain: u64,
     full: f64,
-    /// The peak, and per step the storages alive with their sizes.
+    /// The peak, and per step the live storages with their variables.
     peak: Variable,
     steps: Vec<Vec<(u32, Known)>>,
 }
@@ -137,7 +138,7 @@ impl<'a> Model<'a> {
         step.checked_sub(1).map_or(Known::Zero, |step| self.ran[id.index()][step])
     }
 
-    /// Adds all constraints; unfinished where the time of `watch` ends.
+    /// Adds all constraints; incomplete if the time of `watch` ends.
     fn build(mut self, watch: &mut Budget) -> HighsProblem {
         let vars = std::mem::take(&mut self.vars);
         let mut program = vars.minimise(worth(self.full) * self.peak).using(highs);
@@ -152,7 +153,7 @@ impl<'a> Model<'a> {
                 let now = self.ran[id.index()][t];
                 sum += now.expression();
                 if let Known::Free(now) = now {
-                    // What ran before has run by now; what it waits for ran by the step before.
+                    // Completion is monotone, and predecessors have run by the step before.
                     if let Known::Free(past) = self.before(id, t) {
                         program.add_constraint((Expression::from(past) - now).leq(0.0));
                     }
@@ -201,7 +202,7 @@ impl<'a> Model<'a> {
             for (t, alive) in self.steps.iter().enumerate() {
                 let own = alive.binary_search_by_key(&(s as u32), |&(s, _)| s).map(|at| alive[at].1);
                 let waits = |id: &OperatorId| matches!(self.before(*id, t), Known::Zero);
-                // Only where a variable of its own stands for it.
+                // Only if it has a variable of its own.
                 if let Ok(Known::Free(_)) = own
                     && !storage.to_end
                     && !storage.users.iter().any(waits)
@@ -213,7 +214,7 @@ impl<'a> Model<'a> {
         values
     }
 
-    /// The order that the values of the variables say: by the number of steps by which each has run.
+    /// The order encoded in the variables: sorted by the number of steps by which each operator has run.
     fn order(problem: &OrderProblem, windows: &Windows, values: &[f64]) -> Order {
         let mut at = 1;
         let mut when = Vec::with_capacity(problem.len());
@@ -228,12 +229,12 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The power of two that counts as 1.
+/// The power of two that is scaled to 1.
 fn full(units: u64) -> f64 {
     2f64.powi(64 - units.max(1).leading_zeros() as i32)
 }
 
-/// What the objective is worth at a peak of 1: large, as the errors allowed are absolute, yet harmless.
+/// Objective value at a scaled peak of 1: large because error tolerances are absolute, yet numerically safe.
 fn worth(full: f64) -> f64 {
     full.min(1024.0)
 }
@@ -253,7 +254,7 @@ impl Run<'_> {
         budget.reaches_target(self.best.1).then_some(Stop::Target)
     }
 
-    /// Takes an order over if it is lower; one that is none is a fault of `HiGHS`'s.
+    /// Adopts an order if it is lower. An invalid order is an error of `HiGHS`.
     fn take(&mut self, order: Order) -> Result<(), SolveError> {
         if let Some(fault) = check_order(self.problem, &order).first() {
             return Err(SolveError::Machinery { solver: NAME, reason: fault.to_string() });
@@ -268,7 +269,10 @@ impl Run<'_> {
 
     fn prove(&mut self, value: Bytes) -> Result<(), SolveError> {
         if value > self.best.1 {
-            let reason = format!("a bound of {value} bytes above an order of {}", self.best.1);
+            let reason = format!(
+                "the bound of {value} bytes exceeds the peak of a valid order, {} bytes",
+                self.best.1
+            );
             return Err(SolveError::Machinery { solver: NAME, reason });
         }
         if self.bound.raise(LowerBound::new(value, Witness::Search { solver: NAME.to_owned() })) {
@@ -312,7 +316,7 @@ impl OrderIlp {
         })
     }
 
-    /// How many variables a problem takes, at most.
+    /// Upper bound on the number of variables of a problem.
     fn variables(problem: &OrderProblem) -> usize {
         let n = problem.len();
         if n > MOST_VARIABLES {
@@ -328,7 +332,7 @@ impl Solver<Orders> for OrderIlp {
     }
 
     fn supports(&self, problem: &OrderProblem) -> Result<(), SolveError> {
-        // First a look that costs nothing.
+        // A cheap estimate first.
         let least = problem.len().saturating_mul(problem.storages().len());
         let variables = if least > MOST_VARIABLES { least } else { Self::variables(problem) };
         if variables <= MOST_VARIABLES {

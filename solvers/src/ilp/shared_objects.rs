@@ -1,28 +1,28 @@
-//! The shared-object problem as an integer linear program (SOURCES S1).
+//! The shared-object problem as an integer linear program (the problem of the Mini-Infer report).
 //!
-//! Every buffer goes into one pool, buffers of a pool do not conflict, and a pool is as large as its largest
-//! member: a weighted colouring of the conflict graph. Sorted by size descending, ties by id, every pool is
-//! led by its first member, so a pool needs no name and cannot be counted twice (asymmetric
-//! representatives):
+//! Every buffer is assigned to one object, the buffers of an object do not conflict, and an object is as
+//! large as its largest member: a weighted colouring of the conflict graph. With buffers sorted by descending
+//! size and then id, the first member of an object represents it. Objects need no other name and symmetric
+//! assignments are excluded (asymmetric representatives):
 //!
 //! ```text
-//! x_ji = 1       buffer i is in the pool led by j; j before i in the order, or j = i; j and i do not conflict
-//! sum_j x_ji = 1                                       every buffer is in one pool
-//! sum of x_ji over i in a clique <= x_jj               one of a clique per pool, and only where j leads one
+//! x_ji = 1       buffer i is in the object represented by j; j = i, or j precedes i and does not conflict with it
+//! sum_j x_ji = 1                                       every buffer is in one object
+//! sum of x_ji over i in a clique <= x_jj               at most one of a clique per object, and only if j represents one
 //! minimise sum of size_j x_jj
 //! ```
 //!
-//! The cliques are maximal and cover all conflicts, which makes the relaxation strong: where
-//! conflicts come from time they are the sections. A buffer absorbed by another (at least as large, no
-//! conflict with it, conflicting with all its conflicts) goes into that one's pool at no cost and is left
-//! out. Alignments and fixed offsets play no part. The load bounds the total where nothing is exclusive: at
-//! its step every buffer needs a pool of its own.
+//! The cliques are maximal and cover all conflicts, which makes the relaxation strong; with conflicts from
+//! lifetimes only, they are the sections. A buffer absorbed by another (at least as large, no conflict with
+//! it, and in conflict with all its neighbours) joins that buffer's object at no cost and is omitted.
+//! Alignments and fixed offsets play no part. Without exclusions the load is a lower bound: at its step every
+//! live buffer needs its own object.
 //!
-//! Costs are lowered by odd fractions, less than a twentieth of a unit in all: were they whole, `HiGHS`
-//! would round a relaxation a millionth above the truth up to the next unit.
+//! Costs are lowered by irregular fractions, less than a twentieth of a unit in total. With integer costs
+//! `HiGHS` would round a relaxation a millionth above the optimum up to the next unit.
 //!
-//! Size: a variable per pair without conflict. Source of the formulation: the representatives model of graph
-//! colouring by Campelo, Campos and Correa.
+//! Size: a variable per pair without conflict. Source: the representatives model of graph colouring (Campelo,
+//! Campos, Correa 2008).
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use crate::formulation::{absorb_dominated, cover};
@@ -34,23 +34,23 @@ use plimsoll_model::{
 };
 use std::time::Instant;
 
-/// Instances with more buffers are declined before their variables are counted one by one, which takes time.
+/// Instances with more buffers are rejected before their variables are counted, which takes time.
 const MOST_BUFFERS: usize = 5_000;
 
-/// Instances that take more variables are declined.
+/// Instances with more variables are rejected.
 const MOST_VARIABLES: usize = 200_000;
 
-/// Shared objects by `HiGHS`; the registry calls it `pool-ilp`.
+/// The integer program for shared objects, solved by `HiGHS`; `pool-ilp` in the registry.
 ///
-/// A cancel flag is seen before and after `HiGHS` runs only. One node of the budget is one node of branch
-/// and bound.
+/// Cancellation takes effect only before and after `HiGHS` runs. One node of the budget is one
+/// branch-and-bound node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PoolIlp {
     setup: Setup,
 }
 
 impl PoolIlp {
-    /// With a seed and threads.
+    /// Creates the solver with the seed and thread count of `setup`.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
@@ -70,19 +70,19 @@ impl PoolIlp {
 /// The conflict graph of the buffers that are kept, by size descending.
 struct Colouring {
     ids: Vec<BufferId>,
-    /// Sizes, units of their greatest common divisor.
+    /// Sizes, in units of their greatest common divisor.
     size: Vec<i64>,
     neighbours: Vec<Vec<usize>>,
     cliques: Vec<Vec<usize>>,
     absorbed: Vec<(BufferId, BufferId)>,
-    /// Leader and member of every variable, leaders themselves included; ascending.
+    /// Representative and member of every variable, with `(j, j)` for representatives; ascending.
     pairs: Vec<(usize, usize)>,
     /// Bytes per unit.
     unit: u64,
 }
 
 impl Colouring {
-    /// Cliques do not cover all conflicts where the time of `watch` ends: then no model may be made.
+    /// If the time of `watch` ends first, the cliques do not cover all conflicts and no model may be built.
     fn of(instance: &Instance, watch: &mut Budget) -> Self {
         let graph = ConflictGraph::of(instance);
         let all = instance.ids().collect();
@@ -116,7 +116,7 @@ impl Colouring {
         self.pairs.binary_search(&(leader, member)).ok()
     }
 
-    /// Leader of each buffer: by size descending, the first pool that none of its members forbids.
+    /// Representative of each buffer: by descending size, the first object without a conflicting member.
     fn greedy(&self) -> Vec<usize> {
         let mut leaders: Vec<usize> = Vec::with_capacity(self.ids.len());
         for i in 0..self.ids.len() {
@@ -129,7 +129,7 @@ impl Colouring {
         leaders
     }
 
-    /// The pools of a choice of leaders, with the absorbed put back.
+    /// The plan of a choice of representatives, with the absorbed buffers restored.
     fn plan(&self, instance: &Instance, leaders: &[usize]) -> PoolPlan {
         let mut assignment = vec![PoolId::at(0); instance.len()];
         let mut names = vec![None; self.ids.len()];
@@ -158,14 +158,14 @@ impl Colouring {
         })
     }
 
-    /// The model; variables as in [`Colouring::pairs`]. Unfinished where the time of `watch` ends.
+    /// The model, with variables as in [`Colouring::pairs`]; incomplete if the time of `watch` ends.
     fn model(&self, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let x: Vec<Variable> = self.pairs.iter().map(|_| vars.add(variable().binary())).collect();
-        let leads = |j: usize| x[self.variable(j, j).expect("nobody conflicts with itself")];
+        let leads = |j: usize| x[self.variable(j, j).expect("no buffer conflicts with itself")];
         let mut cost = Expression::with_capacity(self.ids.len());
         for (j, &size) in self.size.iter().enumerate() {
-            // Together less than a twentieth of a unit, so the bound stays right; see the module.
+            // Less than a twentieth of a unit in total, so the bound stays valid; see the module.
             let less = 0.05 / self.size.len() as f64 * (1.0 + (j as f64).sin()) / 2.0;
             cost += (size as f64 - less) * leads(j);
         }
@@ -194,7 +194,7 @@ impl Colouring {
         problem
     }
 
-    /// Leaders from the values of the variables; `None` where a buffer has none.
+    /// Representatives from the values of the variables; `None` if a buffer has none.
     fn leaders(&self, values: &[f64]) -> Option<Vec<usize>> {
         let mut leaders = vec![None; self.ids.len()];
         for (&(leader, member), &value) in self.pairs.iter().zip(values) {
@@ -294,7 +294,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Takes a plan over if it is lower; the checker must agree, whatever the capacity.
+    /// Adopts a plan if it is lower. It must pass the checker, regardless of the capacity.
     fn take(&mut self, plan: PoolPlan) -> Result<(), SolveError> {
         let unlimited = self.instance.clone().with_capacity(None);
         if let Some(fault) = SharedObjects::check(&unlimited, &plan).first() {
@@ -320,10 +320,11 @@ impl Run<'_> {
         }
     }
 
-    /// Raises the bound to what `HiGHS` proved, which no checked plan may contradict.
+    /// Raises the bound to a value that `HiGHS` proved; it must not exceed a checked plan.
     fn prove(&mut self, value: Bytes) -> Result<(), SolveError> {
         if let Some(best) = self.best.as_ref().filter(|best| best.1 < value) {
-            let reason = format!("a bound of {value} bytes above a plan of {}", best.1);
+            let reason =
+                format!("the bound of {value} bytes exceeds the total of a checked plan, {} bytes", best.1);
             return Err(SolveError::Machinery { solver: "pool-ilp", reason });
         }
         self.raise(LowerBound::new(value, Witness::Search { solver: "pool-ilp".to_owned() }));

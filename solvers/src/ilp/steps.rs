@@ -1,4 +1,4 @@
-//! The steps that precedences leave operators (ASAP and ALAP).
+//! The range of steps that precedences allow each operator (ASAP and ALAP).
 
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::OrderProblem;
@@ -10,7 +10,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// By the number of operators that must run before and after. O(n e).
+    /// Derives the windows from the numbers of ancestors and descendants. O(n e).
     pub fn of(problem: &OrderProblem) -> Self {
         let reach = |id: OperatorId, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
             let mut seen = vec![false; problem.len()];
@@ -29,7 +29,7 @@ impl Windows {
         Self { earliest: problem.ids().map(before).collect(), latest: problem.ids().map(after).collect() }
     }
 
-    /// Number of free variables of operators.
+    /// Number of free order variables.
     pub fn free(&self) -> usize {
         self.earliest.iter().zip(&self.latest).map(|(earliest, latest)| latest - earliest).sum()
     }

@@ -1,4 +1,4 @@
-//! The solver `ilp` with one part switched off each, for ablation.
+//! Ablation variants of `ilp`, each with one component switched off.
 
 use super::{Formulation, Ilp};
 use plimsoll_model::{Build, Entry, Kind, Offsets, Setup, guarded};
@@ -6,15 +6,15 @@ use plimsoll_model::{Build, Entry, Kind, Offsets, Setup, guarded};
 pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
     program("ilp:no-bridges", "no bridges between cliques", &|s| guarded(ilp(s, |f| f.bridges = 0))),
     program("ilp:no-stacking", "no stacking cuts", &|s| guarded(ilp(s, |f| f.stacking = false))),
-    program("ilp:no-positions", "positions are not narrowed", &|s| guarded(ilp(s, |f| f.positions = false))),
-    program("ilp:no-absorb", "dominated buffers are kept", &|s| guarded(ilp(s, |f| f.absorb = false))),
-    program("ilp:no-symmetry", "twins and mirror images are kept", &|s| {
-        guarded(ilp(s, |f| f.symmetry = false))
+    program("ilp:no-positions", "does not propagate offset ranges", &|s| {
+        guarded(ilp(s, |f| f.positions = false))
     }),
-    program("ilp:no-decide", "minimises at once instead of aiming at the bound", &|s| {
+    program("ilp:no-absorb", "keeps dominated buffers", &|s| guarded(ilp(s, |f| f.absorb = false))),
+    program("ilp:no-symmetry", "keeps twins and mirror images", &|s| guarded(ilp(s, |f| f.symmetry = false))),
+    program("ilp:no-decide", "minimises without first solving at the bound", &|s| {
         guarded(ilp(s, |f| f.decide = false))
     }),
-    program("ilp:plain", "big-M alone", &|s| {
+    program("ilp:plain", "big-M constraints only", &|s| {
         guarded(ilp(s, |f| {
             *f = Formulation {
                 absorb: false,

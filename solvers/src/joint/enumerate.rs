@@ -1,8 +1,9 @@
-//! All orders of a small problem, as far as they differ for offsets.
+//! Enumerates all orders of a small problem, up to equal conflicts.
 //!
-//! Depth first over topological orders; a branch ends where as much is alive as the best arena takes. At the end of
-//! an order only the pairs of buffers alive together matter: where these contain all pairs of an order that allowed nothing
-//! better, neither does this one (fewer conflicts never need more room).
+//! The search is depth first over topological orders and prunes where the live bytes reach the best arena. At
+//! the end of an order only the pairs of simultaneously live buffers matter. If they contain all pairs of an
+//! earlier order that allowed no improvement, this order allows none either, because fewer conflicts never
+//! need more memory.
 
 use super::run::{OTHER, Run};
 use plimsoll_model::orders::{Order, OrderProblem};
@@ -12,10 +13,10 @@ use plimsoll_model::{Budget, Bytes, Instance, JointProblem, OperatorId, SolveErr
 const MOST_OPERATORS: usize = 24;
 const MOST_BUFFERS: usize = 64;
 
-/// Steps of the enumeration before it is given up.
+/// Enumeration steps before the search gives up.
 const MOST_STEPS: u64 = 2_000_000;
 
-/// Failed sets of pairs that are remembered.
+/// Number of failed pair sets that are stored.
 const MOST_FAILED: usize = 512;
 
 pub(super) struct Enumeration<'r, 'a> {
@@ -26,24 +27,24 @@ pub(super) struct Enumeration<'r, 'a> {
     begun: Vec<bool>,
     alive: u64,
     steps: u64,
-    /// Sets of pairs that allow nothing better than the best arena at that time; it only sinks.
+    /// Pair sets that allow nothing better than the best arena at that time, which only decreases.
     failed: Vec<Vec<u64>>,
-    /// False once an order was left open.
+    /// False once an order was left undecided.
     complete: bool,
 }
 
 impl<'r, 'a> Enumeration<'r, 'a> {
-    /// True where there may be few enough orders.
+    /// True if the number of orders may be small enough.
     pub fn suits(input: &JointProblem) -> bool {
         let orders = input.orders();
         let scratch = orders.ids().filter(|&id| orders.scratch(id) > Bytes::ZERO).count();
         orders.len() <= MOST_OPERATORS && orders.storages().len() + scratch <= MOST_BUFFERS
     }
 
-    /// Tries all orders; true where that proves the best plan optimal.
+    /// Tries all orders; returns true if that proves the best plan optimal.
     ///
     /// # Errors
-    /// What the layouts report.
+    /// If the offset solver fails.
     pub fn run(run: &'r mut Run<'a>, budget: &mut Budget) -> Result<bool, SolveError> {
         let problem = run.known.input.orders();
         let mut own = Self {
@@ -69,7 +70,8 @@ impl<'r, 'a> Enumeration<'r, 'a> {
         self.run.known.input.orders()
     }
 
-    /// Extends the order by every operator that is ready; as deep as there are operators, which are few.
+    /// Extends the order by every ready operator. The recursion depth is the number of operators, which is
+    /// small.
     fn extend(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         self.steps += 1;
         if self.steps > MOST_STEPS || budget.tick().is_some() || self.run.known.is_good(budget) {
@@ -98,7 +100,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
         Ok(())
     }
 
-    /// Positions of the storages that begin with an operator.
+    /// Positions of the storages whose lifetime begins with an operator.
     fn begins(&self, operator: OperatorId) -> Vec<usize> {
         let touched = self.problem().touched(operator).iter().map(|&at| at as usize);
         touched.filter(|&at| !self.begun[at]).collect()
@@ -138,7 +140,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
         self.alive = before;
     }
 
-    /// Lays out a whole order, unless its conflicts contain those of one that failed.
+    /// Computes a layout of a complete order, unless its conflicts contain those of a failed order.
     fn finish(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         let order = Order::new(self.order.clone());
         let instance = self.run.known.input.instance(&order);
@@ -159,7 +161,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
     }
 }
 
-/// One bit per pair of buffers alive together.
+/// One bit per pair of simultaneously live buffers.
 fn pairs(instance: &Instance) -> Vec<u64> {
     let n = instance.len();
     let mut bits = vec![0u64; (n * n).div_ceil(64)];

@@ -1,9 +1,10 @@
-//! Order and offsets together: the smallest arena over all orders (after `MODeL`, Steiner et al. 2022, which joins both in
-//! one integer program).
+//! Order and offsets together: the smallest arena over all orders (after `MODeL`, Steiner et al. 2022, which
+//! solves both in one integer program).
 //!
-//! [`JointExact`] takes the order with the least bytes alive, which bounds every arena, and places its tensors. Where
-//! both meet, the plan is optimal and nothing else need be looked at, which is the rule. Where the layout leaves holes, it tries
-//! other orders that have fewer bytes alive than the best arena: all of them where they are few, then a random walk.
+//! [`JointExact`] computes the order with the minimum peak of live bytes, which bounds every arena, and
+//! places its tensors. Usually both values meet and the plan is optimal. If the layout leaves holes, the
+//! solver tries other orders with fewer peak live bytes than the best arena: all of them if they are few,
+//! otherwise those of a random walk.
 
 mod enumerate;
 mod run;
@@ -26,20 +27,20 @@ const NAME: &str = "exact";
 /// Nodes for the layout of the first order.
 const FIRST_NODES: u64 = 2_000_000;
 
-/// Candidates looked at by the walk where nothing else limits it.
+/// Orders that the walk examines if no limit is set.
 const WALKED: u64 = 2_000;
 
-/// Sets of lifespans laid out that the walk remembers.
+/// Number of lifespan sets that the walk stores to avoid repeated layouts.
 const MOST_KEYS: usize = 100_000;
 
-/// Least arena over all orders.
+/// The staged solver for the minimum arena over all orders; `exact` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JointExact {
     setup: Setup,
 }
 
 impl JointExact {
-    /// With a seed and threads.
+    /// Creates the solver with the seed and thread count of `setup`.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
@@ -57,11 +58,11 @@ impl Solver<Joint> for JointExact {
         observer: &mut dyn Observer<Joint>,
     ) -> Result<Outcome<Joint>, SolveError> {
         let mut run = Run::new(NAME, self.setup, input, observer);
-        // With a time or node limit the search goes on until that ends it.
+        // With a time or node limit the search continues until that limit.
         let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
         let first = run.first_order(budget)?;
         let mut complete = is_only(input.orders(), &first);
-        // Where there is no other order, its layout gets all there is.
+        // If there is only one order, its layout gets the whole budget.
         let (nodes, share) = if complete { (u64::MAX, 1.0) } else { (FIRST_NODES, FIRST_SHARE) };
         let nodes = if limited { nodes } else { FIRST_NODES };
         if run.place(&first, &input.instance(&first), (nodes, share), budget)? && complete {
@@ -88,12 +89,12 @@ impl Solver<Joint> for JointExact {
     }
 }
 
-/// True where precedences leave no other order.
+/// True if the precedences allow only this order.
 fn is_only(problem: &OrderProblem, order: &Order) -> bool {
     order.operators().windows(2).all(|pair| problem.successors(pair[0]).binary_search(&pair[1]).is_ok())
 }
 
-/// When every buffer is alive: all that tells two offset problems of one joint problem apart.
+/// The lifespans of all buffers, which alone distinguish the offset problems of one joint problem.
 fn lifespans(instance: &Instance) -> Vec<(u64, u64)> {
     let hull = |buffer: &plimsoll_model::Buffer| {
         let hull = buffer.lifespan().hull();

@@ -1,4 +1,4 @@
-//! One run over orders: the best plan so far and the bound.
+//! State of a run over orders: the best plan and the bound.
 
 use crate::exact::Exact;
 use crate::orders::{Method, OrderSolver};
@@ -8,13 +8,13 @@ use plimsoll_model::{
     SolveError, Solver, Stop, Tracker, Witness,
 };
 
-/// The part of the time left that goes to the first order, and to each layout.
+/// Fraction of the remaining time for the first order, and for each layout.
 pub(super) const FIRST_SHARE: f64 = 0.4;
 
-/// Nodes for the layout of any other, and the part of the time left.
+/// Nodes for the layout of any later order, and the fraction of the remaining time.
 pub(super) const OTHER: (u64, f64) = (50_000, FIRST_SHARE);
 
-/// One run over orders.
+/// A run over orders.
 pub(crate) struct Run<'a> {
     name: &'static str,
     setup: Setup,
@@ -36,7 +36,7 @@ impl<'a> Run<'a> {
         self.known.enough(budget).or_else(|| budget.check()).is_some()
     }
 
-    /// The order with the fewest bytes alive that can be found, whose bound holds for arenas too.
+    /// The order with the lowest peak of live bytes found; its bound holds for arenas too.
     pub fn first_order(&mut self, budget: &mut Budget) -> Result<Order, SolveError> {
         self.known.observer.phase("order");
         let since = budget.elapsed().as_secs_f64();
@@ -49,8 +49,8 @@ impl<'a> Run<'a> {
         Ok(outcome.solution.unwrap_or_else(|| self.known.input.orders().as_in_file()))
     }
 
-    /// Lays an order out with at most so many nodes and such a part of the time left, and keeps the plan where it is
-    /// better. True where no layout of this order beats the best plan known now.
+    /// Computes a layout of an order within a node limit and a fraction of the remaining time, and keeps a
+    /// better plan. Returns true if no layout of this order beats the best plan.
     pub fn place(
         &mut self,
         order: &Order,
@@ -76,14 +76,14 @@ impl<'a> Run<'a> {
         Ok(self.known.value().is_some_and(|best| outcome.lower_bound.value >= best))
     }
 
-    /// Every order was tried and none allows less than the best.
+    /// Records that every order was tried and none beats the best plan.
     pub fn prove(&mut self) {
         if let Some(value) = self.known.value() {
             self.known.raise(LowerBound::new(value, Witness::Search { solver: self.name.to_owned() }));
         }
     }
 
-    /// What is known, and why the run ended: `stop` where nothing else did end it.
+    /// Builds the outcome; `stop` is the reason if no other reason applies.
     pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Joint> {
         self.known.stats.count("orders", self.tried);
         let stop = self.known.enough(budget).or_else(|| budget.check()).unwrap_or(stop);

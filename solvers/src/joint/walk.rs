@@ -1,14 +1,14 @@
-//! A random walk among orders that have few bytes alive.
+//! A random walk among orders with a low peak of live bytes.
 
 use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{Budget, Bytes, OperatorId};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-/// Moves tried between two orders that are looked at.
+/// Moves between two examined orders.
 const MOVES: usize = 40;
 
-/// Orders after which the walk begins again from the first.
+/// Number of orders after which the walk restarts from the first.
 const RESTART: u64 = 64;
 
 pub(super) struct Walk<'a> {
@@ -28,7 +28,7 @@ impl<'a> Walk<'a> {
         Self { problem, here: home.clone(), home, peak, rng, count: 0 }
     }
 
-    /// Moves on, never to more bytes alive than now unless that is still below `best`. O(moves size).
+    /// Moves to another order. Its peak never rises unless it stays below `best`. O(moves size).
     pub fn next(&mut self, best: Option<Bytes>, budget: &mut Budget) -> Order {
         self.count += 1;
         if self.count.is_multiple_of(RESTART) {
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
         Order::new(self.here.clone())
     }
 
-    /// Positions an operator may take, all others keeping their order.
+    /// The range of positions that an operator may take while all others keep their order.
     fn window(&self, at: usize) -> (usize, usize) {
         let operator = self.here[at];
         let before = self.problem.predecessors(operator);

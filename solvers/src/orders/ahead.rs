@@ -1,27 +1,28 @@
-//! What must be alive while each node that is left will run, given what has run.
+//! Lookahead: lower bounds on the live bytes while each remaining node will run, given the nodes that have
+//! run.
 //!
-//! A storage is alive while `u` runs in any order where it is touched before or at `u` and at or after `u`. Beyond what
-//! holds in every order, a storage that has begun although none of its users must precede `u` is alive at `u` too where
-//! a user must follow `u` or it is kept.
+//! A storage is live while `u` runs in any order in which it is touched at or before `u` and at or after `u`.
+//! Some of these hold in every order. In addition, a storage that has begun, although no user must precede
+//! `u`, is live at `u` if a user must follow `u` or if it is kept.
 
 use super::draft::Reach;
 use super::net::{Net, bits};
 
-/// Bounds per node, kept up to date as nodes run.
+/// Bounds per node, updated as nodes run.
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
-    /// Per storage: nodes that see it only if it begins before them.
+    /// Per storage: nodes at which it is live only if it has begun before them.
     rows: Vec<Vec<u32>>,
-    /// Per node: bytes alive while it runs.
+    /// Per node: a lower bound on the bytes live while it runs.
     need: Vec<u64>,
-    /// The same where nothing has run.
+    /// The same before anything has run.
     always: Vec<u64>,
-    /// Per storage: users that ran.
+    /// Per storage: number of users that ran.
     seen: Vec<u32>,
 }
 
 impl Ahead {
-    /// O(storages nodes / 64) and the rows.
+    /// O(storages nodes / 64), plus the size of the rows.
     pub fn of(net: &Net, reach: &Reach) -> Self {
         let words = net.words();
         let mut need: Vec<u64> = (0..net.len() as u32).map(|node| net.base + floor(net, node)).collect();
@@ -58,12 +59,13 @@ impl Ahead {
         Self { rows, need, always, seen: vec![0; net.held.len()] }
     }
 
-    /// The most any node needs in any order.
+    /// The largest requirement of any node in every order.
     pub fn most(&self) -> u64 {
         self.always.iter().copied().max().unwrap_or(0)
     }
 
-    /// A node has run; returns the most that a node not `done` needs because of what began.
+    /// Runs a node and returns the largest requirement of a node not in `done` that the newly begun storages
+    /// cause.
     pub fn run(&mut self, net: &Net, node: u32, done: &[u64]) -> u64 {
         let mut most = 0;
         for &s in net.touch(node) {
@@ -81,7 +83,7 @@ impl Ahead {
         most
     }
 
-    /// These nodes have run, and no others.
+    /// Resets to the state in which exactly the nodes in `done` have run.
     pub fn load(&mut self, net: &Net, done: &[u64]) {
         self.need.copy_from_slice(&self.always);
         self.seen.fill(0);
@@ -90,7 +92,7 @@ impl Ahead {
         });
     }
 
-    /// The same backwards.
+    /// Undoes [`Ahead::run`].
     pub fn unrun(&mut self, net: &Net, node: u32) {
         for &s in net.touch(node) {
             self.seen[s as usize] -= 1;
@@ -103,8 +105,8 @@ impl Ahead {
     }
 }
 
-/// What a node takes whenever it runs, by what it touches alone: at each step, what it has begun to touch and not yet
-/// touched last.
+/// The requirement of a node by its own storages alone: at each step, those it has begun to touch and will
+/// touch again.
 fn floor(net: &Net, node: u32) -> u64 {
     let size = |s: &u32| net.held[*s as usize].size;
     let step = |step: usize| {

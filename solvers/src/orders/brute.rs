@@ -1,4 +1,5 @@
-//! The judge of the other methods: least peaks over all downsets, from the definitions.
+//! Brute force for orders: minimum peaks over all downsets, straight from the definitions. It cross-checks
+//! the other methods.
 
 use plimsoll_model::orders::{Order, OrderProblem, around_bound};
 use plimsoll_model::{
@@ -6,15 +7,16 @@ use plimsoll_model::{
     Witness,
 };
 
-/// Most operators it accepts.
+/// The largest problem accepted, in operators.
 const MOST_OPERATORS: usize = 20;
 
-/// All downsets of at most twenty operators, O(2^n n size).
+/// Dynamic programming over all downsets of at most twenty operators, O(2^n n size); `brute-force` in the
+/// registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OrderBrute;
 
 impl OrderBrute {
-    /// Bytes alive while `operator` runs after the set `done`.
+    /// Bytes live while `operator` runs after the set `done`.
     fn during(problem: &OrderProblem, done: u32, operator: OperatorId) -> u64 {
         let ran = |id: &OperatorId| done >> id.get() & 1 == 1;
         let alive = problem.storages().iter().filter(|s| {
@@ -48,7 +50,7 @@ impl Solver<Orders> for OrderBrute {
         let n = problem.len();
         let mut bound = around_bound(problem);
         let mut stop = budget.check();
-        // Per set: the least peak of running it, and what ran last.
+        // Per set: the minimum peak of running it, and the operator that ran last.
         let mut best: Vec<Option<(u64, u32)>> = vec![None; 1 << n];
         best[0] = Some((0, 0));
         for done in 0..1u32 << n {

@@ -1,15 +1,16 @@
-//! A problem while it is being reduced: nodes are runs of operators, storages are held from first touch to last.
+//! The problem during reduction: nodes are runs of operators, and storages are live from first to last touch.
 //!
-//! A [`Draft`] is symmetric in time: a storage is alive from the first of its users that runs to the last, or from the
-//! start where it is `begun`, or to the end where it is `kept`. Let `alive(D)` be the bytes alive after the nodes of a
-//! downset `D` (a set that contains whatever its members wait for). Per storage `alive` is `[some user in D]` less
-//! `[all users in D]`, a submodular function of `D`:
+//! A [`Draft`] is symmetric in time. A storage is live from its first user to its last, or from the start if
+//! it is `begun`, or to the end if it is `kept`. Let `live(D)` be the bytes live after the nodes of a downset
+//! `D` (a set closed under predecessors). Per storage, `live` is `[some user in D]` minus `[all users in D]`,
+//! a submodular function of `D`:
 //!
 //! ```text
-//! alive(A and B) + alive(A or B) <= alive(A) + alive(B)
+//! live(A and B) + live(A or B) <= live(A) + live(B)
 //! ```
 //!
-//! and so are the bytes alive while a given node runs. Most of what this room proves follows from that line.
+//! The bytes live while a given node runs are submodular too. Most proofs in this module follow from this
+//! inequality.
 
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::OrderProblem;
@@ -22,20 +23,20 @@ pub(super) struct Work {
     pub scratch: u64,
 }
 
-/// Memory held from first touch to last.
+/// Memory that is live from first touch to last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Store {
     pub size: u64,
-    /// Alive before anything runs.
+    /// Live before anything runs.
     pub begun: bool,
-    /// Alive after everything ran.
+    /// Live after everything ran.
     pub kept: bool,
 }
 
-/// Nodes with precedences, storages, and bytes that are always alive.
+/// Nodes with precedences, storages, and the bytes that are always live.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
-    /// Per node: operators that run one directly after the other.
+    /// Per node: operators that run consecutively.
     pub nodes: Vec<Vec<Work>>,
     pub before: Vec<Vec<u32>>,
     pub after: Vec<Vec<u32>>,
@@ -56,7 +57,7 @@ impl Draft {
         users
     }
 
-    /// One node per operator; what is always alive becomes a constant. O(size).
+    /// Builds one node per operator; storages that are always live become a constant. O(size).
     pub fn of(problem: &OrderProblem) -> Self {
         let mut draft = Self::default();
         let list = |ids: &[OperatorId]| ids.iter().map(|id| id.get()).collect::<Vec<u32>>();
@@ -79,7 +80,7 @@ impl Draft {
         self.nodes.len()
     }
 
-    /// Storages that are always alive become a constant, those nobody touches are dropped.
+    /// Turns storages that are always live into a constant and drops those without users.
     pub fn tidied(mut self) -> Self {
         let mut used = vec![false; self.stores.len()];
         self.works().for_each(|work| work.touch.iter().for_each(|&s| used[s as usize] = true));
@@ -104,7 +105,7 @@ impl Draft {
         self.nodes.iter().flatten()
     }
 
-    /// The same backwards: an order of one, reversed, is an order of the other with the same peak.
+    /// The time-reversed problem: a reversed order has the same peak.
     pub fn reversed(&self) -> Self {
         let mut nodes = self.nodes.clone();
         for node in &mut nodes {
@@ -120,8 +121,8 @@ impl Draft {
         }
     }
 
-    /// The parts of the problem where all nodes of a lower stage run before all of a higher one; per node its stage,
-    /// below `stages`. Stages without nodes have no part. O(size).
+    /// Splits the problem into parts, provided all nodes of a lower stage run before all of a higher one.
+    /// `stage` gives each node a stage below `stages`. Stages without nodes have no part. O(size).
     pub fn split(self, stage: &[u32], stages: usize) -> Vec<Self> {
         let mut place = vec![0u32; self.len()];
         let mut sizes = vec![0u32; stages];
@@ -140,7 +141,7 @@ impl Draft {
             part.before.push(near(at, &self.before[at]));
             part.after.push(near(at, &self.after[at]));
         }
-        // Per storage: its place in the part that was met last.
+        // Per storage: its index in the most recent part that uses it.
         let mut own: Vec<(u32, u32)> = vec![(u32::MAX, 0); self.stores.len()];
         let through = self.through(&spans, stages);
         let mut order: Vec<usize> = (0..self.len()).collect();
@@ -175,7 +176,7 @@ impl Draft {
         parts.into_iter().enumerate().filter(|(_, part)| part.len() > 0).map(full).collect()
     }
 
-    /// Per storage: the stages of its first and last users, one beyond the ends where it is begun or kept.
+    /// Per storage: the stages of its first and last users, one beyond the ends if it is begun or kept.
     fn spans(&self, stage: &[u32], stages: usize) -> Vec<(i64, i64)> {
         let mut spans = vec![(i64::MAX / 2, i64::MIN / 2); self.stores.len()];
         for (node, &stage) in self.nodes.iter().zip(stage) {
@@ -190,7 +191,7 @@ impl Draft {
         spans
     }
 
-    /// Per stage: bytes of what is alive from before it to after it.
+    /// Per stage: bytes that are live from before the stage to after it.
     fn through(&self, spans: &[(i64, i64)], stages: usize) -> Vec<u64> {
         let mut change = vec![0i128; stages + 1];
         for (&(first, last), store) in spans.iter().zip(&self.stores) {
@@ -208,7 +209,7 @@ impl Draft {
         change[..stages].iter().map(&mut run).collect()
     }
 
-    /// Nodes in a topological order, lowest numbers first.
+    /// Nodes in topological order, lowest numbers first.
     pub fn sorted(&self) -> Vec<u32> {
         use std::cmp::Reverse;
         let mut waiting: Vec<usize> = self.before.iter().map(Vec::len).collect();
@@ -228,7 +229,7 @@ impl Draft {
     }
 }
 
-/// Who runs before and after whom, directly or not: two rows of bits per node, without itself.
+/// Transitive predecessors and successors: two rows of bits per node, excluding the node itself.
 pub(super) struct Reach {
     pub words: usize,
     before: Vec<u64>,
@@ -271,7 +272,7 @@ impl Reach {
         self.after(a as usize)[b as usize / 64] >> (b % 64) & 1 == 1
     }
 
-    /// The same of the reversed draft.
+    /// The same for the reversed draft.
     pub fn reversed(self) -> Self {
         Self { words: self.words, before: self.after, after: self.before }
     }

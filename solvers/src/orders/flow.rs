@@ -1,16 +1,16 @@
-//! Downsets with less alive than another one that they extend: minimum cuts.
+//! Extensions of a downset with fewer live bytes, found by minimum cuts.
 
 use super::net::Net;
 use crate::network::{INFINITE, Network};
 use std::collections::HashMap;
 
-/// The nodes of `region` that, added to the downset `ran`, leave the least alive; none where nothing is less than what
-/// is alive already.
+/// Returns the nodes of `region` that, added to the downset `ran`, leave the fewest bytes live. `None` if no
+/// extension has fewer than `ran` itself.
 ///
-/// `region` is closed: what its nodes wait for is in it or ran. A cut of the network is a downset: what is on the side
-/// of the source has run. A storage that has begun costs its size unless all its users ran, one that has not and will
-/// be needed later where one ran, any other where some ran and some did not. O(flow) on as many places as there are nodes
-/// in the region and storages they touch.
+/// `region` is closed: predecessors of its nodes are in it or ran. A cut of the network is a downset, and the
+/// source side has run. A storage that has begun costs its size unless all users ran. One that has not begun
+/// and is needed later costs its size if a user ran. Any other costs its size if some users ran and some did
+/// not. O(flow) on one vertex per node of the region and per storage they touch.
 pub(super) fn lower(net: &Net, ran: &dyn Fn(u32) -> bool, region: &[u32]) -> Option<Vec<u32>> {
     let mut flow = Network::default();
     let (source, sink) = (flow.place(), flow.place());
@@ -34,7 +34,7 @@ pub(super) fn lower(net: &Net, ran: &dyn Fn(u32) -> bool, region: &[u32]) -> Opt
             continue;
         }
         let users: Vec<u32> = held.users.iter().filter_map(|user| places.get(user).copied()).collect();
-        // On the source's side where a user ran; on the sink's where one did not.
+        // On the source side if a user ran; on the sink side if a user did not.
         let some = if begun { source } else { flow.place() };
         let open = if kept { sink } else { flow.place() };
         for user in users {

@@ -1,21 +1,21 @@
-//! Orders that cost next to nothing, to have something to improve on.
+//! Fast greedy orders, as initial solutions.
 
 use super::net::{Net, State, bits};
 use plimsoll_model::Budget;
 use std::collections::BTreeSet;
 
-/// What is preferred among nodes that raise what is alive.
+/// The preference among nodes that raise the live bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// The lowest peak so far, then the least alive.
+    /// The lowest peak so far, then the fewest live bytes.
     Peak,
     Alive,
-    /// Whatever waits for the node that ran last.
+    /// Successors of the node that ran last.
     Depth,
 }
 
-/// The best of a few greedy orders, forwards and backwards, and the topological order given. About O(size log n) each;
-/// those that do not end within the budget are left out.
+/// Returns the best of a few greedy orders, forwards and backwards, and of the given topological order. About
+/// O(size log n) each; orders not finished within the budget are skipped.
 pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut Budget) -> (Vec<u32>, u64) {
     let mut best = (net.peak(&sorted), sorted);
     for rule in [Rule::Peak, Rule::Alive, Rule::Depth] {
@@ -33,11 +33,11 @@ pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut 
     (best.1, best.0)
 }
 
-/// The nodes that are ready, sorted by what they would do; what that is changes only where a storage of theirs is begun
-/// or has a single user left.
+/// The ready nodes, sorted by their effect on live bytes. That effect changes only if one of their storages
+/// begins or has a single user left.
 struct Front<'a> {
     state: State<'a>,
-    /// Bytes added, bytes needed above what is alive.
+    /// Keys: bytes added, and bytes needed above the live bytes.
     by_change: BTreeSet<(i128, i128, u32)>,
     by_rise: BTreeSet<(i128, i128, u32)>,
     effects: Vec<Option<(i128, i128)>>,
@@ -62,7 +62,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Looks at a node that is ready.
+    /// Computes the keys of a ready node.
     fn learn(&mut self, node: u32) {
         self.forget(node);
         let (effect, alive) = (self.state.probe(node), i128::from(self.state.alive));
@@ -92,14 +92,14 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// A node that does not raise what is alive, within the peak so far.
+    /// A node that does not raise the live bytes, within the peak so far.
     fn free(&self) -> Option<u32> {
         let room = self.peak - i128::from(self.state.alive);
         let free = self.by_change.iter().take_while(|(change, _, _)| *change <= 0);
         free.filter(|(_, rise, _)| *rise <= room).map(|&(_, _, node)| node).next()
     }
 
-    /// The node that raises the peak least, and then what is alive.
+    /// The node that raises the peak least, then the live bytes least.
     fn lowest(&self) -> Option<u32> {
         let room = self.peak - i128::from(self.state.alive);
         let within = self.by_change.iter().find(|(_, rise, _)| *rise <= room);

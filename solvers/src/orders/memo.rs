@@ -1,6 +1,6 @@
 //! Sets of nodes seen before, compared in full.
 
-/// An open-addressing table of rows of words, each stored once. Bounded in bytes.
+/// An open-addressing table of bit rows, each stored once, with a limit in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Memo {
     words: usize,
@@ -10,14 +10,14 @@ pub(super) struct Memo {
     most_bytes: usize,
 }
 
-/// What became of a row that was shown.
+/// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// It is new and kept, at this position.
+    /// The row is new and was stored at this position.
     New(u32),
-    /// It was there, at this position.
+    /// The row was found at this position.
     Known(u32),
-    /// It is new, but there is no room.
+    /// The row is new, but the table is full.
     Full,
 }
 
@@ -39,7 +39,7 @@ impl Memo {
         self.table.fill(0);
     }
 
-    /// Looks a row up by its hash and, where `keep`, adds it.
+    /// Looks up a row by its hash and stores it if `keep` is set.
     pub fn show(&mut self, row: &[u64], hash: u64, keep: bool) -> Seen {
         let mask = self.table.len() - 1;
         let mut slot = hash as usize & mask;
@@ -60,7 +60,7 @@ impl Memo {
         Seen::New(at)
     }
 
-    /// True where the table should grow before the next row.
+    /// True if the table should grow before the next row.
     pub fn crowded(&self) -> bool {
         2 * self.len() >= self.table.len()
     }

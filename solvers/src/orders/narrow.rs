@@ -1,17 +1,19 @@
-//! Cuts at downsets that some order passes without loss.
+//! Cuts at downsets that some optimal order passes.
 //!
-//! Let `M` be a downset, `U` the nodes not in `M` that wait for all of `M`, and `L` the nodes of `M` that all the others
-//! wait for. If no downset between `M` and all but `U` has less alive than `M`, and none between `L` and `M`, then some
-//! order of least peak passes `M`, and both sides of it can be solved by themselves:
+//! Let `M` be a downset, `U` the nodes not in `M` that depend on all of `M`, and `L` the nodes of `M` that
+//! all others depend on. Suppose no downset between `M` and the complement of `U` has fewer live bytes than
+//! `M`, and none between `L` and `M`. Then some order of minimum peak passes `M`, and both sides of it can be
+//! solved separately.
 //!
-//! Let `D_0, D_1, ...` be any order. Up to the step that runs the first node of `U`, all of `M` has run and
-//! `D_i or M` lies between `M` and all but `U`; so the downsets `D_i and M` lead to `M`, and by submodularity
-//! `alive(D_i and M) <= alive(D_i) + alive(M) - alive(D_i or M) <= alive(D_i)`, and likewise during each node. From the
-//! first step that runs a node not in `M` on, `L` has run and `D_i and M` lies between `L` and `M`; so the downsets
-//! `D_i or M` lead from `M` to the end, no higher either.
+//! Proof: let `D_0, D_1, ...` be any order. Up to the step that runs the first node of `U`, `D_i or M` lies
+//! between `M` and the complement of `U`. The downsets `D_i and M` lead to `M`, and by submodularity
+//! `live(D_i and M) <= live(D_i) + live(M) - live(D_i or M) <= live(D_i)`; the same holds during each node.
+//! From the first step that runs a node not in `M`, `L` has run and `D_i and M` lies between `L` and `M`. The
+//! downsets `D_i or M` then lead from `M` to the end and are no higher either.
 //!
-//! Where a node is comparable with all others, both conditions are empty. Candidates are the downsets of a greedy order,
-//! and, where one of those has less alive in its way, that one. After a cut the rest is a problem by itself.
+//! If a node is comparable with all others, both conditions are vacuous. Candidates are the downsets of a
+//! greedy order and, if a neighbouring downset has fewer live bytes, that one. After a cut the rest is a
+//! separate problem.
 
 use super::draft::{Draft, Reach};
 use super::flow::lower;
@@ -19,16 +21,16 @@ use super::net::{Net, bits};
 use plimsoll_model::Budget;
 use std::collections::BTreeSet;
 
-/// Most nodes on either side that are neither in `U` nor in `L`.
+/// Largest number of nodes on either side that are neither in `U` nor in `L`.
 const WIDEST: usize = 400;
 
-/// A candidate is moved to what has less alive at most so many times.
+/// Limit on moving a candidate to a downset with fewer live bytes.
 const MOST_MOVES: usize = 4;
 
-/// Beyond so many nodes since the last cut, only some downsets are tried: ever fewer.
+/// With more nodes since the last cut, only some downsets are tried, ever more sparsely.
 const FEW: usize = 128;
 
-/// Cuts a part at downsets that lose nothing, found along an order. O(n^2 / 64 width) and a few flows per downset; ends
+/// Cuts a part at safe downsets found along an order. O(n^2 / 64 width) and a few flows per downset; ends
 /// early with the budget.
 pub(super) fn narrow(draft: Draft, order: &[u32], budget: &mut Budget) -> Vec<Draft> {
     let (net, turned) = (Net::of(&draft), Net::of(&draft.reversed()));
@@ -46,10 +48,10 @@ struct Cuts<'a> {
     net: &'a Net,
     turned: &'a Net,
     reach: &'a Reach,
-    /// The last cut, and what is ready after it.
+    /// The nodes before the last cut, and those ready after it.
     ran: Vec<u64>,
     ready: BTreeSet<u32>,
-    /// Per node: how many cuts come before it.
+    /// Per node: the number of cuts before it.
     stage: Vec<u32>,
     made: u32,
 }
@@ -59,7 +61,7 @@ fn has(row: &[u64], node: u32) -> bool {
 }
 
 impl Cuts<'_> {
-    /// Tries the downsets of an order one after the other.
+    /// Tries the downsets of an order in sequence.
     fn find(&mut self, order: &[u32], budget: &mut Budget) {
         let n = self.net.len();
         // Nodes that ran after the last cut.
@@ -81,7 +83,7 @@ impl Cuts<'_> {
                 since.retain(|node| !own.contains(node));
             }
         }
-        // What is left comes after the last cut.
+        // The remaining nodes come after the last cut.
         let left: Vec<u32> = (0..n as u32).filter(|&node| !has(&self.ran, node)).collect();
         for node in left {
             self.stage[node as usize] = self.made;
@@ -101,7 +103,7 @@ impl Cuts<'_> {
         self.ready = self.ready_after(own);
     }
 
-    /// What is ready after the last cut and these nodes.
+    /// The nodes that are ready after the last cut and the nodes in `own`.
     fn ready_after(&self, own: &BTreeSet<u32>) -> BTreeSet<u32> {
         let ran = |node: &u32| has(&self.ran, *node) || own.contains(node);
         let next = own.iter().flat_map(|&node| self.net.after[node as usize].iter().copied());
@@ -109,7 +111,7 @@ impl Cuts<'_> {
         self.ready.iter().copied().chain(fresh).filter(|node| !ran(node)).collect()
     }
 
-    /// Moves a downset, which is the last cut and `own`, until both conditions hold; false where they do not.
+    /// Moves a downset (the last cut and `own`) until both conditions hold; false if they do not.
     fn settle(&self, own: &mut BTreeSet<u32>) -> bool {
         for _ in 0..=MOST_MOVES {
             let Some((after, before)) = self.sides(own) else { return false };
@@ -125,8 +127,8 @@ impl Cuts<'_> {
         false
     }
 
-    /// Nodes that have not run and do not wait for all of `own`; nodes of `own` that not all of those left wait for.
-    /// None where there are too many.
+    /// Nodes that have not run and do not depend on all of `own`, and nodes of `own` that not all remaining
+    /// nodes depend on. `None` if there are too many.
     fn sides(&self, own: &BTreeSet<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let inner = |node: &u32| self.net.after[*node as usize].iter().any(|next| own.contains(next));
         let last = own.iter().copied().filter(|node| !inner(node));
@@ -146,7 +148,7 @@ impl Cuts<'_> {
         (after.len() <= WIDEST && before.len() <= WIDEST).then_some((after, before))
     }
 
-    /// The bits that the rows of all these nodes have.
+    /// The intersection of the rows of all these nodes.
     fn common<'b>(&self, nodes: impl Iterator<Item = u32>, row: impl Fn(usize) -> &'b [u64]) -> Vec<u64> {
         let mut all = vec![u64::MAX; self.reach.words];
         for node in nodes {

@@ -1,22 +1,23 @@
-//! A draft made ready for search: per node what it begins and ends, step by step, and a state that runs and unruns nodes.
+//! A draft prepared for search: what each node begins and ends per step, and a state that runs and unruns
+//! nodes.
 
 use super::draft::Draft;
 use plimsoll_model::OperatorId;
 
 #[derive(Clone, Debug, Default)]
 struct Step {
-    /// Bytes of scratch, and of storages that only this node touches.
+    /// Bytes of scratch and of storages that only this node touches.
     own: u64,
-    /// Storages this node first touches here.
+    /// Storages that this node first touches at this step.
     opens: Vec<u32>,
-    /// Storages this node last touches here.
+    /// Storages that this node last touches at this step.
     closes: Vec<u32>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Node {
     steps: Vec<Step>,
-    /// Storages it shares with others or with what is outside, each once.
+    /// Storages shared with other nodes or with the outside, each once.
     touch: Vec<u32>,
     operators: Vec<OperatorId>,
 }
@@ -30,7 +31,7 @@ pub(super) struct Held {
     pub users: Vec<u32>,
 }
 
-/// What a search needs to know of a draft.
+/// The search's view of a draft.
 #[derive(Clone, Debug)]
 pub(super) struct Net {
     nodes: Vec<Node>,
@@ -38,11 +39,11 @@ pub(super) struct Net {
     pub after: Vec<Vec<u32>>,
     pub held: Vec<Held>,
     pub base: u64,
-    /// Per node a random word, for hashes of sets.
+    /// Per node a random word, for hashing sets.
     keys: Vec<u64>,
 }
 
-/// Peak and bytes alive afterwards of one run.
+/// Peak of a run and live bytes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Effect {
     pub peak: u64,
@@ -99,7 +100,7 @@ impl Net {
         self.nodes.len().div_ceil(64).max(1)
     }
 
-    /// The hash of the set of one node; that of others is the exclusive or.
+    /// The hash of the singleton set; hashes of larger sets are the exclusive or.
     pub fn key(&self, node: u32) -> u64 {
         self.keys[node as usize]
     }
@@ -112,8 +113,8 @@ impl Net {
         self.nodes[node as usize].steps.len()
     }
 
-    /// At one step of a node: what it takes by itself, the storages certainly alive because of this node, and those it
-    /// has touched before and will not touch again.
+    /// At one step of a node: its own bytes, the storages certainly live because of this node, and those it
+    /// has touched and will not touch again.
     pub fn at_step(&self, node: u32, step: usize) -> (u64, Vec<u32>, Vec<u32>) {
         let steps = &self.nodes[node as usize].steps;
         let mut now: Vec<u32> = steps[..=step].iter().flat_map(|s| s.opens.clone()).collect();
@@ -127,7 +128,7 @@ impl Net {
         order.iter().flat_map(|&node| self.nodes[node as usize].operators.iter().copied()).collect()
     }
 
-    /// The peak of an order of all nodes; what is idle where there are none.
+    /// The peak of an order of all nodes; the constant bytes if there are none.
     pub fn peak(&self, order: &[u32]) -> u64 {
         let mut state = State::new(self);
         order.iter().fold(state.alive, |peak, &node| peak.max(state.run(node).peak))
@@ -149,7 +150,7 @@ pub(super) struct State<'a> {
     pub done: Vec<u64>,
     pub ready: Vec<u64>,
     waiting: Vec<u32>,
-    /// Per storage: users that ran.
+    /// Per storage: number of users that ran.
     seen: Vec<u32>,
     pub alive: u64,
     pub left: usize,
@@ -210,7 +211,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What running a node would do. O(what it touches).
+    /// The effect of running a node. O(storages it touches).
     pub fn probe(&self, node: u32) -> Effect {
         let (mut alive, mut peak) = (self.alive, 0);
         for step in &self.net.nodes[node as usize].steps {
@@ -248,7 +249,7 @@ impl<'a> State<'a> {
         effect
     }
 
-    /// Takes back the run of a node none of whose successors has run; `alive` is what was alive before.
+    /// Undoes the run of a node without run successors; `alive` is the number of live bytes before it.
     pub fn unrun(&mut self, node: u32, alive: u64) {
         for &next in &self.net.after[node as usize] {
             self.waiting[next as usize] += 1;
@@ -262,7 +263,7 @@ impl<'a> State<'a> {
         self.left += 1;
     }
 
-    /// What was alive before a node that ran and none of whose successors did.
+    /// Live bytes before a node that ran and has no run successors.
     pub fn before(&self, node: u32) -> u64 {
         self.net.touch(node).iter().fold(self.alive, |alive, &s| {
             let held = &self.net.held[s as usize];
@@ -280,7 +281,7 @@ impl<'a> State<'a> {
         self.hash ^= self.net.keys[node as usize];
     }
 
-    /// True where a storage was begun by the last of its users to run, or has a single one left.
+    /// True if the last user to run began the storage, or a single user is left.
     pub fn has_turned(&self, s: u32) -> bool {
         let (seen, users) = (self.seen[s as usize] as usize, self.net.held[s as usize].users.len());
         seen == 1 || seen + 1 == users

@@ -1,9 +1,9 @@
-//! Least peaks over downsets, level by level: the shortest path where the longest step counts.
+//! Dynamic programming over downsets in order of increasing peak: a bottleneck shortest path.
 //!
-//! Downsets are the places, nodes that run the steps, each as long as its peak (dynamic programming over downsets: Ahn
-//! et al. 2020, SERENITY; here without a budget to be guessed). All places within a level are visited before the level
-//! rises to the least step that was refused. The level is a proved bound all the time, and the first way to the end is
-//! optimal.
+//! Downsets are vertices and nodes are steps, each with its peak as length (Ahn et al. 2020, SERENITY, here
+//! without a budget to guess). All downsets reachable within a level are visited before the level rises to
+//! the lowest rejected step. The level is a proved lower bound at any time, and the first path to the end is
+//! optimal. Time and memory grow with the number of downsets within the level, 2^n at worst.
 
 use super::ahead::Ahead;
 use super::draft::Reach;
@@ -19,21 +19,21 @@ use std::collections::BinaryHeap;
 pub(super) enum End {
     /// An optimal order, whose peak is the level.
     Found(Vec<u32>),
-    /// The level has reached what is known already.
+    /// The level has reached the known value.
     Met,
-    /// A limit of the budget, or of memory where none.
+    /// A limit of the budget, or of memory (`None`).
     Stopped(Option<Stop>),
 }
 
-/// Where a settled downset was reached from.
+/// The predecessor of a settled downset.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     from: u32,
-    /// Nodes run since, among all.
+    /// Range of the nodes run since, in the list of all moves.
     moves: (u32, u32),
 }
 
-/// Least peaks, level by level; may be interrupted and resumed.
+/// The search, which can be interrupted and resumed.
 pub(super) struct Paths<'a> {
     net: &'a Net,
     rules: OrderRules,
@@ -42,13 +42,13 @@ pub(super) struct Paths<'a> {
     origins: Vec<Origin>,
     moves: Vec<u32>,
     todo: Vec<u32>,
-    /// Places with steps that were refused, by the least of those.
+    /// Downsets with rejected steps, keyed by the lowest of those.
     later: BinaryHeap<Reverse<(u64, u32)>>,
     level: u64,
     state: State<'a>,
     trail: Vec<(u32, u64)>,
-    /// How much of the trail the bounds ahead have been told.
-    told: usize,
+    /// Prefix of the trail that the lookahead bounds have processed.
+    processed: usize,
     begun: bool,
 }
 
@@ -70,12 +70,12 @@ impl<'a> Paths<'a> {
             level,
             state,
             trail: Vec::new(),
-            told: 0,
+            processed: 0,
             begun: false,
         }
     }
 
-    /// No order has a lower peak.
+    /// The proved lower bound on the peak of any order.
     pub fn level(&self) -> u64 {
         self.level
     }
@@ -84,8 +84,8 @@ impl<'a> Paths<'a> {
         self.memo.len() as u64
     }
 
-    /// Goes on until the level is at least `known`, an order is found or the budget ends. One node of the budget is one
-    /// visit of a downset.
+    /// Continues until the level reaches `known`, an order is found or the budget ends. One node of the
+    /// budget is one visit of a downset.
     pub fn run(&mut self, known: u64, budget: &mut Budget) -> End {
         if !self.begun {
             self.begun = true;
@@ -115,7 +115,7 @@ impl<'a> Paths<'a> {
                 }
             }
             let Some(&Reverse((level, _))) = self.later.peek() else {
-                // Some order exists, so this is not reached.
+                // Some order exists, so this is unreachable.
                 return End::Met;
             };
             self.level = self.level.max(level);
@@ -128,18 +128,18 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Goes wherever one step leads within the level.
+    /// Visits a downset and takes every step within the level.
     fn visit(&mut self, place: u32) -> Arrival {
         let row = self.memo.row(place).to_vec();
         self.state.load(&row);
         self.trail.clear();
-        self.told = 0;
+        self.processed = 0;
         if let Some(ahead) = &mut self.ahead {
             ahead.load(self.net, &row);
         }
         settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
         if !self.trail.is_empty() {
-            // More loses nothing than when the level was lower.
+            // At the higher level more runs are safe.
             return self.arrive(place);
         }
         let mut later = u64::MAX;
@@ -156,7 +156,7 @@ impl<'a> Paths<'a> {
             self.later.push(Reverse((later, place)));
         }
         let mut options = options;
-        // What is visited next is what was pushed last.
+        // The last one pushed is visited next.
         options.sort_unstable_by(|a, b| b.cmp(a));
         for (_, node) in options {
             self.trail.push((node, self.state.alive));
@@ -169,16 +169,16 @@ impl<'a> Paths<'a> {
         Arrival::Known
     }
 
-    /// Settles, and keeps the place if it is new.
+    /// Applies safe runs and stores the downset if it is new.
     fn arrive(&mut self, from: u32) -> Arrival {
         settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
         let mut need = 0;
         if let Some(ahead) = &mut self.ahead {
             let done = &self.state.done;
-            // The need of the place it was reached from is within the level.
-            let ran = self.trail[self.told..].iter();
+            // The requirement of the predecessor is within the level.
+            let ran = self.trail[self.processed..].iter();
             need = ran.map(|&(node, _)| ahead.run(self.net, node, done)).max().unwrap_or(0);
-            self.told = self.trail.len();
+            self.processed = self.trail.len();
         }
         if self.memo.crowded() {
             let net = self.net;
@@ -204,7 +204,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The order that led here.
+    /// The order that leads to this downset.
     fn way(&self, mut from: u32) -> Vec<u32> {
         let mut parts: Vec<Vec<u32>> = vec![self.trail.iter().map(|&(node, _)| node).collect()];
         while from != u32::MAX {
@@ -216,14 +216,14 @@ impl<'a> Paths<'a> {
     }
 
     fn undo(&mut self) {
-        let mut told = std::mem::take(&mut self.told);
+        let mut processed = std::mem::take(&mut self.processed);
         while let Some((node, alive)) = self.trail.pop() {
             self.state.unrun(node, alive);
-            if told > self.trail.len()
+            if processed > self.trail.len()
                 && let Some(ahead) = &mut self.ahead
             {
                 ahead.unrun(self.net, node);
-                told = self.trail.len();
+                processed = self.trail.len();
             }
         }
     }
@@ -232,8 +232,8 @@ impl<'a> Paths<'a> {
 enum Arrival {
     Place,
     Known,
-    /// The end, with the order that leads there.
+    /// The complete set, with the order that leads to it.
     End(Vec<u32>),
-    /// No room is left for a new place.
+    /// Memory for a new downset is exhausted.
     Full,
 }

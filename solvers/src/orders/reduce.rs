@@ -1,38 +1,40 @@
-//! Fewer nodes, the same optimum. Every reduction has a switch and a reason.
+//! Reductions that remove nodes and keep the optimum. Each has a switch and a proof sketch.
 //!
-//! Say a node `v` *never relieves* where whatever it may end is no more than what it certainly begins: then, as long as
-//! none of its successors has run, taking `v` out of what has run never raises what is alive. Let `v` run as late as it
-//! can in an order, directly before the first of its successors `u`. No step in between rises, and the steps of `v`
-//! itself are at most what `v` takes at its worst above what is alive before it. Where that is no more than what `v` adds
-//! at least and `u` takes at least above it, `v` costs nothing there: `u` is as high. So `v` may be *delayed*:
+//! A node `v` *never relieves* if the storages it may end are no larger than those it certainly begins. Then,
+//! as long as none of its successors has run, removing `v` from the set that ran never raises the live bytes.
+//! Let `v` run as late as possible, directly before the first of its successors, `u`. No step in between
+//! rises. The steps of `v` itself need at most its worst-case requirement above the live bytes before it. If
+//! that is at most the bytes `v` adds for certain plus the least requirement of `u`, then `u` is as high as
+//! `v`, and `v` can be *delayed* at no cost:
 //!
-//! - **fuse**: where `u` is the only successor of `v`, both become one node. Chains of element-wise operators become one
-//!   node that way. The same backwards: where `v` is all that `u` waits for, `u` may run directly after `v`.
-//! - **lazy**: where `v` waits for nobody and begins only storages that all its successors touch, it is left out: its
-//!   storages begin with whichever of them runs first, and `v` is put back directly before that one (the fixed rule of
-//!   GE, made exact). All these successors are single operators still. Such nodes read constants only; ready all the time, they would multiply the downsets.
-//!
-//! - **transitive**: an edge that follows from others says nothing.
-//! - **constants**: what is always alive within a part is added to its base ([`Draft::tidied`]).
-//! - **divide**: where a node is comparable with all others, every order passes the downsets right before and right
-//!   after it, and the peak is the highest of the parts (Ahn et al. 2020).
-//! - **narrow**: cuts at downsets that some order of least peak passes ([`narrow`](super::narrow)).
+//! - **fuse**: if `u` is the only successor of `v`, both become one node. Chains of element-wise operators
+//!   collapse this way. The mirror image holds too: if `v` is the only predecessor of `u`, `u` may run
+//!   directly after `v`.
+//! - **lazy**: if `v` has no predecessors and begins only storages that all its successors touch, it is
+//!   omitted. Its storages begin with whichever successor runs first, and `v` is reinserted directly before
+//!   that one (GE's fixed rule, made exact). All these successors are still single operators. Such nodes read
+//!   constants only; being always ready, they would multiply the downsets.
+//! - **transitive**: edges implied by others are dropped.
+//! - **constants**: bytes that are always live within a part are added to its base ([`Draft::tidied`]).
+//! - **divide**: if a node is comparable with all others, every order passes the downsets directly before and
+//!   after it. The peak is the highest peak of the parts (Ahn et al. 2020).
+//! - **narrow**: cuts at downsets that some optimal order passes ([`narrow`](super::narrow)).
 
 use super::draft::{Draft, Reach, Work, count};
 use plimsoll_model::orders::OrderProblem;
 use plimsoll_model::{Budget, OperatorId};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Which reductions are made.
+/// The reductions to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reductions {
-    /// A node and its only successor become one; a node and its only predecessor too.
+    /// Fuse a node with its only successor or its only predecessor.
     pub fuse: bool,
-    /// Nodes that read constants only are left out.
+    /// Omit nodes that read constants only.
     pub lazy: bool,
-    /// The problem is cut where every order passes.
+    /// Cut the problem where every order passes.
     pub divide: bool,
-    /// The problem is cut where some order of least peak passes.
+    /// Cut the problem where some optimal order passes.
     pub narrow: bool,
 }
 
@@ -42,10 +44,11 @@ impl Default for Reductions {
     }
 }
 
-/// Nodes left out, each the operators that run one after the other directly before the first that waits for one.
+/// Omitted nodes, each as the operators that run consecutively before the first operator that depends on one
+/// of them.
 pub(super) type LeftOut = Vec<Vec<OperatorId>>;
 
-/// Reduces until nothing changes; what is left out is added to `gone`. O(passes n e / 64), with few passes. Ends early
+/// Reduces to a fixpoint; omitted nodes are added to `gone`. O(passes n e / 64), with few passes. Ends early
 /// with the budget.
 pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut LeftOut, budget: &mut Budget) -> Draft {
     let mut reach = Reach::of(&draft);
@@ -69,7 +72,7 @@ pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut LeftOut, bu
     draft
 }
 
-/// Drops edges that follow from others.
+/// Drops edges implied by others.
 fn thin(draft: &mut Draft, reach: &Reach) {
     for at in 0..draft.len() {
         let list = draft.before[at].clone();
@@ -81,13 +84,13 @@ fn thin(draft: &mut Draft, reach: &Reach) {
     }
 }
 
-/// What a node takes, whatever has run: bytes above what is alive before it.
+/// Bounds on the bytes a node needs above the live bytes before it, whatever has run.
 #[derive(Clone, Copy, Debug)]
 struct Range {
-    /// The highest of its steps, at most and at least.
+    /// Upper and lower bound on its highest step.
     most: i128,
     least: i128,
-    /// What it adds at least.
+    /// Lower bound on the bytes it adds.
     adds: i128,
 }
 
@@ -121,7 +124,7 @@ impl<'a> View<'a> {
         (may, may && self.others(node, s).all(|user| self.reach.precedes(user, node)))
     }
 
-    /// What a node takes. O(what it touches, and the users of that).
+    /// The requirement of a node. O(storages it touches, and their users).
     fn range(&self, node: u32) -> Range {
         let works = &self.draft.nodes[node as usize];
         let mut last: HashMap<u32, usize> = HashMap::new();
@@ -151,15 +154,15 @@ impl<'a> View<'a> {
     }
 }
 
-/// True where `v`, directly before `u` and as late as it can be, costs nothing.
+/// True if `v` can run directly before `u`, as late as possible, at no cost.
 fn delays(v: Range, u: Range) -> bool {
     v.adds >= 0 && v.most <= v.adds + u.least
 }
 
-/// Joins nodes with their only successor where that costs nothing.
+/// Fuses nodes with their only successor where that is free.
 ///
-/// The successor stands for both: whoever runs before it runs before both of them now, whoever ran after the first ran
-/// after it anyway. So who precedes whom need not be found out anew.
+/// The successor represents both. Predecessors of the successor now precede both nodes; successors of the
+/// first node come after it anyway. Reachability therefore need not be recomputed.
 fn fuse(draft: Draft, reach: &Reach, budget: &mut Budget) -> Draft {
     let mut queue: VecDeque<u32> = draft.sorted().into_iter().rev().collect();
     let mut view = View::of(draft, reach);
@@ -220,7 +223,7 @@ impl View<'_> {
     }
 }
 
-/// Drops nodes, and returns what they ran.
+/// Drops nodes and returns the operators they ran.
 fn without(mut draft: Draft, gone: &[bool]) -> (Draft, Vec<Vec<Work>>) {
     let mut place = vec![None; draft.len()];
     for (left, at) in (0..draft.len()).filter(|&at| !gone[at]).enumerate() {
@@ -240,7 +243,7 @@ fn without(mut draft: Draft, gone: &[bool]) -> (Draft, Vec<Vec<Work>>) {
     (draft.tidied(), dropped)
 }
 
-/// Leaves out nodes that wait for nobody and can run directly before the first of their successors.
+/// Omits nodes without predecessors that can run directly before the first of their successors.
 fn without_lazy(draft: Draft, reach: &Reach, left_out: &mut LeftOut) -> Draft {
     let view = View::of(draft, reach);
     let gone: Vec<bool> = (0..view.draft.len() as u32).map(|v| view.is_lazy(v)).collect();
@@ -250,17 +253,17 @@ fn without_lazy(draft: Draft, reach: &Reach, left_out: &mut LeftOut) -> Draft {
 }
 
 impl View<'_> {
-    /// Whether a node waits for nobody and can run directly before the first of its successors.
+    /// True if a node has no predecessors and can run directly before the first of its successors.
     fn is_lazy(&self, v: u32) -> bool {
         let (waits, next) = (&self.draft.before[v as usize], &self.draft.after[v as usize]);
-        // It is put back before a single operator, which touches all that is begun.
+        // It is reinserted before a single operator, which touches all its storages.
         let single = |u: &u32| self.draft.nodes[*u as usize].len() == 1;
         if !waits.is_empty() || next.is_empty() || !next.iter().all(single) {
             return false;
         }
         let touch: HashSet<u32> =
             self.draft.nodes[v as usize].iter().flat_map(|work| work.touch.iter().copied()).collect();
-        // A storage of its own takes room only while it runs, as its range knows.
+        // A private storage is live only while the node runs, which its range includes.
         let own = |s: u32| {
             let store = self.draft.stores[s as usize];
             self.users[s as usize].len() == 1 && !store.begun && !store.kept
@@ -270,19 +273,19 @@ impl View<'_> {
         let range = self.range(v);
         range.adds >= 0
             && shared.all(|s| self.begins(v, s).1 && next.iter().all(|&u| touches(u, s)))
-            // What takes no more than it adds can run before whatever it likes.
+            // A node that needs no more than it adds can run before any successor.
             && (range.most <= range.adds || next.iter().all(|&u| delays(range, self.range(u))))
     }
 }
 
-/// The parts between downsets that every order passes, in the order they run. O(n^2 / 64).
+/// The parts between downsets that every order passes, in running order. O(n^2 / 64).
 pub(super) fn divide(draft: Draft) -> Vec<Draft> {
     let reach = Reach::of(&draft);
     let n = draft.len();
     let all = |at: &usize| count(reach.before(*at)) + count(reach.after(*at)) + 1 == n;
     let mut cuts: Vec<(usize, usize)> = (0..n).filter(all).map(|at| (count(reach.before(at)), at)).collect();
     cuts.sort_unstable();
-    // Odd stages are those of cuts, even ones what lies between.
+    // Odd stages are the cut nodes; even stages lie between them.
     let mut stage = vec![0u32; n];
     for (turn, &(_, cut)) in cuts.iter().enumerate() {
         super::net::bits(reach.after(cut)).for_each(|node| stage[node as usize] = 2 * turn as u32 + 2);
@@ -291,8 +294,8 @@ pub(super) fn divide(draft: Draft) -> Vec<Draft> {
     draft.split(&stage, 2 * cuts.len() + 1)
 }
 
-/// An order of all operators from one of those that were not left out. O(size), but for operators that wait for many
-/// that were left out.
+/// Completes an order with the omitted operators. O(size), except for operators with many omitted
+/// predecessors.
 pub(super) fn complete(problem: &OrderProblem, gone: &LeftOut, order: &[OperatorId]) -> Vec<OperatorId> {
     let mut group = vec![usize::MAX; problem.len()];
     for (at, list) in gone.iter().enumerate() {
@@ -306,10 +309,10 @@ pub(super) fn complete(problem: &OrderProblem, gone: &LeftOut, order: &[Operator
     for &id in order {
         todo.push(id);
         while let Some(&next) = todo.last() {
-            // What was left out later counts on what was left out before to be part of the node it precedes.
+            // Nodes omitted later count earlier ones as part of the node they precede.
             let missing = problem.predecessors(next).iter().filter(|id| !done[id.index()]);
             let wanted = missing.max_by_key(|id| group[id.index()]);
-            // Whoever is left out runs with its group.
+            // An omitted operator runs with its group.
             let members = gone.get(group[next.index()]).map_or(&[][..], Vec::as_slice);
             let earlier = members.iter().take_while(|&&id| id != next).find(|id| !done[id.index()]);
             if let Some(&first) = wanted.or(earlier) {

@@ -1,4 +1,4 @@
-//! A problem in parts, with the best order and bound of each.
+//! A problem split into parts, with the best order and bound of each.
 
 use super::ahead::Ahead;
 use super::draft::{Draft, Reach};
@@ -11,7 +11,7 @@ use plimsoll_model::{
     Budget, Bytes, LowerBound, Observer, Orders, Outcome, SolveError, Stats, Stop, Witness,
 };
 
-/// A part seen from one end.
+/// A part in one direction of time.
 pub(super) struct Side {
     pub net: Net,
     pub reach: Reach,
@@ -23,7 +23,7 @@ impl Side {
     }
 }
 
-/// One part: every order passes its ends.
+/// One part; every order under consideration passes its ends.
 pub(super) struct Part {
     /// Forwards and backwards.
     pub sides: [Side; 2],
@@ -56,7 +56,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// The order of the file and the simplest bound; nothing is reduced yet.
+    /// Starts with the order of the file and the simplest bound, without reductions.
     pub fn new(
         name: &'static str,
         problem: &'a OrderProblem,
@@ -70,8 +70,8 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Reduces the problem, cuts it where every order passes, and puts together the best greedy orders of the parts; then
-    /// cuts those parts further that stand between value and bound. There are no parts where the budget ends before.
+    /// Reduces the problem, divides it, and combines the best greedy orders of the parts; then cuts the parts
+    /// between value and bound further. If the budget ends first there are no parts.
     pub fn prepare(&mut self, rules: Reductions, budget: &mut Budget) -> Result<(), SolveError> {
         let draft = self.phase("reduce", budget, |run, budget| {
             reduce(Draft::of(run.problem), rules, &mut run.gone, budget)
@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Reduces parts by themselves and makes them the parts of this run, unless the budget ends before.
+    /// Reduces the parts separately and makes them the parts of this run, unless the budget ends first.
     fn enter(&mut self, drafts: Vec<Draft>, rules: Reductions, budget: &mut Budget) -> Vec<Draft> {
         let mut gone = self.gone.clone();
         let mut parts = Vec::with_capacity(drafts.len());
@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
         reduced
     }
 
-    /// Tells of a phase and books its seconds.
+    /// Reports a phase and records its seconds.
     pub fn phase<T>(
         &mut self,
         name: &str,
@@ -133,23 +133,23 @@ impl<'a> Run<'a> {
         done
     }
 
-    /// The most any part takes.
+    /// The peak of the best order.
     pub fn value(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |best| best.1.get())
     }
 
-    /// What no order can go below.
+    /// The lower bound on any order.
     pub fn bound(&self) -> u64 {
         self.bound.value.get()
     }
 
-    /// What the best order takes in a part, at most, and what no order can go below, in it or elsewhere.
+    /// The best peak of a part and the lower bound that applies to it, from the part or from elsewhere.
     pub fn range(&self, at: usize) -> (u64, u64) {
         let part = &self.parts[at];
         (part.bound.max(self.bound()), part.value.min(self.value()))
     }
 
-    /// Parts that stand between value and bound, the highest first.
+    /// The parts whose gap is open, highest first.
     pub fn open(&self) -> Vec<usize> {
         let gap = |&at: &usize| {
             let (bound, value) = self.range(at);
@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
         open
     }
 
-    /// Takes over a better order of a part, found from one side.
+    /// Adopts a better order of a part, found in one direction.
     pub fn improve(&mut self, at: usize, side: usize, mut order: Vec<u32>) -> Result<(), SolveError> {
         if side == 1 {
             order.reverse();
@@ -174,14 +174,14 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// No order of a part is lower than this.
+    /// Records that no order of a part has a lower peak.
     pub fn refute(&mut self, at: usize, bound: u64) {
         let part = &mut self.parts[at];
         part.bound = part.bound.max(bound.min(part.value));
         self.prove();
     }
 
-    /// Puts the orders of the parts together.
+    /// Combines the orders of the parts.
     fn gather(&mut self) -> Result<(), SolveError> {
         if self.parts.is_empty() {
             return Ok(());
@@ -197,7 +197,7 @@ impl<'a> Run<'a> {
         self.raise(LowerBound::new(Bytes::new(bound), witness));
     }
 
-    /// Keeps an order if it is lower; it must be one.
+    /// Checks an order and keeps it if it is lower.
     pub fn take(&mut self, order: Order) -> Result<(), SolveError> {
         if let Some(fault) = plimsoll_model::orders::check_order(self.problem, &order).first() {
             return Err(SolveError::Machinery { solver: self.name, reason: fault.to_string() });
@@ -216,7 +216,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Why there is nothing left to do, if so.
+    /// The reason to stop, if nothing is left to do.
     pub fn settled(&self, budget: &Budget) -> Option<Stop> {
         if self.value() <= self.bound() {
             return Some(Stop::Completed);

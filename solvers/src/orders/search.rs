@@ -1,4 +1,4 @@
-//! Depth first under a limit, failed downsets remembered.
+//! Depth-first search for an order under a peak limit, with a memo of failed downsets.
 
 use super::ahead::Ahead;
 use super::draft::Reach;
@@ -10,16 +10,16 @@ use plimsoll_model::{Budget, Stop};
 /// Switches of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderRules {
-    /// Runs that lose nothing are made at once.
+    /// Apply safe runs at once.
     pub settling: Settling,
-    /// Failed downsets are remembered.
+    /// Store failed downsets.
     pub memo: bool,
-    /// Downsets are given up where a node that is left will need too much.
+    /// Prune downsets at which a remaining node will need too much.
     pub ahead: bool,
-    /// A failure is carried over to what it was reached from, where it began no lower; looks at so many downsets in
-    /// between, 0 for never.
+    /// Propagate a failure to the ancestor from which the downset was reached, if that began no lower.
+    /// Examines up to this many downsets in between; 0 disables it.
     pub jump: usize,
-    /// The memo takes at most so many bytes.
+    /// Memory limit of the memo, bytes.
     pub memo_bytes: usize,
 }
 
@@ -29,24 +29,24 @@ impl Default for OrderRules {
     }
 }
 
-/// What is known after a search under a limit.
+/// Result of a search under a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Found(Vec<u32>),
-    /// No order has a lower peak than this, which is above the limit.
+    /// No order has a lower peak than this, which exceeds the limit.
     Refuted(u64),
     Stopped(Stop),
 }
 
-/// A settled downset on the way.
+/// A settled downset on the current path.
 #[derive(Clone, Debug)]
 struct Frame {
-    /// Nodes run so far.
+    /// Length of the trail at this frame.
     trail: usize,
     alive: u64,
-    /// First of its options among all.
+    /// Index of the first option in the shared list.
     options: usize,
-    /// Where it fails, so do all frames from this one on.
+    /// If this frame fails, all frames from this index on fail too.
     jump: usize,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Search<'a> {
     ahead: Option<Ahead>,
     memo: Memo,
     state: State<'a>,
-    /// Nodes run, with what was alive before each.
+    /// Nodes run, with the live bytes before each.
     trail: Vec<(u32, u64)>,
     frames: Vec<Frame>,
     options: Vec<u32>,
@@ -74,7 +74,7 @@ impl<'a> Search<'a> {
         Self { net, rules, ahead, memo, state, trail, frames, options, limit: 0, over: 0 }
     }
 
-    /// Is there an order in which no step exceeds the limit? One node of the budget is one settled downset.
+    /// Decides whether some order stays within the limit. One node of the budget is one settled downset.
     pub fn decide(&mut self, limit: u64, budget: &mut Budget) -> Verdict {
         self.undo(0);
         self.memo.clear();
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Runs a node; false where a node that is left then needs too much.
+    /// Runs a node; false if a remaining node then needs too much.
     fn step(&mut self, node: u32) -> bool {
         let alive = self.state.alive;
         self.state.run(node);
@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
         need <= self.limit
     }
 
-    /// Settles; false where the downset is no use.
+    /// Applies safe runs; false if the downset is hopeless.
     fn enter(&mut self) -> bool {
         let (from, limit) = (self.trail.len(), self.limit);
         settle(&mut self.state, limit, self.rules.settling, &mut self.trail);
@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
         need <= limit
     }
 
-    /// Looks the settled downset up and lists what can run next.
+    /// Looks up the settled downset and lists the nodes that can run next.
     fn open(&mut self) {
         let jump = self.reached_from();
         if self.rules.memo {
@@ -159,13 +159,13 @@ impl<'a> Search<'a> {
                 self.over = self.over.min(effect.peak);
             }
         }
-        // The last is tried first.
+        // The last one is tried first.
         list.sort_unstable_by(|a, b| b.cmp(a));
         self.options.extend(list.into_iter().map(|(_, _, node)| node));
         self.frames.push(Frame { trail: self.trail.len(), alive: self.state.alive, options, jump });
     }
 
-    /// The next node to run; none where everything has failed.
+    /// The next node to run; `None` if every option has failed.
     fn next(&mut self) -> Option<u32> {
         loop {
             let frame = self.frames.last()?;
@@ -179,7 +179,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Drops frames from one on.
+    /// Drops the frames from `jump` on.
     fn fail_to(&mut self, jump: usize) {
         if let Some(frame) = self.frames.get(jump) {
             self.options.truncate(frame.options);
@@ -197,9 +197,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The lowest frame that is no better than the downset at hand: whose failure follows from its failure. The number
-    /// of frames where there is none. See the module [`settle`](super::settle): what must be shown is that no downset in
-    /// between has less alive.
+    /// The lowest frame whose failure follows from that of the current downset; the number of frames if there
+    /// is none. See [`settle`](super::settle): no downset in between may have fewer live bytes.
     fn reached_from(&self) -> usize {
         let mut jump = self.frames.len();
         let mut looks = self.rules.jump;
@@ -218,7 +217,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Counts one downset. Those of large nets take long, so the clock is read each time.
+/// Counts one downset. Downsets of large nets take long, so the clock is read for each.
 pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
     if net.len() < LARGE_NODES {
         return budget.tick();
@@ -229,15 +228,16 @@ pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
     })
 }
 
-/// From so many nodes on a net is large.
+/// From this many nodes on, a net is large.
 const LARGE_NODES: usize = 300;
 
-/// The hash of a row, as a state keeps it.
+/// The hash of a row, as a state maintains it.
 pub(super) fn hash(net: &Net, row: &[u64]) -> u64 {
     bits(row).fold(0, |hash, node| hash ^ net.key(node))
 }
 
-/// True where no downset between the state less `run` and the state has less alive. False too where `looks` run out.
+/// True if no downset between the state without `run` and the state has fewer live bytes. False also if
+/// `looks` runs out.
 fn least(net: &Net, state: &State<'_>, run: &[(u32, u64)], looks: &mut usize) -> bool {
     let mut own = state.clone();
     let mut between = Between { net, run, ground: state.alive, looks };
@@ -253,8 +253,8 @@ struct Between<'a> {
 }
 
 impl Between<'_> {
-    /// Takes nodes off the end in every way, the last to have run first, so that every downset is met once; false where
-    /// one has less alive than the ground.
+    /// Removes nodes from the end in every possible way, the last to run first, so that every downset is met
+    /// once. False if one has fewer live bytes than the start.
     fn take(&mut self, own: &mut State<'_>, upto: usize) -> bool {
         for at in (0..upto).rev() {
             let node = self.run[at].0;

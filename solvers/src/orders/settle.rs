@@ -1,22 +1,24 @@
-//! Runs that lose nothing.
+//! Safe runs: steps that can be taken at once without losing any order within a limit.
 //!
-//! Let no step exceed a limit. From a downset `D` let `W` be nodes that can run one after the other within the limit, and
-//! let `alive(D + W) <= alive(X)` for every downset `X` between `D` and `D + W`. Then `D` can be completed within the
-//! limit only if `D + W` can: where `D = D_0, D_1, ...` completes `D`, so does `D_0 + W, D_1 + W, ...`, since
-//! `alive(D_i + W) <= alive(D_i) + alive(D + W) - alive(D_i and (D + W)) <= alive(D_i)`, and likewise during each node.
+//! Fix a limit on every step. From a downset `D`, let `W` be nodes that can run in sequence within the limit,
+//! with `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`. Then `D` can be completed
+//! within the limit only if `D + W` can. If `D = D_0, D_1, ...` completes `D`, so does `D_0 + W, D_1 + W,
+//! ...`, because `live(D_i + W) <= live(D_i) + live(D + W) - live(D_i and (D + W)) <= live(D_i)`, and
+//! likewise during each node.
 //!
-//! A single node that does not raise what is alive is such a `W` (a *free* node), and so is a *chain* whose every node
-//! waits for the one before it, cut where what is alive is down to where it began: between `D` and the whole there are
-//! only its prefixes. This is Liu's hill and valley on a path (Liu 1987), wherever a path is found.
+//! A single node that does not raise the live bytes is such a `W` (a *free* node). So is a *chain* in which
+//! every node depends on the previous one, cut where the live bytes are back at their initial value: only its
+//! prefixes lie between. This is Liu's hill-valley argument on a path (Liu 1987), applied wherever a path
+//! occurs.
 
 use super::net::{State, bits};
 
-/// Which runs are looked for.
+/// The kinds of safe runs to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settling {
-    /// Nodes that do not raise what is alive.
+    /// Nodes that do not raise the live bytes.
     pub free: bool,
-    /// Chains of at most so many nodes that end no higher than they began; 0 for none.
+    /// Chains of at most this many nodes that end no higher than they began; 0 disables them.
     pub chain: usize,
 }
 
@@ -26,18 +28,18 @@ impl Default for Settling {
     }
 }
 
-/// Runs whatever loses nothing under the limit until nothing is left, and adds it to the trail, each with what was alive
-/// before.
+/// Applies safe runs under the limit until none is left, and appends them to the trail with the live bytes
+/// before each node.
 ///
-/// What is run here loses nothing under any higher limit either. So where downsets are searched like this under a limit
-/// in vain, no order has a lower peak than the least step that was refused at a settled downset.
+/// A run that is safe here is safe under any higher limit. If a search under a limit fails, no order has a
+/// lower peak than the lowest step rejected at a settled downset.
 pub(super) fn settle(state: &mut State<'_>, limit: u64, rules: Settling, trail: &mut Vec<(u32, u64)>) {
     while rules.free && run_free(state, limit, trail)
         || rules.chain > 0 && run_chain(state, limit, rules.chain, trail)
     {}
 }
 
-/// Runs one node that does not raise what is alive; false where there is none within the limit.
+/// Runs one node that does not raise the live bytes; false if there is none within the limit.
 fn run_free(state: &mut State<'_>, limit: u64, trail: &mut Vec<(u32, u64)>) -> bool {
     let free = |node: &u32| {
         let effect = state.probe(*node);
@@ -49,7 +51,7 @@ fn run_free(state: &mut State<'_>, limit: u64, trail: &mut Vec<(u32, u64)>) -> b
     true
 }
 
-/// Runs one chain that ends no higher than it began; false where none is found within the limit.
+/// Runs one chain that ends no higher than it began; false if none is found within the limit.
 fn run_chain(state: &mut State<'_>, limit: u64, most: usize, trail: &mut Vec<(u32, u64)>) -> bool {
     for word in 0..state.ready.len() {
         let mut ready = state.ready[word];
@@ -68,7 +70,7 @@ fn run_chain(state: &mut State<'_>, limit: u64, most: usize, trail: &mut Vec<(u3
     false
 }
 
-/// Runs a chain from a node on; true where it ended no higher than it began.
+/// Runs a chain from a node; true if it ended no higher than it began.
 fn descend(state: &mut State<'_>, node: u32, limit: u64, most: usize, trail: &mut Vec<(u32, u64)>) -> bool {
     let (ground, from) = (state.alive, trail.len());
     let mut next = Some((state.probe(node), node));

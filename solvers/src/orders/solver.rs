@@ -1,4 +1,4 @@
-//! The solvers made of the methods in this room.
+//! The solvers built from the methods of this module.
 
 use super::paths::{End, Paths};
 use super::reduce::Reductions;
@@ -7,54 +7,54 @@ use super::search::{OrderRules, Search, Verdict};
 use plimsoll_model::orders::{OrderProblem, REACH_OPERATORS};
 use plimsoll_model::{Budget, Observer, Orders, Outcome, Setup, SolveError, Solver, Stop};
 
-/// How parts are solved.
+/// The method that solves a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Least peaks level by level.
+    /// Dynamic programming by increasing peak.
     Paths,
-    /// Depth first below the best, again and again.
+    /// Repeated depth-first search below the best peak.
     Search,
-    /// Both, from both ends, with more and more nodes.
+    /// Both, in both directions of time, with growing node limits.
     Staged,
 }
 
 /// Parameters of [`OrderSolver`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderParams {
-    /// How parts are solved.
+    /// The method that solves a part.
     pub method: Method,
-    /// What makes the problem smaller.
+    /// The reductions to apply.
     pub reductions: Reductions,
     /// Switches of both methods.
     pub rules: OrderRules,
 }
 
-/// Exact orders over downsets; the registry calls it `exact`, `dp` or `search`, by its method.
+/// Exact orders over downsets; `exact`, `dp` or `search` in the registry, by method.
 ///
-/// Reads no seed and uses one thread: the same problem and node limit give the same outcome.
+/// Ignores the seed and uses one thread: the same problem and node limit give the same outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct OrderSolver {
     params: OrderParams,
 }
 
-/// Nodes of the first stage per part and method; each further stage has as many times more.
+/// Nodes of the first stage per part and method, and the growth factor of later stages.
 const STAGE_NODES: u64 = 2_000;
 const STAGE_FACTOR: u64 = 4;
 
 impl OrderSolver {
-    /// With everything switched on.
+    /// Creates the solver with all reductions and rules. The setup is ignored.
     pub fn new(_: Setup, method: Method) -> Self {
         let (reductions, rules) = (Reductions::default(), OrderRules::default());
         Self { params: OrderParams { method, reductions, rules } }
     }
 
-    /// With other parameters.
+    /// Replaces the parameters.
     #[must_use]
     pub fn with_params(self, params: OrderParams) -> Self {
         Self { params }
     }
 
-    /// Works on all open parts until none is left or the budget is spent.
+    /// Works on all open parts until none is left or the budget ends.
     fn work(&self, run: &mut Run<'_>, budget: &mut Budget) -> Result<Stop, SolveError> {
         let staged = self.params.method == Method::Staged;
         let mut nodes = if staged { STAGE_NODES } else { u64::MAX };
@@ -78,7 +78,7 @@ impl OrderSolver {
         }
     }
 
-    /// Methods and sides of one stage.
+    /// The sequence of methods and directions in one stage.
     fn turns(&self) -> &'static [(Method, usize)] {
         match self.params.method {
             Method::Paths => &[(Method::Paths, 0)],
@@ -89,7 +89,7 @@ impl OrderSolver {
         }
     }
 
-    /// One method on one side of a part; false where it can never do more, whatever the budget.
+    /// Runs one method on one direction of a part; false if it can make no further progress with any budget.
     fn turn(
         &self,
         run: &mut Run<'_>,

@@ -2,54 +2,56 @@
 //!
 //! # Definition
 //!
-//! Among the optimal layouts take one with the least sum of offsets. In it no buffer that is not fixed can be moved to
-//! a lower place, so each lies at the lowest aligned offset above the conflicting buffers below it. Listing buffers by
-//! (offset, id) gives every such layout exactly once; the search builds these lists. A state is the list so far; every
-//! unplaced buffer has a *floor*, the lowest aligned offset above the placed buffers it conflicts with, and none will
-//! lie below the *level*, the offset placed last.
+//! Among the optimal layouts take one with the least sum of offsets. None of its buffers, except fixed ones,
+//! can move down, so each lies at the lowest aligned offset above the conflicting buffers below it. Listing
+//! buffers by (offset, id) gives every such layout exactly once, and the search constructs these lists. A
+//! state is a prefix of the list. Every unplaced buffer has a *floor*: the lowest aligned offset above the
+//! placed buffers it conflicts with. No unplaced buffer will lie below the *level*, the offset placed last.
 //!
 //! # Pruning
 //!
-//! 1. *Level*: the next buffer lies at its floor, which is at or above the level. Sound by the order of the list.
-//! 2. *Hole*: no buffer is placed at or above the top that an unplaced, not fixed buffer would have on its own floor.
-//!    Sound: everything unplaced lies at or above the place of the next buffer, so the other buffer could be moved down
-//!    to its floor, against the choice of the layout.
-//! 3. *Fixed*: a fixed buffer is placed when it is its turn; a floor above its offset ends the branch, and nobody is
-//!    placed where it would lie.
-//! 4. *Stack*: the unplaced buffers of a clique lie on each other, the lowest at or above the least of their floors and
-//!    the level: floor + sizes must not exceed the capacity.
-//! 5. *Twins*: of unplaced buffers alike in size, alignment and conflicts the one with the smallest id comes first.
-//!    Sound: exchanging twins leaves the peak and the sum of offsets as they are.
-//! 6. *Memo*: what can follow depends on the level, who was placed last at it, who is unplaced and the floors; states
-//!    that failed are kept with these in full.
+//! 1. *Level*: the next buffer lies at its floor, which is at or above the level. Sound by the order of the
+//!    list.
+//! 2. *Hole*: no buffer is placed at or above the top that an unplaced, unfixed buffer would have at its
+//!    floor. Sound: everything unplaced lies at or above the next buffer, so the other buffer could move down
+//!    to its floor, which contradicts the choice of the layout.
+//! 3. *Fixed*: a fixed buffer is placed in its turn. A floor above its offset ends the branch, and no buffer
+//!    is placed over its position.
+//! 4. *Stack*: the unplaced buffers of a clique form a stack that starts at or above the least of their
+//!    floors and the level. That start plus their sizes must not exceed the capacity.
+//! 5. *Twins*: of unplaced buffers with equal size, alignment and conflicts, the one with the smallest id
+//!    comes first. Sound: exchanging twins changes neither the peak nor the sum of offsets.
+//! 6. *Memo*: the future depends on the level, the last buffer placed at it, the set of unplaced buffers and
+//!    the floors. Failed states are stored with all of these.
 //!
-//! Source: Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes), extended to
-//! alignments, fixed offsets and arbitrary conflicts. A node costs O(n + total size of the cliques + degree).
+//! Source: Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes), extended
+//! to alignments, fixed offsets and arbitrary conflicts. A node costs O(n + total size of the cliques +
+//! degree).
 
 use super::decide::{Decide, Verdict, deepen};
 use super::memo::{Key, Memo, mix};
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, sections};
 
-/// Conflicts looked up at most while cliques are grown: a cover that is not complete only prunes less.
+/// Limit on conflict lookups while cliques are extended. An incomplete cover only prunes less.
 const CLIQUE_LOOKUPS: usize = 20_000_000;
 
-/// Buffers of one size compared with each other for being twins.
+/// Buffers of one size that are compared pairwise when looking for twins.
 const TWIN_CANDIDATES: usize = 16;
 
-/// An instance with conflicts as neighbour lists and a cover of them by cliques.
+/// An instance with conflicts as neighbour lists and a clique cover of them.
 #[derive(Debug)]
 pub(crate) struct Canonical<'a> {
     instance: &'a Instance,
     graph: ConflictGraph,
     /// Sets in mutual conflict.
     cliques: Vec<Vec<u32>>,
-    /// The twin before each buffer, if any.
+    /// The previous twin of each buffer, if any.
     elder: Vec<Option<u32>>,
 }
 
 impl<'a> Canonical<'a> {
-    /// Prepares any instance within the time of `watch`; none where that ends before.
-    /// O(n log n + conflicts + total size of the sections times their width).
+    /// Prepares an instance; `None` if the time of `watch` ends first. O(n log n + conflicts + total size of
+    /// the sections times their width).
     pub fn within(instance: &'a Instance, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let cliques = cliques(instance, &graph, watch);
@@ -58,9 +60,9 @@ impl<'a> Canonical<'a> {
     }
 }
 
-/// The sections, cut down to cliques where exclusions make them none, and a clique around every separation.
+/// The sections, restricted to cliques if exclusions break them, and a clique around every separation.
 ///
-/// Fewer where the time of `watch` ends.
+/// Incomplete if the time of `watch` ends.
 fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Vec<u32>> {
     let mut cliques: Vec<Vec<u32>> = Vec::new();
     let mut lookups = 0;
@@ -86,7 +88,7 @@ fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Ve
             add(&section.buffers);
             continue;
         }
-        // From the largest on: the heavy cliques are the ones that prune.
+        // Largest first: heavy cliques prune most.
         let mut by_size = section.buffers;
         by_size.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
         let mut covered = vec![false; instance.len()];
@@ -106,9 +108,10 @@ fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Ve
     cliques
 }
 
-/// For each buffer the one of smaller id alike in size, alignment and conflicts, neither fixed.
+/// For each unfixed buffer, the one of smaller id with equal size, alignment and conflicts.
 ///
-/// Alike includes the conflict between the two: both see the same others. Fewer where the time of `watch` ends.
+/// Twins may conflict with each other; both have the same other neighbours. Incomplete if the time of `watch`
+/// ends.
 fn elders(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Option<u32>> {
     let alike = |a: BufferId, b: BufferId| {
         let (x, y) = (instance.buffer(a), instance.buffer(b));
@@ -148,7 +151,7 @@ pub(crate) struct Engine<'a> {
     size: Vec<u64>,
     floor: Vec<u64>,
     placed: Vec<Option<u64>>,
-    /// Offset placed last, and by whom.
+    /// The offset placed last, and its buffer.
     level: (u64, Option<u32>),
     trail: Vec<(u32, u64)>,
     memo: Memo,
@@ -156,7 +159,7 @@ pub(crate) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// A search for layouts of at most `capacity` bytes; `seed` varies the order of branches.
+    /// Creates a search for layouts of at most `capacity` bytes; `seed` varies the order of branches.
     pub fn new(problem: &'a Canonical<'a>, capacity: Bytes, seed: u64, memo_bytes: usize) -> Self {
         let size: Vec<u64> = problem.instance.buffers().iter().map(|b| b.size().get()).collect();
         let value = (0..size.len() as u64).map(|b| if seed == 0 { 0 } else { mix(seed ^ mix(b)) }).collect();
@@ -173,7 +176,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Searches until a layout is found, none can exist, or the budget is spent.
+    /// Searches until a layout is found, none can exist, or the budget ends.
     pub fn run(&mut self, budget: &mut Budget) -> Verdict {
         if let Some(stop) = budget.check() {
             return Verdict::Stopped(stop);
@@ -191,7 +194,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Where `b` would lie if it came next: at its floor, or where it is fixed.
+    /// The offset of `b` if it came next: its floor, or its fixed offset.
     fn place_of(&self, b: usize) -> u64 {
         let buffer = &self.problem.instance.buffers()[b];
         match buffer.fixed() {
@@ -234,7 +237,8 @@ impl<'a> Engine<'a> {
         End::Impossible
     }
 
-    /// Who may come next and where, in the order to try; `None` where the state is dead.
+    /// The buffers that may come next with their offsets, in the order to try; `None` if the state is
+    /// infeasible.
     fn candidates(&self) -> Option<Vec<(u64, usize)>> {
         let unplaced = || (0..self.size.len()).filter(|&b| self.placed[b].is_none());
         let (level, last) = self.level;
@@ -262,7 +266,8 @@ impl<'a> Engine<'a> {
             .filter(|&(place, b)| {
                 let in_turn = place > level || (place == level && last.is_none_or(|last| b > last as usize));
                 let elder = self.problem.elder[b].is_none_or(|elder| self.placed[elder as usize].is_some());
-                // A buffer's own top is above its place: the horizon never hides the buffer that sets it.
+                // A buffer's top is above its offset, so the horizon never excludes the buffer that defines
+                // it.
                 in_turn
                     && place < horizon
                     && (place, b) <= first_fixed
@@ -276,7 +281,7 @@ impl<'a> Engine<'a> {
         Some(next)
     }
 
-    /// Rule 4, with sizes as they are.
+    /// Rule 4, ignoring alignment.
     fn stacks_fit(&self) -> bool {
         self.problem.cliques.iter().all(|clique| {
             let (mut base, mut sum) = (u64::MAX, 0u64);
@@ -291,7 +296,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// True where no unplaced fixed buffer that conflicts would lie over `b`.
+    /// True if no unplaced conflicting fixed buffer would overlap `b`.
     fn clear_of_fixed(&self, b: usize, place: u64) -> bool {
         let end = place + self.size[b];
         self.problem.graph.of_buffer(BufferId::at(b)).iter().all(|other| {
@@ -337,12 +342,12 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Who was placed last, from 1; 0 for nobody.
+/// The buffer placed last, counted from 1; 0 for none.
 fn last_number(level: (u64, Option<u32>)) -> u64 {
     level.1.map_or(0, |last| u64::from(last) + 1)
 }
 
-/// The state spelt out, as rule 6 says.
+/// Writes the state of rule 6.
 fn write_key(
     problem: &Canonical<'_>,
     floor: &[u64],
@@ -351,7 +356,7 @@ fn write_key(
     key: &mut Key,
 ) {
     key.put(level.0);
-    // Who was placed last matters only for ties at the level.
+    // The last buffer matters only for ties at the level.
     key.put(last_number(level));
     for b in 0..problem.instance.len() {
         if placed[b].is_none() {

@@ -1,28 +1,28 @@
-//! What the schools of branching share: a search at one capacity.
+//! The interface of both branching methods: a search at one capacity.
 
 use plimsoll_model::{Budget, Layout, Stop};
 
 /// The name of the solver in the registry and in witnesses.
 pub(super) const NAME: &str = "search";
 
-/// What a search at a capacity found.
+/// Result of a search at one capacity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// A layout within the capacity.
     Fits(Layout),
-    /// Every layout was excluded.
+    /// No layout within the capacity exists.
     Impossible,
-    /// The budget ran out.
+    /// The budget ended.
     Stopped(Stop),
 }
 
-/// Recursion goes as deep as there are buffers: more stack is taken where it runs low.
+/// Grows the stack if it runs low: the recursion is as deep as the number of buffers.
 pub(crate) fn deepen<R>(step: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(64 << 10, 4 << 20, step)
 }
 
-/// A search at one capacity that can be continued: what it learnt stays from call to call.
+/// A search at one capacity that can be resumed; what it learnt is kept between calls.
 pub(crate) trait Decide: Send {
-    /// Searches until a layout is found, none can exist, or the budget is spent.
+    /// Searches until a layout is found, none can exist, or the budget ends.
     fn decide(&mut self, budget: &mut Budget) -> Verdict;
 }

@@ -1,9 +1,9 @@
-//! States known to have no layout, with exact keys: a wrong match could turn into a wrong proof.
+//! A memo of states without a layout. Keys are exact, because a false match could yield a false proof.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Keys are hashes already.
+/// A hasher for keys that are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PassThrough(u64);
 
@@ -19,10 +19,10 @@ impl Hasher for PassThrough {
     }
 }
 
-/// States that failed, for one capacity. Holds at most `limit` bytes, then forgets everything.
+/// Failed states for one capacity. At `limit` bytes the memo is cleared.
 ///
-/// A state is looked up by hash and compared by its full key, which the caller writes only when needed. Where two
-/// states share a hash the later one replaces the earlier.
+/// A state is looked up by hash and compared by its full key, which the caller writes only when needed. If
+/// two states share a hash, the later one replaces the earlier.
 #[derive(Clone, Debug)]
 pub(super) struct Memo {
     places: HashMap<u64, (u32, u32), BuildHasherDefault<PassThrough>>,
@@ -31,7 +31,7 @@ pub(super) struct Memo {
     limit: usize,
 }
 
-/// What an entry costs in the table, bytes.
+/// Memory per table entry, bytes.
 const ENTRY: usize = 32;
 
 impl Memo {
@@ -40,7 +40,7 @@ impl Memo {
         Self { places: HashMap::default(), arena: Vec::new(), key: Key::default(), limit }
     }
 
-    /// True where this very state failed before.
+    /// True if this exact state failed before.
     pub fn contains(&mut self, hash: u64, write_key: impl FnOnce(&mut Key)) -> bool {
         let Some(&(start, length)) = self.places.get(&hash) else {
             return false;
@@ -50,7 +50,7 @@ impl Memo {
         self.arena[start as usize..(start + length) as usize] == self.key.bytes[..]
     }
 
-    /// Remembers that this state has no layout.
+    /// Records that this state has no layout.
     pub fn insert(&mut self, hash: u64, write_key: impl FnOnce(&mut Key)) {
         self.key.bytes.clear();
         write_key(&mut self.key);
@@ -67,14 +67,14 @@ impl Memo {
     }
 }
 
-/// A state spelt out as a sequence of numbers.
+/// A state serialised as a sequence of numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Key {
     bytes: Vec<u8>,
 }
 
 impl Key {
-    /// Seven bits a byte, the last without the high bit: no two sequences of numbers share an encoding.
+    /// Writes seven bits per byte, the last byte without the high bit: the encoding is injective.
     pub fn put(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);
@@ -84,7 +84,7 @@ impl Key {
     }
 }
 
-/// Scatters the bits of a number; parts of a state are combined with exclusive or.
+/// Mixes the bits of a number; parts of a state are combined by exclusive or.
 pub(super) fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)

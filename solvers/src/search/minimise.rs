@@ -1,11 +1,12 @@
-//! From "is there a layout at this capacity?" to the lowest one.
+//! Minimises the peak with decisions "is there a layout at this capacity?".
 //!
-//! The optimum lies between a proved bound and the best layout known. Aiming at the bound prunes best and ends it
-//! all if it succeeds; capacities above give layouts sooner. So rounds of growing length go up from the bound: at the
-//! bound itself, then half-way to the best layout, three quarters, ..., just below it. "Impossible" raises the bound,
-//! a layout lowers the other end, and a round without a much better layout is followed by one twice as long. Where
-//! capacities at the bound are impossible again and again, the aim moves above it. Five sixths of
-//! the nodes of a round go to the bound. The searches at the bound and just below the best layout are kept from round to round.
+//! The optimum lies between a proved bound and the best layout. Deciding the bound itself prunes most and, on
+//! success, finishes the search; higher capacities yield layouts sooner. Rounds of growing length therefore
+//! go up from the bound: the bound itself, then half-way to the best layout, three quarters, and so on up to
+//! just below it. An infeasible capacity raises the bound and a layout lowers the upper end. A round without
+//! a much better layout is followed by one twice as long. If capacities at the bound are infeasible
+//! repeatedly, the aim moves above it. Five sixths of the nodes of a round go to the bound. The searches at
+//! the bound and just below the best layout are kept between rounds.
 
 use super::decide::{Decide, NAME, Verdict};
 use super::learn::Learner;
@@ -17,13 +18,13 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
-/// Nodes of the first round, per capacity.
+/// Nodes per capacity in the first round.
 const FIRST_ROUND: u64 = 2_000;
 
-/// Nodes of a round at the bound for each node at another capacity.
+/// Nodes at the bound per node at another capacity of the round.
 const AIM_SHARE: u64 = 5;
 
-/// How often the way from the bound to the best layout is halved in a round, at most.
+/// Limit on the halvings between bound and best layout in a round.
 const MOST_HALVES: usize = 5;
 
 #[derive(Debug)]
@@ -42,7 +43,7 @@ impl Progress {
         self.best.as_ref().map(|&(_, value)| value)
     }
 
-    /// Why there is nothing left to do, if so: optimal, proved infeasible, or at the target.
+    /// The reason to stop, if nothing is left to do: optimal, proved infeasible, or at the target.
     pub fn settled(&self, instance: &Instance, budget: &Budget) -> Option<Stop> {
         let (value, bound) = (self.value(), self.bound.value);
         if instance.capacity().is_some_and(|capacity| bound > capacity) || value == Some(bound) {
@@ -52,13 +53,13 @@ impl Progress {
     }
 }
 
-/// Makes the searches at a capacity, one per thread.
+/// Creates the searches at a capacity, one per thread.
 pub(super) type Factory<'a> = dyn Fn(Bytes) -> Vec<Box<dyn Decide + 'a>> + 'a;
 
-/// Rounds of wide instances without windows: 2 to the power of so many times the first round.
+/// Growth of the rounds, as a factor, before windows are tried on wide instances.
 const WIDE_PATIENCE: u64 = 1 << 5;
 
-/// What proves that capacities are impossible, beside the searches at a capacity.
+/// The methods that prove capacities infeasible, beside the searches at a capacity.
 #[derive(Debug)]
 pub(super) struct Prover<'a> {
     pub reduced: &'a Reduced,
@@ -66,21 +67,21 @@ pub(super) struct Prover<'a> {
     pub learner: Option<Learner<'a>>,
 }
 
-/// What learning is given for each node of a round where few are alive at a time.
+/// Budget of clause learning per node of a round, if few buffers are simultaneously live.
 const LEARN_SHARE: u64 = 32;
 
-/// What windows are given where a sweep may settle everything.
+/// Budget of windows if a sweep may settle everything.
 const SWEEP_SHARE: u64 = 16;
 
-/// The same when all have had a fair try: from then on, learning mostly ends it.
+/// The same after all methods have had a fair share: from then on, learning usually finishes the search.
 const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
-/// What learning is given then where more are alive at a time than a sweep could bear.
+/// The late budget of learning if too many buffers are simultaneously live for a sweep.
 const WIDE_LEARN_SHARE: u64 = 4;
 
 impl Prover<'_> {
-    /// Tries to settle what is left between `low` and `high` units; `best` are the offsets of the best layout.
+    /// Tries to settle the range from `low` to `high` units; `best` holds the offsets of the best layout.
     fn prove(
         &mut self,
         (low, high): (i64, i64),
@@ -91,7 +92,7 @@ impl Prover<'_> {
         if self.learner.as_ref().is_some_and(|learner| !learner.applies()) {
             self.learner = None;
         }
-        // A wide instance is left to branching until that has had a fair try.
+        // Wide instances are first left to branching for a fair number of nodes.
         let late = nodes >= FIRST_ROUND * WIDE_PATIENCE;
         if let Some(learner) = &mut self.learner {
             let share = match (learner.is_narrow(), late) {
@@ -115,7 +116,7 @@ impl Prover<'_> {
         windows.prove(low, high, nodes.saturating_mul(share), budget)
     }
 
-    /// That a search was completed, of all sections or some.
+    /// The witness of a completed search over some or all sections.
     fn witness(&self, instance: &Instance, (from, to): (usize, usize)) -> Witness {
         let solver = NAME.to_owned();
         if (from, to) == (0, self.reduced.sections) {
@@ -130,8 +131,8 @@ impl Prover<'_> {
     }
 }
 
-/// Runs until bound and best layout meet, no layout within the capacity can exist, the target is reached, or the
-/// budget is spent. All peaks worth asking for are multiples of `grain` bytes.
+/// Runs until bound and best layout meet, infeasibility within the capacity is proved, the target is reached,
+/// or the budget ends. All relevant peaks are multiples of `grain` bytes.
 pub(super) fn minimise<'a>(
     instance: &'a Instance,
     grain: u64,
@@ -151,7 +152,7 @@ struct Minimiser<'a, 'o> {
     prover: Option<Prover<'a>>,
     observer: &'o mut dyn Observer<Offsets>,
     progress: Progress,
-    /// How far above the bound to aim.
+    /// Distance above the bound to aim at.
     stride: u64,
     engines: BTreeMap<u64, Vec<Box<dyn Decide + 'a>>>,
 }
@@ -170,7 +171,7 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.prove(nodes, budget) {
                 break stop;
             }
-            // While layouts come quickly, and not only in the smallest steps, the rounds need not be longer.
+            // While layouts improve quickly, by more than the smallest steps, rounds need not grow.
             if !self.is_much_better(before) {
                 nodes = nodes.saturating_mul(2);
             }
@@ -186,8 +187,8 @@ impl Minimiser<'_, '_> {
         self.progress.value()
     }
 
-    /// The lowest and the highest capacity worth asking: a multiple of the grain, at or above the bound, below the
-    /// best layout, within the capacity of the instance.
+    /// The lowest and the highest capacity worth deciding: multiples of the grain, at or above the bound,
+    /// below the best layout, within the capacity of the instance.
     fn window(&self) -> Option<(u64, u64)> {
         let low = self.progress.bound.value.get().next_multiple_of(self.grain);
         let below_best = self.value().map(|value| value.get() - 1);
@@ -197,10 +198,10 @@ impl Minimiser<'_, '_> {
         (low <= high).then_some((low, high))
     }
 
-    /// One pass from the bound up; `Some` where the run is over.
+    /// One pass from the bound up; `Some` if the run is over.
     fn round(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let Some((low, high)) = self.window() else {
-            // Nothing between bound and best: the bound is the next value that can occur.
+            // No candidate between bound and best: the bound rises to the next possible value.
             let above_capacity = self.instance.capacity().map(|capacity| capacity.get().saturating_add(1));
             let value = self.value().map(Bytes::get).into_iter().chain(above_capacity).min();
             self.raise(value.expect("the ceiling is above the bound"));
@@ -231,8 +232,8 @@ impl Minimiser<'_, '_> {
         None
     }
 
-    /// Aims higher after a capacity turned out to be impossible, twice as far every time, and lower after any other
-    /// answer: where a unit is little, raising the bound unit by unit would never end.
+    /// Doubles the aim after an infeasible capacity and lowers it after any other result. If a unit is small,
+    /// raising the bound unit by unit would never end.
     fn adapt_stride(&mut self, verdict: &Verdict) {
         self.stride = match verdict {
             Verdict::Impossible => self.stride.saturating_mul(2).max(self.grain),
@@ -240,7 +241,7 @@ impl Minimiser<'_, '_> {
         };
     }
 
-    /// True where the best layout came nearer to the bound by more than a sixteenth since `before`.
+    /// True if the gap between best layout and bound shrank by more than a sixteenth since `before`.
     fn is_much_better(&self, before: Option<Bytes>) -> bool {
         let bound = self.progress.bound.value.get();
         match (before, self.value()) {
@@ -249,7 +250,7 @@ impl Minimiser<'_, '_> {
         }
     }
 
-    /// Gives windows their turn; `Some` where the run is over.
+    /// Runs the provers for their share; `Some` if the run is over.
     fn prove(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let mut prover = self.prover.take()?;
         while let Some((low, high)) = self.window() {
@@ -278,7 +279,7 @@ impl Minimiser<'_, '_> {
         None
     }
 
-    /// Takes a layout where it is better; its value.
+    /// Adopts a layout if it is better; returns its value.
     fn book(&mut self, layout: Layout) -> Bytes {
         let value = Offsets::value(self.instance, &layout);
         if self.value().is_none_or(|best| value < best) {
@@ -289,7 +290,7 @@ impl Minimiser<'_, '_> {
         value
     }
 
-    /// Half-way from `aim` to `high`, three quarters, ..., and `high`.
+    /// Half-way from `aim` to `high`, three quarters, and so on, and `high` itself.
     fn capacities(&self, aim: u64, high: u64) -> Vec<u64> {
         let mut at = aim;
         let mut steps = Vec::new();
@@ -301,7 +302,7 @@ impl Minimiser<'_, '_> {
         steps
     }
 
-    /// Searches at a capacity for so many nodes and books what it found.
+    /// Searches at a capacity for a number of nodes and records the result.
     fn ask(&mut self, capacity: u64, nodes: u64, budget: &mut Budget) -> Verdict {
         let factory = self.factory;
         let members = self.engines.entry(capacity).or_insert_with(|| factory(Bytes::new(capacity)));
@@ -320,7 +321,7 @@ impl Minimiser<'_, '_> {
         verdict
     }
 
-    /// Keeps only the lowest and the highest search: the others start afresh with other ends.
+    /// Keeps only the lowest and the highest search; the others restart when the range changes.
     fn forget_between(&mut self) {
         while self.engines.len() > 2 {
             let between = *self.engines.keys().nth(1).expect("there are more than two");
@@ -333,7 +334,7 @@ impl Minimiser<'_, '_> {
     }
 
     fn raise_by(&mut self, value: u64, witness: Witness) {
-        // No layout below; where the best layout is not a multiple of the grain it ends the interval.
+        // There is no layout below. If the best layout is not a multiple of the grain, it ends the range.
         let value = self.value().map_or(value, |best| value.min(best.get()));
         let bound = LowerBound::new(Bytes::new(value), witness);
         if self.progress.bound.raise(bound) {

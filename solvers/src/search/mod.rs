@@ -1,15 +1,17 @@
-//! Our own branch and bound.
+//! This project's branch and bound for offsets.
 //!
-//! Two schools of branching decide whether a layout of a given capacity exists:
-//! - [`valley`] for instances whose conflicts are those of plain intervals: fast, restarts, any section;
-//! - [`canonical`] for everything else: gaps, alignments, fixed offsets, separations, exclusions.
+//! Two branching methods decide whether a layout of a given capacity exists:
+//! - [`valley`], for instances whose conflicts are those of plain intervals: fast, with restarts, branching
+//!   on any section;
+//! - [`canonical`], for everything else: gaps, alignments, fixed offsets, separations, exclusions.
 //!
-//! `Search` asks them at capacities between the bound and the best layout. Both search exhaustively, so
-//! "impossible" at a capacity raises the bound above it, and running out of budget moves nothing.
+//! `Search` runs them at capacities between the bound and the best layout. Both are exhaustive, so an
+//! infeasible capacity raises the bound, while an exhausted budget proves nothing. Both are exponential in
+//! the worst case.
 //!
-//! On intervals, proofs above the load come mostly from elsewhere: from [`learn`], clauses about orders, and a
-//! [`sweep`] over time where few buffers are alive at a time, and from [`crate::search::windows`]; all take turns with valley
-//! branching.
+//! On interval instances, most proofs above the load come from other methods, which alternate with valley
+//! branching: clause learning over orders ([`learn`]), a [`sweep`] over time if few buffers are
+//! simultaneously live, and [`crate::search::windows`].
 
 pub mod canonical;
 mod decide;

@@ -1,20 +1,21 @@
-//! Several searches at one capacity, on threads of their own.
+//! Several searches at one capacity, each on its own thread.
 //!
-//! Every member has its own seed and its own run of nodes. The answer is that of the first member, by position, that
-//! has one: members after it are called off, members before it finish their run. So the answer and the nodes counted
-//! are a function of seed, node limit and number of members; time decides nothing unless it is limited.
+//! Every member has its own seed and node quota. The result is that of the first member, by position, that
+//! has one. Later members are cancelled and earlier members finish their quota. Result and node count are
+//! therefore a function of seed, node limit and number of members; time has no influence unless it is
+//! limited.
 
 use super::{Decide, Verdict};
 use plimsoll_model::{Budget, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Lets every member search for at most `nodes` nodes and books the nodes spent.
+/// Runs every member for at most `nodes` nodes and records the nodes spent.
 pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &mut Budget) -> Verdict {
     let mut nodes = nodes;
     let mut members = members;
     if let Some(left) = budget.nodes_left() {
-        // The limit is for all members together.
+        // The node limit applies to all members together.
         let able = members.len().min(usize::try_from(left).unwrap_or(usize::MAX)).max(1);
         members = &mut members[..able];
         nodes = nodes.min(left / able as u64);
@@ -33,7 +34,7 @@ pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &
         [only] => vec![run(0, only, shared)],
         _ => std::thread::scope(|scope| {
             let spawn = |(at, member)| scope.spawn(move || run(at, member, shared));
-            // All are started before the first is waited for.
+            // Start all members before waiting for the first.
             let started: Vec<_> = members.iter_mut().enumerate().map(spawn).collect();
             started
                 .into_iter()
@@ -49,6 +50,6 @@ pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &
             return verdict;
         }
     }
-    // Nobody has an answer: either the round is over, or the budget is.
+    // No member has a result: the round or the budget is over.
     Verdict::Stopped(budget.spend(spent).unwrap_or(Stop::NodeLimit))
 }

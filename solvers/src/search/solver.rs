@@ -14,20 +14,19 @@ use plimsoll_model::{
 };
 use std::cell::OnceCell;
 
-/// Where conflicts are not those of plain intervals, instances with more of them are not searched: their graph alone
-/// would take hundreds of megabytes.
+/// Non-interval instances with more conflicts are rejected: the graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
 
 /// Parameters of [`Search`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchParams {
-    /// Use canonical branching also where valley branching would do.
+    /// Use canonical branching even where valley branching applies.
     pub canonical: bool,
     /// Switches of valley branching.
     pub rules: Rules,
-    /// Switches of the proofs by windows and sweeps; `None` for none.
+    /// Switches of the proofs by windows and sweeps; `None` disables them.
     pub windows: Option<WindowRules>,
-    /// Switches of learning; `None` for none.
+    /// Switches of clause learning; `None` disables it.
     pub learn: Option<LearnRules>,
 }
 
@@ -42,7 +41,7 @@ impl Default for SearchParams {
     }
 }
 
-/// Our own branch and bound: proves optima, improves layouts on the way.
+/// Branch and bound for offsets: proves optima and improves layouts on the way. `search` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Search {
     setup: Setup,
@@ -50,19 +49,19 @@ pub struct Search {
 }
 
 impl Search {
-    /// With default parameters.
+    /// Creates the solver with default parameters.
     pub fn new(setup: Setup) -> Self {
         Self { setup, params: SearchParams::default() }
     }
 
-    /// With other parameters.
+    /// Replaces the parameters.
     #[must_use]
     pub fn with_params(mut self, params: SearchParams) -> Self {
         self.params = params;
         self
     }
 
-    /// Improves on a valid layout and a bound until both meet or the budget is spent.
+    /// Improves a valid layout and a bound until they meet or the budget ends.
     pub(crate) fn improve(
         &self,
         instance: &Instance,
@@ -71,7 +70,7 @@ impl Search {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Progress {
-        // Each thread searches with a seed of its own, the first with the one given.
+        // Each thread has its own seed, the first the given one.
         let seeds = || (0..self.setup.threads.max(1) as u64).map(|at| self.setup.seed.wrapping_add(at << 32));
         let mut rules = self.params.rules;
         rules.memo_bytes /= self.setup.threads.max(1);
@@ -121,7 +120,7 @@ impl Solver<Offsets> for Search {
         observer.bound(&bound);
         let mut best = None;
         if budget.check().is_none() {
-            // Something to improve on; the search aims at the bound all the same.
+            // An initial layout; the search aims at the bound in any case.
             best = start(instance, budget).map(|layout| {
                 let peak = layout.peak(instance);
                 observer.incumbent(&layout, peak);
@@ -134,8 +133,8 @@ impl Solver<Offsets> for Search {
     }
 }
 
-/// A placement in the order of areas; where that takes half of the time, which it may where many are alive at a time, one by
-/// valleys. None where there is no time for that either.
+/// An initial placement in order of area. If that takes half of the time, as it may with many simultaneously
+/// live buffers, a valley placement. `None` if time is too short for that too.
 fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
     let limits = budget.without_node_limit();
     let half = limits.time_left().map(|left| left / 2);
@@ -164,9 +163,9 @@ mod tests {
         outcome
     }
 
-    /// The optimum by brute force equals that of both schools and every ablation.
+    /// Checks that both branching methods and every ablation find the optimum of brute force.
     fn agree(instance: &Instance) {
-        let judge = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let reference = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
         let all = SearchParams::default();
         let without = |change: fn(&mut Rules)| {
             let mut params = all;
@@ -194,14 +193,14 @@ mod tests {
             let outcome = solve(instance, params, &mut Budget::unlimited());
             assert_eq!(
                 (outcome.claim, outcome.value, outcome.lower_bound.value),
-                (judge.claim, judge.value, judge.lower_bound.value),
+                (reference.claim, reference.value, reference.lower_bound.value),
                 "{params:?}"
             );
         }
     }
 
-    /// Sizes multiplied, and a little more each: they have hardly a divisor in common, and the optimum is the
-    /// multiplied one and a little more.
+    /// Scales sizes and adds a little to each. The sizes then have almost no common divisor, and the optimum
+    /// is the scaled one plus a little.
     fn magnified(instance: &Instance, factor: u64) -> Instance {
         let buffers = (0..).zip(instance.buffers()).map(|(more, b)| {
             Buffer::new(b.name(), Bytes::new(b.size().get() * factor + more), b.lifespan().clone())
@@ -218,7 +217,7 @@ mod tests {
 
         #[test]
         fn agrees_with_brute_force_on_few_steps(buffers in 5usize..8, seed in any::<u64>(), steps in 2u64..6) {
-            // Short lives, small sizes: optima above the load are common here.
+            // Short lifetimes and small sizes often have optima above the load.
             let params = SmallParams { steps, max_size: 4, ..SmallParams::with_features(buffers, 0) };
             agree(&small_instance(params, seed));
         }

@@ -1,19 +1,22 @@
-//! Bounds above the load from windows: parts of the time, lifespans clipped to them.
+//! Bounds above the load from windows: lifespans clipped to part of the time.
 //!
-//! What is alive within a *window* of sections, lifespans clipped to it, is a relaxation of the whole: a layout of the
-//! whole, restricted, is a layout of the window with the same or a smaller peak. So a capacity that is impossible for
-//! a window is impossible for the whole, and mostly it is a short stretch of time that makes it so.
+//! Clipping lifespans to a *window* of sections is a relaxation: a layout of the instance, restricted to the
+//! window, has the same or a smaller peak. A capacity that is infeasible for a window is infeasible for the
+//! instance, and the cause is usually a short stretch of time.
 //!
 //! Two methods refute a capacity in a window:
-//! - a *sweep* ([`crate::search::sweep`]) from a section to the left or to the right until no state is left, where few are
-//!   alive. It needs no right border: it stops where the contradiction is complete. Starts where the fewest are
-//!   alive come first, for there are the fewest orders;
-//! - *valley branching* ([`crate::search::valley`]) on windows of 4, 8, 16, ... sections, the tightest first, elsewhere.
+//! - a *sweep* ([`crate::search::sweep`]) from a section to the left or right until no state is left, if few
+//!   buffers are live. It needs no right border: it stops where the contradiction is complete. Sections with
+//!   the fewest live buffers are tried first because they have the fewest orders;
+//! - *valley branching* ([`crate::search::valley`]) on windows of 4, 8, 16, ... sections, the tightest first,
+//!   elsewhere.
 //!
-//! The sweep over all sections is the window that leaves nothing out: it finds the optimum itself. Capacities are
-//! tried from just below the best layout, where a proof ends everything, down to the bound, where it raises the bound.
+//! The sweep over all sections is the window that omits nothing and finds the optimum itself. Capacities are
+//! tried from just below the best layout, where a proof finishes the search, down to the bound, where it
+//! raises the bound.
 //!
-//! Sources: our own; clipping to a window is the relaxation by which energetic reasoning bounds schedules.
+//! Sources: this project; clipping to a window is the relaxation by which energetic reasoning bounds
+//! schedules.
 
 use crate::search::Verdict;
 use crate::search::sweep::{Pass, Sections, SweepEnd};
@@ -29,15 +32,15 @@ pub(crate) struct WindowRules {
     pub beam: bool,
     /// Sweep from sections in the middle.
     pub sweeps: bool,
-    /// Branch on valleys where too many are alive.
+    /// Branch on valleys where too many buffers are live for a sweep.
     pub branching: bool,
-    /// Most buffers alive in a section from which a sweep starts in the middle.
+    /// Largest number of live buffers in a section from which a sweep may start.
     pub widest: usize,
-    /// How many sections a sweep looks ahead.
+    /// Number of sections that a sweep looks ahead.
     ///
-    /// Sound: what must fill the distances at a later section is alive there, see [`crate::search::sweep`].
+    /// Sound: what must fill the distances at a later section is live there, see [`crate::search::sweep`].
     pub ahead: usize,
-    /// Bytes the states of a sweep may take.
+    /// Memory limit for the states of a sweep, bytes.
     pub bytes: usize,
 }
 
@@ -55,66 +58,66 @@ impl Default for WindowRules {
     }
 }
 
-/// What windows proved.
+/// Result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Proof {
-    /// The least peak of the whole, and offsets that have it, in units.
+    /// The minimum peak of the instance, and optimal offsets, in units.
     Least {
         peak: i64,
-        /// An offset per buffer, by the numbering of [`Reduced`].
+        /// Offset per buffer, in the numbering of [`Reduced`].
         offsets: Vec<i64>,
     },
     /// No layout of the sections `window` is lower than `bound` units.
     Bound {
         /// Units.
         bound: i64,
-        /// First section, and first section after.
+        /// First section, and the section after the last.
         window: (usize, usize),
     },
     /// A better layout, in units, without proof.
     Better {
         peak: i64,
-        /// An offset per buffer, by the numbering of [`Reduced`].
+        /// Offset per buffer, in the numbering of [`Reduced`].
         offsets: Vec<i64>,
     },
     /// Nothing new.
     Nothing,
 }
 
-/// Longest window a sweep is given when it does not start at an end: longer ones would be slow to set up and are
+/// Longest window of a sweep that does not start at an end. Longer ones would be slow to set up and are
 /// rarely needed.
 const LONGEST_SWEEP: usize = 256;
 
-/// Fewest states a sweep from a section in the middle may look at.
+/// Minimum number of states for a sweep from a middle section.
 const SHORTEST_SWEEP: u64 = 300;
 
-/// Fewest nodes per window for valley branching.
+/// Minimum number of nodes per window for valley branching.
 const SHORTEST_BRANCHING: u64 = 300;
 
 /// Attempts per call: from just below the best layout, then ever closer to the bound.
 const ATTEMPTS: u32 = 4;
 
-/// Refutes capacities, remembering where it was from call to call.
+/// Refutes capacities; resumes where the previous call ended.
 #[derive(Debug)]
 pub(crate) struct Windows<'a> {
     sections: Sections<'a>,
     reduced: &'a Reduced,
     rules: WindowRules,
     seed: u64,
-    /// True where a sweep can pass all sections.
+    /// True if a sweep can pass all sections.
     narrow: bool,
-    /// Nodes of the last beam.
+    /// Nodes of the previous beam.
     beamed: u64,
-    /// Starts of sweeps, and whether they go backwards; the narrowest first.
+    /// Starting sections of sweeps, and whether they run backwards; the narrowest first.
     starts: Vec<(usize, bool)>,
-    /// Windows for branching still to be tried at this capacity, the tightest last.
+    /// Windows still to branch on at this capacity, the tightest last.
     tight: Vec<(usize, usize)>,
     tight_at: i64,
     width: usize,
 }
 
 impl<'a> Windows<'a> {
-    /// O(sections log sections + total number alive).
+    /// O(sections log sections + total number of live buffers).
     pub fn new(reduced: &'a Reduced, rules: WindowRules, seed: u64) -> Self {
         let sections = Sections::of(reduced);
         let narrow = (0..sections.len()).all(|s| sections.width(s).is_some());
@@ -130,12 +133,12 @@ impl<'a> Windows<'a> {
         Self { sections, reduced, rules, seed, narrow, beamed: 0, starts, tight, tight_at: -1, width: 2 }
     }
 
-    /// True where a sweep may settle everything.
+    /// True if a sweep may settle everything.
     pub fn is_narrow(&self) -> bool {
         self.narrow
     }
 
-    /// Tries to prove that there is nothing from `low` to `high` units, or something, spending about `nodes` nodes.
+    /// Tries to settle the range from `low` to `high` units, fully or partly, with about `nodes` nodes.
     pub fn prove(&mut self, low: i64, high: i64, nodes: u64, budget: &mut Budget) -> Proof {
         if self.narrow && self.rules.beam && nodes > self.beamed {
             self.beamed = nodes;
@@ -182,7 +185,7 @@ impl<'a> Windows<'a> {
         Proof::Nothing
     }
 
-    /// The better of two sweeps with a beam, one to each side.
+    /// The better of two beam sweeps, one per direction.
     fn beam(&mut self, high: i64, nodes: u64, budget: &mut Budget) -> Option<(i64, Vec<i64>)> {
         let window = (0, self.sections.len());
         let alive: usize = (0..self.sections.len()).filter_map(|s| self.sections.width(s)).max()?;
@@ -220,13 +223,13 @@ impl<'a> Windows<'a> {
         end
     }
 
-    /// Sweeps from every narrow section to both sides, each for its share of the nodes.
+    /// Sweeps from every narrow section in both directions, each for its share of the nodes.
     fn sweep_from_within(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Option<Proof> {
         let share = (nodes / self.starts.len().max(1) as u64).max(SHORTEST_SWEEP);
         let until = budget.nodes() + nodes;
         for at in 0..self.starts.len() {
             if budget.nodes() >= until || budget.check().is_some() {
-                // The next call begins where this one ended.
+                // The next call resumes here.
                 self.starts.rotate_left(at);
                 break;
             }
@@ -239,7 +242,7 @@ impl<'a> Windows<'a> {
             if let SweepEnd::Impossible { next, refuted } =
                 self.sweep(window, backwards, capacity, share, budget)
             {
-                // What refuted once refutes again: first in turn for the next capacity.
+                // A start that refuted one capacity likely refutes the next: try it first.
                 self.starts[..=at].rotate_right(1);
                 return Some(Proof::Bound { bound: next, window: refuted });
             }
@@ -247,7 +250,7 @@ impl<'a> Windows<'a> {
         None
     }
 
-    /// Valley branching on windows, the tightest first; wider ones when those of a width are through.
+    /// Valley branching on windows, the tightest first; the width grows when all windows of a width are done.
     fn branch(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let until = budget.nodes() + nodes;
         let share = (nodes / 16).max(SHORTEST_BRANCHING);
@@ -278,7 +281,7 @@ impl<'a> Windows<'a> {
         Proof::Nothing
     }
 
-    /// Overlapping windows of the width, by slack.
+    /// Overlapping windows of the current width, sorted by slack.
     fn list_windows(&mut self, capacity: i64) {
         let last = self.sections.len().saturating_sub(self.width);
         let step = (self.width / 2).max(1);
@@ -303,7 +306,7 @@ mod tests {
         load, sections,
     };
 
-    /// What is alive from step `lower` to `upper`, lifespans clipped.
+    /// Buffers live from step `lower` to `upper`, with clipped lifespans.
     fn clipped(instance: &Instance, lower: u64, upper: u64) -> Instance {
         let clip = |b: &Buffer| {
             let hull = b.lifespan().hull();
@@ -318,8 +321,8 @@ mod tests {
         hard_above_load(params, seed).unwrap().instance
     }
 
-    /// The best bound that windows give for an instance within the budget, with the sections it rests on: from `low` units up,
-    /// until no window refutes more or the budget is spent. `high` is the peak of a known layout, in units.
+    /// The best bound that windows prove within the budget, with its sections: from `low` units up until no
+    /// window refutes more. `high` is the peak of a known layout, in units.
     fn window_bound(
         reduced: &Reduced,
         rules: WindowRules,
@@ -342,7 +345,7 @@ mod tests {
         (low, shown, None)
     }
 
-    /// Every refuted window is refuted again by canonical branching, which shares nothing with sweeps and valleys.
+    /// Confirms every refuted window by canonical branching, which shares no code with sweeps and valleys.
     #[test]
     fn refuted_windows_are_refuted_by_another_method() {
         let mut above = 0;
@@ -366,9 +369,9 @@ mod tests {
                 let part = clipped(&instance, lower, upper).with_capacity(Some(Bytes::new(bound as u64 - 1)));
                 let params =
                     SearchParams { canonical: true, windows: None, learn: None, ..SearchParams::default() };
-                let judge = Search::new(Setup::default()).with_params(params);
+                let reference = Search::new(Setup::default()).with_params(params);
                 let mut budget = Budget::unlimited().with_node_limit(2_000_000);
-                let claim = judge.solve(&part, &mut budget, &mut Silent).unwrap().claim;
+                let claim = reference.solve(&part, &mut budget, &mut Silent).unwrap().claim;
                 assert!(matches!(claim, Claim::Infeasible | Claim::Unknown), "seed {seed}: {claim}");
                 above += u32::from(claim == Claim::Infeasible);
             }
@@ -376,7 +379,7 @@ mod tests {
         assert!(above >= 6, "only {above} windows were confirmed");
     }
 
-    /// Two thousand buffers, more alive than a sweep of everything could bear.
+    /// Two thousand buffers, with more live buffers than a full sweep could handle.
     #[test]
     fn windows_give_bounds_above_the_load_of_large_instances() {
         let params = AboveLoadParams { buffers: 2_000, alive: 9, bytes: 1 << 20, unit: 1 << 10, turnover: 3 };

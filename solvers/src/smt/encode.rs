@@ -1,4 +1,4 @@
-//! The constraints of one question: is there a layout of the part inside the domain?
+//! Encodes one question for z3: is there a layout of the part within the domain?
 //!
 //! ```text
 //! o_i in [low_i, high_i]
@@ -6,39 +6,39 @@
 //! bridges                                      pseudo-Boolean constraints over the orders alone
 //! ```
 //!
-//! Offsets are counted in the greatest common divisor of the part's alignments, so equal alignments leave
-//! pure difference constraints; a buffer aligned to more is a multiple of a further variable, which takes
-//! linear arithmetic.
+//! Offsets are measured in the greatest common divisor of the part's alignments, so equal alignments leave
+//! pure difference constraints. A buffer with a larger alignment is a multiple of an additional variable,
+//! which needs linear arithmetic.
 
 use crate::formulation::{Domain, Part, bridges};
 use plimsoll_model::{Budget, gcd};
 use z3::Solver;
 use z3::ast::{Bool, Int};
 
-/// Arithmetic z3 decides the questions by.
+/// The arithmetic theory that z3 uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theory {
-    /// Differences of two offsets only; falls back to [`Theory::Linear`] where alignments differ.
+    /// Difference logic; falls back to [`Theory::Linear`] if alignments differ.
     Difference,
     Linear,
 }
 
-/// The parts of the encoding, each of which can be switched off.
+/// The components of the encoding, each of which can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// Leave out buffers that can always lie inside another.
+    /// Omit buffers that can always lie inside another.
     pub absorb: bool,
-    /// Narrow positions by exact reasoning, which fixes orders.
+    /// Propagate offset ranges exactly, which fixes orders.
     pub positions: bool,
-    /// Fix the order of twins and of one pair against the mirror image.
+    /// Break symmetry: fix the order of twins and of one pair against the mirror image.
     pub symmetry: bool,
-    /// At most this many bridges, inequalities over orders between cliques that share a buffer.
+    /// Add at most this many bridges: inequalities over orders between cliques that share a buffer.
     pub bridges: usize,
-    /// The theory.
+    /// The arithmetic theory.
     pub theory: Theory,
-    /// Instances with more conflicts than this are declined.
+    /// Instances with more conflicts than this are rejected.
     pub max_pairs: usize,
-    /// Megabytes z3 may use in this process; beyond them it gives up, and the answer is unknown.
+    /// Memory limit of z3 in this process, megabytes; beyond it the answer is unknown.
     pub memory: u32,
 }
 
@@ -56,7 +56,7 @@ impl Default for Encoding {
     }
 }
 
-/// A part under a peak, as z3 sees it.
+/// Encodes a part under a peak.
 pub(super) struct Encoder<'a> {
     part: &'a Part,
     domain: &'a Domain,
@@ -65,14 +65,14 @@ pub(super) struct Encoder<'a> {
     unit: i64,
 }
 
-/// What is needed to read an answer.
+/// The variables needed to read a model.
 pub(super) struct Encoded {
     offsets: Vec<Int>,
     unit: i64,
 }
 
 impl Encoded {
-    /// Offsets in a model, units.
+    /// The offsets in a model, units.
     pub fn read(&self, model: &z3::Model) -> Option<Vec<f64>> {
         let value = |offset: &Int| Some((model.eval(offset, true)?.as_i64()? * self.unit) as f64);
         self.offsets.iter().map(value).collect()
@@ -85,13 +85,13 @@ impl<'a> Encoder<'a> {
         Self { part, domain, encoding, unit }
     }
 
-    /// Difference constraints suffice unless alignments differ.
+    /// Difference logic unless alignments differ.
     pub fn theory(&self) -> Theory {
         let mixed = self.part.align.iter().any(|&align| align != self.unit);
         if mixed { Theory::Linear } else { self.encoding.theory }
     }
 
-    /// Asserts everything; not all of it where the time of `watch` ends.
+    /// Asserts all constraints; incomplete if the time of `watch` ends.
     pub fn assert(&self, solver: &Solver, watch: &mut Budget) -> Encoded {
         let part = self.part;
         let offsets: Vec<Int> = (0..part.len()).map(|i| Int::new_const(format!("o{i}"))).collect();
@@ -127,7 +127,8 @@ impl<'a> Encoder<'a> {
         Encoded { offsets, unit: self.unit }
     }
 
-    /// As pseudo-Boolean constraints; those beyond the 32-bit coefficients of z3's interface are left out.
+    /// Asserts bridges as pseudo-Boolean constraints, except those beyond the 32-bit coefficients of z3's
+    /// interface.
     fn bridges(&self, solver: &Solver, orders: &[Bool], watch: &mut Budget) {
         bridges(self.part, self.domain.upper, self.encoding.bridges, watch, |bridge| {
             let reached: i64 = bridge.terms.iter().map(|&(_, _, size)| size).sum();

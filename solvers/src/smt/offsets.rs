@@ -1,23 +1,23 @@
 //! Offset assignment as a series of questions to z3: is there a layout at or below this peak?
 //!
 //! Each question is a disjunction per conflicting pair, "one lies below the other", over difference
-//! constraints, strengthened by what holds for this very peak: narrowed positions, forced orders, broken
-//! symmetry, and bridges between cliques. Because all of these sharpen with the peak, every question gets a
-//! solver of its own; learned clauses are not carried over. Questions are asked from the bound upwards:
+//! constraints. Constraints implied by this peak strengthen it: offset ranges, forced orders, broken
+//! symmetry, and bridges between cliques. All of these sharpen with the peak, so every question gets its own
+//! solver and learnt clauses are not reused. Questions start at the bound:
 //!
 //! ```text
 //!   bound      ?            ?       ?   ?     incumbent
 //!     |--------|------------|-------|---|--------|
-//!     1st      then halves what is left, from either side
+//!     1st      then bisects the rest, from either side
 //! ```
 //!
-//! The first one is the bound itself, since most instances in practice, and all perfect packings, attain
-//! it. A yes lowers the incumbent to the peak of the layout pushed down, a no raises the bound, and
-//! "unknown" is neither: the question is left aside and the search goes on above it while there is time.
+//! The first question is the bound itself, which most practical instances and all perfect packings attain. A
+//! positive answer lowers the incumbent to the peak of the pushed-down layout. A negative answer raises the
+//! bound. After "unknown" the search skips the question and continues above it while there is time.
 //!
-//! The theory is integer difference logic, decided by shortest paths; where alignments differ it takes linear
-//! arithmetic. Source: scheduling and packing by satisfiability modulo difference logic (job-shop
-//! encodings); the bridges are ours, see `formulation::bridges`.
+//! The theory is integer difference logic, decided by shortest paths; if alignments differ, it is linear
+//! arithmetic. Source: scheduling and packing by satisfiability modulo difference logic (job-shop encodings).
+//! The bridges are this project's, see `formulation::bridges`.
 
 use super::encode::Encoding;
 use super::run::{Answer, decide};
@@ -25,10 +25,10 @@ use crate::bounds::conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats};
 
-/// Offset assignment by z3; the registry calls it `smt`.
+/// Offset assignment by z3; `smt` in the registry.
 ///
-/// One node of the budget is one conflict of z3. It runs on one thread. A cancel flag and a time limit are
-/// seen within milliseconds, except while z3 simplifies a large question.
+/// One node of the budget is one conflict of z3. It uses one thread. Cancellation and time limits take effect
+/// within milliseconds, except while z3 simplifies a large question.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Smt {
     setup: Setup,
@@ -36,19 +36,19 @@ pub struct Smt {
 }
 
 impl Smt {
-    /// With everything switched on.
+    /// Creates the solver with every component of the encoding.
     pub fn new(setup: Setup) -> Self {
         Self { setup, encoding: Encoding::default() }
     }
 
-    /// With another encoding.
+    /// Replaces the encoding.
     #[must_use]
     pub(crate) fn with_encoding(mut self, encoding: Encoding) -> Self {
         self.encoding = encoding;
         self
     }
 
-    /// Is there a layout at or below `peak`? What exact narrowing refutes needs no z3.
+    /// Asks for a layout at or below `peak`. Peaks that propagation refutes never reach z3.
     fn ask(
         &self,
         task: Task<'_>,
@@ -81,12 +81,12 @@ impl Engine for Smt {
         stats: &mut Stats,
         found: &mut Found<'_>,
     ) -> Result<Verdict, SolveError> {
-        // Proved: nothing below `lower`. Open: peaks from `from` to `upper`; those between are left aside.
+        // Proved: nothing below `lower`. Open: peaks from `from` to `upper`; those between are skipped.
         let (mut lower, mut from, mut upper) = (task.lower, task.enough, task.upper);
         let mut peak = task.enough;
         let (mut stop, mut aside) = (None, None);
         while from <= upper && stop.is_none() {
-            // A slice, so that one hard question does not eat all time.
+            // A share of the budget, so that one hard question does not consume all of it.
             let slice = budget.time_to_end().map(|time| time / 2);
             let nodes = budget.nodes_left().map(|nodes| nodes.div_ceil(2));
             let answer = self.ask(task, peak, &budget.part(nodes, slice), stats)?;

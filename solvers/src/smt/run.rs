@@ -1,9 +1,9 @@
-//! Runs z3 on a thread of its own, with a watchdog.
+//! Runs z3 on its own thread, with a watchdog.
 //!
-//! A z3 context belongs to one thread; a fresh thread has a fresh one, which goes with it. z3 is told the
-//! time limit, but does not look at its clock in every loop, so a second thread interrupts it when the time
-//! is over or when the run is cancelled. Where z3 does not react to that either, its thread is
-//! [left behind](crate::foreign). Memory is limited for the whole process.
+//! A z3 context belongs to one thread; a fresh thread gets a fresh context. z3 receives the time limit but
+//! does not check its clock in every loop, so a second thread interrupts it at the deadline or on
+//! cancellation. If z3 ignores that too, its thread is [abandoned](crate::foreign). The memory limit applies
+//! to the whole process.
 
 use super::encode::{Encoder, Encoding, Theory};
 use crate::foreign::{Ended, call};
@@ -13,25 +13,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use z3::{Context, Params, SatResult, Solver, StatisticsValue};
 
-/// How often the watchdog looks.
+/// Polling interval of the watchdog.
 const WATCH: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
-    /// Whether a layout exists, if it knows.
+    /// Whether a layout exists; `None` if undecided.
     pub exists: Option<bool>,
-    /// Rough offsets, where one exists.
+    /// Approximate offsets, if a layout exists.
     pub offsets: Option<Vec<f64>>,
-    /// Conflicts of the search, which are counted as nodes.
+    /// Conflicts of the search, counted as nodes.
     pub conflicts: u64,
-    /// Why it gave up.
+    /// Why z3 stopped early.
     pub stop: Option<Stop>,
 }
 
 /// Asks for any layout in the domain.
 ///
 /// # Errors
-/// z3 breaks.
+/// If z3 fails internally.
 pub(super) fn decide(
     part: &Part,
     domain: Domain,
@@ -54,7 +54,7 @@ impl Answer {
 }
 
 fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &Budget) -> Answer {
-    // For the whole process: z3 has no such limit per context.
+    // A process-wide limit: z3 has none per context.
     z3::set_global_param("memory_max_size", &encoding.memory.to_string());
     let encoder = Encoder::new(part, domain, encoding);
     let solver = match encoder.theory() {
@@ -92,7 +92,7 @@ fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &
     Answer { exists, offsets, conflicts, stop }
 }
 
-/// Checks under the eyes of the watchdog.
+/// Runs the check with a watchdog.
 fn watched(solver: &Solver, budget: &Budget) -> (SatResult, Option<Stop>) {
     let context = Context::thread_local();
     let handle = context.handle();

@@ -1,19 +1,19 @@
-//! The solver `smt` with one part switched off each, for ablation.
+//! Ablation variants of `smt`, each with one component switched off.
 
 use super::{Encoding, Smt, Theory};
 use plimsoll_model::{Build, Entry, Kind, Offsets, Setup, guarded};
 
 pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
     theory("smt:no-bridges", "no bridges between cliques", &|s| guarded(smt(s, |e| e.bridges = 0))),
-    theory("smt:no-positions", "positions are not narrowed", &|s| guarded(smt(s, |e| e.positions = false))),
-    theory("smt:no-absorb", "dominated buffers are kept", &|s| guarded(smt(s, |e| e.absorb = false))),
-    theory("smt:no-symmetry", "twins and mirror images are kept", &|s| {
-        guarded(smt(s, |e| e.symmetry = false))
+    theory("smt:no-positions", "does not propagate offset ranges", &|s| {
+        guarded(smt(s, |e| e.positions = false))
     }),
+    theory("smt:no-absorb", "keeps dominated buffers", &|s| guarded(smt(s, |e| e.absorb = false))),
+    theory("smt:no-symmetry", "keeps twins and mirror images", &|s| guarded(smt(s, |e| e.symmetry = false))),
     theory("smt:linear", "linear integer arithmetic instead of differences", &|s| {
         guarded(smt(s, |e| e.theory = Theory::Linear))
     }),
-    theory("smt:plain", "disjunctions alone", &|s| {
+    theory("smt:plain", "disjunctions only", &|s| {
         guarded(smt(s, |e| {
             *e = Encoding { absorb: false, positions: false, symmetry: false, bridges: 0, ..*e };
         }))

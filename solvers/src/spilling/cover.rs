@@ -1,27 +1,30 @@
-//! Who has to go, addresses apart: a covering problem, solved by decision diagrams.
+//! The choice of buffers to spill, ignoring addresses: a covering problem, solved by decision diagrams.
 //!
-//! Every *row* names buffers and says how much of them may stay: a set in mutual conflict may stay as far as the capacity
-//! goes, a set that is known not to fit may stay but for one. Wanted is the least traffic of those that go. The rows leave out
-//! addresses, so the answer is a lower bound, and the answer itself where what stays turns out to have a layout.
+//! Every *row* lists buffers and limits how much of them may stay on chip. A set in mutual conflict may stay
+//! up to the capacity; a set known not to fit must lose at least one member. The objective is the minimum
+//! traffic of the spilled buffers. Rows ignore addresses, so the optimum is a lower bound, and the answer if
+//! the remaining buffers have a layout.
 //!
-//! Buffers are decided one by one in order of time; a *state* is who of those decided stays, as far as a row still open
-//! asks for it, with the least traffic so far. A row is looked at when its last buffer is decided, which for sections
-//! is the step at which that begins. Of two states, the one with less traffic and fewer that stay makes the other needless.
-//! Where there are few alive at a time the diagram is small and exact: O(n 2^w) for w alive. Where a layer grows too wide,
-//! a *restricted* diagram drops the dearest states and gives an answer, a *relaxed* one merges them (who stays in all of them,
-//! least traffic) and gives a bound, and the search goes on from the last layer that was exact.
+//! Buffers are decided one at a time in order of time. A *state* records which decided buffers stay, as far
+//! as an open row depends on it, with the minimum traffic so far. A row is checked when its last buffer is
+//! decided; for sections that is the step at which that buffer begins. A state dominates another if it has no
+//! more traffic and keeps a subset of its buffers. With few simultaneously live buffers the diagram is small
+//! and exact: O(n 2^w) for w live buffers. If a layer grows too wide, a *restricted* diagram drops the most
+//! expensive states and yields a solution. A *relaxed* diagram merges them (buffers that stay in all of them,
+//! minimum traffic) and yields a bound. The search continues from the last exact layer.
 //!
-//! Source: branch and bound by decision diagrams (Bergman, Cire, van Hoeve, Hooker 2016), on temporal knapsack.
+//! Source: branch and bound by decision diagrams (Bergman, Cire, van Hoeve, Hooker 2016), applied to temporal
+//! knapsack.
 
 use plimsoll_heuristics::fractional_cover;
 use plimsoll_model::{Budget, BufferId, Bytes, SpillProblem, Stop};
 use std::collections::{BinaryHeap, HashMap};
 
-/// States of a layer in the first diagram, which is hoped to be exact, and in those of the search.
+/// Layer width of the first diagram, which is expected to be exact, and of those of the search.
 const WIDE: usize = 4_096;
 const NARROW: usize = 512;
 
-/// States before it that one is compared with for dominance.
+/// Number of earlier states that a state is compared with for dominance.
 const COMPARED: usize = 48;
 
 /// At most `most` of the weight of these items may stay.
@@ -42,7 +45,7 @@ impl Row {
         self.items.last().map_or(0, |item| item.0)
     }
 
-    /// Weight that has to go.
+    /// Weight that must be spilled.
     pub fn excess(&self) -> u128 {
         let all: u128 = self.items.iter().map(|item| u128::from(item.1)).sum();
         all.saturating_sub(u128::from(self.most))
@@ -54,28 +57,28 @@ impl Row {
 pub(super) struct Cover {
     /// Per item: its buffer.
     pub buffers: Vec<BufferId>,
-    /// Per item: traffic where it goes; none where it has to stay.
+    /// Per item: its traffic if spilled; `None` if it must stay.
     pub costs: Vec<Option<u64>>,
-    /// What may stay.
+    /// Limits on the items that stay.
     pub rows: Vec<Row>,
     /// Per buffer: its item.
     item: Vec<usize>,
 }
 
-/// What is known of the least cost.
+/// Bounds on the minimum cost.
 #[derive(Clone, Debug)]
 pub(super) struct Covered {
-    /// Nothing costs less. None where nothing is allowed at all.
+    /// Lower bound on the cost; `None` if the problem is infeasible.
     pub bound: Option<u64>,
-    /// Per item: whether it stays, in the cheapest that was found below the limit.
+    /// Per item: whether it stays, in the cheapest solution found below the limit.
     pub stays: Option<Vec<bool>>,
-    /// Why it ended before the bound was the least cost.
+    /// Why the search ended before the bound was tight.
     pub stop: Option<Stop>,
 }
 
 #[cfg(feature = "ilp")]
 impl Covered {
-    /// The same after another attempt at the same cover, which ended like this.
+    /// Combines this with the result of a later attempt at the same cover.
     pub fn then(self, later: Self) -> Self {
         let (bound, stays) = (self.bound.max(later.bound), later.stays.or(self.stays));
         Self { bound, stays, stop: later.stop }
@@ -83,7 +86,7 @@ impl Covered {
 }
 
 impl Cover {
-    /// The rows of these cliques above the capacity.
+    /// Builds the rows of the cliques that exceed the capacity.
     pub fn new(problem: &SpillProblem, cliques: &[Vec<BufferId>]) -> Self {
         let instance = problem.instance();
         let mut buffers: Vec<BufferId> = instance.ids().collect();
@@ -103,7 +106,7 @@ impl Cover {
         cover
     }
 
-    /// One of these has to go.
+    /// Adds a row: one of these buffers must be spilled.
     pub fn cut(&mut self, buffers: &[BufferId]) {
         let mut items: Vec<(usize, u64)> = buffers.iter().map(|id| (self.item[id.index()], 1)).collect();
         items.sort_unstable();
@@ -111,26 +114,26 @@ impl Cover {
         self.rows.push(Row { items, most });
     }
 
-    /// Numbers in all rows.
+    /// Total number of entries in all rows.
     #[cfg(feature = "ilp")]
     pub fn entries(&self) -> usize {
         self.rows.iter().map(|row| row.items.len()).sum()
     }
 
-    /// Whether every row is kept where all go that may.
+    /// True if every row is satisfied when all spillable items are spilled.
     #[cfg(feature = "ilp")]
     pub fn is_possible(&self) -> bool {
         self.rows.iter().all(|row| row_cost(row, &self.costs) < u64::MAX)
     }
 
-    /// What it costs that the others go.
+    /// The cost of spilling all items that do not stay.
     #[cfg(feature = "ilp")]
     pub fn cost(&self, stays: &[bool]) -> u64 {
         let gone = self.costs.iter().zip(stays).filter(|(_, stays)| !**stays);
         gone.filter_map(|(cost, _)| *cost).sum()
     }
 
-    /// Who stays, as buffers, ascending.
+    /// The buffers that stay, ascending.
     pub fn kept(&self, stays: &[bool]) -> Vec<BufferId> {
         let mut kept: Vec<BufferId> =
             self.buffers.iter().zip(stays).filter(|(_, stays)| **stays).map(|(id, _)| *id).collect();
@@ -138,10 +141,10 @@ impl Cover {
         kept
     }
 
-    /// The least cost below `limit`. A node is a state looked at.
+    /// The minimum cost below `limit`. A node is an expanded state.
     pub fn least(&self, limit: u64, budget: &mut Budget) -> Covered {
         let diagram = Diagram::new(self, &mut budget.without_node_limit());
-        // Some row is beyond what may go.
+        // Some row exceeds what may be spilled.
         if diagram.tail[0] == u64::MAX {
             return Covered { bound: None, stays: None, stop: None };
         }
@@ -153,13 +156,13 @@ impl Cover {
     }
 }
 
-/// The least cost, parts of items allowed, that takes from a row what may not stay; `u64::MAX` where that cannot be.
+/// The minimum fractional cost of removing a row's excess; `u64::MAX` if that is impossible.
 fn row_cost(row: &Row, costs: &[Option<u64>]) -> u64 {
     let offers = row.items.iter().filter_map(|&(at, weight)| Some((weight, costs[at]?)));
     fractional_cover(row.excess(), offers).unwrap_or(u64::MAX)
 }
 
-/// Who stays, one bit per slot.
+/// Items that stay, one bit per slot.
 type Bits = Box<[u64]>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,33 +181,33 @@ impl State {
     }
 }
 
-/// What all diagrams of a problem share.
+/// Data shared by all diagrams of a problem.
 struct Diagram<'a> {
     cover: &'a Cover,
-    /// Per item: its bit while some row is open that names it.
+    /// Per item: its bit while an open row contains it.
     slot: Vec<Option<usize>>,
-    /// Per item: slots that are free once it is decided.
+    /// Per item: slots that become free once it is decided.
     closing: Vec<Vec<usize>>,
     /// Per item: rows of which it is the last.
     ending: Vec<Vec<usize>>,
-    /// Per item: whether any row names it.
+    /// Per item: whether any row contains it.
     named: Vec<bool>,
-    /// What is still to come costs at least this, from each item on.
+    /// Per item: a lower bound on the cost from it on.
     tail: Vec<u64>,
     words: usize,
 }
 
 struct Compiled {
-    /// The least cost at its end, and who stays.
+    /// The minimum cost at the end, and which items stay.
     best: Option<(u64, Vec<bool>)>,
-    /// Nothing was dropped or merged.
+    /// True if nothing was dropped or merged.
     is_exact: bool,
-    /// The last exact layer, with what each state costs at least; of relaxed diagrams that are not exact.
+    /// The last exact layer with lower bounds per state; only of relaxed diagrams that are not exact.
     cut: Vec<Open>,
     stop: Option<Stop>,
 }
 
-/// A state from which the search goes on.
+/// A state from which the search continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Open {
     bound: u64,
@@ -215,7 +218,7 @@ struct Open {
 }
 
 impl Ord for Open {
-    /// The lowest bound is the greatest, then the deepest.
+    /// The state with the lowest bound is the greatest, then the deepest.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let key = |one: &Self| (std::cmp::Reverse(one.bound), one.layer);
         key(self).cmp(&key(other)).then_with(|| other.state.stays.cmp(&self.state.stays))
@@ -228,7 +231,7 @@ impl PartialOrd for Open {
     }
 }
 
-/// Where a state came from: position in the layer before, and whether the item stays.
+/// Predecessor of a state: position in the previous layer, and whether the item stays.
 type Parent = (u32, bool);
 
 impl<'a> Diagram<'a> {
@@ -261,12 +264,12 @@ impl<'a> Diagram<'a> {
         Self { cover, slot, closing, ending, named, tail, words: usize::div_ceil(slots, 64) }
     }
 
-    /// Rows that share no item add up: the best chain of rows one after the other.
+    /// Rows without common items add up, so this finds the best chain of disjoint rows in sequence.
     fn tails(cover: &Cover, watch: &mut Budget) -> Vec<u64> {
         let n = cover.buffers.len();
         let mut from: Vec<Vec<(usize, u64)>> = vec![Vec::new(); n];
         for row in cover.rows.iter().filter(|row| !row.items.is_empty()) {
-            // Less is a bound too.
+            // A partial result is a valid bound too.
             if watch.tick().is_some() {
                 break;
             }
@@ -285,7 +288,7 @@ impl<'a> Diagram<'a> {
         Open { bound: self.tail[0], layer: 0, state, path: Vec::new() }
     }
 
-    /// The state after an item is decided; none where a row that ends there forbids it.
+    /// The state after an item is decided; `None` if a row that ends there forbids it.
     fn after(&self, state: &State, item: usize, stays: bool) -> Option<State> {
         let cost = if stays { state.cost } else { state.cost.checked_add(self.cover.costs[item]?)? };
         for &row in &self.ending[item] {
@@ -308,12 +311,12 @@ impl<'a> Diagram<'a> {
         Some(next)
     }
 
-    /// The states after an item, equal ones once; those at `limit` or above are left out.
+    /// The states after an item, with equal ones merged; those at `limit` or above are dropped.
     fn layer(&self, states: &[State], item: usize, limit: u64) -> (Vec<State>, Vec<Parent>) {
         let (mut next, mut parents): (Vec<State>, Vec<Parent>) = (Vec::new(), Vec::new());
         let mut seen: HashMap<Bits, usize> = HashMap::new();
         for (from, state) in states.iter().enumerate() {
-            // Whom no row names stays.
+            // An item in no row stays.
             let choices: &[bool] = if self.named[item] { &[true, false] } else { &[true] };
             for &stays in choices {
                 let Some(one) = self.after(state, item, stays) else { continue };
@@ -335,7 +338,7 @@ impl<'a> Diagram<'a> {
         undominated(next, parents)
     }
 
-    /// The diagram below a state, layers of at most `width` states.
+    /// Builds the diagram below a state, with layers of at most `width` states.
     fn compile(
         &self,
         from: &Open,
@@ -373,10 +376,10 @@ impl<'a> Diagram<'a> {
                 break;
             }
         }
-        // Layers come by ascending cost.
+        // Layers are sorted by ascending cost.
         let best = states.first().map(|state| (state.cost, path(from, &parents, 0)));
         if let Some((cost, _)) = &best {
-            // The merged states of a relaxed diagram cost no more than any of those they stand for.
+            // The merged states of a relaxed diagram cost no more than the states they represent.
             for one in &mut cut {
                 one.bound = one.bound.max(*cost);
             }
@@ -386,7 +389,7 @@ impl<'a> Diagram<'a> {
         Compiled { best, is_exact, cut, stop: None }
     }
 
-    /// The states of a layer, to go on from.
+    /// The states of a layer as search nodes.
     fn opened(&self, from: &Open, states: &[State], parents: &[Vec<Parent>], layer: usize) -> Vec<Open> {
         let open = |(at, state): (usize, &State)| Open {
             bound: from.bound.max(state.cost.saturating_add(self.tail[layer])),
@@ -398,7 +401,7 @@ impl<'a> Diagram<'a> {
     }
 }
 
-/// The decisions that lead to a state of the last layer there is.
+/// The decisions that lead to a state of the last layer.
 fn path(from: &Open, parents: &[Vec<Parent>], mut at: usize) -> Vec<bool> {
     let mut below = Vec::with_capacity(parents.len());
     for layer in parents.iter().rev() {
@@ -409,7 +412,7 @@ fn path(from: &Open, parents: &[Vec<Parent>], mut at: usize) -> Vec<bool> {
     from.path.iter().copied().chain(below.into_iter().rev()).collect()
 }
 
-/// Drops states that cost no less and keep no fewer than another; ascending by cost.
+/// Drops dominated states: those that cost no less and keep a superset. Sorted by ascending cost.
 fn undominated(states: Vec<State>, parents: Vec<Parent>) -> (Vec<State>, Vec<Parent>) {
     let count = |state: &State| state.stays.iter().map(|word| word.count_ones()).sum::<u32>();
     let mut both: Vec<(State, Parent)> = states.into_iter().zip(parents).collect();
@@ -426,7 +429,8 @@ fn undominated(states: Vec<State>, parents: Vec<Parent>) -> (Vec<State>, Vec<Par
     kept.into_iter().unzip()
 }
 
-/// The dearest become one: who stays in all of them, at the least cost. Its place among the others is by that cost.
+/// Merges the most expensive states into one: items that stay in all of them, at the minimum cost. It keeps
+/// its position by that cost.
 fn merge(states: &mut [State], width: usize) {
     let mut merged = states[width - 1].clone();
     for other in &states[width..] {
@@ -462,7 +466,7 @@ impl Search<'_> {
         None
     }
 
-    /// An answer from below one state, and what is left open there.
+    /// Searches below one state: finds a solution and queues what remains open.
     fn expand(&mut self, one: &Open, width: usize, budget: &mut Budget) -> Option<Stop> {
         let restricted = self.diagram.compile(one, width, false, self.best, budget);
         if restricted.stop.is_some() {

@@ -1,13 +1,14 @@
 //! The cover as an integer linear program, solved by `HiGHS` through `good_lp`.
 //!
 //! ```text
-//! x_b = 1                                             buffer b goes; never, where it may not be spilled
+//! x_b = 1                                             buffer b is spilled; x_b = 0 if it may not be
 //! sum of weight x_b >= sum of weights - most          for every row
 //! minimise sum of traffic x_b
 //! ```
 //!
-//! Rows are divided by their right side. `HiGHS` takes coefficients of 1e-9 and less for zero, which would make a row stricter than it
-//! is; they are raised, which only weakens it. Whether anything is possible at all is decided in whole numbers, whatever it says.
+//! Rows are divided by their right-hand side. `HiGHS` treats coefficients of 1e-9 and less as zero, which
+//! would make a row stricter than it is. Such coefficients are raised, which only weakens the row.
+//! Feasibility is always decided in integers, whatever `HiGHS` reports.
 
 use super::cover::{Cover, Covered};
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
@@ -17,12 +18,12 @@ use plimsoll_model::{Budget, Setup, SolveError, Stop, gcd};
 
 const NAME: &str = "ilp";
 
-/// More numbers in rows are declined: `HiGHS` would look at no clock while it reads them.
+/// Programs with more row entries are rejected: `HiGHS` does not check the clock while it reads them.
 pub(super) const MOST_ENTRIES: usize = 1_000_000;
 
 const LEAST: f64 = 1e-7;
 
-/// The least cost below `limit`. A node is one of branch and bound.
+/// The minimum cost below `limit`. A node is a branch-and-bound node.
 pub(super) fn least(
     cover: &Cover,
     limit: u64,
@@ -45,7 +46,7 @@ pub(super) fn least(
         solve(NAME, setup, (limits, budget), scale, None, |watch| build(cover, (unit, most), watch))?;
     budget.spend(answer.nodes.max(1));
     if answer.end == End::Infeasible {
-        // It is not: letting everything go that may is an answer.
+        // The cover is feasible: spilling everything that may be spilled is a solution.
         return Ok(Covered { bound: Some(0), stays: None, stop: Some(Stop::TimeLimit) });
     }
     let stays: Option<Vec<bool>> =
@@ -60,12 +61,12 @@ pub(super) fn least(
     Ok(Covered { bound, stays: stays.filter(|_| value.is_some_and(|value| value < limit)), stop })
 }
 
-/// A power of two that the objective stays below, so that errors allowed are small beside a unit.
+/// A power of two above the objective, so that tolerances are small compared with a unit.
 fn full(most: i64) -> f64 {
     2f64.powi(64 - (most.max(1) as u64).leading_zeros() as i32).min(1024.0)
 }
 
-/// Unfinished where the time of `watch` ends.
+/// Builds the program; incomplete if the time of `watch` ends.
 fn build(cover: &Cover, (unit, most): (u64, i64), watch: &mut Budget) -> HighsProblem {
     let mut variables = ProblemVariables::new();
     let goes: Vec<Variable> = cover
@@ -86,7 +87,8 @@ fn build(cover: &Cover, (unit, most): (u64, i64), watch: &mut Budget) -> HighsPr
         }
         let excess = row.excess();
         if excess > 0 {
-            // A row in shares of what has to go, as errors allowed are absolute; more than all of it is worth no more.
+            // Scale the row by its excess because tolerances are absolute; a weight above the excess counts
+            // as the excess.
             let room = excess as f64;
             let share = |weight: u64| (u128::from(weight).min(excess) as f64 / room).max(LEAST);
             let sum: Expression = row.items.iter().map(|&(at, weight)| goes[at] * share(weight)).sum();

@@ -1,10 +1,11 @@
-//! Whether a capacity can be met, and if not, a smallest reason: buffers of which none can be left out.
+//! Decides whether a capacity can be met, and if not, finds an irreducible set of buffers that explains it.
 //!
-//! An *irreducible* infeasible set has no layout within the capacity, and has one as soon as any of its buffers is taken away
-//! (van Loon 1981; Chinneck, Feasibility and Infeasibility in Optimization, 2008). It is found by deletion: whatever can be left out of
-//! an infeasible set, in ever smaller chunks, is. The start is what the proof of infeasibility names: the largest of the
-//! buffers at an overloaded step, those alive in a window, or all. At most O(k log n + k) decisions for a set of k out of n where
-//! all are answered.
+//! An *irreducible* infeasible set has no layout within the capacity, but has one as soon as any of its
+//! buffers is removed (van Loon 1981; Chinneck, Feasibility and Infeasibility in Optimization, 2008). A
+//! deletion filter finds it: it removes buffers from an infeasible set in ever smaller chunks while the set
+//! stays infeasible. The initial set comes from the proof of infeasibility: the largest buffers at an
+//! overloaded step, the live buffers of a window, or all. The filter needs at most O(k log n + k) decisions
+//! for a set of k out of n, if every decision is answered.
 
 use crate::Exact;
 use plimsoll_heuristics::quick_layout;
@@ -16,32 +17,32 @@ use plimsoll_model::{
 /// Whether buffers fit within the capacity.
 #[derive(Clone, Debug)]
 pub enum Fits {
-    /// They do, like this.
+    /// They fit, with this layout.
     Layout(Layout),
-    /// They do not, for this reason.
+    /// They do not fit, by this bound.
     Never(LowerBound),
     /// Undecided within the limits.
     Unknown(Stop),
 }
 
-/// Buffers that do not fit within the capacity together.
+/// Buffers that together do not fit within the capacity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Irreducible {
-    /// Who, ascending.
+    /// The buffers of the set, ascending.
     pub buffers: Vec<BufferId>,
-    /// The least peak they can have is no less than this, which is above the capacity. The witness names buffers by their
-    /// ids in the instance.
+    /// A lower bound on their peak, above the capacity. The witness refers to buffers by their ids in the
+    /// instance.
     pub bound: LowerBound,
-    /// Those of them without which it was not decided, within the limits, whether the others fit. None where the set is
-    /// irreducible for certain.
+    /// Members for which it was not decided, within the limits, whether the others fit. Empty if the set is
+    /// proved irreducible.
     pub doubtful: Vec<BufferId>,
 }
 
-/// Decides whether all buffers fit within the capacity of the instance; without one, they do, unless their fixed offsets
-/// contradict each other.
+/// Decides whether all buffers fit within the capacity of the instance. Without a capacity they fit, unless
+/// their fixed offsets contradict each other.
 ///
 /// # Errors
-/// As the solver `exact`.
+/// The same as those of the solver `exact`.
 pub fn fits(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fits, SolveError> {
     let (part, kept) = match Offsets::reduced(instance) {
         Reduced::Whole => return sized_fit(instance, setup, budget),
@@ -57,7 +58,7 @@ pub fn fits(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fi
     })
 }
 
-/// The same where every buffer has bytes and fixed offsets can be kept.
+/// The same, provided every buffer has bytes and the fixed offsets are consistent.
 fn sized_fit(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fits, SolveError> {
     let Some(capacity) = instance.capacity() else {
         return Ok(Fits::Layout(Layout::new(vec![Bytes::ZERO; instance.len()])));
@@ -78,11 +79,12 @@ fn sized_fit(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<F
     })
 }
 
-/// Reduces a set that does not fit, as `reason` shows, to one of which nothing can be left out. `kept` is the set, by its ids in
-/// `instance`; `reason` names buffers by their place in it. A decision takes `patience` nodes at most.
+/// Shrinks a set that does not fit, as `reason` proves, to one from which no buffer can be removed. `kept`
+/// lists the set by ids in `instance`; `reason` refers to buffers by position in `kept`. Each decision takes
+/// at most `patience` nodes.
 ///
 /// # Errors
-/// As the solver `exact`.
+/// The same as those of the solver `exact`.
 pub fn irreducible(
     instance: &Instance,
     kept: &[BufferId],
@@ -107,7 +109,7 @@ pub fn irreducible(
         chunk = if chunk == 1 { 0 } else { chunk.div_ceil(2) };
     }
     if reduction.doubtful.contains(&true) {
-        // The set may have shrunk since.
+        // The set may have shrunk since the members were tested.
         reduction.delete(1, budget)?;
     }
     let Reduction { mut set, bound, doubtful, .. } = reduction;
@@ -116,22 +118,23 @@ pub fn irreducible(
     Ok(Irreducible { buffers: set, bound, doubtful })
 }
 
-/// An infeasible set that shrinks. The smallest buffers come first and go first: few large ones are easier to look at.
+/// An infeasible set that shrinks. The smallest buffers are removed first, because few large ones are easier
+/// to inspect.
 struct Reduction<'a> {
     instance: &'a Instance,
     setup: Setup,
     set: Vec<BufferId>,
-    /// Why the set does not fit; names buffers by their ids in the instance.
+    /// Why the set does not fit; refers to buffers by their ids in the instance.
     bound: LowerBound,
     patience: Option<u64>,
-    /// Without these the others fit.
+    /// Without any of these, the others fit.
     needed: Vec<bool>,
-    /// Without these nobody knows.
+    /// For these it is undecided whether the others fit.
     doubtful: Vec<bool>,
 }
 
 impl Reduction<'_> {
-    /// Leaves out what the reason does not speak of, where it is as good without.
+    /// Removes buffers that the proof does not mention, if the rest is still infeasible.
     fn begin(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         let capacity = self.instance.capacity().unwrap_or(Bytes::ZERO).get();
         let instance = self.instance;
@@ -161,7 +164,7 @@ impl Reduction<'_> {
         let size = |id: BufferId| instance.buffer(id).size().get();
         named.sort_by_key(|&id| (size(id), std::cmp::Reverse(id)));
         if matches!(self.bound.witness, Witness::Load { .. } | Witness::Clique { .. }) {
-            // The largest alone, as many as it takes: in mutual conflict they need their sum.
+            // Only the largest, as many as exceed the capacity: in mutual conflict they need their sum.
             let (mut sum, mut from) = (0u128, named.len());
             while from > 0 && sum <= u128::from(capacity) {
                 from -= 1;
@@ -177,7 +180,7 @@ impl Reduction<'_> {
         Ok(())
     }
 
-    /// Takes a subset instead, if it is proved not to fit either.
+    /// Replaces the set by a subset if that is proved infeasible too.
     fn replace(&mut self, set: Vec<BufferId>, budget: &mut Budget) -> Result<bool, SolveError> {
         match self.decide(&set, budget)? {
             Fits::Never(bound) => {
@@ -188,13 +191,13 @@ impl Reduction<'_> {
         }
     }
 
-    /// The set is this one, for a reason that names buffers by place in it.
+    /// Replaces the set, with a bound that refers to buffers by position in it.
     fn shrink(&mut self, set: Vec<BufferId>, bound: LowerBound) {
         self.bound = renamed(bound, |at| set[at]);
         self.set = set;
     }
 
-    /// Whether the buffers fit; named by place in `set`.
+    /// Decides whether the buffers fit; the result refers to positions in `set`.
     fn decide(&self, set: &[BufferId], budget: &mut Budget) -> Result<Fits, SolveError> {
         let mut part = budget.part(self.patience, None);
         let decided = fits(&self.instance.induced(set), self.setup, &mut part);
@@ -202,7 +205,7 @@ impl Reduction<'_> {
         decided
     }
 
-    /// Tries to leave out chunks of so many.
+    /// Tries to remove chunks of the given size.
     fn delete(&mut self, chunk: usize, budget: &mut Budget) -> Result<(), SolveError> {
         let mut at = 0;
         while at < self.set.len() {
@@ -229,7 +232,7 @@ impl Reduction<'_> {
     }
 }
 
-/// The bound where buffers have other numbers.
+/// Renumbers the buffers of a bound.
 fn renamed(bound: LowerBound, number: impl Fn(usize) -> BufferId) -> LowerBound {
     let mut witness = bound.witness.map(|id: BufferId| number(id.index()), |operator| operator);
     if let Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } = &mut witness {

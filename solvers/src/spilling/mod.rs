@@ -1,10 +1,12 @@
-//! What to spill, with proof.
+//! Optimal spilling, with proof.
 //!
-//! A *cover* (`cover.rs`) says who has to go, addresses apart: its least traffic is a bound. What stays then is given to the
-//! offset solver `exact`. If it fits, it is the optimum; if it is proved not to fit, a smallest reason
-//! ([`irreducible()`]) becomes one more row of the cover, one of these has to go, and so on: at most as many rounds as there are
-//! irreducible sets, mostly one or none. (Logic-based Benders decomposition, Hooker and Ottosson 2003.) Two ways to solve a
-//! cover: decision diagrams, our own, and an integer program, which helps out where too many are alive at a time for these.
+//! A *cover* (`cover.rs`) chooses the buffers to spill, ignoring addresses; its minimum traffic is a lower
+//! bound. The offset solver `exact` then places the remaining buffers. If they fit, the choice is optimal. If
+//! they provably do not fit, an irreducible set ([`irreducible()`]) becomes one more row of the cover, of
+//! which at least one buffer must be spilled, and the next round starts. There are at most as many rounds as
+//! irreducible sets, usually one or none. This is logic-based Benders decomposition (Hooker and Ottosson
+//! 2003). Covers are solved by decision diagrams, or by an integer program if too many buffers are
+//! simultaneously live for them.
 
 mod cover;
 #[cfg(feature = "ilp")]
@@ -25,7 +27,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     Entry {
         name: "exact",
         kind: Kind::Exact,
-        about: "decision diagrams for who goes, offsets for what stays, irreducible sets in between",
+        about: "decision diagrams choose buffers to spill, exact offsets place the rest, irreducible sets refine the choice",
         source: "this project; logic-based Benders decomposition (Hooker, Ottosson 2003)",
         build: &|setup| guarded(SpillSolver { name: "exact", setup, cover: Master::Diagrams }),
     },
@@ -33,20 +35,20 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "the same with an integer program for who goes",
+        about: "the same with an integer program that chooses the buffers to spill",
         source: "storage allocation with rejection; good_lp, HiGHS",
         build: &|setup| guarded(SpillSolver { name: "ilp", setup, cover: Master::Program }),
     },
 ];
 
-/// Nodes of each decision while a set that does not fit is made smaller: a row need not be of the smallest.
+/// Nodes per decision while an infeasible set is shrunk. A row need not be a smallest set.
 const PATIENCE: u64 = 50_000;
 
-/// States of diagrams before the integer program takes over.
+/// Diagram states before the integer program takes over.
 #[cfg(feature = "ilp")]
 const STATES: u64 = 200_000;
 
-/// Parts of the time left for a quick answer, for a cover, for placing what stays.
+/// Fractions of the remaining time for a quick solution and for a cover.
 const GREEDY: f64 = 0.1;
 const COVERING: f64 = 0.75;
 const PLACING: f64 = 0.8;
@@ -75,7 +77,7 @@ impl SpillSolver {
         }
     }
 
-    /// Diagrams; where too many are alive for them, the integer program, in builds that have it.
+    /// Solves a cover by diagrams, or by the integer program (if built in) when they exceed their limit.
     #[cfg(feature = "ilp")]
     fn by_diagrams(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
         let mut part = budget.part(Some(STATES), None);
@@ -93,7 +95,8 @@ impl SpillSolver {
                 return Ok(covered);
             }
         }
-        // Too much for it, or numbers too large for what it says to be believed: diagrams go on with what is left.
+        // The program is too large or its numbers are too large to trust; the diagrams continue with the rest
+        // of the budget.
         let rest = cover.least(best(&covered), budget);
         Ok(covered.then(rest))
     }
@@ -143,13 +146,13 @@ struct Rounds<'a> {
 impl Rounds<'_> {
     fn offer(&mut self, spill: Spill) {
         let better = self.known.value().is_none_or(|best| spill.traffic(self.problem) < best);
-        // A placement that is not what it seems is no answer; the audit would refuse the rest with it.
+        // Validate the placement here; otherwise the audit would reject the whole outcome with it.
         if better && check_spill(self.problem, &spill).is_empty() {
             self.known.offer(spill);
         }
     }
 
-    /// A quick answer from the start on that these stay, in a part of what is left.
+    /// A quick solution that keeps these buffers, within a fraction of the remaining budget.
     fn greedy(&mut self, choice: SpillChoice, stays: &[BufferId], budget: &mut Budget) {
         let time = budget.time_left().map(|time| time.mul_f64(GREEDY));
         let nodes = budget.nodes_left().map(|nodes| (nodes as f64 * GREEDY) as u64);
@@ -166,12 +169,12 @@ impl Rounds<'_> {
         self.known.raise(LowerBound::new(Bytes::new(value), witness));
     }
 
-    /// What a better answer stays below.
+    /// The value that a better solution must stay below.
     fn limit(&self) -> u64 {
         self.known.value().map_or_else(|| self.problem.total().get() + 1, Bytes::get)
     }
 
-    /// Nothing better than the best is left.
+    /// True if the bound proves the best solution optimal.
     fn is_settled(&self) -> bool {
         self.known.bound.value.get() >= self.limit()
     }
@@ -189,7 +192,7 @@ impl Rounds<'_> {
             if let Some(stop) = self.ended(budget) {
                 return Ok(stop);
             }
-            // Below the best, so that equally cheap covers are not tried for nothing.
+            // Below the best, so that equally cheap covers are not tried in vain.
             let limit = self.limit();
             let mut part = budget.part(None, budget.time_left().map(|time| time.mul_f64(COVERING)));
             let covered = solver.least(&cover, limit, &mut part)?;
@@ -204,7 +207,8 @@ impl Rounds<'_> {
             if let Some(stop) = self.place(solver, &mut cover, &kept, budget)? {
                 return Ok(stop);
             }
-            // A cover cut short is not worth another round: its rows would be for a choice that is not the cheapest.
+            // An interrupted cover is not worth another round: its rows would refer to a choice that is not
+            // the cheapest.
             if let Some(stop) = covered.stop.filter(|_| !self.is_settled()) {
                 return Ok(stop);
             }
@@ -215,7 +219,8 @@ impl Rounds<'_> {
         if self.known.is_good(budget) { Some(Stop::Target) } else { budget.check() }
     }
 
-    /// Looks for addresses for what stays; where there are none, a row more. Why it cannot go on, if so.
+    /// Looks for addresses of the remaining buffers; if there are none, adds a row. Returns a reason to stop,
+    /// if any.
     fn place(
         &mut self,
         solver: &SpillSolver,
@@ -239,7 +244,7 @@ impl Rounds<'_> {
                 cover.cut(&core.buffers);
             }
             Fits::Unknown(stop) => {
-                // Nobody knows; somewhat less will do.
+                // Undecided: try keeping somewhat less.
                 self.greedy(SpillChoice::AreaPerTraffic, kept, budget);
                 return Ok(Some(budget.check().unwrap_or(stop)));
             }

@@ -1,34 +1,35 @@
-//! Weighted colouring by column generation: how many addresses do buffers need that may be cut into pieces?
+//! Weighted colouring by column generation: the minimum number of addresses if buffers may be split.
 //!
-//! An address is used by a *stable* set of buffers, of which no two conflict. The least sum of multiplicities of stable sets that
-//! give every buffer its bytes, fractions allowed, is a linear program; its dual puts a price on every buffer so that no stable set
-//! costs more than one. Columns are priced by [`heaviest`] (Gilmore and Gomory 1961). Any prices give a bound: what all bytes
-//! cost over the cost of the dearest stable set (Farley 1990). Prices are rounded to whole numbers before they are used, so
-//! that bounds rest on whole numbers alone; the floating-point simplex only proposes.
+//! An address is used by a *stable* set of buffers, in which no two conflict. Minimising the total
+//! multiplicity of stable sets that give every buffer its bytes, with fractions allowed, is a linear program.
+//! Its dual assigns a multiplier to every buffer such that no stable set has a total above one. [`heaviest`]
+//! solves the pricing problem (Gilmore and Gomory 1961). Any multipliers give a lower bound: the weighted
+//! demand divided by the weight of the heaviest stable set (Farley 1990). Multipliers are rounded to integers
+//! before use, so bounds rest on integer arithmetic alone; the floating-point simplex only proposes them.
 //!
-//! Multiplicities are rounded down and what is missing is coloured by itself: a few units more than the bound at worst, none
-//! where they are whole. A unit is a byte where nothing is aligned.
+//! Multiplicities are rounded down and the shortfall is coloured separately: at worst a few units more than
+//! the bound, none if they are integral. A unit is a byte if nothing is aligned.
 
 use super::stable::{Effort, heaviest};
 use plimsoll_model::{BitMatrix, Budget, ones};
 
-/// Most buffers for which a basis is kept: its inverse takes 8 n^2 bytes.
+/// The largest problem for which a basis is kept, in buffers: its inverse takes 8 n^2 bytes.
 pub(crate) const COLOUR_BUFFERS: usize = 1_200;
 
-/// What a price of one is counted as.
+/// Fixed-point representation of a multiplier of one.
 const ONE: u64 = 1 << 32;
 
-/// A set costs more than one only beyond this, relative to one.
+/// A set violates the dual only if its weight exceeds one by this relative amount.
 const TOLERANCE: f64 = 1e-9;
 
-/// Nodes of one pricing, unless a set comes sooner that costs clearly more than one.
+/// Nodes of one pricing, unless a set that clearly exceeds one is found earlier.
 const PRICING_NODES: u64 = 1_000;
 const CLEARLY_MORE: u64 = ONE + ONE / 16;
 
-/// Pivots between two looks at what the multiplicities are worth.
+/// Pivots between two attempts at rounding the multiplicities.
 const LOOK: u64 = 200;
 
-/// Stable sets, each used by so many units of memory, one after the other.
+/// Stable sets, each with the number of consecutive memory units it uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Colouring {
     /// Members and units.
@@ -36,23 +37,23 @@ pub(crate) struct Colouring {
 }
 
 impl Colouring {
-    /// Units of all.
+    /// Total number of units.
     pub fn total(&self) -> u64 {
         self.classes.iter().map(|class| class.1).sum()
     }
 }
 
-/// The simplex method on stable sets: a basis with its inverse, and how often each set of it is used.
+/// The simplex basis: stable sets, the inverse of their matrix, and their multiplicities.
 struct Basis {
     n: usize,
     sets: Vec<Vec<usize>>,
-    /// Row by row: per set of the basis.
+    /// The inverse by rows, one per set of the basis.
     inverse: Vec<f64>,
     used: Vec<f64>,
 }
 
 impl Basis {
-    /// Every vertex by itself.
+    /// The basis of singletons.
     fn alone(demands: &[u64]) -> Self {
         let n = demands.len();
         let mut inverse = vec![0.0; n * n];
@@ -63,7 +64,7 @@ impl Basis {
         Self { n, sets: (0..n).map(|at| vec![at]).collect(), inverse, used }
     }
 
-    /// What each vertex is worth.
+    /// The dual multiplier of each vertex.
     fn prices(&self) -> Vec<f64> {
         let mut prices = vec![0.0; self.n];
         for row in self.inverse.chunks_exact(self.n.max(1)) {
@@ -72,7 +73,7 @@ impl Basis {
         prices
     }
 
-    /// Takes a set into the basis; false where numbers forbid it.
+    /// Lets a set enter the basis; false if that is numerically unsafe.
     fn enter(&mut self, set: Vec<usize>) -> bool {
         let n = self.n;
         let column: Vec<f64> = self
@@ -82,7 +83,7 @@ impl Basis {
             .collect();
         let ratio = |at: usize| self.used[at].max(0.0) / column[at];
         let leaving = (0..n).filter(|&at| column[at] > 1e-7).min_by(|&a, &b| {
-            // Of those that allow the same, the one with the largest pivot.
+            // Ties are broken by the largest pivot.
             ratio(a).total_cmp(&ratio(b)).then(column[b].total_cmp(&column[a]))
         });
         let Some(leaving) = leaving else { return false };
@@ -107,16 +108,16 @@ impl Basis {
     }
 }
 
-/// What a run of the method has found so far.
+/// The best results so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     pub colouring: Option<Colouring>,
-    /// No colouring takes fewer units.
+    /// Lower bound on the number of units.
     pub bound: u64,
 }
 
-/// Colours vertices with `demands` units each, until the bound is met, the program is solved and its answer rounded, or the
-/// budget runs out. `bound` is known already. A node is a column priced; O(n^2) each beyond the pricing.
+/// Colours vertices with `demands` units each, until the bound is met, the program is solved and rounded, or
+/// the budget ends. `bound` is already proved. A node is a priced column; O(n^2) each beyond the pricing.
 pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget: &mut Budget) -> Found {
     let mut found = Found { colouring: None, bound };
     let mut basis = Basis::alone(demands);
@@ -129,7 +130,7 @@ pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget
     found
 }
 
-/// Solves the linear program, raising the bound on the way and looking now and then what whole multiplicities give.
+/// Solves the linear program, raising the bound and occasionally trying rounded multiplicities.
 fn relax(compatible: &BitMatrix, demands: &[u64], basis: &mut Basis, found: &mut Found, budget: &mut Budget) {
     let mut pivots = 0;
     while budget.tick().or_else(|| budget.check()).is_none() {
@@ -151,7 +152,8 @@ fn relax(compatible: &BitMatrix, demands: &[u64], basis: &mut Basis, found: &mut
     offer(found, rounded(compatible, demands, basis, budget));
 }
 
-/// Takes whole multiplicities, or one unit of the set used most, and solves the program again for what is left, until nothing is.
+/// Fixes integral multiplicities, or one unit of the most used set, and re-solves for the rest, until nothing
+/// is left.
 fn dive(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Budget) -> Colouring {
     let mut left = demands.to_vec();
     let mut colouring = Colouring::default();
@@ -172,7 +174,7 @@ fn dive(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Bud
         let mut classes = Vec::new();
         let bound = found.bound;
         match found.colouring {
-            // As good as it gets, or no time for better.
+            // Optimal, or no time for a better one.
             Some(rest) if rest.total() <= bound || budget.check().is_some() => {
                 classes = rest.classes;
                 units.fill(0);
@@ -194,14 +196,14 @@ fn offer(found: &mut Found, colouring: Colouring) {
     }
 }
 
-/// What all demands cost over the cost of the dearest set, rounded up.
+/// Farley's bound: the weighted demand divided by the weight of the heaviest set, rounded up.
 fn farley(demands: &[u64], prices: &[u64], dearest: u64) -> u64 {
     let cost: u128 =
         demands.iter().zip(prices).map(|(&demand, &price)| u128::from(demand) * u128::from(price)).sum();
     if dearest == 0 { 0 } else { u64::try_from(cost.div_ceil(u128::from(dearest))).unwrap_or(0) }
 }
 
-/// Whole multiplicities from those of the basis; what is missing is coloured by heaviest sets.
+/// Rounds the multiplicities of the basis; the shortfall is coloured by heaviest sets.
 fn rounded(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Budget) -> Colouring {
     let mut left = demands.to_vec();
     let mut classes = Vec::new();
@@ -214,8 +216,8 @@ fn rounded(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut 
     Colouring { classes }
 }
 
-/// Uses the sets of the basis as often as whole numbers allow; where that is never and `at_least_one`, the one used
-/// most once.
+/// Uses the sets of the basis up to their rounded-down multiplicities. If all are zero and `at_least_one` is
+/// set, uses the most used set once.
 fn whole(
     compatible: &BitMatrix,
     left: &mut [u64],
@@ -236,7 +238,7 @@ fn whole(
     }
 }
 
-/// Uses a set for so many units, together with whoever else can use them.
+/// Uses a set for a number of units, extended by other buffers that can share them.
 fn take(
     compatible: &BitMatrix,
     left: &mut [u64],

@@ -1,18 +1,20 @@
-//! Layouts of split buffers, proved: buffers may be cut into pieces, so memory is a weighted colouring of the conflict graph.
+//! Optimal layouts of split buffers: buffers may be cut into pieces, so memory is a weighted colouring of the
+//! conflict graph.
 //!
-//! In this order, ending as soon as the best layout meets the bound:
-//! 1. *bounds*: those of the offset problem, which hold for pieces too;
-//! 2. *sweep*, where conflicts are those of intervals: addresses are handed out step by step, and the load is the answer;
-//! 3. *flow*, where compatible buffers follow each other in a partial order: the conflict graph is perfect, and one flow gives a clique and
-//!    a layout of the same size, in polynomial time;
-//! 4. *greedy*: the placement of S2;
-//! 5. *offsets*: what an iterated search finds in one piece within a part of the budget; with greedy all there is where offsets are
-//!    fixed, or nothing else applies;
-//! 6. *colours*, for everything else: buffers that can be put back at no cost are taken out; what is left is covered by stable sets, by
-//!    column generation, with a bound from prices, rounded to units.
+//! The phases run in this order, until the best layout meets the bound:
+//! 1. *bounds*: those of the offset problem, which also hold for split buffers;
+//! 2. *sweep*, if the conflicts are those of intervals: addresses are assigned step by step, and the load is
+//!    optimal;
+//! 3. *flow*, if compatibility is a partial order: the conflict graph is perfect, and one flow gives a clique
+//!    and a layout of the same size in polynomial time;
+//! 4. *greedy*: the placement of the memory-planning patent;
+//! 5. *offsets*: an iterated search for an unsplit layout within part of the budget. With *greedy* it is the
+//!    last phase if offsets are fixed or no other method applies;
+//! 6. *colours*, otherwise: buffers that can be reinserted for free are removed. The rest is covered by
+//!    stable sets, by column generation, with a dual bound, rounded to units.
 //!
-//! Where buffers are aligned, a unit is the largest alignment, sizes are rounded up to units, and the answer is optimal only
-//! where that meets the bound. Optimal is claimed where value and bound meet, and nowhere else.
+//! If buffers are aligned, a unit is the largest alignment and sizes are rounded up to units. The outcome is
+//! optimal only if value and bound meet.
 
 mod colours;
 mod reduce;
@@ -29,23 +31,23 @@ use plimsoll_model::{
 use reduce::Reduced;
 use std::collections::BTreeMap;
 
-/// Sweep, flow, greedy, offsets, colours.
+/// The phases described [above](self); `exact` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScatteredExact {
     setup: Setup,
 }
 
 impl ScatteredExact {
-    /// With a seed for layouts in one piece.
+    /// Creates the solver with the seed of `setup`, which the search for unsplit layouts uses.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
 }
 
-/// Most conflicts for which a graph is built.
+/// Largest number of conflicts for which a graph is built.
 const COLOUR_CONFLICTS: u64 = 8_000_000;
 
-/// Nodes for layouts in one piece, at most and per pair, and the part of the time left.
+/// Nodes for unsplit layouts, in total and per pair, and the fraction of the remaining time.
 const OFFSETS_NODES: u64 = 600_000;
 const PAIR_NODES: u64 = 300;
 const OFFSETS_TIME: f64 = 0.3;
@@ -66,7 +68,7 @@ struct Phases<'a> {
 }
 
 impl Phases<'_> {
-    /// Runs one phase and books its seconds, unless there is nothing left to do.
+    /// Runs one phase and records its seconds, unless the instance is already settled.
     fn phase<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.settled().is_some() {
             return None;
@@ -78,7 +80,7 @@ impl Phases<'_> {
         Some(done)
     }
 
-    /// Why there is nothing left to do, if so.
+    /// The reason to stop, if nothing is left to do.
     fn settled(&self) -> Option<Stop> {
         if self.instance.capacity().is_some_and(|capacity| self.known.bound.value > capacity) {
             return Some(Stop::Completed);
@@ -86,7 +88,7 @@ impl Phases<'_> {
         self.known.enough(self.budget)
     }
 
-    /// A layout from addresses in units, of which a buffer needs the last only in part.
+    /// Converts addresses in units to a layout; a buffer may use its last unit only in part.
     fn offer_ranges(&mut self, ranges: Ranges) {
         let pieces = ranges.into_iter().zip(self.instance.buffers()).map(|(own, buffer)| {
             let mut missing = buffer.size().get();
@@ -101,8 +103,8 @@ impl Phases<'_> {
         self.known.offer(layout);
     }
 
-    /// Addresses are handed out where a buffer begins and taken back where it ends, the lowest first. O(pieces log n).
-    /// True where the time suffices.
+    /// Assigns the lowest free addresses where a buffer begins and frees them where it ends. O(pieces log n).
+    /// True if the time sufficed.
     fn sweep(&mut self) -> bool {
         let mut watch = self.budget.without_node_limit();
         let lifespans = self.instance.buffers().iter().map(|b| b.lifespan().hull());
@@ -139,7 +141,7 @@ impl Phases<'_> {
         true
     }
 
-    /// One flow, where there is a partial order; true where there is.
+    /// One flow, if compatibility is a partial order; returns whether it is.
     fn flow(&mut self) -> bool {
         let watch = &mut self.budget.without_node_limit();
         let Some(poset) = Poset::of(self.instance, watch) else { return false };
@@ -159,7 +161,7 @@ impl Phases<'_> {
         }
     }
 
-    /// A layout in one piece is one in pieces too. Bounds of a search for those are none here.
+    /// Searches for an unsplit layout, which is a split one too. Its lower bounds are not valid here.
     fn offsets(&mut self) -> Result<(), SolveError> {
         let few = (self.instance.len() as u64).pow(2).saturating_mul(PAIR_NODES);
         let wanted = OFFSETS_NODES.min(few);
@@ -178,7 +180,7 @@ impl Phases<'_> {
     }
 
     fn colours(&mut self) {
-        // Sizes are rounded up to units, of which the bound knows nothing: a whole number of them below it.
+        // The bound ignores rounding to units, so round it down to a whole number of units.
         let known = self.known.bound.value.get() / self.unit;
         let watch = &mut self.budget.without_node_limit();
         let Some(reduced) = Reduced::of(self.instance, &self.units, known, watch) else { return };
@@ -205,7 +207,7 @@ impl Phases<'_> {
         }
     }
 
-    /// Classes of a colouring one above the other.
+    /// Stacks the classes of a colouring.
     fn addresses(&self, order: &[usize], demands: &[u64], colouring: &Colouring) -> Ranges {
         let mut ranges: Ranges = vec![Vec::new(); self.instance.len()];
         let (mut missing, mut floor) = (demands.to_vec(), 0);
@@ -223,7 +225,7 @@ impl Phases<'_> {
     }
 }
 
-/// Adds a range to those that are free.
+/// Adds a range to the free ranges.
 fn give_back(free: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
     let (mut start, mut end) = (start, end);
     if let Some((&below, &touches)) = free.range(..start).next_back()
@@ -238,7 +240,7 @@ fn give_back(free: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
     free.insert(start, end);
 }
 
-/// The least common multiple of all alignments, where that is no larger than the largest, or 2^20.
+/// The least common multiple of all alignments, if it is no larger than the largest alignment or 2^20.
 fn unit(instance: &Instance) -> Option<u64> {
     let largest = instance.buffers().iter().map(|b| b.alignment().get()).max().unwrap_or(1);
     instance.buffers().iter().try_fold(1u64, |unit, buffer| {
@@ -266,7 +268,7 @@ impl Solver<SplitBuffers> for ScatteredExact {
         let mut phases = Phases { setup: self.setup, instance, budget, known, unit: bytes, units };
         let bound = quick_bound(instance, phases.budget);
         phases.known.raise(bound);
-        // What is rounded up to units must fit too.
+        // Sizes rounded up to units must fit 64 bits too.
         let fits =
             phases.units.iter().try_fold(0u64, |sum, units| sum.checked_add(units.checked_mul(bytes)?));
         let cuttable = unit.is_some() && fits.is_some_and(|sum| i64::try_from(sum).is_ok());

@@ -1,30 +1,32 @@
-//! Buffers that can be put back at no cost, taken out before a colouring.
+//! Removes buffers that can be reinserted for free, before a colouring.
 //!
-//! - A buffer that fits below a bound beside everything it conflicts with is coloured last: whatever its neighbours take, enough is
-//!   left (as vertices of low degree in graph colouring).
-//! - A buffer whose rivals are all rivals of another one, no smaller, with which it does not conflict, takes addresses of that one.
+//! - A buffer that fits below a bound beside all its neighbours is coloured last: whatever they take, enough
+//!   is left (like vertices of low degree in graph colouring).
+//! - A buffer whose neighbours are all neighbours of another, no smaller buffer that it does not conflict
+//!   with takes addresses of that buffer.
 //!
-//! Both are applied again and again to what is left, the *core*. Put back in reverse order, each takes the lowest addresses that no
-//! rival has: by the rules they end below the larger of the bound and what the core takes.
+//! Both rules are applied repeatedly; the rest is the *core*. Reinserted in reverse order, each buffer takes
+//! the lowest addresses free of its neighbours. By the rules, these end below the larger of the bound and the
+//! core's total.
 
 use crate::poset::merged;
 use plimsoll_model::{BitMatrix, Budget, BufferId, ConflictGraph, Instance};
 
-/// Largest core in which buffers are compared with each other.
+/// Largest core in which buffers are compared pairwise.
 const COMPARED: usize = 2_500;
 
-/// What is left, and how to get back.
+/// The core and the removed buffers.
 pub(crate) struct Reduced {
     graph: ConflictGraph,
-    /// Buffers that are left, ascending.
+    /// Remaining buffers, ascending.
     pub core: Vec<usize>,
-    /// The others, in the order they were taken out.
+    /// Removed buffers, in the order of removal.
     removed: Vec<usize>,
 }
 
 impl Reduced {
-    /// Takes out what can be put back below `bound` units. O(conflicts + n^2 (n / 64)) at worst, the latter only for small cores.
-    /// None where the time of `watch` ends before.
+    /// Removes buffers that can be reinserted below `bound` units. O(conflicts + n^2 (n / 64)) at worst, the
+    /// latter only for small cores. `None` if the time of `watch` ends first.
     pub fn of(instance: &Instance, units: &[u64], bound: u64, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let n = instance.len();
@@ -58,7 +60,7 @@ impl Reduced {
         }
     }
 
-    /// Buffers that can take addresses of others that stay; none where there are none, or too many to compare.
+    /// Buffers that can take addresses of remaining ones; `None` if there are none, or too many to compare.
     fn dominated(graph: &ConflictGraph, core: &[usize], units: &[u64]) -> Option<Vec<usize>> {
         if core.len() > COMPARED {
             return None;
@@ -71,7 +73,7 @@ impl Reduced {
                 }
             }
         }
-        // Nobody is compared with one that goes: what it takes over must stay.
+        // A removed buffer cannot be a host: the addresses it provides must stay.
         let mut stays = vec![true; core.len()];
         let mut found = Vec::new();
         for at in 0..core.len() {
@@ -91,7 +93,7 @@ impl Reduced {
         (!found.is_empty()).then_some(found)
     }
 
-    /// Puts everything back; `ranges` has those of the core.
+    /// Reinserts everything; `ranges` holds those of the core.
     pub fn put_back(&self, units: &[u64], ranges: &mut [Vec<(u64, u64)>]) {
         for &at in self.removed.iter().rev() {
             let taken = self.graph.of_buffer(BufferId::at(at)).iter();

@@ -1,8 +1,9 @@
 //! The heaviest stable set: buffers that may all share one address.
 //!
-//! Branch and bound on vertices in an order of time. Any stable set is a path in that order whose neighbours are compatible; the
-//! heaviest such path, by dynamic programming, bounds all stable sets among the candidates, and is one itself wherever
-//! compatibility is transitive. Else it holds a conflicting pair, one of which is branched on: with it, without it.
+//! Branch and bound on vertices in order of time. Any stable set is a path in that order whose consecutive
+//! vertices are compatible. The heaviest such path, by dynamic programming, bounds all stable sets among the
+//! candidates and is one itself if compatibility is transitive. Otherwise it contains a conflicting pair, and
+//! the search branches on one of its members: in or out.
 
 use plimsoll_model::{BitMatrix, Budget, ones};
 
@@ -11,7 +12,7 @@ pub(crate) struct Stable {
     /// A stable set, ascending.
     pub members: Vec<usize>,
     pub weight: u64,
-    /// No stable set is heavier than this; the weight where the search was completed.
+    /// Upper bound on the weight of any stable set; equal to `weight` if the search finished.
     pub upper: u64,
 }
 
@@ -22,17 +23,17 @@ struct Node {
     upper: u64,
 }
 
-/// What a search may spend. The first node is always taken.
+/// Limits of a search. The first node is always expanded.
 pub(crate) struct Effort<'a> {
     pub nodes: u64,
-    /// A set heavier than this is heavy enough.
+    /// A set heavier than this ends the search.
     pub enough: u64,
-    /// Time, of which no nodes are taken.
+    /// Time only; its nodes are not counted.
     pub budget: &'a mut Budget,
 }
 
 impl<'a> Effort<'a> {
-    /// So many nodes, for the heaviest of all.
+    /// A node limit, without an early end.
     pub fn nodes(nodes: u64, budget: &'a mut Budget) -> Self {
         Self { nodes, enough: u64::MAX, budget }
     }
@@ -42,7 +43,7 @@ impl<'a> Effort<'a> {
     }
 }
 
-/// The heaviest stable set found within limits; vertices of weight zero stay out. O(pairs) per node.
+/// The heaviest stable set found within limits; vertices of weight zero are excluded. O(pairs) per node.
 pub(crate) fn heaviest(compatible: &BitMatrix, weights: &[u64], mut effort: Effort<'_>) -> Stable {
     let mut all = vec![0u64; weights.len().div_ceil(64)];
     for at in (0..weights.len()).filter(|&at| weights[at] > 0) {
@@ -92,7 +93,7 @@ struct Paths {
 }
 
 impl Paths {
-    /// The heaviest path through candidates whose neighbours on it are compatible.
+    /// The heaviest path through candidates whose consecutive vertices are compatible.
     fn heaviest(&mut self, compatible: &BitMatrix, weights: &[u64], candidates: &[u64]) -> Vec<usize> {
         let list: Vec<usize> = ones(candidates).collect();
         let mut first = None;
@@ -121,7 +122,7 @@ impl Paths {
     }
 }
 
-/// Members of a path that are compatible with each other, the heaviest first.
+/// A stable subset of a path, chosen greedily by weight.
 fn keep(compatible: &BitMatrix, weights: &[u64], path: &[usize]) -> Vec<usize> {
     let mut by_weight = path.to_vec();
     by_weight.sort_by_key(|&at| (std::cmp::Reverse(weights[at]), at));
@@ -134,7 +135,8 @@ fn keep(compatible: &BitMatrix, weights: &[u64], path: &[usize]) -> Vec<usize> {
     kept
 }
 
-/// The member of a path that conflicts with the most others on it, the heavier of two; none where nobody does.
+/// The member of a path that conflicts with the most others on it, ties by weight; `None` if there are no
+/// conflicts.
 fn worst(compatible: &BitMatrix, weights: &[u64], path: &[usize]) -> Option<usize> {
     let rivals = |at: usize| path.iter().filter(|&&other| other != at && !compatible.get(at, other)).count();
     let found = path.iter().map(|&at| (rivals(at), weights[at], at)).filter(|&(rivals, ..)| rivals > 0);

@@ -1,4 +1,4 @@
-//! All choices of tiers, one after the other.
+//! Brute force over all choices of tiers.
 
 use super::known::no_plan;
 use crate::BruteForce;
@@ -13,15 +13,16 @@ use plimsoll_model::{
 
 const NAME: &str = "brute-force";
 
-/// Larger problems are declined: tensors, and choices in all.
+/// Limits on problem size: tensors, and choices in total. Larger problems are rejected.
 const MOST_TENSORS: usize = 12;
 const MOST_CHOICES: u64 = 1 << 20;
 
-/// Tries every choice of tiers; addresses, where wanted, by every order of the buffers of a tier (at most nine).
+/// Tries every choice of tiers. If addresses are required, it also tries every placement order per tier (at
+/// most nine buffers). `brute-force` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierBrute;
 
-/// The plan of a choice of tiers, if there is one by the checker.
+/// The plan of a choice of tiers, if the checker accepts one.
 fn plan(problem: &TierProblem, tiers: &[TierId]) -> Result<Option<TierPlan>, SolveError> {
     let counted = problem.clone().with_addresses(Addresses::Counted);
     let mut plan = TierPlan { tiers: tiers.to_vec(), offsets: None };
@@ -55,7 +56,7 @@ fn plan(problem: &TierProblem, tiers: &[TierId]) -> Result<Option<TierPlan>, Sol
     Ok(Some(plan))
 }
 
-/// The tiers each tensor may live in, and the number of choices in all.
+/// The tiers allowed for each tensor, and the total number of choices.
 fn choices(problem: &TierProblem) -> Result<(Vec<Vec<TierId>>, u64), SolveError> {
     let options: Vec<Vec<TierId>> = (0..problem.tensors().len()).map(|at| problem.options(at)).collect();
     let choices = options.iter().try_fold(1u64, |product, one| product.checked_mul(one.len() as u64));

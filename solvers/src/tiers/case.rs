@@ -1,46 +1,48 @@
-//! A problem with what cannot matter taken out.
+//! Preprocessing: removes options that cannot matter.
 //!
-//! A tier is *free* for a tensor where it never has to give way to others: with counted bytes, where at every step of its life all
-//! that may be there fits at once; with addresses, where all that may ever be there fits end to end. Whatever costs a tensor no less
-//! than a tier that is free for it is no option: exchange them. Taking options away may free more tiers, so that is
-//! repeated.
+//! A tier is *free* for a tensor if the tensor never competes for space there. With counted bytes, everything
+//! that may be in the tier fits at once at every step of the tensor's lifetime. With addresses, everything
+//! that may ever be in the tier fits end to end. An option that costs a tensor at least as much as a free
+//! tier is dropped, by an exchange argument. Dropping options may free more tiers, so this is repeated.
 
 use plimsoll_model::TierId;
 use plimsoll_model::gcd;
 use plimsoll_model::tiers::{Addresses, TierProblem};
 
-/// Parts that a capacity counts for, at most; see [`price_bound`](plimsoll_model::tiers::price_bound).
+/// Largest number of parts that a capacity is divided into; see
+/// [`price_bound`](plimsoll_model::tiers::price_bound).
 pub(super) const PARTS: usize = 5;
 
-/// One tier for one tensor.
+/// One tier as an option for one tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     pub tier: TierId,
     /// Picoseconds.
     pub cost: u64,
-    /// Bytes, rounded.
+    /// Bytes, rounded up to the alignment.
     pub size: u64,
-    /// Never too full.
+    /// True if the tier is never overfull while the tensor is live.
     pub free: bool,
-    /// What it counts for where the capacity counts for one part, two parts, ..
+    /// The tensor's share, rounded down, of a capacity that counts as one part, two parts, and so on.
     pub parts: [u32; PARTS],
 }
 
 pub(super) struct Case<'a> {
     pub problem: &'a TierProblem,
-    /// Tensors by first step alive, long ones first.
+    /// Tensors by first live step, long lifetimes first.
     pub order: Vec<usize>,
-    /// Per tensor, the cheapest first. Only a tensor that fits nowhere has none.
+    /// Options per tensor, cheapest first. Empty only for a tensor that fits nowhere.
     pub options: Vec<Vec<Choice>>,
-    /// Per tier and step: whether what may be there is more than fits.
+    /// Per tier and step: whether the tensors that may be there exceed the capacity.
     pub tight: Vec<Vec<bool>>,
-    /// All sums of costs differ by multiples of this; zero where there is only one.
+    /// All total costs differ by multiples of this; zero if there is only one total.
     grain: u64,
-    /// One of them.
+    /// One of the possible total costs.
     base: u64,
 }
 
-/// Shares of a capacity, rounded down: of what fits together they add up to at most one, two, ..
+/// Shares of a capacity, rounded down. The shares of tensors that fit together add up to at most one, two,
+/// and so on.
 fn parts(size: u64, capacity: u64) -> [u32; PARTS] {
     std::array::from_fn(|at| {
         let share = (at as u128 + 2) * u128::from(size) / (u128::from(capacity) + 1);
@@ -74,7 +76,7 @@ impl<'a> Case<'a> {
         case
     }
 
-    /// Finds what is free and drops what is no option any more. True where anything was dropped.
+    /// Determines free tiers and drops dominated options. Returns true if any option was dropped.
     fn reduce(&mut self) -> bool {
         let problem = self.problem;
         let duration = problem.duration();
@@ -98,7 +100,7 @@ impl<'a> Case<'a> {
             change[..duration].iter().map(at).collect()
         });
         self.tight = tight.collect();
-        // Steps at which a tier is tight, up to each.
+        // Prefix counts of the tight steps of a tier.
         let count = |line: &Vec<bool>| {
             let mut sum = 0usize;
             let sums = line.iter().map(|&tight| {
@@ -128,8 +130,9 @@ impl<'a> Case<'a> {
         dropped
     }
 
-    /// Tight steps of a tier that say all: those just before something there ends that something there began after the last such step.
-    /// Whatever is there at another step is there at one of them.
+    /// The tight steps of a tier that imply all others: those directly before the end of an interval that
+    /// began after the last such step. Every set of tensors live at another tight step is live at one of
+    /// these.
     pub fn telling(&self, tier: TierId) -> Vec<usize> {
         let duration = self.problem.duration();
         let (mut begins, mut ends) = (vec![false; duration], vec![false; duration + 1]);
@@ -150,7 +153,7 @@ impl<'a> Case<'a> {
         (0..duration).filter(last).filter(|&step| self.tight[tier.index()][step]).collect()
     }
 
-    /// The least sum of costs that is at least this.
+    /// The least possible total cost that is at least this.
     pub fn next_sum(&self, at_least: u64) -> u64 {
         match at_least.checked_sub(self.base) {
             None | Some(0) => self.base,
@@ -162,7 +165,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What differs by less than this is the same.
+    /// The granularity of total costs: smaller differences do not matter.
     #[cfg(feature = "ilp")]
     pub fn grain(&self) -> u64 {
         self.grain.max(1)

@@ -1,15 +1,15 @@
-//! Tiers as an integer program.
+//! Memory tiers as an integer program.
 //!
 //! ```text
 //! minimise  sum over tensors i, tiers t of  e_it x_it          what i costs in t beyond its cheapest tier
 //! sum over t of x_it = 1                                       one tier each
-//! sum over i alive at s of  size_it x_it <= capacity_t         at every step s that no other implies
-//! sum over i in N of x_it <= |N| - 1                           N finds no addresses in t (added as they are found)
+//! sum over i live at s of  size_it x_it <= capacity_t          at every step s that no other implies
+//! sum over i in N of x_it <= |N| - 1                           N has no addresses in t (added lazily)
 //! ```
 //!
-//! Costs are counted in units, rounded down: every plan is one of that problem too, where it costs no more, and as everything is whole
-//! there, so is the least cost. Where the unit is the grain of all costs, nothing is lost. Of an answer only the tiers are
-//! taken; times and bytes are added up anew.
+//! Costs are measured in units, rounded down. Every plan is then feasible for the rounded problem at no
+//! higher cost, and its optimum is an integer. If the unit is the granularity of all costs, nothing is lost.
+//! Only the tiers are taken from a solution; times and bytes are recomputed.
 
 use super::case::Case;
 use super::known::{Known, Taken};
@@ -22,26 +22,26 @@ use plimsoll_model::{Budget, Observer, Outcome, Setup, SolveError, Solver, Stats
 
 const NAME: &str = "ilp";
 
-/// Problems with more variables are declined.
+/// Problems with more variables are rejected.
 const MOST_VARIABLES: usize = 40_000;
 
-/// So many units of cost at most.
+/// Largest number of cost units.
 const MOST_UNITS: u64 = 1 << 22;
 
-/// So many units of room at most: larger tiers are counted in coarser units, sizes rounded down.
+/// Largest number of capacity units. Larger tiers are measured in coarser units, with sizes rounded down.
 const MOST_ROOM: u64 = 1 << 20;
 
-/// Programs solved at most, as cuts are found.
+/// Largest number of programs solved while cuts are added.
 const ROUNDS: usize = 200;
 
-/// Tiers by `HiGHS`; the registry calls it `ilp`. One node is one node of branch and bound.
+/// Tiers by `HiGHS`; `ilp` in the registry. One node is one branch-and-bound node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierIlp {
     setup: Setup,
 }
 
 impl TierIlp {
-    /// With a seed and a number of threads.
+    /// Creates the solver with the seed and thread count of `setup`.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
@@ -51,7 +51,7 @@ struct Formulation<'a> {
     case: &'a Case<'a>,
     /// Picoseconds per unit.
     unit: u64,
-    /// Units that the best plan costs beyond the cheapest choices.
+    /// Cost of the best plan beyond the cheapest choices, units.
     most: u64,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Formulation<'a> {
         (options[which].cost - options[0].cost) / self.unit
     }
 
-    /// Unfinished where the time of `watch` ends.
+    /// Builds the program; incomplete if the time of `watch` ends.
     fn build(&self, cuts: &[Cut], watch: &mut Budget) -> HighsProblem {
         let mut variables = ProblemVariables::new();
         let chosen: Vec<Vec<Variable>> = self
@@ -88,7 +88,7 @@ impl<'a> Formulation<'a> {
             program.add_constraint(own.iter().sum::<Expression>().eq(1.0));
         }
         for tier in self.case.problem.tiers() {
-            self.room(tier, &chosen, &mut program, watch);
+            self.capacities(tier, &chosen, &mut program, watch);
         }
         for cut in cuts {
             let own = cut.members.iter().filter_map(|&at| {
@@ -96,7 +96,7 @@ impl<'a> Formulation<'a> {
                 Some(chosen[at][which])
             });
             let own: Vec<Variable> = own.collect();
-            // Somebody who is never there keeps them apart.
+            // A cut with a member that cannot be in the tier always holds.
             if own.len() == cut.members.len() {
                 program.add_constraint(own.iter().sum::<Expression>().leq(own.len() as f64 - 1.0));
             }
@@ -104,8 +104,14 @@ impl<'a> Formulation<'a> {
         program
     }
 
-    /// Capacities at the steps that say all.
-    fn room(&self, tier: TierId, chosen: &[Vec<Variable>], program: &mut HighsProblem, watch: &mut Budget) {
+    /// Adds the capacities at the steps that imply all others.
+    fn capacities(
+        &self,
+        tier: TierId,
+        chosen: &[Vec<Variable>],
+        program: &mut HighsProblem,
+        watch: &mut Budget,
+    ) {
         let problem = self.case.problem;
         let mut here = Vec::new();
         for (at, options) in self.case.options.iter().enumerate() {
@@ -159,7 +165,7 @@ impl TierIlp {
         stats.nodes += answer.nodes;
         budget.spend(answer.nodes);
         if answer.end == End::Infeasible && known.value() < u64::MAX && known.cuts.is_empty() {
-            // There is a plan: its arithmetic has failed.
+            // A plan exists, so HiGHS failed numerically.
             return Ok(Round::Over(Some(Stop::TimeLimit)));
         }
         if answer.end == End::Infeasible {
@@ -185,7 +191,7 @@ enum Round {
     Over(Option<Stop>),
 }
 
-/// Whether a choice of tiers fits by counted bytes: `HiGHS` and coarse units may be off.
+/// Whether a choice of tiers fits by counted bytes: `HiGHS` and coarse units may be wrong.
 fn fits(problem: &TierProblem, tiers: &[TierId]) -> bool {
     let counted = problem.clone().with_addresses(Addresses::Counted);
     check_tiers(&counted, &TierPlan { tiers: tiers.to_vec(), offsets: None }).is_empty()

@@ -1,4 +1,4 @@
-//! The best plan and the best bound, while they are improved.
+//! The incumbent plan and bound of a run.
 
 use super::pack::{Addressed, addressed};
 use super::search::Cut;
@@ -7,13 +7,13 @@ use plimsoll_model::tiers::{Addresses, TierPlan, TierProblem, TierWitness, Tiers
 use plimsoll_model::timelines::Time;
 use plimsoll_model::{Bound, Budget, Claim, LowerBound, Observer, Outcome, Setup, Stats, Stop, TierId};
 
-/// What became of a choice of tiers.
+/// Result of offering a choice of tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     Plan,
-    /// It is none, which is a cut now.
+    /// It is infeasible and was added as a cut.
     Cut,
-    /// It is not known to be one; the cut made of it may cut off plans.
+    /// Its feasibility is undecided; the cut added for it may exclude valid plans.
     Doubt,
 }
 
@@ -22,23 +22,23 @@ pub(super) struct Known<'a> {
     pub solver: &'static str,
     pub best: Option<TierPlan>,
     pub bound: Bound<Tiers>,
-    /// What no plan does.
+    /// Sets of tensors that must not share a tier.
     pub cuts: Vec<Cut>,
-    /// False once a cut may cut off plans: then a search proves nothing.
+    /// False once a cut may exclude valid plans; from then on a search proves nothing.
     pub sound: bool,
-    /// True where a search left nothing out and found no plan.
+    /// True if an exhaustive search found no plan.
     pub exhausted: bool,
 }
 
 impl<'a> Known<'a> {
-    /// From the best of the heuristics.
+    /// Starts from the best heuristic plan.
     pub fn new(problem: &'a TierProblem, solver: &'static str) -> Self {
         let best = plans(problem).into_iter().min_by_key(|plan| plan.time(problem));
         let bound = fitting_bound(problem);
         Self { problem, solver, best, bound, cuts: Vec::new(), sound: true, exhausted: false }
     }
 
-    /// Improves the plan by local search, a part of the moves it would take alone.
+    /// Improves the plan by local search, with a fraction of the moves that the standalone heuristic uses.
     pub fn improve(&mut self, budget: &mut Budget) {
         if let Some(plan) = &self.best {
             let count = (moves(self.problem) / 4).min(budget.nodes_left().unwrap_or(u64::MAX) / 4);
@@ -46,8 +46,8 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Takes over what is known of the same problem without addresses: its bound, and its plan where that finds addresses, or one near to
-    /// it. What it leaves out fits even less here.
+    /// Adopts the outcome of the same problem without addresses: its bound, and its plan if that has
+    /// addresses, or a repaired one. Infeasibility carries over.
     pub fn relaxed(&mut self, found: Outcome<Tiers>, budget: &mut Budget) {
         if found.claim == Claim::Infeasible {
             self.exhausted = true;
@@ -70,7 +70,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The time of the best plan; the largest number where there is none.
+    /// The time of the best plan; the largest number if there is none.
     pub fn value(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |plan| plan.time(self.problem).get())
     }
@@ -79,7 +79,7 @@ impl<'a> Known<'a> {
         self.value() <= self.bound.value.get()
     }
 
-    /// Takes a higher bound over; one above a plan says that the plan is optimal.
+    /// Raises the bound, at most to the value of the best plan, which it then proves optimal.
     pub fn raise(&mut self, value: u64, witness: TierWitness) {
         let value = value.min(self.value());
         if value > self.bound.value.get() && value < u64::MAX {
@@ -87,7 +87,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// What a search proves that left nothing below out.
+    /// Raises the bound after a search that excluded nothing below `value`.
     pub fn searched(&mut self, value: u64) {
         if !self.sound {
             return;
@@ -98,7 +98,8 @@ impl<'a> Known<'a> {
         self.raise(value, TierWitness::Search { solver: self.solver.to_owned() });
     }
 
-    /// Takes a choice of tiers that fits by counted bytes: with addresses, where they are wanted, or as a cut.
+    /// Offers a choice of tiers that fits by counted bytes. If addresses are required, it becomes a plan with
+    /// addresses or a cut.
     pub fn take(&mut self, tiers: Vec<TierId>, budget: &mut Budget) -> Taken {
         if self.problem.addresses() == Addresses::Counted {
             self.offer(TierPlan { tiers, offsets: None });
@@ -143,14 +144,15 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The bound that a completed search proves where it found no plan.
+/// The bound that an exhaustive search without a plan proves.
 pub(super) fn no_plan(problem: &TierProblem, solver: &str) -> Bound<Tiers> {
     let mut bound = fitting_bound(problem);
     bound.raise(LowerBound::new(Time::MAX, TierWitness::Search { solver: solver.to_owned() }));
     bound
 }
 
-/// A plan near to a choice of tiers that finds no addresses: what fits stays, the rest goes wherever it does.
+/// A plan close to a choice of tiers without addresses: tensors that fit stay, and the others move to any
+/// tier with space.
 fn repaired(problem: &TierProblem, tiers: &[TierId]) -> Option<TierPlan> {
     let mut largest: Vec<usize> = (0..tiers.len()).collect();
     largest.sort_by_key(|&at| (std::cmp::Reverse(problem.size(at, tiers[at])), at));

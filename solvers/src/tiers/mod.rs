@@ -1,16 +1,21 @@
-//! Least transfer times: prices of room and a search over time, an integer program, and all choices of small problems.
+//! Optimal memory tiers, with minimum transfer time: a dual bound and a search over time, an integer program,
+//! and brute force.
 //!
-//! `exact` goes from cheap to dear and ends as soon as the best plan meets the bound:
-//! 1. the plans of the heuristics, and a short local search;
+//! `exact` proceeds from cheap to expensive steps and ends as soon as the best plan meets the bound:
+//! 1. heuristic plans and a short local search;
 //! 2. `case.rs`: options that cannot matter are dropped;
-//! 3. `prices.rs`: prices of room, whose bound is nearly that of the linear relaxation;
-//! 4. `search.rs`: a dynamic program over time, with more and more states, pruned by those prices; a run that drops nothing is a
-//!    proof, any other leaves the least bound of what it dropped.
+//! 3. `prices.rs`: dual multipliers of capacity, whose bound is close to that of the linear relaxation;
+//! 4. `search.rs`: a dynamic program over time with a growing number of states, pruned by those multipliers.
+//!    A run that drops no state is a proof; any other leaves the least bound of the dropped states.
 //!
-//! Where addresses are wanted, the problem without them is solved first, in half of the limits, which is a relaxation. A choice of tiers that fits by bytes is given addresses by the
-//! exact solver for offsets, tier by tier. If that proves that there are none, the tensors of that tier, made fewer as long as there are
-//! none, must not all lie there: a cut, and the search runs again. Where it does not know, they are cut off all the same,
-//! but from then on no search raises the bound.
+//! If addresses are required, the problem without them, a relaxation, is solved first within half of the
+//! limits. The exact solver for offsets then assigns addresses to a choice of tiers that fits by bytes, tier
+//! by tier. If it proves that none exist, the tensors of that tier, reduced to a small infeasible set, must
+//! not all be there. This becomes a cut and the search runs again. If it cannot decide, the cut is added as
+//! well, but from then on no search raises the bound.
+//!
+//! With n tensors and t tiers there are up to t^n choices; the dynamic program is exponential in the number
+//! of simultaneously live tensors only.
 
 mod brute;
 mod case;
@@ -36,44 +41,46 @@ use search::Search;
 
 const NAME: &str = "exact";
 
-/// Placements with proof.
+/// Every exact solver for memory tiers, the default first.
 pub const TIERS: &[Entry<Tiers>] = &[
     Entry {
         name: NAME,
         kind: Kind::Exact,
-        about: "prices of room, then a dynamic program over time pruned by them; what is left when limits end it is a gap",
-        source: "own; Lagrangian relaxation (Held, Wolfe, Crowder 1974; Geoffrion 1974)",
+        about: "dual multipliers of capacity, then a dynamic program over time pruned by the dual bound",
+        source: "this project; Lagrangian relaxation (Held, Wolfe, Crowder 1974; Geoffrion 1974)",
         build: &|_| guarded(TierExact),
     },
     #[cfg(feature = "ilp")]
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "integer program: one tier per tensor, capacities at every step that others do not imply",
+        about: "integer program: one tier per tensor, a capacity constraint at every step that no other implies",
         source: "multidimensional knapsack with assignment; good_lp, HiGHS",
         build: &|setup| guarded(TierIlp::new(setup)),
     },
     Entry {
         name: "brute-force",
         kind: Kind::Exact,
-        about: "every choice of tiers of few tensors, as the judge of the others",
+        about: "every choice of tiers for at most twelve tensors, to cross-check other solvers",
         source: "own",
         build: &|_| guarded(TierBrute),
     },
 ];
 
-/// States kept at first, and how many more with each round.
+/// Initial number of states, and the growth factor per round.
 const WIDTH: usize = 64;
 const WIDER: usize = 8;
 
-/// Nodes of one run that are remembered at most: 8 bytes each.
+/// Largest number of search nodes stored per run, 8 bytes each.
 const MOST_NODES: usize = 40_000_000;
 
-/// Choices that find no addresses, per width, before wider runs are tried; and where a run dropped nothing.
+/// Infeasible choices tolerated per width before wider runs are tried, and the same for a run that dropped
+/// nothing.
 const MOST_CUTS: usize = 5;
 const MOST_CUTS_AT_LAST: usize = 200;
 
-/// The staged solver described [above](self). Reads no seed and uses one thread. One node is one state made, or one move.
+/// The staged solver described [above](self). Ignores the seed and uses one thread. One node is one generated
+/// state, or one move of the local search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierExact;
 
@@ -122,12 +129,12 @@ impl Solver<Tiers> for TierExact {
     }
 }
 
-/// Prices, and the bound they prove.
+/// Computes dual multipliers and adopts the bound they prove.
 fn priced(case: &Case<'_>, known: &mut Known<'_>, budget: &Budget) -> Vec<TierPrice> {
     let upper = if known.best.is_some() { known.value() } else { dearest(case) };
     let prices = prices(case, upper, &mut budget.without_node_limit());
     if let Some(value) = price_bound(case.problem, &prices) {
-        // The witness shows the bound itself; that sums of costs leave gaps is for the search to say.
+        // The witness proves this bound only; the gaps between possible totals are for the search to exploit.
         known.raise(value.get(), TierWitness::Prices(prices.clone()));
         let next = case.next_sum(value.get());
         if next > value.get() {
@@ -137,12 +144,12 @@ fn priced(case: &Case<'_>, known: &mut Known<'_>, budget: &Budget) -> Vec<TierPr
     prices
 }
 
-/// Every tensor where it costs most.
+/// Upper bound on the cost: every tensor in its most expensive tier.
 fn dearest(case: &Case<'_>) -> u64 {
     case.options.iter().filter_map(|options| Some(options.last()?.cost)).sum()
 }
 
-/// Runs with more and more states.
+/// Runs the search with a growing number of states.
 fn widening(
     case: &Case<'_>,
     prices: &[TierPrice],
@@ -158,7 +165,7 @@ fn widening(
         let Some(found) = search.run(known.value(), width, &known.cuts, budget) else {
             return budget.check();
         };
-        // Whatever is below the best plan was dropped, or costs no less than what was found.
+        // Every plan below the best was dropped, or costs at least as much as the one found.
         let cost = found.best.as_ref().map_or(u64::MAX, |(cost, _)| *cost);
         known.searched(cost.min(found.dropped.unwrap_or(u64::MAX)));
         let mut again = false;
@@ -178,7 +185,7 @@ fn widening(
             continue;
         }
         if !again && found.dropped.is_none() {
-            // Everything is searched; what is open is what doubtful cuts cut off.
+            // The search is complete; only plans excluded by undecided cuts remain open.
             return Some(Stop::Completed);
         }
         if width >= most {

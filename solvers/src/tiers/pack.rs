@@ -1,15 +1,15 @@
-//! Addresses in one tier, or the proof that there are none.
+//! Addresses within one tier, or the proof that there are none.
 
 use super::search::Cut;
 use crate::Exact;
 use plimsoll_model::tiers::{TierPlan, TierProblem};
 use plimsoll_model::{Budget, Bytes, Claim, InstanceBuilder, Setup, Silent, Solver, TierId};
 
-/// Nodes of one look for addresses, and of each that makes a cut smaller.
+/// Nodes of one attempt to find addresses, and of each attempt while a cut is shrunk.
 const NODES: u64 = 200_000;
 const SHRINK_NODES: u64 = 5_000;
 
-/// Looks that make one cut smaller, at most.
+/// Largest number of attempts that shrink one cut.
 const SHRINKS: usize = 200;
 
 pub(super) enum Packed {
@@ -18,10 +18,10 @@ pub(super) enum Packed {
     Unknown,
 }
 
-/// Looks for addresses of these tensors in a tier. Spends the budget's nodes.
+/// Looks for addresses of these tensors in a tier. Its nodes are charged to the budget.
 fn look(problem: &TierProblem, tier: TierId, members: &[usize], nodes: u64, budget: &mut Budget) -> Packed {
     let space = problem.space(tier);
-    // What takes no room lies anywhere.
+    // Tensors of size zero can lie anywhere.
     let sized: Vec<usize> =
         (0..members.len()).filter(|&which| problem.size(members[which], tier) > Bytes::ZERO).collect();
     let buffers = sized.iter().map(|&which| problem.buffer(members[which], tier));
@@ -44,7 +44,7 @@ fn look(problem: &TierProblem, tier: TierId, members: &[usize], nodes: u64, budg
     }
 }
 
-/// One behind the other, where all that fits.
+/// Places the tensors end to end, if all fit.
 fn end_to_end(problem: &TierProblem, tier: TierId, members: &[usize]) -> Packed {
     let mut end = 0u64;
     let offsets = members.iter().map(|&at| {
@@ -56,7 +56,8 @@ fn end_to_end(problem: &TierProblem, tier: TierId, members: &[usize]) -> Packed 
     if end <= problem.space(tier).capacity.get() { Packed::At(offsets) } else { Packed::Unknown }
 }
 
-/// The same tensors, fewer of them, that still find no addresses: leaves out a half, a quarter, .. , one at a time.
+/// A smaller subset of the tensors that still has no addresses: removes halves, quarters, and so on down to
+/// single tensors.
 fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: &mut Budget) -> Vec<usize> {
     let mut looks = 0;
     let mut chunk = members.len().div_ceil(2).max(1);
@@ -80,14 +81,14 @@ fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: 
     }
 }
 
-/// What came of giving every tensor of a plan an address.
+/// Result of assigning addresses to a plan.
 pub(super) enum Addressed {
     Plan(TierPlan),
-    /// These do not fit together; the flag says whether that is proved.
+    /// These do not fit together; the flag is true if that is proved.
     Cut(Cut, bool),
 }
 
-/// Gives every tensor an address in its tier, tier after tier.
+/// Assigns every tensor an address in its tier, tier by tier.
 pub(super) fn addressed(problem: &TierProblem, tiers: &[TierId], budget: &mut Budget) -> Addressed {
     let mut offsets = vec![Bytes::ZERO; tiers.len()];
     for tier in problem.tiers() {

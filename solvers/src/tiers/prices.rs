@@ -1,28 +1,30 @@
-//! Prices of room that prove much: subgradient ascent on the Lagrangian dual (Held, Wolfe and Crowder 1974).
+//! Strong dual multipliers of capacity, by subgradient ascent on the Lagrangian dual (Held, Wolfe and Crowder
+//! 1974).
 //!
-//! At given prices every tensor goes where time and price add up to least. Where that fills a tier beyond its capacity, its price
-//! rises in proportion, where it leaves room, it falls; steps shrink as they stop to gain, and keep some of the direction of the step
-//! before where that turns back (Camerini, Fratta and Maffioli 1975). There are prices only at steps that no other implies.
-//! Whatever the prices, the bound they prove is recomputed in whole numbers.
+//! For given multipliers every tensor takes the tier with the least sum of time and multiplier. The
+//! multiplier of an overfull tier rises in proportion to the excess; that of a tier with free space falls.
+//! Steps shrink when progress stops. A direction that reverses keeps part of the previous one (Camerini,
+//! Fratta and Maffioli 1975). Only steps that no other implies carry multipliers. Whatever the multipliers,
+//! the bound they prove is recomputed in integers.
 
 use super::case::{Case, Choice, PARTS};
 use plimsoll_model::tiers::{PRICE_UNIT, TierPrice};
 use plimsoll_model::{Budget, TierId};
 
-/// Rounds at most, and rounds without gain after which steps are halved.
+/// Largest number of rounds, and rounds without progress before steps are halved.
 const ROUNDS: usize = 3000;
 const PATIENCE: usize = 15;
 
-/// How much of a direction that turns back is taken off.
+/// Deflection of a direction that reverses.
 const DEFLECTION: f64 = 1.5;
 
-/// Work of all rounds at most, in tensors and tight steps looked at.
+/// Limit on the total work of all rounds, in tensors and tight steps visited.
 const MOST_WORK: usize = 200_000_000;
 
-/// No byte is worth more: keeps sums far within 128 bits.
+/// Upper limit of a multiplier, which keeps sums well within 128 bits.
 const DEAREST: f64 = (1u64 << 44) as f64;
 
-/// Prices at the tight steps of a case. `upper` is a time that a plan takes.
+/// Dual multipliers at the tight steps of a case. `upper` is the time of a known plan.
 pub(super) fn prices(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Vec<TierPrice> {
     let mut ascent = Ascent::new(case);
     let work: usize =
@@ -31,7 +33,7 @@ pub(super) fn prices(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Vec<Tie
     let mut best = (f64::NEG_INFINITY, ascent.rows.iter().map(|_| 0.0).collect::<Vec<f64>>());
     let (mut scale, mut idle) = (1.0f64, 0);
     for _ in 0..rounds {
-        // Any prices give a bound.
+        // Any multipliers give a valid bound.
         if watch.check().is_some() {
             break;
         }
@@ -52,13 +54,13 @@ pub(super) fn prices(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Vec<Tie
         }
         let norm = ascent.deflect();
         let room = upper as f64 - value;
-        // Times are whole.
+        // Times are integers.
         if norm <= 0.0 || room <= 0.0 || best.0 > upper as f64 - 0.5 || scale < 1e-4 {
             break;
         }
         let step = scale * room / norm;
         for row in &mut ascent.rows {
-            // In units of a full tier, so that large tiers and small ones are moved alike.
+            // Measured in units of a full tier, so that large and small tiers move alike.
             row.price = (row.price + step * row.direction / row.capacity).clamp(0.0, DEAREST);
         }
     }
@@ -75,26 +77,26 @@ pub(super) fn prices(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Vec<Tie
 struct Row {
     tier: TierId,
     step: usize,
-    /// Parts the capacity counts for; zero for bytes.
+    /// Parts that the capacity counts as; zero for bytes.
     parts: usize,
     /// Bytes, or parts.
     capacity: f64,
-    /// Picoseconds per byte or part.
+    /// The multiplier, picoseconds per byte or part.
     price: f64,
-    /// What is there beyond the capacity, as a part of it.
+    /// Usage beyond the capacity, as a fraction of it.
     excess: f64,
-    /// Where the price went last.
+    /// The last step direction of the multiplier.
     direction: f64,
 }
 
 struct Ascent<'a, 'b> {
     case: &'a Case<'b>,
     rows: Vec<Row>,
-    /// Per tier and parts: prices up to each step.
+    /// Per tier and parts: prefix sums of multipliers up to each step.
     sums: Vec<[Vec<f64>; PARTS + 1]>,
 }
 
-/// What a choice counts for.
+/// The weight of a choice in a row.
 fn weight(choice: &Choice, parts: usize) -> f64 {
     match parts.checked_sub(1) {
         None => choice.size as f64,
@@ -127,7 +129,7 @@ impl<'a, 'b> Ascent<'a, 'b> {
         Self { case, rows, sums }
     }
 
-    /// Chooses where prices go; the square of how far. Half of a turn back is taken off.
+    /// Computes the step direction and returns its squared norm. Half of a reversal is removed.
     fn deflect(&mut self) -> f64 {
         let (mut back, mut before) = (0.0, 0.0);
         for row in &self.rows {
@@ -143,7 +145,7 @@ impl<'a, 'b> Ascent<'a, 'b> {
         norm
     }
 
-    /// The bound of the prices; finds the excess they leave.
+    /// Evaluates the dual bound and the excess of every row.
     fn evaluate(&mut self) -> f64 {
         let case = self.case;
         for line in self.sums.iter_mut().flatten() {
@@ -189,7 +191,7 @@ impl<'a, 'b> Ascent<'a, 'b> {
     }
 }
 
-/// Sums up to each place.
+/// Replaces values by their prefix sums.
 fn add_up(line: &mut [f64]) {
     for step in 1..line.len() {
         line[step] += line[step - 1];

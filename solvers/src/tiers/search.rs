@@ -1,23 +1,24 @@
-//! Tensor after tensor, in the order in which they come alive: what differs in nothing that follows is one.
+//! A dynamic program over tensors in the order in which they become live; states that agree on the future are
+//! merged.
 //!
-//! A *state* says what lies where of all that is still alive, and what it cost so far. As every tensor decided came alive before
-//! the next one does, all of them weigh most at the step at which that comes alive, so that one look at the bytes there says whether
-//! it fits. Of states that hold the same for the same time, the cheapest is kept: a dynamic program over time. A state is left where
-//! its cost, and what the prices of room say of the rest, reach the best plan. Where there are more states than
-//! a given width, those with the least such sums are kept (a beam), and the least that was dropped remains
-//! as a bound; a run that dropped nothing has searched everything.
+//! A *state* records the tier of every live tensor and the cost so far. Every decided tensor became live
+//! before the next one does, so their usage is highest at the step at which the next one becomes live.
+//! Checking the bytes at that step suffices. Of states with equal contents over equal times only the cheapest
+//! is kept. A state is pruned if its cost plus the dual bound of the rest reaches the best plan. If there are
+//! more states than a given width, those with the least sums are kept (a beam), and the least dropped sum
+//! remains as a bound. A run that dropped nothing is exhaustive.
 //!
-//! The bound of a state: the rest costs at least the sum of the least of time and price of each tensor to come, plus
-//! what is held pays from here on, less what all room from here on brings in.
+//! The bound of a state adds to its cost, for each tensor to come, its least sum of time and multipliers,
+//! plus the multipliers of the live tensors from here on, minus those of all capacity from here on.
 //!
-//! Sets of tensors that a tier cannot hold although their bytes fit at every step are *cuts*: a state knows of each cut that has
-//! begun whether all of it so far lies in that tier.
+//! Sets of tensors that a tier cannot hold, although their bytes fit at every step, are *cuts*. A state
+//! records for each cut that has begun whether all of its tensors so far are in that tier.
 
 use super::case::{Case, Choice, PARTS};
 use plimsoll_model::tiers::{PRICE_UNIT, TierPrice};
 use plimsoll_model::{Budget, TierId};
 
-/// Tensors that must not all lie in one tier.
+/// Tensors that must not all be in one tier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     pub tier: TierId,
@@ -28,22 +29,22 @@ pub(super) struct Cut {
 pub(super) struct Found {
     /// The cheapest plan below the given time: its cost, and the choice of every tensor.
     pub best: Option<(u64, Vec<Choice>)>,
-    /// The least bound of all that was dropped; none where nothing was.
+    /// The least bound of the dropped states; `None` if none was dropped.
     pub dropped: Option<u64>,
 }
 
-/// Bytes of tensors that are alive in a tier that is not free, and end together.
+/// Bytes of live tensors in a tier that is not free, which end together.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     tier: u8,
     upper: u32,
     size: u64,
-    /// What they count for in parts: matters to bounds only.
+    /// Their shares in parts, which affect bounds only.
     parts: [u32; PARTS],
 }
 
 impl Held {
-    /// What is all that matters to what may follow.
+    /// Everything that affects the future.
     fn key(&self) -> (u8, u32, u64) {
         (self.tier, self.upper, self.size)
     }
@@ -52,12 +53,12 @@ impl Held {
 #[derive(Clone, Debug)]
 struct State {
     held: Vec<Held>,
-    /// Cuts that have begun and of which everything so far lies in their tier, ascending.
+    /// Cuts that have begun and whose tensors so far are all in their tier, ascending.
     cuts: Vec<u32>,
     cost: u64,
-    /// Bound of all that follows from here, times 2^16.
+    /// Bound on the cost of any completion, times 2^16.
     bound: i128,
-    /// How it came about: position among the nodes.
+    /// Position among the stored nodes, for backtracking.
     node: u32,
 }
 
@@ -67,7 +68,7 @@ struct Node {
     choice: u8,
 }
 
-/// How a cut stands towards one tensor.
+/// The effect of one tensor on a cut.
 struct Turn {
     cut: u32,
     tier: TierId,
@@ -80,14 +81,14 @@ fn held(choice: &Choice, upper: usize) -> Held {
     Held { tier, upper: upper as u32, size: choice.size, parts: choice.parts }
 }
 
-/// Runs over one case with fixed prices.
+/// Runs over one case with fixed multipliers.
 pub(super) struct Search<'a> {
     case: &'a Case<'a>,
-    /// Per tier, by bytes and by parts where they pay: prices up to each step.
+    /// Per tier, by bytes and by parts with nonzero multipliers: prefix sums over the steps.
     paid: Vec<Vec<(usize, Vec<i128>)>>,
-    /// Per place in the order: the least of time and price of all from there on.
+    /// Per position in the order: the sum of the least time plus multipliers of all tensors from there on.
     rest: Vec<i128>,
-    /// Per step: what all room from there on brings in.
+    /// Per step: the multipliers of all capacity from there on.
     income: Vec<i128>,
 }
 
@@ -131,7 +132,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// What is held pays from a step on.
+    /// The multipliers of live tensors from a step on.
     fn pays(&self, held: &Held, lower: usize) -> i128 {
         let pays = |(parts, line): &(usize, Vec<i128>)| {
             let weight = parts.checked_sub(1).map_or(i128::from(held.size), |at| i128::from(held.parts[at]));
@@ -140,7 +141,7 @@ impl<'a> Search<'a> {
         self.paid[usize::from(held.tier)].iter().map(pays).sum()
     }
 
-    /// The step at which the tensor at a place comes alive; the end behind the last.
+    /// The step at which the tensor at a position becomes live; the end after the last.
     fn step(&self, place: usize) -> usize {
         let tensors = self.case.problem.tensors();
         self.case.order.get(place).map_or(self.case.problem.duration(), |&at| tensors[at].lower)
@@ -152,13 +153,13 @@ impl<'a> Search<'a> {
         (i128::from(cost) << PRICE_UNIT) + self.rest[place] + pays.sum::<i128>() - self.income[step]
     }
 
-    /// The least whole sum of costs that a bound allows.
+    /// The least possible total cost that a bound allows.
     fn least(&self, bound: i128) -> u64 {
         let whole = (bound.max(0) + (1 << PRICE_UNIT) - 1) >> PRICE_UNIT;
         self.case.next_sum(u64::try_from(whole).unwrap_or(u64::MAX))
     }
 
-    /// What each cut means for each tensor, by place in the order.
+    /// The effects of each tensor on the cuts, by position in the order.
     fn turns(&self, cuts: &[Cut]) -> Vec<Vec<Turn>> {
         let mut place = vec![0; self.case.order.len()];
         for (at, &tensor) in self.case.order.iter().enumerate() {
@@ -176,8 +177,8 @@ impl<'a> Search<'a> {
         turns
     }
 
-    /// Looks for a plan that takes less than `below`, keeping at most `width` states at a time. One node of the budget is one state made.
-    /// None where the budget ran out.
+    /// Looks for a plan that takes less than `below`, keeping at most `width` states at a time. One node of
+    /// the budget is one generated state. `None` if the budget ends.
     pub fn run(&self, below: u64, width: usize, cuts: &[Cut], budget: &mut Budget) -> Option<Found> {
         let turns = self.turns(cuts);
         let mut nodes: Vec<Node> = vec![Node { before: 0, choice: 0 }];
@@ -195,7 +196,7 @@ impl<'a> Search<'a> {
                     if let Some(mut child) = self.child(place, state, *choice, turns)
                         && self.least(child.bound) < below
                     {
-                        // Which choice, until it has a node.
+                        // Holds the index of the choice until the state has a node.
                         child.node = (next.len()) as u32;
                         next.push((child, state.node, which as u8));
                     }
@@ -263,7 +264,7 @@ impl<'a> Search<'a> {
             }
         }
         let cost = state.cost + choice.cost;
-        // What follows from here follows from where it came from.
+        // A bound of the predecessor holds here too.
         let bound = self.bound(place + 1, cost, &held).max(state.bound);
         Some(State { held, cuts, cost, bound, node: 0 })
     }

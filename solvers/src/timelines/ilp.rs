@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! t_k >= t_(k-1) + c_(k-1)                     operators compute in their order; minimise P >= t_n + c_n
-//! t_j >= s_j + l_j                             when their weights are there
+//! t_j >= s_j + l_j                             once their weights have arrived
 //! s_j >= s_i + l_i - M (1 - b_ij)              where b_ij + b_ji >= y_ic + y_jc - 1 for every channel c, sum_c y_jc = 1
 //! s_j >= t_i + c_i - M (1 - a_ij)              i before j: the buffer of i is free before that of j is filled,
 //! o_i + w_i <= o_j + C (1 - z_ij)              or lies below it,
@@ -10,10 +10,11 @@
 //! o_j >= A_h - C a_hj, o_j >= A_j              activations of h, before j, lie below unless h has ended
 //! ```
 //!
-//! Times are counted in units, transfers and computations rounded down to them: every timeline is one of that problem too, where it ends no
-//! later, and as everything is whole there, so is the least end. There are so few units that what `HiGHS` allows in all constraints of a
-//! chain stays far below one. Of its answer only the order is taken, and beside which operators buffers are held: times and addresses are made anew in
-//! whole picoseconds and bytes.
+//! Times are measured in units; transfers and computations are rounded down. Every timeline is then feasible
+//! for the rounded problem and ends no later, and its optimum is an integer. There are so few units that the
+//! tolerances of `HiGHS` along a chain of constraints stay far below one. Only the order of transfers, and
+//! the operators during which buffers are live, are taken from a solution. Times and addresses are recomputed
+//! in integer picoseconds and bytes.
 
 use super::known_timeline;
 use super::node::{Case, Node};
@@ -26,38 +27,39 @@ use plimsoll_model::{Budget, LowerBound, Observer, Outcome, Setup, SolveError, S
 
 const NAME: &str = "ilp";
 
-/// Larger problems are declined.
+/// Larger problems are rejected.
 const MOST_TRANSFERS: usize = 12;
 const MOST_OPERATORS: usize = 40;
 
-/// So many units of time at most. A constraint may be off by 1e-7 of the whole, chains have less than a hundred.
+/// Largest number of time units. A constraint may be violated by 1e-7 of the range; chains have fewer than a
+/// hundred.
 const MOST_UNITS: u64 = 1 << 13;
 
-/// What a node of `HiGHS` costs: a search node takes far less time.
+/// Charge per node of `HiGHS`: a search node is far cheaper.
 const PRICE: u64 = 20;
 
-/// Timelines by `HiGHS`; the registry calls it `ilp`.
+/// The integer program for timelines, solved by `HiGHS`; `ilp` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimelineIlp;
 
-/// Pairs of operators with weights, by their places among those: earlier, later.
+/// Pairs of operators with weights, by position among those: earlier, later.
 fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |j| (0..j).map(move |i| (i, j)))
 }
 
 struct Formulation<'a> {
     case: &'a Case<'a>,
-    /// Picoseconds per unit, and units that count as 1.
+    /// Picoseconds per unit, and units scaled to 1.
     unit: u64,
     full: f64,
-    /// Units: the makespan lies between.
+    /// Range of the makespan, units.
     lower: u64,
     upper: u64,
-    /// Bytes that count as 1.
+    /// Bytes scaled to 1.
     room: f64,
 }
 
-/// Variables that an answer is read from; their indices are in the order of creation.
+/// The variables that are read back; their indices follow the order of creation.
 struct Vars {
     peak: Variable,
     transfers: Vec<Variable>,
@@ -83,7 +85,7 @@ impl<'a> Formulation<'a> {
         bytes as f64 / self.room
     }
 
-    /// Objective per unit of makespan of 1: as errors allowed are absolute.
+    /// Objective value at a scaled makespan of 1: large because tolerances are absolute.
     fn worth(&self) -> f64 {
         self.full.min(1024.0)
     }
@@ -102,14 +104,14 @@ impl<'a> Formulation<'a> {
         Vars { peak, transfers, computations, offsets: offsets.collect() }
     }
 
-    /// Unfinished where the time of `watch` ends.
+    /// Builds the program; incomplete if the time of `watch` ends.
     fn build(&self, watch: &mut Budget) -> HighsProblem {
         let mut variables = ProblemVariables::new();
         let vars = self.vars(&mut variables);
         let case = self.case;
         let count = case.weighted.len();
         let binary = |variables: &mut ProblemVariables| variables.add(variable().binary());
-        // Per operator with weights: whether each operator up to it has ended when its transfer starts.
+        // Per operator with weights: whether each earlier operator has ended when its transfer starts.
         let over: Vec<Vec<Variable>> =
             case.weighted.iter().map(|&at| (0..at).map(|_| binary(&mut variables)).collect()).collect();
         let on: Vec<Vec<Variable>> =
@@ -161,7 +163,8 @@ impl<'a> Formulation<'a> {
         program
     }
 
-    /// The timeline that an answer says: its order of transfers, none before the operators that have ended by then in the answer.
+    /// The timeline of a solution: its order of transfers, each after the operators that have ended by then
+    /// in the solution.
     fn read(&self, values: &[f64]) -> Option<Node> {
         let case = self.case;
         let count = case.weighted.len();
@@ -183,10 +186,10 @@ impl<'a> Formulation<'a> {
     }
 }
 
-/// Why a problem is too large for the program, if so.
+/// Rejects problems that are too large or not supported.
 fn declined(problem: &TimelineProblem) -> Result<(), SolveError> {
     if problem.copy_rate().is_some() {
-        let reason = format!("copies by the processor have no variables ({})", problem.name());
+        let reason = format!("copies by the processor are not supported ({})", problem.name());
         return Err(SolveError::Unsupported { solver: NAME, reason });
     }
     let (transfers, operators) = (problem.weighted().len(), problem.len());
@@ -243,7 +246,7 @@ impl Solver<Timelines> for TimelineIlp {
             }
             let reached = best.as_ref().map_or(u64::MAX, |best| best.makespan().get());
             if let Some(units) = believed(answer.bound, most) {
-                // A bound above a checked timeline would be HiGHS's error; it is not taken over.
+                // A bound above a checked timeline would be an error of HiGHS and is not adopted.
                 let proved = (units.max(0) as u64).saturating_mul(form.unit).min(reached);
                 if proved > bound.value.get() {
                     let witness = TimeWitness::Search { solver: NAME.to_owned() };

@@ -1,22 +1,24 @@
-//! States that were left behind: what has started, and how early everything is.
+//! Dominance memo: which transfers had started, and how early everything was.
 
 use super::node::{Case, Node};
 use std::collections::HashMap;
 
-/// What decides how early the rest can be. Of two nodes with the same transfers started, one that is no later in anything is no worse.
+/// The data that decides how early the rest can be. Of two nodes with the same started transfers, one that is
+/// no later in any component is no worse.
 ///
-/// Whatever follows the later one can follow the earlier one at the same times: channels are free by then; operators timed have
-/// ended by the time they have in the other, or before its next transfer starts; all others can wait for the time they
-/// have there. Beside an operator that has not ended when the next transfer starts lie, of what has started, the same buffers in
-/// both; so memory that suffices for the one suffices for the other. Memory is counted here, not placed.
+/// Any continuation of the later node is possible from the earlier one at the same times. Channels are free
+/// by then. Timed operators have ended by the time they end in the other node, or before its next transfer
+/// starts. All others can wait until their times there. During an operator that has not ended when the next
+/// transfer starts, the same started buffers are live in both, so memory that suffices for one suffices for
+/// the other. Memory is counted here, not placed.
 #[derive(Clone, Debug)]
 struct Profile {
-    /// When the next transfer can start.
+    /// The earliest start of the next transfer.
     now: u64,
-    /// When channels are free, then when weights under way to operators that are not timed are there: none before `now`, nor
-    /// weights before the last operator timed ends.
+    /// When channels are free, then when pending weights of untimed operators arrive. Channel times are at
+    /// least `now`; arrivals are at least the end of the last timed operator.
     times: Vec<u64>,
-    /// Ends of operators timed, the last first, as far as they are after `now`.
+    /// Ends of timed operators after `now`, the last first.
     ends: Vec<u64>,
 }
 
@@ -28,13 +30,14 @@ impl Profile {
         let from = case.weighted.partition_point(|&at| at < node.ends.len());
         let last = node.last().max(now);
         times.extend(case.weighted[from..].iter().filter_map(|&at| Some(node.arrived[at]?.max(last))));
-        // Where all is calm, nothing waits for memory, and the last end is all that matters.
+        // In a calm node nothing waits for memory, so only the last end matters.
         let most = if node.calm { 1 } else { node.ends.len() };
         let ends = node.ends.iter().rev().copied().take(most).take_while(|&end| end > now).collect();
         Self { now, times, ends }
     }
 
-    /// True where this one is no later in anything. Both have started the same transfers, so that lists match.
+    /// True if this profile is no later in any component. Both have the same started transfers, so the lists
+    /// match.
     fn is_no_later(&self, other: &Self) -> bool {
         let times = || self.times.iter().zip(&other.times).all(|(own, other)| own <= other);
         let ends = || {
@@ -45,12 +48,12 @@ impl Profile {
     }
 }
 
-/// Profiles kept per set of transfers started.
+/// Profiles stored per set of started transfers.
 const MOST_PROFILES: usize = 24;
 
 const MOST_NUMBERS: usize = 24 << 20;
 
-/// What has been searched, by the set of transfers that had started.
+/// The searched nodes, by set of started transfers.
 #[derive(Default)]
 pub(super) struct Memo {
     seen: HashMap<Box<[u64]>, Vec<Profile>>,
@@ -58,7 +61,8 @@ pub(super) struct Memo {
 }
 
 impl Memo {
-    /// True where a node no later than this one has been here; else it is kept, as long as there is room.
+    /// Returns true if a node no later than this one was stored; otherwise stores this one while memory
+    /// allows.
     pub fn has_better(&mut self, case: &Case<'_>, node: &Node) -> bool {
         let mut key = vec![0u64; case.len().div_ceil(64)];
         for &(at, ..) in &node.starts {

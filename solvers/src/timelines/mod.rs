@@ -1,25 +1,28 @@
-//! Least makespans for a fixed order of operators: branch and bound over the order of transfers, and an integer program.
+//! Minimum makespans for a fixed order of operators: branch and bound over the order of transfers, and an
+//! integer program.
 //!
-//! Some timeline of least makespan starts every transfer as early as the ones that start before it allow, and computes
-//! as early as weights are there, so that only the order of transfers is searched. Depth first, the lowest bound
-//! first: a transfer starts when a channel is free and, for every operator that still computes before its own, activations,
-//! weights and all buffers held by then fit the capacity. Memory is *counted* there, not placed, which can only be
-//! faster; an order whose buffers find no addresses leaves its makespan as a bound. Where such a bound is
-//! all that is missing, a second search tries every start that addresses may call for (`PlacedSearch`).
+//! Some optimal timeline starts every transfer as early as the transfers before it allow, and computes as
+//! soon as weights have arrived. Only the order of transfers needs to be searched. The search is depth first,
+//! lowest bound first. A transfer starts when a channel is free and capacity suffices: for every operator
+//! that still computes before its own, activations, weights and all buffers live by then must fit. Memory is
+//! *counted*, not placed, which can only be faster. An order whose buffers have no addresses contributes its
+//! makespan as a bound. If only such a bound keeps the gap open, a second search tries every start time that
+//! addresses may require (`PlacedSearch`).
 //!
-//! - A node is left where the operators not yet timed cannot end before the best timeline (`Node::bound`).
-//! - A node is left where another one with the same transfers started was no later in anything (`memo.rs`).
-//! - Of operators with equal weights, the first is fetched first: exchange the transfers of two that are not. Nobody waits longer, as the later
-//!   operator waits for the earlier one; and as many bytes are held at any time.
-//! - Where all that is left fits at once, each channel fetches in the order of the operators without idling, so that one
-//!   operator after the other is given to a channel: whoever exchanges two neighbours that are not delays nobody; and a transfer at the end of one
-//!   channel may as well go to one that is free earlier.
+//! - A node is pruned if the untimed operators cannot end before the best timeline (`Node::bound`).
+//! - A node is pruned if another node with the same started transfers was no later in anything (`memo.rs`).
+//! - Of operators with equal weights, the first is fetched first, by an exchange argument: no operator waits
+//!   longer, because the later one waits for the earlier one, and as many bytes are live at any time.
+//! - If all remaining buffers fit at once, each channel fetches in the order of the operators without idling,
+//!   and operators are assigned to channels one at a time. Exchanging two neighbours that violate this delays
+//!   nothing, and a transfer at the end of one channel may move to a channel that is free earlier.
 //!
-//! - Copies by the processor are not searched. Where the machine has them, `synchronous` may be the answer, and the completed
-//!   search proves nothing beyond the general bound.
+//! Copies by the processor are not searched. On machines that have them, `synchronous` may be optimal, and a
+//! completed search proves nothing beyond the general bound.
 //!
-//! Before the search, with two channels, `pair.rs` says what is possible without regard to memory, and `steer.rs`
-//! makes a timeline that comes near.
+//! With two channels, before the search, `pair.rs` bounds the makespan without regard to memory, and
+//! `steer.rs` constructs a timeline close to it. For n transfers the search visits up to n! orders; the memo
+//! and the bounds decide how far it gets.
 
 #[cfg(feature = "ilp")]
 mod ilp;
@@ -49,12 +52,12 @@ use steer::steered;
 
 const NAME: &str = "exact";
 
-/// Schedules with proof.
+/// Every exact solver for timelines, the default first.
 pub const TIMELINES: &[Entry<Timelines>] = &[
     Entry {
         name: NAME,
         kind: Kind::Exact,
-        about: "searches all orders of transfers for the fixed order of operators; what is left when limits end it is a gap",
+        about: "branch and bound over all orders of transfers, for the given order of operators",
         source: "own",
         build: &|_| guarded(ExactTimeline),
     },
@@ -62,15 +65,15 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "integer program for times, channels and addresses, few transfers only",
+        about: "integer program for times, channels and addresses, for few transfers",
         source: "disjunctive formulation of scheduling with big-M; good_lp, HiGHS",
         build: &|_| guarded(TimelineIlp),
     },
 ];
 
-/// The search described [above](self), from the best of all heuristics.
+/// The search described [above](self), started from the best heuristic timeline; `exact` in the registry.
 ///
-/// Reads no seed and uses one thread. A node costs one, and one more for every 10 000 pairs of operators.
+/// Ignores the seed and uses one thread. A node costs one, plus one for every 10 000 pairs of operators.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactTimeline;
 
@@ -138,7 +141,7 @@ impl Known<'_> {
         observer.bound(&self.bound);
     }
 
-    /// Nothing that is searched says anything of copies by the processor.
+    /// Raises the bound, unless the machine has copies by the processor, which the search does not cover.
     fn raise(&mut self, value: u64) {
         if value > self.bound.value.get() && self.case.problem.copy_rate().is_none() {
             let witness = TimeWitness::Search { solver: NAME.to_owned() };
@@ -146,7 +149,7 @@ impl Known<'_> {
         }
     }
 
-    /// Bounds and timelines that need no search.
+    /// Computes bounds and timelines that need no search.
     fn prepare(&mut self, budget: &mut Budget) -> Option<Stop> {
         let case = self.case;
         self.raise(Node::root(case).bound(case));

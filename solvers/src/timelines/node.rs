@@ -1,43 +1,46 @@
-//! What is known when some transfers have started: times, room, and how early everything else can be.
+//! A partial timeline: times, free memory, and bounds on everything that follows.
 
 use plimsoll_model::timelines::{Time, TimelineProblem};
 
-/// A problem in plain numbers, once for all nodes.
+/// A problem as plain numbers, shared by all nodes.
 pub(super) struct Case<'a> {
     pub problem: &'a TimelineProblem,
     /// Per operator: picoseconds to compute.
     pub compute: Vec<u64>,
     /// Per operator: picoseconds to fetch its weights; zero without.
     pub load: Vec<u64>,
-    /// Per operator: bytes of its buffer, rounded up.
+    /// Per operator: bytes of its weight buffer, rounded up.
     pub size: Vec<i64>,
     /// Positions of operators with weights, ascending.
     pub weighted: Vec<usize>,
-    /// Bytes on chip, rounded down, and per operator those below all buffers while it computes, rounded up.
+    /// On-chip bytes, rounded down; and per operator the bytes below all buffers while it computes, rounded
+    /// up.
     #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
     pub capacity: i64,
     #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
     pub floor: Vec<i64>,
-    /// Per operator: bytes on chip beside activations and its own buffer.
+    /// Per operator: on-chip bytes beside activations and its own buffer.
     room: Vec<i64>,
-    /// Per operator: what can be held beside it of what comes later.
+    /// Per operator: the later buffers that can be live beside it.
     ahead: Vec<Ahead>,
     pub channels: usize,
 }
 
-/// Buffers of the operators behind one: how much fetching a number of bytes can take off.
+/// Buffers of later operators: how much transfer time prefetching a number of bytes can save.
 #[derive(Clone, Debug, Default)]
 struct Ahead {
-    /// The most transfer time per byte first: size and transfer time of each, and sums of both before it.
+    /// By transfer time per byte, descending: size and transfer time of each, and sums of both before it.
     dense: Vec<(i64, u64, i64, u64)>,
-    /// Sizes ascending, and sums before each of sizes and of the transfer times of buffers that are full; ends with a sentinel.
+    /// By ascending size, with prefix sums of sizes and of the transfer times of full buffers; ends with a
+    /// sentinel.
     sizes: Vec<(i64, i64, u128)>,
 }
 
-/// Above this many operators with weights, what is held ahead is not looked at in nodes: tables take their square.
+/// With more weighted operators than this, nodes ignore prefetched buffers: the tables are quadratic.
 const MOST_AHEAD: usize = 1500;
 
-/// A buffer that may be held: its size, the time to fetch what is in it, and the time to fetch as much as it has room for.
+/// A buffer that may be live: its size, the transfer time of its contents, and that of a full buffer of its
+/// size.
 #[derive(Clone, Copy)]
 struct Item {
     size: i64,
@@ -46,7 +49,7 @@ struct Item {
 }
 
 impl Ahead {
-    /// Of these, by transfer time per byte descending, and by size ascending.
+    /// Builds the tables from items sorted by transfer time per byte, descending, and by size, ascending.
     fn of(dense: &[Item], sizes: &[Item]) -> Self {
         let (mut bytes, mut time) = (0, 0);
         let dense = dense.iter().map(|one| {
@@ -65,10 +68,10 @@ impl Ahead {
         Self { dense, sizes: all }
     }
 
-    /// At most this much transfer time is that of buffers which take no more than `room` bytes together.
+    /// An upper bound on the transfer time of buffers with at most `room` bytes in total.
     ///
-    /// Those with most of it per byte, the last in part, are no less than any choice; and no choice has more buffers than the
-    /// smallest that fit, so that many of the largest, as if they were full, are no less either.
+    /// The fractional relaxation, densest buffers first, is at least any choice. No choice has more buffers
+    /// than the smallest that fit, so that many of the largest, counted as full, are an upper bound too.
     fn saved(&self, room: i64) -> u64 {
         if room <= 0 {
             return 0;
@@ -80,7 +83,7 @@ impl Ahead {
         let Some(&(_, _, bytes, time)) = self.dense.get(whole) else {
             return self.dense.last().map_or(0, |&(_, load, _, before)| before + load);
         };
-        // The first behind that fits alone, in part.
+        // The first later buffer that fits by itself, fractionally.
         let next = self.dense[whole..].iter().find(|one| one.0 <= room);
         let part = next.map_or(0, |&(size, load, ..)| {
             (u128::from(load) * (room - bytes) as u128).div_ceil(size as u128) as u64
@@ -93,8 +96,9 @@ impl<'a> Case<'a> {
     pub fn new(problem: &'a TimelineProblem) -> Self {
         let count = problem.len();
         let alignment = problem.alignment().get();
-        // Offsets and sizes of buffers are multiples of the alignment, so that what lies below a buffer counts as rounded up, and
-        // the capacity as rounded down. All sizes of a problem add up to less than 2^63: a larger capacity is none.
+        // Offsets and sizes of buffers are multiples of the alignment. Bytes below a buffer therefore count
+        // rounded up and the capacity rounded down. All sizes of a problem add up to less than 2^63, so a
+        // larger capacity is no limit.
         let up = |bytes: u64| i64::try_from(bytes.checked_next_multiple_of(alignment).unwrap_or(u64::MAX));
         let up = |bytes: u64| up(bytes).unwrap_or(i64::MAX);
         let capacity = problem.capacity().get();
@@ -113,7 +117,7 @@ impl<'a> Case<'a> {
             floor,
             room,
             ahead: Vec::new(),
-            // More than one per transfer are of no use.
+            // More channels than transfers are useless.
             channels: (problem.dma().channels as usize).min(weighted.len().max(1)),
             load,
             size,
@@ -125,7 +129,7 @@ impl<'a> Case<'a> {
         case
     }
 
-    /// Fills in what can be held beside each operator. O(n^2).
+    /// Computes the buffers that can be live beside each operator. O(n^2).
     fn look_ahead(&mut self) {
         let dma = self.problem.dma();
         let (mut dense, mut sizes): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());
@@ -150,36 +154,36 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Sums of the times when channels are free, ascending.
+/// Prefix sums of the sorted times at which channels are free.
 struct Levels(Vec<u128>);
 
 impl Levels {
-    /// The earliest time by which channels can have fetched for so long together: the level to which that fills them up, which is
-    /// the least over the first one, two, and so on.
+    /// The earliest time by which channels can have spent this much transfer time in total: the water level
+    /// of filling them, which is the minimum over the first one, two, and so on.
     fn after(&self, work: u64) -> u64 {
         let levels = self.0.iter().zip(1u128..).map(|(&sum, count)| (sum + u128::from(work)).div_ceil(count));
         levels.min().map_or(0, |level| level as u64)
     }
 }
 
-/// One transfer: whose, when, on which channel.
+/// One transfer: operator, start, channel.
 pub(super) type Start = (usize, u64, usize);
 
-/// Transfers started so far, and what follows from them.
+/// The transfers started so far, and their consequences.
 #[derive(Clone)]
 pub(super) struct Node {
     pub starts: Vec<Start>,
-    /// Per channel: when it is free.
+    /// Per channel: the time at which it is free.
     pub free: Vec<u64>,
-    /// Per operator: when its weights are there.
+    /// Per operator: the arrival of its weights.
     pub arrived: Vec<Option<u64>>,
-    /// Per operator from the first on, as far as all weights are under way: when it ends.
+    /// Ends of the leading operators whose weights have all been scheduled.
     pub ends: Vec<u64>,
-    /// Per operator: bytes that may still be held beside it.
+    /// Per operator: bytes still free while it computes.
     pub slack: Vec<i64>,
-    /// True where everything left fits on chip at once: transfers follow each other on channels, whatever starts first.
+    /// True if all remaining buffers fit on chip at once, so transfers never wait for memory.
     pub calm: bool,
-    /// Addresses count: never calm.
+    /// Addresses are considered, so the node never becomes calm.
     careful: bool,
 }
 
@@ -188,7 +192,7 @@ impl Node {
         Self::new(case, false)
     }
 
-    /// The same where nothing becomes calm.
+    /// The same for a search that considers addresses.
     pub fn careful(case: &Case<'_>) -> Self {
         Self::new(case, true)
     }
@@ -208,7 +212,7 @@ impl Node {
         node
     }
 
-    /// Times operators as far as their weights are under way.
+    /// Times operators as far as their weights are scheduled.
     fn compute(&mut self, case: &Case<'_>) {
         while self.ends.len() < case.len() {
             let at = self.ends.len();
@@ -219,7 +223,7 @@ impl Node {
         }
     }
 
-    /// Notes where everything left fits at once, from then on for good.
+    /// Checks whether all remaining buffers fit at once; once true, it stays true.
     fn settle(&mut self, case: &Case<'_>) {
         if self.calm || self.careful {
             return;
@@ -242,12 +246,12 @@ impl Node {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// The first operator that has not ended by then, of those timed.
+    /// The first timed operator that has not ended by `now`.
     pub fn running(&self, now: u64) -> usize {
         self.ends.partition_point(|&end| end <= now)
     }
 
-    /// When the next transfer can start at the earliest, and on which channel.
+    /// The earliest start of the next transfer, and its channel.
     pub fn next(&self) -> (u64, usize) {
         let (channel, &free) =
             self.free.iter().enumerate().min_by_key(|&(_, free)| free).expect("there is a channel");
@@ -255,7 +259,8 @@ impl Node {
         (free.max(last), channel)
     }
 
-    /// The earliest start of a transfer, from `start` on, with room for its buffer until it has run; none where another one must start before.
+    /// The earliest start of a transfer, at or after `start`, with space for its buffer until its operator
+    /// has run. `None` if another transfer must start first.
     pub fn earliest(&self, case: &Case<'_>, at: usize, mut start: u64) -> Option<u64> {
         loop {
             let running = self.running(start).min(at);
@@ -265,7 +270,7 @@ impl Node {
         }
     }
 
-    /// With one more transfer on some channel. It may start before others do if all operators before its own are timed.
+    /// Adds a transfer on a channel. It may start before others if all operators before its own are timed.
     pub fn started_on(&self, case: &Case<'_>, at: usize, start: u64, channel: usize) -> Self {
         let mut node = self.clone();
         let end = start + case.load[at];
@@ -281,7 +286,7 @@ impl Node {
         node
     }
 
-    /// Channels as [`Levels`] from `now` on.
+    /// The channels as [`Levels`] from `now` on.
     fn levels(&self, now: u64) -> Levels {
         let mut free: Vec<u64> = self.free.iter().map(|&free| free.max(now)).collect();
         free.sort_unstable();
@@ -293,10 +298,11 @@ impl Node {
         Levels(sums.collect())
     }
 
-    /// No timeline with these transfers first ends before this.
+    /// A lower bound on the end of any timeline that begins with these transfers.
     ///
-    /// Each operator that is not timed yet waits for the one before; for all transfers up to it; for its own, which starts after
-    /// the last operator beside which it does not fit; and for what could not be held beside an operator before it.
+    /// Each untimed operator waits for the previous one, for all transfers up to it, and for its own. Its own
+    /// transfer starts after the last operator beside which it does not fit, and after what could not be live
+    /// beside an earlier operator.
     pub fn bound(&self, case: &Case<'_>) -> u64 {
         let channels = case.channels as u64;
         let (now, _) = self.next();
@@ -304,8 +310,8 @@ impl Node {
         let levels = self.levels(now);
         let mut ends = self.ends.clone();
         let mut work = 0u64;
-        // Work that nothing but the end of some operator before can have let in: the largest of end times channels, less the
-        // work up to it and what could be held beside it.
+        // Transfer work that only the end of an earlier operator can admit: the largest of end times
+        // channels, minus the work up to it and the work that could be live beside it.
         let mut pushed = i128::MIN;
         let push = |at: usize, end: u64, work: u64| {
             let ahead = case.ahead.get(at)?;

@@ -1,12 +1,15 @@
-//! Least makespans over all orders of the operators, for small graphs.
+//! Minimum makespans over all orders of the operators, for small graphs.
 //!
-//! Depth first over the operators that may run next, the most promising first. What activations take follows from the order
-//! ([`Order::profile`]); every complete order whose bound is below the best timeline is a problem for [`ExactTimeline`].
+//! Depth first over the operators that may run next, the most promising first. The order determines the
+//! memory of activations ([`Order::profile`]). Every complete order whose bound is below the best timeline is
+//! solved by [`ExactTimeline`].
 //!
-//! - **Without memory**: weights may then be fetched in the order of the operators, on one channel as fast as all together. That is a
-//!   flow shop of two machines, whose least makespan over all orders Johnson's rule tells, precedences apart; also from any
-//!   state of the machines, so that it bounds what may follow the operators ordered so far.
-//! - **With memory**: the operators ordered so far end no earlier with all others to fetch than without them; the others compute after.
+//! - **Without memory**: weights may be fetched in the order of the operators, on one channel as fast as all
+//!   together. This is a two-machine flow shop. Ignoring precedences, Johnson's rule gives its minimum
+//!   makespan over all orders, from any state of the machines, which bounds every completion of a partial
+//!   order.
+//! - **With memory**: the ordered operators end no earlier with all other weights to fetch than without them;
+//!   the other operators compute afterwards.
 //!
 //! The search ends as soon as the bound over all orders is met.
 
@@ -25,16 +28,16 @@ const NAME: &str = "exact-orders";
 /// Nodes for the timeline of one order.
 const ORDER_NODES: u64 = 2_000;
 
-/// Operators whose order is free.
+/// A timeline problem in which the order of operators is free.
 #[derive(Clone, Debug)]
 pub struct FreeOrder<'a> {
-    /// Who may follow whom, and what is alive when.
+    /// Precedences and lifetimes.
     pub orders: &'a OrderProblem,
-    /// Per operator of that, by id: its times and weights. Activations are not read: they follow from the order.
+    /// Times and weights by operator id. Activations are ignored: they follow from the order.
     pub operators: Vec<TimedOperator>,
-    /// How weights are fetched.
+    /// The DMA channels that fetch weights.
     pub dma: Dma,
-    /// Bytes per second at which the processor copies weights, where it does.
+    /// Bytes per second at which the processor copies weights, if it does.
     pub copy: Option<u64>,
     /// Bytes of on-chip memory.
     pub capacity: Bytes,
@@ -42,12 +45,12 @@ pub struct FreeOrder<'a> {
     pub alignment: Bytes,
     /// Operators with more bytes of weights run in slices.
     pub slice: Option<Bytes>,
-    /// True where activations take their peak all the time.
+    /// True if activations occupy their peak for the whole run.
     pub peak: bool,
 }
 
 impl FreeOrder<'_> {
-    /// The problem under an order. O(n + size of the order problem).
+    /// Returns the timeline problem under an order. O(n + size of the order problem).
     ///
     /// # Errors
     /// See [`TimelineError`].
@@ -55,12 +58,12 @@ impl FreeOrder<'_> {
         self.prefix(order, self.orders.len())
     }
 
-    /// The problem of the first so many operators of an order.
+    /// The problem of the first `count` operators of an order.
     fn prefix(&self, order: &Order, count: usize) -> Result<TimelineProblem, TimelineError> {
         let profile = order.profile(self.orders);
         let peak = profile.iter().copied().fold(self.orders.at_start(), Bytes::max);
         let operators = order.operators()[..count].iter().zip(profile).map(|(&id, alive)| {
-            // The peak over the whole order is not known before the order is.
+            // The peak of the whole order is unknown until the order is complete.
             let activations = if self.peak && count == self.orders.len() { peak } else { alive };
             TimedOperator { activations, ..self.operators[id.index()].clone() }
         });
@@ -73,14 +76,14 @@ impl FreeOrder<'_> {
     }
 }
 
-/// The best order found, and what is proved over all orders.
+/// The best order found, and the bound over all orders.
 #[derive(Clone, Debug)]
 pub struct FreeOrderOutcome {
-    /// Optimal, feasible, infeasible or unknown: over all orders.
+    /// The claim over all orders.
     pub claim: Claim,
     /// The order, its problem and timeline.
     pub best: Option<(Order, TimelineProblem, Timeline)>,
-    /// What no timeline of any order can go below.
+    /// A lower bound on the makespan of any order.
     pub lower_bound: Bound<Timelines>,
     /// Why the search ended.
     pub stop: Stop,
@@ -89,21 +92,21 @@ pub struct FreeOrderOutcome {
 }
 
 impl FreeOrderOutcome {
-    /// The end of the timeline.
+    /// Returns the end of the timeline.
     pub fn makespan(&self) -> Option<Time> {
         self.best.as_ref().map(|(.., timeline)| timeline.makespan())
     }
 }
 
-/// The least makespan over all orders, from `first` on.
+/// Finds the minimum makespan over all orders, starting from `first`.
 ///
-/// Reads no seed and uses one thread; nodes are those of the search for orders and of all timelines.
+/// Ignores the seed and uses one thread; nodes are those of the search for orders and of all timelines.
 ///
 /// # Errors
-/// [`SolveError`] where an order is no timeline problem, as its times leave the range.
+/// [`SolveError`] if an order gives no timeline problem because its times are out of range.
 ///
 /// # Panics
-/// If there is not one timed operator per operator of the order problem, or `first` is no order of it.
+/// If there is not one timed operator per operator of the order problem, or `first` is not an order of it.
 pub fn exact_orders(
     input: &FreeOrder<'_>,
     first: &Order,
@@ -147,13 +150,13 @@ pub fn exact_orders(
 
 struct Search<'a> {
     input: &'a FreeOrder<'a>,
-    /// Operators as Johnson's rule orders them.
+    /// Operators in the order of Johnson's rule.
     johnson: Vec<usize>,
     /// Per operator: time to fetch its weights on all channels together, rounded down, and to compute.
     times: Vec<(u64, u64)>,
     best: Option<(Order, TimelineProblem, Timeline)>,
     floor: u64,
-    /// The least bound of an order whose timeline is not proved.
+    /// The least bound of an order without an optimal timeline.
     open: u64,
     orders: u64,
 }
@@ -165,7 +168,7 @@ impl<'a> Search<'a> {
             .operators
             .iter()
             .map(|one| {
-                // In slices there are more start-ups, and no less time in all.
+                // Slices have more setup latencies, and no less total time.
                 let load = Time::at_rate(one.weights.get(), bandwidth).unwrap_or(Time::ZERO).get();
                 let startup = if one.weights == Bytes::ZERO { 0 } else { startup.get() };
                 (load.saturating_add(startup) / u64::from(channels), one.compute.get())
@@ -177,7 +180,8 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// First who computes longer than it fetches, by fetching time ascending; then the others, by computing time descending.
+    /// Johnson's rule: operators that compute longer than they fetch, by ascending transfer time; then the
+    /// others, by descending computing time.
     fn rule(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.times.len()).collect();
         order.sort_by_key(|&at| {
@@ -187,12 +191,12 @@ impl<'a> Search<'a> {
         order
     }
 
-    /// No order that begins with these ends before this, whatever memory there is.
+    /// A lower bound, ignoring memory, on orders that begin with `prefix`.
     fn shop(&self, prefix: &[OperatorId]) -> u64 {
         let is_sliced =
             |at: usize| self.input.slice.is_some_and(|slice| self.input.operators[at].weights > slice);
         if self.input.copy.is_some() || (0..self.times.len()).any(is_sliced) {
-            // Parts of operators overlap their own weights, and the processor copies as well as it computes: only sums are left.
+            // Slices overlap their own weights, and copies occupy the processor: only the sums remain.
             let (loads, computes) = self.times.iter().fold((0u64, 0u64), |(a, b), &(load, compute)| {
                 (a.saturating_add(load), b.saturating_add(compute))
             });
@@ -216,7 +220,7 @@ impl<'a> Search<'a> {
         self.best.as_ref().map_or(u64::MAX, |(.., timeline)| timeline.makespan().get())
     }
 
-    /// Solves a complete order, where it may be better.
+    /// Solves a complete order if it may be better.
     fn complete(&mut self, order: &Order, budget: &mut Budget) -> Result<Option<Stop>, SolveError> {
         self.orders += 1;
         let problem = self.problem(order, order.operators().len())?;
@@ -241,14 +245,14 @@ impl<'a> Search<'a> {
         self.input.prefix(order, count).map_err(machinery)
     }
 
-    /// Any order that begins so: what is alive during the first operators depends on them alone.
+    /// Any completion of the prefix: the live bytes during the first operators depend on them alone.
     fn filled(&self, prefix: &[OperatorId]) -> Order {
         let mut done = vec![false; self.times.len()];
         let mut order = prefix.to_vec();
         for id in prefix {
             done[id.index()] = true;
         }
-        // Operators of an order problem need not come in an order: repeat until all are in.
+        // The ids of an order problem need not be topologically sorted: repeat until all operators are in.
         while order.len() < done.len() {
             let orders = self.input.orders;
             let is_ready = |id: &OperatorId| {
@@ -261,7 +265,7 @@ impl<'a> Search<'a> {
         Order::new(order)
     }
 
-    /// No order that begins with these ends before this.
+    /// A lower bound on orders that begin with `prefix`.
     fn bound(&self, prefix: &[OperatorId]) -> Result<u64, SolveError> {
         let shop = self.shop(prefix);
         if shop >= self.limit() {

@@ -1,16 +1,16 @@
-//! Two channels without regard to memory: who fetches what.
+//! Two channels without regard to memory: the assignment of transfers to channels.
 //!
-//! Where everything fits on chip at once, each channel may fetch in the order of the operators without idling: whoever exchanges two
-//! neighbours on a channel that are not, delays nobody. What is left to say is which channel fetches what. Let a and b be
-//! the work of the channels up to an operator, t the computing time from it on: some makespan M can be met if and only if one channel
-//! can take each operator's load so that its work stays within M - t. As a + b is known, the sets of
-//! all a from which the rest can be fetched in time are found from the last operator to the first, as bits. With loads and limits rounded down to units
-//! this leaves nothing out: what is impossible then is impossible.
+//! If everything fits on chip at once, each channel may fetch in the order of the operators without idling,
+//! by an exchange argument. Only the assignment to channels remains. Let a and b be the work of the channels
+//! up to an operator and t the computing time from it on. A makespan M is attainable if and only if for each
+//! operator one channel can take its load with work at most M - t. As a + b is fixed, the sets of all a from
+//! which the rest is feasible are computed as bit sets, from the last operator to the first. With loads and
+//! limits rounded down to units this is a relaxation, so infeasibility is exact.
 
 use super::node::Case;
 use plimsoll_model::{Budget, gcd};
 
-/// The work of channel 0 up to an operator, in units, from which the rest can be fetched in time: bits.
+/// Feasible values for the work of channel 0 up to an operator, in units, as bits.
 #[derive(Clone, Debug, Default)]
 struct Set {
     words: Vec<u64>,
@@ -22,7 +22,7 @@ impl Set {
         work >= 0 && word.is_some_and(|word| word >> (work % 64) & 1 == 1)
     }
 
-    /// Adds `other` moved down by `by`, of works from `lower` to `upper`.
+    /// Adds `other` shifted down by `by`, restricted to work from `lower` to `upper`.
     fn add(&mut self, other: &Self, by: i64, lower: i64, upper: i64) {
         if lower > upper || self.words.is_empty() {
             return;
@@ -47,17 +47,17 @@ impl Set {
     }
 }
 
-/// The rest of a problem from an operator on, with two channels that are free from some time on.
+/// The rest of a problem from an operator on, with two channels and the times at which they are free.
 pub(super) struct Pair<'a> {
     case: &'a Case<'a>,
-    /// Operators whose weights are left to fetch, ascending.
+    /// Operators whose weights are still to fetch, ascending.
     rest: &'a [usize],
     /// Per operator: computing time from it on.
     tails: &'a [u64],
     free: [u64; 2],
     /// Picoseconds.
     pub unit: u64,
-    /// Bits of a set.
+    /// Number of bits per set.
     width: i64,
 }
 
@@ -76,15 +76,15 @@ pub(super) fn tails(case: &Case<'_>) -> Vec<u64> {
     tails
 }
 
-/// The largest time that divides all loads.
+/// The greatest common divisor of all loads.
 pub(super) fn grain(case: &Case<'_>) -> u64 {
     case.load.iter().copied().fold(0, gcd).max(1)
 }
 
-/// Bits of all sets of a bound, which are made one after the other and several times.
+/// Total bits of the sets computed for a bound; they are computed repeatedly and not kept.
 const BOUND_BITS: u64 = 1 << 30;
 
-/// Bits of all sets that are kept, and of one set.
+/// Total bits of the sets that are kept, and bits of one set.
 const MOST_BITS: u64 = 1 << 30;
 const MOST_WIDTH: u64 = 1 << 22;
 
@@ -92,13 +92,13 @@ const MOST_WIDTH: u64 = 1 << 22;
 const WORDS: u64 = 50_000;
 
 impl<'a> Pair<'a> {
-    /// From the start on, in units so coarse that a decision takes little time.
+    /// From the start, in units coarse enough for a fast decision.
     pub fn whole(case: &'a Case<'a>, tails: &'a [u64]) -> Self {
         let most = (BOUND_BITS / (case.weighted.len() as u64 + 1)).clamp(64, MOST_WIDTH);
         Self::with(case, tails, &case.weighted, [0; 2], most)
     }
 
-    /// For building: from a state on, in exact units where all sets have room together.
+    /// For construction: from a state on, in exact units if all sets fit in memory.
     pub fn after(case: &'a Case<'a>, tails: &'a [u64], rest: &'a [usize], free: [u64; 2]) -> Self {
         let sum: u64 = rest.iter().map(|&at| case.load[at]).sum();
         let grain = grain(case);
@@ -114,7 +114,7 @@ impl<'a> Pair<'a> {
         Self { case, rest, tails, free, unit, width: (sum / unit) as i64 + 1 }
     }
 
-    /// True where units are exact.
+    /// True if units are exact.
     pub fn is_exact(&self) -> bool {
         self.unit == grain(self.case)
     }
@@ -123,13 +123,15 @@ impl<'a> Pair<'a> {
         (self.case.load[at] / self.unit) as i64
     }
 
-    /// How much a channel may have fetched when an operator's weights are there, units; negative for nothing.
+    /// Upper limit on a channel's work when an operator's weights arrive, units; negative if it must have
+    /// none.
     fn limit(&self, makespan: u64, at: usize, channel: usize) -> i64 {
         let left = i128::from(makespan) - i128::from(self.tails[at]) - i128::from(self.free[channel]);
         left.div_euclid(i128::from(self.unit)) as i64
     }
 
-    /// The sets before each operator left, and after the last, within a makespan; the first alone if not `all`.
+    /// The sets before each remaining operator and after the last, for a makespan; only the first set unless
+    /// `all`.
     fn sets(&self, makespan: u64, all: bool) -> Vec<Set> {
         let mut sum: i64 = self.rest.iter().map(|&at| self.load(at)).sum();
         let words = (self.width as usize).div_ceil(64);
@@ -139,7 +141,7 @@ impl<'a> Pair<'a> {
             let load = self.load(at);
             let before = sum - load;
             let mut set = Set { words: vec![0; words] };
-            // Channel 0 takes it, and ends within its limit; or channel 1 does.
+            // Channel 0 takes the transfer within its limit, or channel 1 does.
             set.add(next, load, 0, before.min(self.limit(makespan, at, 0) - load));
             set.add(next, 0, (sum - self.limit(makespan, at, 1)).max(0), before);
             sum = before;
@@ -153,12 +155,13 @@ impl<'a> Pair<'a> {
         sets
     }
 
-    /// False where no timeline ends within this makespan, if sets are whole.
+    /// False if no timeline ends within this makespan.
     pub fn meets(&self, makespan: u64) -> bool {
         self.sets(makespan, false)[0].contains(0)
     }
 
-    /// A makespan from `lower` to `upper` below which none is met: the least that is, unless the budget ends before.
+    /// A lower bound on the makespan, from `lower` to `upper`; tight for these sets unless the budget ends
+    /// first.
     pub fn least(&self, mut lower: u64, mut upper: u64, budget: &mut Budget) -> u64 {
         let mut middle = lower;
         while lower < upper && budget.spend(self.price()).is_none() {
@@ -172,12 +175,12 @@ impl<'a> Pair<'a> {
         lower
     }
 
-    /// What sets for one makespan cost, in nodes.
+    /// Cost of the sets for one makespan, in nodes.
     pub fn price(&self) -> u64 {
         self.rest.len() as u64 * (self.width as u64).div_ceil(64) / WORDS + 1
     }
 
-    /// The sets by which [`Steps`] goes; none where the makespan is not met.
+    /// The sets that guide [`Steps`]; `None` if the makespan is not attainable.
     pub fn steps(&self, makespan: u64) -> Option<Steps> {
         let sets = self.sets(makespan, true);
         let loads: Vec<i64> = self.rest.iter().map(|&at| self.load(at)).collect();
@@ -187,7 +190,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Which channel may fetch next so that the rest can still be fetched in time.
+/// Decides which channel may fetch next such that the rest stays feasible.
 pub(super) struct Steps {
     /// Picoseconds.
     pub unit: u64,
@@ -197,7 +200,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// The work of channel 0 after the operator at this position of the rest, if the channel fetches for it; none where it must not.
+    /// The work of both channels after channel `channel` fetches for the operator at this position; `None` if
+    /// it must not.
     pub fn after(&self, position: usize, works: [i64; 2], channel: usize) -> Option<[i64; 2]> {
         let mut works = works;
         works[channel] += self.loads[position];

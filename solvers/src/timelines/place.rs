@@ -1,4 +1,4 @@
-//! Addresses for the buffers of a timeline whose times are known.
+//! Addresses for the buffers of a timeline with known times.
 
 use super::node::{Case, Node};
 use crate::search::Search;
@@ -18,26 +18,27 @@ pub(super) enum Placed {
 /// Nodes of an exact search for addresses.
 const PLACE_NODES: u64 = 5_000;
 
-/// Above this many buffers only greedy ways are tried.
+/// With more buffers than this, only greedy placements are tried.
 const MOST_PLACED: usize = 60;
 
 #[derive(Clone, Copy)]
 struct Held {
     position: usize,
-    /// Its operator, and the first that has not ended when its transfer starts.
+    /// Its operator, and the first operator that has not ended when its transfer starts.
     at: usize,
     first: usize,
     start: u64,
     end: u64,
     size: Bytes,
-    /// Activations lie below this while it is held.
+    /// Activations lie below this while the buffer is live.
     floor: Bytes,
 }
 
-/// What greedy placements go by, ascending.
+/// Sort key of a greedy placement, ascending.
 type Key = fn(&Held) -> (u64, u64);
 
-/// The timeline of a node where all transfers have started, where its buffers find addresses: by greedy ways, then by search.
+/// The timeline of a complete node, if its buffers have addresses: greedy placements first, then exact
+/// search.
 pub(super) fn placed(case: &Case<'_>, node: &Node, budget: &mut Budget) -> Placed {
     let problem = case.problem;
     let held: Vec<Held> = node
@@ -87,11 +88,11 @@ fn timeline(case: &Case<'_>, node: &Node, offsets: &[Bytes]) -> Timeline {
     timeline
 }
 
-/// Addresses by exact search; offsets by position.
+/// Finds addresses by exact search; returns offsets by position.
 ///
-/// A buffer is occupied from the first operator that has not ended when its transfer starts to its own, and two buffers are
-/// at once if and only if those runs of operators meet: time counts in operators. Activations are buffers of one operator each, fixed
-/// at the bottom.
+/// Time is measured in operators. A buffer is live from the first operator that has not ended when its
+/// transfer starts to its own operator. Two buffers are simultaneously live if and only if these ranges
+/// intersect. Activations are buffers of one operator each, fixed at the bottom.
 fn searched(problem: &TimelineProblem, held: &[Held], budget: &mut Budget) -> Result<Vec<Bytes>, Placed> {
     if held.len() > MOST_PLACED {
         return Err(Placed::Unknown);
@@ -122,7 +123,7 @@ fn searched(problem: &TimelineProblem, held: &[Held], budget: &mut Budget) -> Re
     Ok(layout.offsets()[..held.len()].to_vec())
 }
 
-/// Each at the highest free address, in this order; offsets by position.
+/// Places each buffer at the highest free address, in this order; returns offsets by position.
 fn greedy(problem: &TimelineProblem, order: &[Held]) -> Option<Vec<Bytes>> {
     let mut offsets = vec![Bytes::ZERO; order.len()];
     for (rank, one) in order.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Depth first over what is fetched next.
+//! Depth-first search over the next transfer.
 
 use super::memo::Memo;
 use super::node::{Case, Node};
@@ -6,20 +6,20 @@ use super::place::{Placed, placed};
 use plimsoll_model::timelines::Timeline;
 use plimsoll_model::{Budget, Stop};
 
-/// Where more may be fetched next, choices are not looked at before they are made.
+/// With more candidates than this, choices are not evaluated before branching.
 const MOST_CHOICES: usize = 48;
 
 pub(super) struct Search<'a> {
     pub case: &'a Case<'a>,
     pub best: Option<Timeline>,
-    /// Nothing is below this.
+    /// The proved lower bound.
     pub floor: u64,
-    /// The least makespan of an order whose buffers found no addresses.
+    /// The least makespan of an order whose buffers have no addresses.
     pub counted: u64,
-    /// How many there were.
+    /// The number of such orders.
     pub unplaced: u64,
     memo: Memo,
-    /// What a node costs.
+    /// Charge per node.
     price: u64,
 }
 
@@ -33,12 +33,12 @@ impl<'a> Search<'a> {
         Self { case, best, floor, counted: u64::MAX, unplaced: 0, memo: Memo::default(), price }
     }
 
-    /// Only what is below this is of interest.
+    /// Only makespans below this are of interest.
     pub fn limit(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |best| best.makespan().get())
     }
 
-    /// Searches all that may follow a node; says why it stopped, if it did.
+    /// Searches all completions of a node; returns the reason if it stopped early.
     pub fn descend(&mut self, node: &Node, budget: &mut Budget) -> Option<Stop> {
         if self.limit() <= self.floor {
             return None;
@@ -84,11 +84,11 @@ impl<'a> Search<'a> {
         node.started_on(self.case, at, start, channel)
     }
 
-    /// What may be fetched next; some best timeline does one of these.
+    /// The candidates for the next transfer; some optimal timeline starts one of these.
     fn choices(&self, node: &Node) -> Vec<Choice> {
         let case = self.case;
         if node.calm {
-            // The next operator's, on any channel; of those free at once the first.
+            // The next operator's transfer, on any channel; of equally free channels only the first.
             let at = node.open(case).next();
             let mut free: Vec<(u64, usize)> = node.free.iter().copied().zip(0..).collect();
             free.sort_unstable();
@@ -121,18 +121,19 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What is left where memory counted lets a transfer start that finds no address: every order of transfers, and every start that
-/// addresses may call for.
+/// The search for cases in which counted memory admits a start without an address: every order of transfers,
+/// and every start time that addresses may require.
 ///
-/// In some best timeline no transfer can start earlier with all addresses and the order of starts as they are. So each starts when a
-/// channel is free, when the one before it starts, or when an operator ends which keeps it from its address; which had started before
-/// it, as operators that wait for later transfers end later.
+/// In some optimal timeline no transfer can start earlier with all addresses and the order of starts fixed.
+/// Each transfer then starts when a channel is free, when the previous one starts, or when an operator that
+/// blocks its address ends. That operator's transfer started earlier, because operators that wait for later
+/// transfers end later.
 pub(super) struct PlacedSearch<'a> {
     pub case: &'a Case<'a>,
     pub best: Option<Timeline>,
-    /// Nothing is below this.
+    /// The proved lower bound.
     pub floor: u64,
-    /// The least makespan of a timeline of which nobody knows whether it has addresses.
+    /// The least makespan of a timeline whose addresses are undecided.
     pub open: u64,
 }
 

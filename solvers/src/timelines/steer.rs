@@ -1,28 +1,28 @@
-//! Timelines in the order of the operators, channels chosen by what is still possible.
+//! Constructs timelines in the order of the operators, with channels chosen to keep a target feasible.
 //!
-//! Operators' weights are fetched in order, each on a channel as early as there is room, from the time on when the channel is free:
-//! several channels need not start in order. With two channels the choice goes by [`Pair`]: of the channels that leave the rest
-//! possible within a makespan, memory apart, the one free first; where memory holds a transfer back, what is possible is
-//! found anew. With more channels the one free first is taken.
+//! Weights are fetched in order, each on a channel as early as memory allows once the channel is free;
+//! different channels need not start in order. With two channels the choice follows [`Pair`]: of the channels
+//! that keep the rest feasible for a makespan, ignoring memory, the one that is free first. If memory delays
+//! a transfer, feasibility is recomputed. With more channels the one that is free first is taken.
 
 use super::node::{Case, Node};
 use super::pair::{Pair, Steps};
 use plimsoll_model::{Budget, Stop};
 
-/// Makespans tried where one is not met.
+/// Makespans tried if one is not attained.
 const MOST_TRIES: usize = 24;
 
-/// How channels are chosen from some operator on.
+/// The choice of channels from some operator on.
 struct Way {
     steps: Steps,
-    /// The place of that operator among those with weights.
+    /// The position of that operator among those with weights.
     from: usize,
-    /// What each channel has fetched since.
+    /// The work of each channel since then.
     works: [i64; 2],
 }
 
-/// A timeline that ends at `target` or as little later as it knows how; none where the budget ends before. `tails` is the
-/// computing time from each operator on.
+/// A timeline that ends at `target` or as little later as this method achieves; `None` if the budget ends
+/// first. `tails` is the computing time from each operator on.
 pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut Budget) -> Option<Node> {
     let mut node = Node::root(case);
     let mut makespan = target;
@@ -58,8 +58,8 @@ pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut 
     Some(node)
 }
 
-/// A makespan from `lower` on that is met, close to the least one. None where the time ends before; nodes are counted,
-/// but end it between two operators only.
+/// An attainable makespan, at or above `lower` and close to the least one. `None` if the time ends first.
+/// Nodes are counted, but a node limit takes effect between two operators only.
 fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Budget) -> Option<u64> {
     let mut meets = |makespan: u64| match budget.spend(pair.price()) {
         None | Some(Stop::NodeLimit) => Some(pair.meets(makespan)),
@@ -68,7 +68,7 @@ fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Bud
     if meets(lower)? {
         return Some(lower);
     }
-    // Longer and longer steps up, then halves.
+    // Growing steps upwards, then bisection.
     let latest = lower.max(busy + case.load.iter().sum::<u64>());
     let (mut lower, mut upper, mut step) = (lower, lower, (lower / 1_000_000).max(1));
     loop {

@@ -1,4 +1,4 @@
-//! All exact solvers agree with brute force, on small random instances with every feature of the model.
+//! Every exact solver agrees with brute force on small random instances with every feature of the model.
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
@@ -6,7 +6,7 @@ use plimsoll_model::{
 };
 use plimsoll_solvers::{BruteForce, OFFSETS};
 
-/// Instances per test; two tests together see 2 000.
+/// Instances per test; two tests together cover 2 000.
 const INSTANCES: u64 = 1_000;
 
 fn checked(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outcome<Offsets> {
@@ -23,10 +23,10 @@ fn agree(seeds: impl Iterator<Item = u64>) {
         // Every combination of gaps, alignment, fixed offsets, separations with exclusions; 3 to 7 buffers.
         let params = SmallParams::with_features(3 + (seed / 16 % 5) as usize, seed % 16);
         let mut instance = small_instance(params, seed);
-        let judge = checked(&instance, &BruteForce, seed);
-        let optimum = judge.value.expect("without a capacity there is a layout");
+        let reference = checked(&instance, &BruteForce, seed);
+        let optimum = reference.value.expect("without a capacity there is a layout");
         above_load += usize::from(optimum > plimsoll_model::load(&instance).0);
-        // Every third is also limited: at the optimum, or one byte below it.
+        // Two thirds have a capacity: the optimum, or one byte less.
         if seed % 3 > 0 {
             instance = instance.with_capacity(Some((optimum.get() - (seed % 3 - 1)).into()));
         }
@@ -43,7 +43,7 @@ fn agree(seeds: impl Iterator<Item = u64>) {
     assert!(above_load > 0, "some optima lie above the load");
 }
 
-/// A part of the instance may end far below the bound of the whole: nobody may take that for a contradiction.
+/// A part of the instance may end far below the bound of the whole, which is no contradiction.
 #[test]
 fn all_exact_solvers_agree_where_the_instance_falls_apart() {
     for seed in 0..150 {
@@ -86,12 +86,12 @@ fn all_exact_solvers_agree_on_odd_seeds() {
     agree((0..INSTANCES).map(|i| 2 * i + 1));
 }
 
-/// Products of sizes and steps pass 64 bits here, and sums of a few sizes come near 63.
+/// Products of sizes and steps exceed 64 bits here, and sums of a few sizes come close to 63.
 #[test]
 fn our_own_solvers_agree_on_huge_sizes() {
     for seed in 0..300 {
         let max_size = 1 << (28 + seed % 31);
-        // All features but fixed offsets, which would take sums beyond the limit.
+        // All features except fixed offsets, which would push sums beyond the limit.
         let features = [0, 1, 2, 8, 11][seed as usize % 5];
         let params =
             SmallParams { max_size, ..SmallParams::with_features(3 + (seed / 5 % 5) as usize, features) };
@@ -127,7 +127,8 @@ fn worked_examples_have_the_known_optima() {
     }
 }
 
-/// The optimum is known by construction, the bound of a stopped run may never pass it, and a claim needs both ends.
+/// The optimum is known by construction. The bound of a stopped run must not exceed it, and an optimality
+/// claim needs both ends.
 #[test]
 fn a_short_limit_proves_nothing_it_should_not() {
     let params = plimsoll_datasets::PackingParams::with_buffers(60);

@@ -1,4 +1,4 @@
-//! The ILP and SMT formulations against brute force, on perfect packings, and under limits.
+//! The ILP and SMT formulations compared with brute force, on perfect packings, and under limits.
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
@@ -186,7 +186,7 @@ fn perfect_packings_are_proved() {
     }
 }
 
-/// The smallest total over all ways to put buffers into pools.
+/// The minimum total over all assignments of buffers to objects.
 fn brute_force_pools(instance: &Instance) -> u64 {
     fn extend(instance: &Instance, at: usize, pools: &mut Vec<(u64, Vec<BufferId>)>, best: &mut u64) {
         let total: u64 = pools.iter().map(|pool| pool.0).sum();
@@ -267,7 +267,8 @@ fn thread_numbers_may_differ_in_one_process() {
     }
 }
 
-/// Found with a peak declared whole: `HiGHS` rounded a relaxation a millionth above 100000 up to 100001.
+/// Regression: with an integer peak variable, `HiGHS` rounded a relaxation a millionth above 100000 up to
+/// 100001.
 #[test]
 fn no_bound_passes_the_optimum_by_rounding() {
     let instance = guillotine(16, 100_000, 60, 5);

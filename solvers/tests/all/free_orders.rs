@@ -1,4 +1,4 @@
-//! Least makespans over all orders against trying all of them.
+//! Minimum makespans over all orders, compared with trying every order.
 
 use super::timelines::Draw;
 use plimsoll_model::orders::{Order, OrderProblem, Storage};
@@ -6,7 +6,7 @@ use plimsoll_model::timelines::{Dma, Time, TimedOperator, check_timeline};
 use plimsoll_model::{Budget, Bytes, Claim, OperatorId, Silent, Solver, Stop};
 use plimsoll_solvers::timelines::{ExactTimeline, FreeOrder, exact_orders};
 
-/// Some edges forwards; every operator makes a storage that those after it touch.
+/// A random graph in which every operator produces a storage that its successors touch.
 fn graph(draw: &mut Draw, count: usize) -> OrderProblem {
     let mut edges = Vec::new();
     let mut storages = Vec::new();
@@ -52,7 +52,7 @@ fn free<'a>(draw: &mut Draw, orders: &'a OrderProblem) -> FreeOrder<'a> {
     }
 }
 
-/// The least makespan of the orders that begin so; none where nothing fits.
+/// The minimum makespan of the orders that begin like this; `None` if none fits.
 fn least(input: &FreeOrder<'_>, order: &mut Vec<OperatorId>) -> Option<Time> {
     if order.len() == input.orders.len() {
         let problem = input.timeline(&Order::new(order.clone())).unwrap();

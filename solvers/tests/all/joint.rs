@@ -1,4 +1,4 @@
-//! Order and offsets together, against every order of small problems laid out one by one.
+//! Order and offsets together, compared with a layout of every order of small problems.
 
 use plimsoll_datasets::{AboveLoadParams, hard_above_load};
 use plimsoll_model::orders::{Order, OrderProblem, Storage};
@@ -9,7 +9,8 @@ use plimsoll_model::{
 use plimsoll_solvers::joint::JointExact;
 use plimsoll_solvers::{Exact, JOINT};
 
-/// A small graph: every operator makes one storage, read by some later ones; sizes from 1 to 9, scratch now and then.
+/// A small graph: every operator produces one storage, read by some later ones; sizes from 1 to 9, occasional
+/// scratch.
 fn small(seed: u64) -> JointProblem {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut random = |below: u64| {
@@ -79,7 +80,7 @@ fn every_joint_solver_finds_the_optimum_of_small_problems() {
         let problem = small(seed);
         let optimum = optimum(&problem);
         for entry in JOINT {
-            // The integer program takes its time; a third of the problems will do.
+            // The integer program is slow, so it runs on a third of the problems.
             if entry.name == "ilp" && seed % 3 > 0 {
                 continue;
             }
@@ -92,7 +93,7 @@ fn every_joint_solver_finds_the_optimum_of_small_problems() {
             above_load += u64::from(matches!(outcome.lower_bound.witness, Witness::Search { .. }));
         }
     }
-    assert!(above_load > 10, "only {above_load} proofs rest on more than what is alive");
+    assert!(above_load > 10, "only {above_load} proofs exceed the live bytes");
 }
 
 #[test]
@@ -112,7 +113,7 @@ fn limits_prove_nothing() {
     }
 }
 
-/// Operators that can only run one way, one for each step of an instance and forty more.
+/// Operators with only one order, one for each step of an instance and forty more.
 fn chain(instance: &Instance) -> JointProblem {
     let hull = |at: BufferId| instance.buffer(at).lifespan().hull();
     let n = 40 + instance.ids().map(|at| hull(at).upper.get()).max().unwrap_or(0) as usize;

@@ -1,4 +1,4 @@
-//! Every solver keeps an answer and bounds that hold, however early its time ends or somebody asks it to stop.
+//! Every solver returns a solution and valid bounds, however early it is stopped or cancelled.
 
 use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
 use plimsoll_datasets::{SmallParams, small_instance};
@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Budgets that are over before anything begins.
+/// Budgets that have ended before the start: no time, and cancelled.
 fn ended() -> [Budget; 2] {
     let flag = Arc::new(AtomicBool::new(true));
     [Budget::unlimited().with_time_limit(Duration::ZERO), Budget::unlimited().with_cancel(flag)]
 }
 
-/// What is claimed follows from value and bound, and both hold.
+/// Checks that the claim follows from value and bound, and that both are valid.
 fn check<P: Problem>(name: &str, input: &P::Input, outcome: &Outcome<P>, best: Option<P::Value>) {
     let value = outcome.solution.as_ref().map(|solution| P::value(input, solution));
     assert_eq!(value, outcome.value, "{name}");
@@ -32,8 +32,8 @@ fn check<P: Problem>(name: &str, input: &P::Input, outcome: &Outcome<P>, best: O
     assert!(outcome.claim != Claim::Infeasible, "{name}");
 }
 
-/// Solves with a budget that is over, with few nodes, and without limits; the last is what the others are held against.
-fn judge<P: Problem>(entries: &[Entry<P>], input: &P::Input) {
+/// Solves with an ended budget, with few nodes and without limits, and compares the first two with the last.
+fn compare<P: Problem>(entries: &[Entry<P>], input: &P::Input) {
     let solve = |entry: &Entry<P>, budget: &mut Budget| {
         let solver = (entry.build)(Setup::default());
         match solver.supports(input).and_then(|()| solver.solve(input, budget, &mut Silent)) {
@@ -64,23 +64,23 @@ fn what_is_known_at_the_end_of_the_time_holds() {
     for seed in 0..12 {
         let params = SmallParams { max_size: 50, steps: 12, ..SmallParams::with_features(14, seed % 16) };
         let instance = small_instance(params, seed).with_capacity(None);
-        judge(OFFSETS, &instance);
-        judge(SPLIT_BUFFERS, &instance);
-        judge(SHARED_OBJECTS, &instance);
+        compare(OFFSETS, &instance);
+        compare(SPLIT_BUFFERS, &instance);
+        compare(SHARED_OBJECTS, &instance);
         let capacity = Bytes::new(instance.total_size().get() / 2 + 60);
         if let Ok(problem) = SpillProblem::written_and_read(instance.with_capacity(Some(capacity))) {
-            judge(SPILLING, &problem);
+            compare(SPILLING, &problem);
         }
     }
     for seed in 0..12 {
         let problem = small_order_problem(SmallOrderParams::with_features(7, seed), seed);
-        judge(ORDERS, &problem);
+        compare(ORDERS, &problem);
         let joint = JointProblem::new(problem, Bytes::new(1)).unwrap();
-        judge(JOINT, &joint);
+        compare(JOINT, &joint);
     }
 }
 
-/// So many buffers, all alive at one step and two of them, the first two, exclusive.
+/// The given number of buffers, all live at one step; the first two are exclusive.
 fn wide(buffers: u64) -> Instance {
     let span = Lifespan::single(0, 1).unwrap();
     let all = (0..buffers).map(|at| Buffer::new(at.to_string(), 1 + at % 7, span.clone()));

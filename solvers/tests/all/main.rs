@@ -1,4 +1,4 @@
-//! All tests of this crate in one binary: every further one would link the whole crate once more.
+//! All integration tests of this crate in one binary: each further binary would link the whole crate again.
 
 mod agreement;
 mod extreme_timelines;

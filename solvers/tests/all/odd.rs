@@ -1,5 +1,6 @@
-//! Exact orders of odd graphs: tensors without bytes or readers, states, aliases, repeated reads, operators alone,
-//! equal and huge sizes; and of problems too large for brute force, against a search without any reduction.
+//! Exact orders of unusual graphs: tensors without bytes or readers, states, aliases, repeated reads,
+//! isolated operators, equal and huge sizes. Problems too large for brute force are compared with a search
+//! without any reduction.
 
 use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
 use plimsoll_model::graph::{
@@ -13,7 +14,7 @@ use plimsoll_solvers::orders::{
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// A random graph of at most so many operators.
+/// Builds a random graph with a bounded number of operators.
 struct Draw {
     rng: Xoshiro256PlusPlus,
     sizes: &'static [u64],
@@ -66,7 +67,7 @@ impl Draw {
             }
         }
         let count = [0, 1, 1, 1, 1, 2, 3][self.rng.random_range(0..7)];
-        // No more than fit 63 bits where they are huge.
+        // At most as many as fit 63 bits when sizes are huge.
         let count = if self.made.len() > 28 { 0 } else { count };
         let role = |rng: &mut Xoshiro256PlusPlus| {
             if rng.random_bool(0.1) { Role::Output } else { Role::Activation }
@@ -120,7 +121,8 @@ fn solver(method: Method, reductions: Reductions, rules: OrderRules) -> OrderSol
 
 const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
 
-/// Every method, with reductions that differ, finds and proves the optimum; with few nodes nothing false.
+/// Every method, with different reductions, finds and proves the optimum; with few nodes it claims nothing
+/// false.
 fn agree(problem: &OrderProblem, optimum: Bytes) {
     let (all, rules) = (Reductions::default(), OrderRules::default());
     for method in [Method::Paths, Method::Search, Method::Staged] {
@@ -151,8 +153,8 @@ fn agree(problem: &OrderProblem, optimum: Bytes) {
 fn odd_graphs_agree_with_brute_force() {
     for seed in 0..4_000 {
         let problem = odd(seed, 11);
-        let judge = OrderBrute.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
-        agree(&problem, judge.value.unwrap());
+        let reference = OrderBrute.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
+        agree(&problem, reference.value.unwrap());
     }
 }
 
@@ -165,10 +167,10 @@ fn larger_problems_agree_with_a_search_without_reductions() {
         let params = SmallOrderParams::with_features(12 + seed as usize % 12, seed % 16);
         let problem = if seed % 2 == 0 { odd(seed, 40) } else { small_order_problem(params, seed) };
         let mut budget = Budget::unlimited().with_node_limit(20_000);
-        let judge = solver(Method::Paths, NONE, rules).solve(&problem, &mut budget, &mut Silent).unwrap();
-        if judge.claim == Claim::Optimal {
+        let reference = solver(Method::Paths, NONE, rules).solve(&problem, &mut budget, &mut Silent).unwrap();
+        if reference.claim == Claim::Optimal {
             solved += 1;
-            agree(&problem, judge.value.unwrap());
+            agree(&problem, reference.value.unwrap());
         }
     }
     assert!(solved > 300, "{solved}");

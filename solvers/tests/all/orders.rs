@@ -1,4 +1,5 @@
-//! Exact orders agree with brute force on thousands of small problems, and prove optima on graphs like real ones.
+//! Exact orders agree with brute force on thousands of small problems, and prove optima on graphs shaped like
+//! real ones.
 
 use crate::graphs::{Wiring, cells, densenet, inception, llama, randwire, resnet, shufflenet, small, unet};
 use plimsoll_model::orders::OrderProblem;
@@ -28,10 +29,10 @@ fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
     OrderSolver::new(Setup::default(), method).with_params(params)
 }
 
-/// No reductions.
+/// All reductions off.
 const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
 
-/// The optimum by brute force equals that of every method with every switch off in turn.
+/// Every method finds the optimum of brute force, with each switch off in turn.
 #[test]
 fn all_methods_agree_with_brute_force() {
     let changes: [Change; 10] = [
@@ -48,20 +49,20 @@ fn all_methods_agree_with_brute_force() {
     ];
     for seed in 0..3000 {
         let problem = small(1 + seed as usize % 11, seed);
-        let judge = checked(&problem, &OrderBrute, &mut Budget::unlimited());
-        assert_eq!(judge.claim, Claim::Optimal);
+        let reference = checked(&problem, &OrderBrute, &mut Budget::unlimited());
+        assert_eq!(reference.claim, Claim::Optimal);
         for method in [Method::Paths, Method::Search, Method::Staged] {
             for (at, change) in changes.iter().enumerate() {
                 let outcome = checked(&problem, &params(method, *change), &mut Budget::unlimited());
                 let found = (outcome.claim, outcome.value, outcome.lower_bound.value);
-                let wanted = (judge.claim, judge.value, judge.lower_bound.value);
+                let wanted = (reference.claim, reference.value, reference.lower_bound.value);
                 assert_eq!(found, wanted, "seed {seed}, {method:?}, change {at}");
             }
         }
     }
 }
 
-/// Proves the best order, however long that takes.
+/// Proves the best order without any limit.
 fn proved(problem: &OrderProblem) {
     let started = Instant::now();
     let solver = (ORDERS[0].build)(Setup::default());
@@ -148,12 +149,12 @@ fn larger_graphs() {
     proved(&densenet(&[100, 200, 400, 100], 32));
 }
 
-/// Every entry of the registry, the integer program among them, on fewer problems.
+/// Every entry of the registry, including the integer program, on fewer problems.
 #[test]
 fn the_registry_agrees_with_brute_force() {
     for seed in 0..150 {
         let problem = small(1 + seed as usize % 9, seed + 10_000);
-        let judge = checked(&problem, &OrderBrute, &mut Budget::unlimited());
+        let reference = checked(&problem, &OrderBrute, &mut Budget::unlimited());
         for entry in ORDERS {
             let solver = (entry.build)(Setup { seed, threads: 1, ..Setup::default() });
             assert_eq!(solver.name(), entry.name);
@@ -161,7 +162,7 @@ fn the_registry_agrees_with_brute_force() {
             let found = (outcome.claim, outcome.value, outcome.lower_bound.value);
             assert_eq!(
                 found,
-                (Claim::Optimal, judge.value, judge.lower_bound.value),
+                (Claim::Optimal, reference.value, reference.lower_bound.value),
                 "{} {seed}",
                 entry.name
             );
@@ -223,10 +224,10 @@ fn nothing_to_order_is_proved_too() {
     }
 }
 
-/// A switch.
+/// A modification of the parameters.
 type Change = fn(&mut OrderParams);
 
-/// Nodes and seconds with one part switched off each.
+/// Nodes and seconds with one technique switched off at a time.
 #[test]
 #[ignore = "prints a table"]
 fn ablation() {

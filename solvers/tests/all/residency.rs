@@ -1,4 +1,4 @@
-//! Resident weights against trying every set of them.
+//! Resident weights compared with trying every set of them.
 
 use plimsoll_heuristics::timelines::{Worth, resident_sets, residents};
 use plimsoll_model::graph::{Control, GraphBuilder, Operator, Role, Tensor};
@@ -18,7 +18,7 @@ fn exact() -> Box<dyn Solver<Timelines>> {
     (entry.build)(Setup::default())
 }
 
-/// A chain whose operators read one of `count` weights each, or none.
+/// A chain whose operators each read one of `count` weights, or none.
 fn chain(rng: &mut StdRng, machine: &Machine) -> OverlapProgram {
     let mut builder = GraphBuilder::new("chain");
     let body = builder.body();
@@ -95,7 +95,7 @@ fn regions(rng: &mut StdRng, machine: &Machine) -> OverlapProgram {
     OverlapProgram::new(&graph, &regions, machine, options).unwrap()
 }
 
-/// A graph that grows.
+/// A graph under construction.
 struct Draw {
     builder: GraphBuilder,
     weights: Vec<TensorId>,
@@ -103,7 +103,7 @@ struct Draw {
 }
 
 impl Draw {
-    /// So many operators one after the other; the last makes a tensor of this role.
+    /// Appends a chain of the given number of operators; the last produces a tensor of this role.
     fn chain(
         &mut self,
         rng: &mut StdRng,
@@ -130,7 +130,7 @@ impl Draw {
     }
 }
 
-/// The least makespan with these blocks on chip; none where something does not fit.
+/// The minimum makespan with these blocks resident; `None` if something does not fit.
 fn least(program: &OverlapProgram, machine: &Machine, set: &[usize]) -> Option<Time> {
     let program = program.with_resident(machine, set).ok()?;
     let mut times = Vec::new();

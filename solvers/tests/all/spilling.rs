@@ -1,4 +1,4 @@
-//! Spilling against trying every choice; irreducible sets against leaving out every buffer.
+//! Spilling compared with trying every choice; irreducible sets checked by removing every buffer.
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
@@ -10,7 +10,7 @@ use plimsoll_solvers::{BruteForce, SPILLING};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// A small instance with odd features and a capacity that mostly does not suffice.
+/// A small instance with unusual features and a capacity that usually does not suffice.
 fn small(seed: u64) -> SpillProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5111);
     let instance = small_instance(SmallParams::with_features(rng.random_range(1..8), seed), seed);
@@ -30,7 +30,7 @@ fn small(seed: u64) -> SpillProblem {
     SpillProblem::new(instance.with_capacity(Some(Bytes::new(capacity))), traffic).unwrap()
 }
 
-/// True where some layout is within the capacity, by trying all orders.
+/// Whether some layout is within the capacity, by trying all orders.
 fn fits_by_brute_force(instance: &Instance) -> bool {
     let outcome = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
     assert_eq!(outcome.stop, Stop::Completed);
@@ -41,7 +41,7 @@ fn chosen(instance: &Instance, mask: u32) -> Vec<BufferId> {
     instance.ids().filter(|id| mask >> id.index() & 1 == 1).collect()
 }
 
-/// The least traffic over all choices of what stays.
+/// The minimum traffic over all choices of buffers that stay.
 fn least(problem: &SpillProblem) -> Option<Bytes> {
     let instance = problem.instance();
     let mut best = None;
@@ -98,7 +98,7 @@ fn heuristics_are_valid_and_never_below_the_optimum() {
     }
 }
 
-/// Checks from the definition that a set does not fit, and fits without any of its buffers.
+/// Checks from the definition that a set does not fit, but fits without any one of its buffers.
 fn assert_irreducible(instance: &Instance, set: &[BufferId]) {
     assert!(!fits_by_brute_force(&instance.induced(set)), "{set:?} fits");
     for gone in set {
@@ -190,7 +190,7 @@ fn empty_and_enormous_problems_are_answered() {
     ] {
         let expected = least(&problem);
         for entry in SPILLING {
-            // Numbers of this size are beyond what an integer program in floating point may claim.
+            // Numbers of this size exceed what an integer program in floating point may prove.
             if entry.name == "ilp" && problem.total().get() > 1 << 40 {
                 continue;
             }
@@ -204,13 +204,13 @@ fn empty_and_enormous_problems_are_answered() {
     assert_eq!(<Spilling as plimsoll_model::Problem>::NAME, "spilling");
 }
 
-/// The README's example, and so many buffers beside it that a row of floating-point numbers loses them.
+/// One large buffer and so many small ones that a floating-point row loses the small ones.
 #[test]
 fn small_numbers_beside_large_ones_are_not_lost() {
     let buffer = |name: String, size: u64, (lower, upper): (u64, u64)| {
         Buffer::new(name, size, Lifespan::single(lower, upper).unwrap())
     };
-    // One large buffer that costs a lot and many small ones that cost nothing: the small ones make up what is missing.
+    // One large, expensive buffer and many small ones without cost: the small ones cover the shortfall.
     let (large, small, count) = (10_000_000_000_000u64, 2_000u64, 600u64);
     let capacity = large;
     let mut buffers =

@@ -1,4 +1,4 @@
-//! Layouts of split buffers against all colourings of small instances.
+//! Layouts of split buffers compared with all colourings of small instances.
 
 use plimsoll_datasets::{SmallParams, patent, small_instance};
 use plimsoll_model::structure::{Relation, Structure};
@@ -11,7 +11,7 @@ use plimsoll_solvers::bounds::clique_bound;
 use plimsoll_solvers::clique::heaviest_clique;
 use std::collections::HashMap;
 
-/// The fewest stable sets that serve what is left.
+/// The minimum number of stable sets that cover the remaining demands.
 fn least(left: Vec<u64>, stable: &[u32], known: &mut HashMap<Vec<u64>, u64>) -> u64 {
     let Some(first) = left.iter().position(|&units| units > 0) else { return 0 };
     if let Some(&found) = known.get(&left) {
@@ -23,12 +23,12 @@ fn least(left: Vec<u64>, stable: &[u32], known: &mut HashMap<Vec<u64>, u64>) -> 
         let served = served.map(|(at, &units)| units.saturating_sub(u64::from(set >> at & 1)));
         1 + least(served.collect(), stable, known)
     });
-    let best = best.min().expect("everybody alone is stable");
+    let best = best.min().expect("a single buffer is stable");
     known.insert(left, best);
     best
 }
 
-/// The fewest addresses: one stable set after the other, the first buffer that is left always served.
+/// The minimum number of addresses: one stable set at a time, always including the first remaining buffer.
 fn brute(instance: &Instance) -> u64 {
     let n = instance.len();
     let conflict = |a: usize, b: usize| instance.conflict(BufferId::at(a), BufferId::at(b));
@@ -74,7 +74,7 @@ fn agrees_with_all_colourings() {
     assert!(proved >= 590, "{proved}");
 }
 
-/// What structure derives is a partial order: one flow, proved by a clique.
+/// Derived conflict relations are partial orders: one flow settles them, proved by a clique.
 #[test]
 fn conflicts_from_structure_are_settled_by_cliques() {
     for seed in 0..60 {
@@ -105,7 +105,7 @@ fn conflicts_from_structure_are_settled_by_cliques() {
     }
 }
 
-/// Cycles of odd length are the smallest graphs whose cliques do not tell.
+/// Odd cycles are the smallest graphs whose cliques do not determine the optimum.
 #[test]
 fn odd_cycles_need_more_than_their_cliques() {
     for (n, size, expected) in
@@ -123,7 +123,7 @@ fn odd_cycles_need_more_than_their_cliques() {
     }
 }
 
-/// Tables without any order of time, where cliques often tell too little.
+/// Conflict tables without any order of time, where cliques are often not tight.
 #[test]
 fn agrees_with_all_colourings_of_tables() {
     let (mut proved, mut beyond_cliques, mut raw) = (0, 0, 1u64);
@@ -134,7 +134,7 @@ fn agrees_with_all_colourings_of_tables() {
     for round in 0..150 {
         let n = 5 + round % 3;
         let buffers: Vec<_> = (0..n).map(|at| (at.to_string(), Bytes::new(2 + below(2)))).collect();
-        // A cycle, so that there is something odd, and a few chords.
+        // A cycle, so that the graph is not perfect, and a few chords.
         let mut edges: Vec<(usize, usize)> = (0..n).map(|at| (at, (at + 1) % n)).collect();
         for a in 0..n {
             for b in a + 2..n {
@@ -162,7 +162,7 @@ fn every_feature_is_answered() {
         let outcome = solve(&instance);
         let again = solve(&instance);
         assert_eq!(outcome.solution, again.solution);
-        // Capacities around what was found.
+        // Capacities around the value found.
         let value = outcome.value.unwrap();
         let fits = instance.clone().with_capacity(Some(value));
         let found = ScatteredExact::default().solve(&fits, &mut Budget::unlimited(), &mut Silent).unwrap();

@@ -1,4 +1,4 @@
-//! Placements over tiers against all choices of small random problems, and against each other on larger ones.
+//! Memory tiers compared with all choices of small random problems, and across solvers on larger ones.
 
 use plimsoll_datasets::{AboveLoadParams, late_above_load};
 use plimsoll_model::run::audit;
@@ -10,7 +10,7 @@ use plimsoll_model::{
     Budget, Bytes, Claim, Entry, Kind, Outcome, Setup, Silent, SolveError, Stop, UnitId, load,
 };
 
-/// Numbers that look random, the same everywhere.
+/// A deterministic pseudorandom generator.
 struct Draw(u64);
 
 impl Draw {
@@ -22,7 +22,7 @@ impl Draw {
     }
 }
 
-/// `count` tensors over `steps` steps; `tiers` tiers of which the last is off chip, with room for all if `roomy`.
+/// `count` tensors over `steps` steps; the last of `tiers` tiers is off-chip and holds everything if `roomy`.
 fn random(seed: u64, count: usize, steps: usize, tiers: usize, roomy: bool) -> TierProblem {
     let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let spaces = (0..tiers).map(|at| {
@@ -69,7 +69,7 @@ fn placers() -> impl Iterator<Item = &'static Entry<Tiers>> {
     plimsoll_heuristics::TIERS.iter().chain(plimsoll_solvers::TIERS)
 }
 
-/// Solves and checks everything an outcome says.
+/// Solves and checks everything that the outcome claims.
 fn solve(entry: &Entry<Tiers>, problem: &TierProblem, budget: &mut Budget) -> Outcome<Tiers> {
     let placer = (entry.build)(Setup::default());
     let found = placer.solve(problem, budget, &mut Silent).unwrap();
@@ -95,23 +95,31 @@ fn all_agree_with_all_choices() {
         let problem = random(seed, 3 + seed as usize % 5, 6, 2 + seed as usize % 3, roomy);
         for addresses in [Addresses::Counted, Addresses::Placed] {
             let problem = problem.clone().with_addresses(addresses);
-            let judge = solve(named("brute-force"), &problem, &mut Budget::unlimited());
+            let reference = solve(named("brute-force"), &problem, &mut Budget::unlimited());
             for entry in placers() {
                 let found = solve(entry, &problem, &mut Budget::unlimited());
                 if let Some(time) = found.value {
-                    assert!(Some(time) >= judge.value && judge.value.is_some(), "{} {seed}", entry.name);
+                    assert!(
+                        Some(time) >= reference.value && reference.value.is_some(),
+                        "{} {seed}",
+                        entry.name
+                    );
                 }
-                if let Some(least) = judge.value {
+                if let Some(least) = reference.value {
                     assert!(found.lower_bound.value <= least, "{} {seed} {addresses:?}", entry.name);
                     assert_ne!(found.claim, Claim::Infeasible, "{} {seed}", entry.name);
                 }
                 if entry.kind == Kind::Exact {
-                    assert_eq!(found.value, judge.value, "{} {seed} {addresses:?} {problem:?}", entry.name);
-                    assert_eq!(found.claim, judge.claim, "{} {seed} {addresses:?}", entry.name);
+                    assert_eq!(
+                        found.value, reference.value,
+                        "{} {seed} {addresses:?} {problem:?}",
+                        entry.name
+                    );
+                    assert_eq!(found.claim, reference.claim, "{} {seed} {addresses:?}", entry.name);
                 }
             }
-            infeasible += usize::from(judge.claim == Claim::Infeasible);
-            tight += usize::from(judge.lower_bound.witness.to_string().contains("search"));
+            infeasible += usize::from(reference.claim == Claim::Infeasible);
+            tight += usize::from(reference.lower_bound.witness.to_string().contains("search"));
         }
     }
     assert!(tight > 25 && infeasible > 3, "{tight} {infeasible}");
@@ -185,7 +193,7 @@ fn two_tiers(capacity: u64, tensors: Vec<TierTensor>, addresses: Addresses) -> T
     TierProblem::new("two", spaces, steps.collect(), tensors, addresses).unwrap()
 }
 
-/// Instances whose least peak is above their load, in a memory of the size of the load.
+/// Instances whose minimum peak exceeds their load, in a memory of the size of the load.
 #[test]
 fn what_fits_by_bytes_may_find_no_addresses() {
     let mut apart = 0;

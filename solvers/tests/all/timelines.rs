@@ -1,4 +1,4 @@
-//! Exact timelines against trying everything.
+//! Exact timelines compared with exhaustive search.
 
 use plimsoll_heuristics::TIMELINES as HEURISTICS;
 use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem, check_timeline, time_bound};
@@ -7,7 +7,7 @@ use plimsoll_solvers::timelines::ExactTimeline;
 #[cfg(feature = "ilp")]
 use plimsoll_solvers::timelines::TimelineIlp;
 
-/// The same numbers on any machine.
+/// A deterministic pseudorandom generator, the same on any machine.
 pub struct Draw(pub u64);
 
 impl Draw {
@@ -17,15 +17,15 @@ impl Draw {
     }
 }
 
-/// What problems are drawn from.
+/// The distribution of random problems.
 #[derive(Clone, Copy)]
 struct Kind {
-    /// Numbers are below this.
+    /// Upper limit of the numbers, exclusive.
     most: u64,
     channels: u64,
     /// Weights are multiples of this, so that some are equal.
     step: u64,
-    /// Bytes above what one operator needs, at most.
+    /// Upper limit of the bytes beyond the need of one operator.
     room: u64,
     /// Buffers begin at multiples of this.
     alignment: u64,
@@ -33,7 +33,7 @@ struct Kind {
     bandwidth: u64,
 }
 
-/// A byte takes a picosecond.
+/// One byte takes one picosecond.
 const BYTE: u64 = 1_000_000_000_000;
 
 const PLAIN: Kind = Kind { most: 5, channels: 2, step: 1, room: 12, alignment: 1, bandwidth: BYTE };
@@ -56,7 +56,7 @@ fn drawn(draw: &mut Draw, count: u64, kind: Kind) -> TimelineProblem {
     TimelineProblem::new("p", operators, dma, capacity, Bytes::new(alignment)).unwrap()
 }
 
-/// When operators compute if transfers start then: as early as they can.
+/// The computing times of operators for given transfer starts: as early as possible.
 fn computed(problem: &TimelineProblem, starts: &[(usize, u64)]) -> Vec<(u64, u64)> {
     let mut end = 0;
     let operators = problem.operators().iter().enumerate().map(|(at, one)| {
@@ -88,7 +88,7 @@ fn finds_addresses(problem: &TimelineProblem, buffers: &[(usize, usize)], placed
         })
 }
 
-/// The least makespan with whole numbers below `horizon` as starting times, by trying all of them and all addresses.
+/// The minimum makespan over all integer start times below `horizon` and all addresses.
 fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
     fn fits(problem: &TimelineProblem, starts: &[(usize, u64)], spans: &[(u64, u64)]) -> bool {
         let load = |at: usize| problem.load(at).unwrap().get();
@@ -101,7 +101,7 @@ fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
             .map(|&(at, start)| (spans.iter().position(|span| span.1 > start).unwrap_or(at).min(at), at));
         let buffers: Vec<(usize, usize)> = buffers.collect();
         channels && {
-            // Counted first: that is quick.
+            // Counted memory first, because it is fast.
             let counted = (0..problem.len()).all(|at| {
                 let held = buffers.iter().filter(|&&(first, last)| first <= at && at <= last);
                 let held: u64 = held.map(|&(_, last)| problem.buffer(last).get()).sum();
@@ -136,7 +136,8 @@ fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
     best
 }
 
-/// The least makespan over all orders of transfers, each as early as memory counted lets it, on the channel free first.
+/// The minimum makespan over all orders of transfers, each as early as counted memory allows, on the channel
+/// free first.
 fn counted(problem: &TimelineProblem, starts: &mut Vec<(usize, u64)>, best: &mut u64) {
     let load = |at: usize| problem.load(at).unwrap().get();
     if starts.len() == problem.weighted().len() {
@@ -233,8 +234,8 @@ fn exact_equals_the_best_of_all_orders() {
     assert!(searched >= 300 && unplaced >= 50, "{searched} by search, {unplaced} without addresses");
 }
 
-/// The least makespan where every operator's weights come by DMA or by a copy, with whole numbers as starting times, by
-/// trying all; memory is counted.
+/// The minimum makespan if weights arrive by DMA or by a copy, over all integer start times; memory is
+/// counted.
 fn least_with_copies(problem: &TimelineProblem, horizon: u64) -> u64 {
     /// Operator, whether copied, start, end.
     type Fetch = (usize, bool, u64, u64);
@@ -298,14 +299,14 @@ fn bounds_allow_for_copies() {
         let p = drawn(&mut draw, count, Kind { most: 4, channels: 2, step: 1, room: 12, ..PLAIN })
             .with_copy(rate)
             .unwrap();
-        // Trying all looks at memory while operators compute, which takes time there.
+        // Exhaustive search checks memory while operators compute, so each must take time.
         if p.operators().iter().any(|one| one.compute == Time::ZERO) {
             continue;
         }
         let found = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
         let makespan = found.value.unwrap().get();
         assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
-        // One more, so that what is found lies within.
+        // One more, so that the makespan found is within the range.
         let least = least_with_copies(&p, makespan + 1);
         let bound = time_bound(&p).value.get();
         assert!(bound <= least && least <= makespan, "round {round}: {bound}, {least}, {makespan} of {p:?}");
@@ -343,7 +344,7 @@ fn exact_is_no_worse_than_any_schedule() {
 }
 
 #[test]
-fn limits_end_the_search_and_too_little_memory_is_told() {
+fn limits_end_the_search_and_too_little_memory_is_reported() {
     let mut draw = Draw(11);
     let p = drawn(&mut draw, 40, Kind { most: 60, channels: 2, step: 1, room: 180, ..PLAIN });
     let found = ExactTimeline.solve(&p, &mut Budget::unlimited().with_node_limit(3), &mut Silent).unwrap();
@@ -377,7 +378,7 @@ fn the_integer_program_agrees() {
         searched += u32::from(found.lower_bound.value > time_bound(&p).value);
     }
     assert!(searched >= 5, "{searched} by HiGHS");
-    // Long times: the bound is one of coarser units, and never above the least makespan.
+    // Long times: the bound uses coarser units and never exceeds the minimum makespan.
     for round in 0..30 {
         let p = drawn(&mut draw, 4, Kind { most: 1 << 40, channels: 2, step: 1, room: 1 << 40, ..PLAIN });
         let exact = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
@@ -392,7 +393,7 @@ fn the_integer_program_agrees() {
     ));
 }
 
-/// Two channels with so many units of time that their sums are looked at in coarser ones.
+/// Two channels with so many units of time that sums are tracked in coarser units.
 #[test]
 fn long_times_are_searched_exactly() {
     let mut draw = Draw(17);
@@ -400,7 +401,7 @@ fn long_times_are_searched_exactly() {
     for round in 0..30 {
         let count = 4 + draw.below(3);
         let kind = Kind { most: 1 << 30, channels: 2, step: 1, room: 1 << 20, ..PLAIN };
-        // Roomy on even rounds, so that all orders find addresses.
+        // Ample memory on even rounds, so that all orders have addresses.
         let p =
             drawn(&mut draw, count, Kind { room: if round % 2 == 0 { 1 << 31 } else { kind.room }, ..kind });
         let found = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();

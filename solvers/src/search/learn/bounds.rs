@@ -1,4 +1,4 @@
-//! How much lies at least below and above each buffer, and why.
+//! Lower bounds on the height below and above each buffer, with explanations.
 
 use super::LearnRules;
 use super::problem::{Lit, MOST_TOGETHER, Problem};
@@ -6,18 +6,18 @@ use std::collections::{BinaryHeap, VecDeque};
 
 const NONE: u32 = u32::MAX;
 
-/// A bound that was raised, with those that must be stacked for it: `reason.0..reason.1` of `stacked`.
+/// A raised bound, with the buffers that must be stacked for it: `reason.0..reason.1` of `stacked`.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     node: u32,
     value: i64,
-    /// The entry of the node before.
+    /// The previous entry of the same node.
     before: u32,
     reason: (u32, u32),
 }
 
-/// Two nodes per buffer: twice its number for what lies below it, plus one for what lies above it. Upside down, above
-/// is below; so on *side* 1 everything is read with orders reversed.
+/// Two nodes per buffer: `2 b` for the height below it and `2 b + 1` for the height above it. Upside down,
+/// above becomes below, so on *side* 1 all orders are reversed.
 #[derive(Clone, Debug)]
 pub(super) struct Bounds<'p> {
     problem: &'p Problem,
@@ -27,17 +27,17 @@ pub(super) struct Bounds<'p> {
     latest: Vec<u32>,
     entries: Vec<Entry>,
     stacked: Vec<u32>,
-    /// Entries that hold for good.
+    /// Entries up to this index are permanent.
     root: u32,
-    /// Nodes to look at again.
+    /// Nodes to propagate again.
     dirty: VecDeque<u32>,
     is_dirty: Vec<bool>,
-    /// What explanations ask of entries, 0 for nothing.
+    /// Value demanded of each entry by the current explanation, 0 for none.
     wanted: Vec<i64>,
     heap: BinaryHeap<u32>,
 }
 
-/// Buffers that must be stacked.
+/// The buffers that must be stacked.
 #[derive(Clone, Copy, Debug)]
 struct Stack {
     buffers: [u32; MOST_TOGETHER],
@@ -58,7 +58,7 @@ impl Default for Stack {
     }
 }
 
-/// What must be explained: that a node is at least so high.
+/// A fact to explain: the node has at least this height.
 pub(super) type Demand = (usize, i64);
 
 impl<'p> Bounds<'p> {
@@ -79,12 +79,12 @@ impl<'p> Bounds<'p> {
         }
     }
 
-    /// How many entries there are: a mark to go back to, or to explain up to.
+    /// The number of entries: a mark to undo to, or to explain up to.
     pub fn mark(&self) -> u32 {
         self.entries.len() as u32
     }
 
-    /// What is there now holds for good.
+    /// Makes all current entries permanent.
     pub fn settle(&mut self) {
         self.root = self.mark();
     }
@@ -101,7 +101,7 @@ impl<'p> Bounds<'p> {
         Some(node)
     }
 
-    /// Back to a mark; nothing is left to look at.
+    /// Undoes to a mark and clears the queue.
     pub fn undo(&mut self, mark: u32) {
         while self.mark() > mark {
             let entry = self.entries.pop().expect("there are more than at the mark");
@@ -113,10 +113,11 @@ impl<'p> Bounds<'p> {
         while self.next_dirty().is_some() {}
     }
 
-    /// Raises a node to what those before it in one of its cliques ask for; true where it rose.
+    /// Raises a node to the bound implied by its predecessors in one of its cliques; returns whether it rose.
     ///
-    /// All of a set of buffers alive together lie below a buffer: it lies at least as high as the lowest of them
-    /// may, plus all their sizes. The best set holds all whose bound is above some threshold.
+    /// All of a set of simultaneously live buffers lie below a buffer. It then lies at least as high as the
+    /// lowest possible offset among them plus all their sizes. The best set contains all buffers whose bound
+    /// exceeds some threshold.
     pub fn update(&mut self, node: usize, truth: &[i8]) -> bool {
         let (buffer, side) = (node / 2, node % 2);
         let problem = self.problem;
@@ -127,7 +128,7 @@ impl<'p> Bounds<'p> {
             let k = clique.members.len();
             let mut count = 0;
             for (i, &other) in clique.members.iter().enumerate() {
-                // Whether the other lies below, or above on side 1.
+                // Whether the other buffer lies below, or above on side 1.
                 if i != at as usize && truth[(clique.below[i * k + at as usize] ^ side as Lit) as usize] > 0 {
                     row[count] = (self.value[2 * other as usize + side], other);
                     count += 1;
@@ -194,8 +195,8 @@ impl<'p> Bounds<'p> {
         *wanted = value.max(*wanted);
     }
 
-    /// Adds to `literals` orders from which the demands follow, all known when there were `limit` entries. Where less
-    /// would do than what is known, the smallest are left out.
+    /// Adds to `literals` a set of orders that implies the demands, using only the first `limit` entries. If
+    /// less suffices, the smallest buffers are omitted.
     pub fn explain(&mut self, demands: &[Demand], limit: u32, literals: &mut Vec<Lit>) {
         self.wanted.resize(self.entries.len(), 0);
         for &demand in demands {
@@ -210,7 +211,7 @@ impl<'p> Bounds<'p> {
             reason.clear();
             reason.extend(&self.stacked[entry.reason.0 as usize..entry.reason.1 as usize]);
             reason.sort_unstable_by_key(|&b| problem.size[b as usize]);
-            // One at least must stay: the height asked for may be its own.
+            // At least one must stay: the demanded height may be its own.
             let (mut spare, mut left) = (entry.value - wanted, reason.len());
             reason.retain(|&b| {
                 let drop = problem.size[b as usize] <= spare && left > 1 && self.rules.shorten;

@@ -1,29 +1,29 @@
-//! Clauses: which literals hold, and what follows.
+//! The clause database: unit propagation with two watched literals.
 
 use super::problem::Lit;
 
-/// A clause by its place in the arena: its length, its distance measure, its literals.
+/// A clause by its position in the arena: length, number of levels, literals.
 pub(super) type Place = u32;
 
 /// Words before the literals of a clause.
 const HEAD: usize = 2;
 
-/// Marks clauses that are part of the problem.
+/// Marks clauses of the problem.
 const FIXED: u32 = 0;
 
-/// A clause to look at when a literal becomes false, with another literal of it that may already hold.
+/// A clause to visit when a literal becomes false, with another of its literals that may already be true.
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     clause: Place,
     other: Lit,
 }
 
-/// All clauses, watched by two literals each.
+/// All clauses, each watched by two literals.
 #[derive(Clone, Debug)]
 pub(super) struct Clauses {
     arena: Vec<u32>,
     watches: Vec<Vec<Watch>>,
-    /// Clauses learnt and kept.
+    /// Number of learnt clauses that are kept.
     pub learnt: usize,
 }
 
@@ -32,8 +32,8 @@ impl Clauses {
         Self { arena: Vec::new(), watches: vec![Vec::new(); 2 * vars], learnt: 0 }
     }
 
-    /// Adds a clause of at least two literals. The first two are watched. `levels`: how many levels its literals are
-    /// from, 0 for a clause of the problem.
+    /// Adds a clause of at least two literals and watches the first two. `levels` is the number of decision
+    /// levels of its literals, 0 for a clause of the problem.
     pub fn add(&mut self, literals: &[Lit], levels: u32) -> Place {
         assert!(literals.len() >= 2);
         let clause = self.arena.len() as Place;
@@ -50,8 +50,8 @@ impl Clauses {
         &self.arena[at + HEAD..at + HEAD + self.arena[at] as usize]
     }
 
-    /// What follows from `lit` being true: `imply` is given each literal with its clause. `Some` with a clause that is
-    /// false.
+    /// Propagates `lit` being true: `imply` receives each implied literal with its clause. Returns a
+    /// falsified clause, if any.
     pub fn follow(
         &mut self,
         lit: Lit,
@@ -103,8 +103,8 @@ impl Clauses {
         broken
     }
 
-    /// Forgets the worse half of what was learnt, and whatever holds anyway. Only where all that is true is true for
-    /// good and has been followed.
+    /// Drops the worse half of the learnt clauses and all satisfied ones. Requires that all true literals are
+    /// permanent and propagated.
     pub fn reduce(&mut self, truth: &[i8], keep: usize) {
         let arena = std::mem::take(&mut self.arena);
         let mut clauses: Vec<(u32, u32, usize)> = Vec::new();
@@ -113,7 +113,7 @@ impl Clauses {
             clauses.push((arena[at + 1], arena[at], at));
             at += HEAD + arena[at] as usize;
         }
-        // Clauses of the problem come first; of those learnt the later ones where they are equally good.
+        // Clauses of the problem rank first; of equally good learnt clauses the later ones.
         let mut ranked = clauses.clone();
         ranked.sort_by_key(|&(levels, length, at)| (levels, length, std::cmp::Reverse(at)));
         let fixed = ranked.partition_point(|&(levels, ..)| levels == FIXED);

@@ -1,4 +1,4 @@
-//! The search itself.
+//! The clause-learning search.
 
 use super::LearnRules;
 use super::bounds::{Bounds, Demand};
@@ -10,50 +10,50 @@ use plimsoll_model::{Budget, Stop};
 
 #[derive(Clone, Copy, Debug)]
 enum Reason {
-    /// Chosen, or for good.
+    /// A decision, or permanent.
     None,
-    /// All others of the clause are false.
+    /// All other literals of the clause are false.
     Clause(Place),
-    /// The other way round the two would not fit, by the bounds when there were so many entries.
+    /// The opposite order would exceed the capacity, by the bounds with this many entries.
     Bounds(u32),
 }
 
 enum Conflict {
     Clause(Place),
-    /// What lies below and above the buffer leaves no room for it.
+    /// The height below and above the buffer leaves no space for it.
     Room(usize),
 }
 
-/// How a run ended.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LearnEnd {
-    /// Offsets in units of a layout within the capacity, with their peak.
+    /// Offsets of a layout within the capacity and its peak, units.
     Fits {
-        /// An offset per buffer, by the numbering of [`Reduced`].
+        /// Offset per buffer, in the numbering of [`Reduced`].
         offsets: Vec<i64>,
         /// Units.
         peak: i64,
     },
     /// There is no layout within the capacity.
     Impossible,
-    /// The budget ran out.
+    /// The budget ended.
     Stopped(Stop),
 }
 
-/// Nodes that a conflict counts as: about as long as so many states of a sweep.
+/// Nodes charged per conflict, which takes about as long as this many states of a sweep.
 const NODES_PER_CONFLICT: u64 = 64;
 
 /// Conflicts of the shortest run.
 const SHORTEST_RUN: u64 = 100;
 
-/// Clauses learnt that are kept at first, and how many more after each clean-up.
+/// Learnt clauses kept initially, and the increase after each reduction.
 const KEPT: usize = 4_000;
 const MORE_KEPT: usize = 500;
 
-/// How much less a conflict counts than the one after it.
+/// Activity decay per conflict.
 const DECAY: f64 = 0.95;
 
-/// Searches for layouts within a capacity that may be lowered; what was learnt stays.
+/// Searches for layouts within a capacity that may be lowered; learnt clauses are kept.
 #[derive(Clone, Debug)]
 pub struct Engine<'p> {
     problem: &'p Problem,
@@ -61,18 +61,18 @@ pub struct Engine<'p> {
     bounds: Bounds<'p>,
     clauses: Clauses,
     heap: Heap,
-    /// By literal: 1 true, -1 false, 0 open.
+    /// By literal: 1 true, -1 false, 0 unassigned.
     truth: Vec<i8>,
     phase: Vec<bool>,
     level: Vec<u32>,
     reason: Vec<Reason>,
     trail: Vec<Lit>,
     followed: usize,
-    /// Lengths of trail and bounds where each level begins.
+    /// Lengths of trail and bounds at the start of each level.
     levels: Vec<(usize, u32)>,
     seen: Vec<bool>,
     conflicts: u64,
-    /// Conflicts at which the run ends, and how many runs there were.
+    /// Conflict count at which the run ends, and the number of runs.
     run_until: u64,
     runs: u64,
     most_learnt: usize,
@@ -80,7 +80,7 @@ pub struct Engine<'p> {
 }
 
 impl<'p> Engine<'p> {
-    /// For layouts of at most `capacity` units.
+    /// Creates a search for layouts of at most `capacity` units.
     pub fn new(problem: &'p Problem, reduced: &Reduced, capacity: i64, rules: LearnRules) -> Self {
         let vars = problem.vars;
         let activity = |&(a, b): &(u32, u32)| {
@@ -118,8 +118,9 @@ impl<'p> Engine<'p> {
         engine
     }
 
-    /// Twins lie in the order of their numbers. Upside down a layout is a layout: of the two largest buffers that
-    /// conflict the first lies below; not of two that have twins, whose numbers mean something already.
+    /// Orders twins by number. A layout turned upside down is a layout, so of the two largest conflicting
+    /// buffers the first may lie below. Buffers with twins are excluded, because their order is already
+    /// fixed.
     fn break_symmetry(&mut self, reduced: &Reduced) {
         let n = reduced.len();
         let mut has_twin = vec![false; n];
@@ -161,26 +162,26 @@ impl<'p> Engine<'p> {
         self.capacity
     }
 
-    /// How many runs were restarted.
+    /// Number of restarts plus one.
     pub fn runs(&self) -> u64 {
         self.runs
     }
 
-    /// Orders to try first: those of a layout.
+    /// Sets the preferred orders to those of a layout.
     pub fn suggest(&mut self, offsets: &[i64]) {
         for (phase, &(a, b)) in self.phase.iter_mut().zip(&self.problem.pairs) {
             *phase = offsets[a as usize] < offsets[b as usize];
         }
     }
 
-    /// Every bound against the capacity, for good.
+    /// Checks every bound against the capacity, permanently.
     fn look_everywhere(&mut self) {
         for node in 0..self.bounds.value.len() {
             self.impossible |= self.look_at(node).is_some();
         }
     }
 
-    /// Searches until there is an answer or the budget is spent.
+    /// Searches until there is a result or the budget ends.
     pub fn run(&mut self, budget: &mut Budget) -> LearnEnd {
         loop {
             if self.impossible {
@@ -261,7 +262,7 @@ impl<'p> Engine<'p> {
         self.levels.truncate(level);
     }
 
-    /// Everything that follows, clauses before bounds, so that orders have no circles where bounds look at them.
+    /// Propagates to a fixpoint, clauses before bounds, so that orders are acyclic when bounds use them.
     fn propagate(&mut self) -> Option<Conflict> {
         loop {
             while let Some(&lit) = self.trail.get(self.followed) {
@@ -291,7 +292,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// What follows from the bound of a node; the buffer itself where it has no room.
+    /// Propagates the bound of a node; returns its buffer if there is no space for it.
     fn look_at(&mut self, node: usize) -> Option<usize> {
         let problem = self.problem;
         let (buffer, side) = (node / 2, node % 2);
@@ -300,7 +301,7 @@ impl<'p> Engine<'p> {
             return Some(buffer);
         }
         for &(other, lit) in &problem.others[buffer] {
-            // On this side the buffer comes before the other.
+            // On this side the buffer precedes the other.
             let before = lit ^ side as Lit;
             let other = other as usize;
             match self.truth[before as usize] {
@@ -317,7 +318,7 @@ impl<'p> Engine<'p> {
         None
     }
 
-    /// True literals that cannot all be true.
+    /// Collects true literals that cannot all be true.
     fn explain_conflict(&mut self, conflict: &Conflict, literals: &mut Vec<Lit>) {
         match *conflict {
             Conflict::Clause(clause) => literals.extend(self.clauses.literals(clause).iter().map(|l| l ^ 1)),
@@ -328,7 +329,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// True literals from which that one follows.
+    /// Collects true literals that imply the given one.
     fn explain_literal(&mut self, lit: Lit, literals: &mut Vec<Lit>) {
         match self.reason[lit as usize / 2] {
             Reason::None => {}
@@ -336,7 +337,7 @@ impl<'p> Engine<'p> {
                 literals.extend(self.clauses.literals(clause).iter().filter(|&&l| l != lit).map(|l| l ^ 1));
             }
             Reason::Bounds(mark) => {
-                // The other way round the higher one would be below.
+                // In the opposite order the higher buffer would be below.
                 let (low, high) = self.problem.pair(lit);
                 let need = self.capacity + 1 - self.problem.size[low] - self.problem.size[high];
                 self.explain_sum((2 * high, 2 * low + 1), need, mark, literals);
@@ -344,7 +345,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Why two nodes are together at least `need`; what is known beyond is left off one of them.
+    /// Explains why two nodes add up to at least `need`; the surplus relaxes one of them.
     fn explain_sum(&mut self, (a, b): (usize, usize), need: i64, mark: u32, literals: &mut Vec<Lit>) {
         let (x, y) = (self.bounds.value_at(a, mark), self.bounds.value_at(b, mark));
         let spare = x + y - need;
@@ -359,7 +360,7 @@ impl<'p> Engine<'p> {
         self.bounds.explain(&demands, mark, literals);
     }
 
-    /// Learns a clause from a conflict, goes back to where it says something, and follows it.
+    /// Learns a clause from a conflict, backjumps to the level where it becomes unit, and propagates it.
     fn learn(&mut self, conflict: &Conflict) {
         let mut literals = Vec::new();
         self.explain_conflict(conflict, &mut literals);
@@ -403,8 +404,8 @@ impl<'p> Engine<'p> {
         self.add_learnt(&learnt);
     }
 
-    /// Adds a clause whose first literal alone is of the last level, without what its other literals imply, and goes
-    /// back to the last level but one of them.
+    /// Adds a clause whose first literal alone belongs to the last level, without redundant literals, and
+    /// backjumps to the second-highest of its levels.
     fn add_learnt(&mut self, all: &[Lit]) {
         let implied = |lit: &Lit| match self.reason[*lit as usize / 2] {
             Reason::Clause(clause) => self.clauses.literals(clause).iter().all(|&other| {

@@ -1,4 +1,4 @@
-//! Variables by how often they were part of what failed lately.
+//! Variables by recent activity in conflicts.
 
 /// A binary heap of variables, the most active first.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub(super) struct Heap {
 
 const OUT: u32 = u32::MAX;
 
-/// Activities are scaled down beyond this.
+/// Activities are rescaled beyond this.
 const MOST: f64 = 1e100;
 
 impl Heap {

@@ -1,4 +1,4 @@
-//! Learning in turns with other methods.
+//! Runs clause learning in alternation with other methods.
 
 use super::{Engine, LearnEnd, LearnRules, Problem};
 use crate::search::valley::Reduced;
@@ -6,13 +6,13 @@ use crate::search::windows::Proof;
 use plimsoll_model::Budget;
 use std::cell::OnceCell;
 
-/// Most buffers alive together for learning from the first round on.
+/// Largest number of simultaneously live buffers for which learning starts in the first round.
 const NARROW: usize = 16;
 
-/// An engine that follows the best layout down, whoever finds it.
+/// An engine that follows the best layout down, whichever method finds it.
 #[derive(Clone, Debug)]
 pub struct Learner<'p> {
-    /// Made when it is first asked for; `None` in it where there are too many choices.
+    /// Built on first use; contains `None` if there are too many variables.
     problem: &'p OnceCell<Option<Problem>>,
     reduced: &'p Reduced,
     rules: LearnRules,
@@ -20,7 +20,7 @@ pub struct Learner<'p> {
 }
 
 impl<'p> Learner<'p> {
-    /// O(1): problem and engine are made when they get their first turn.
+    /// O(1): problem and engine are built on first use.
     pub fn new(problem: &'p OnceCell<Option<Problem>>, reduced: &'p Reduced, rules: LearnRules) -> Self {
         Self { problem, reduced, rules, engine: None }
     }
@@ -29,18 +29,18 @@ impl<'p> Learner<'p> {
         self.problem.get_or_init(|| Problem::of(self.reduced)).as_ref()
     }
 
-    /// True where there are few enough choices to learn about.
+    /// True if the problem is small enough for learning.
     pub fn applies(&self) -> bool {
         self.problem().is_some()
     }
 
-    /// True where few enough are alive at a time that learning is mostly better than branching on valleys.
+    /// True if so few buffers are simultaneously live that learning usually beats valley branching.
     pub fn is_narrow(&self) -> bool {
         self.problem().is_some_and(|problem| problem.widest() <= NARROW)
     }
 
-    /// Tries for about `nodes` nodes to better the layout `best`, offsets in units, or to prove that there is nothing
-    /// up to `high` units.
+    /// Tries with about `nodes` nodes to improve the layout `best` (offsets in units), or to prove that
+    /// nothing up to `high` units exists.
     pub fn prove(&mut self, high: i64, best: Option<&[i64]>, nodes: u64, budget: &mut Budget) -> Proof {
         let Some(problem) = self.problem().filter(|_| nodes > 0) else { return Proof::Nothing };
         let (reduced, rules) = (self.reduced, self.rules);
@@ -62,7 +62,7 @@ impl<'p> Learner<'p> {
                     found = Proof::Bound { bound: engine.capacity() + 1, window: (0, reduced.sections) };
                     break;
                 }
-                // The layout first; what is impossible stays so.
+                // The layout takes precedence; an infeasible capacity stays infeasible.
                 LearnEnd::Impossible | LearnEnd::Stopped(_) => break,
             }
         }

@@ -1,43 +1,46 @@
-//! Learning: an exact search over orders that learns a clause from every dead end.
+//! Clause learning: an exact search over orders that learns a clause from every conflict.
 //!
 //! # Definition
 //!
-//! For every two buffers alive together a variable says who lies below. Orders without circles are layouts (see
-//! [`crate::search::sweep`]): every buffer as low as those below it allow. Circles need no search: conflicts of intervals form
-//! a chordal graph, so a circle has a chord, and two clauses per three buffers alive together exclude all of them.
+//! For every two simultaneously live buffers a variable decides which lies below. Acyclic orders are layouts
+//! (see [`crate::search::sweep`]): every buffer lies as low as those below it allow. Cycles are excluded by
+//! clauses: conflicts of intervals form a chordal graph, so a cycle has a chord, and two clauses per three
+//! simultaneously live buffers suffice.
 //!
-//! Each buffer has two bounds: how much lies at least below it, and how much at least above. They follow from the
-//! orders that are decided, and they decide others:
-//! - *Stacks.* Buffers alive together that all lie below another are stacked, in whatever order: the other lies at least as high as
-//!   the lowest of them may, plus all their sizes. The best of these sets holds all whose own bound exceeds some
-//!   threshold. The same holds upside down.
-//! - *Room.* What lies below a buffer, the buffer, and what lies above must fit the capacity.
-//! - *Pairs.* If `a` below `b` would not fit, by the bound below `a`, both sizes and the bound above `b`, then `b` lies below `a`.
+//! Each buffer has two lower bounds: the height below it and the height above it. They follow from the
+//! decided orders and imply others:
+//! - *Stacks.* Simultaneously live buffers that all lie below another form a stack in some order. The other
+//!   buffer lies at least as high as the lowest possible offset among them plus all their sizes. The best set
+//!   contains all buffers whose own bound exceeds some threshold. The same holds upside down.
+//! - *Room.* The height below a buffer, its size and the height above it must not exceed the capacity.
+//! - *Pairs.* If the bound below `a`, both sizes and the bound above `b` exceed the capacity, `a` cannot lie
+//!   below `b`, so `b` lies below `a`.
 //!
 //! # Learning
 //!
-//! A bound is explained by the orders it rests on, lazily and only as far as needed: what exceeds the need is spent on
-//! leaving the smallest buffers out of a stack. So a dead end becomes a clause over orders: those that cannot all
-//! hold within the capacity. As in every search of this kind the clause speaks of one decision of the last level (the first unique
-//! implication point), the search goes back to where it says something new, variables that take part in dead ends
-//! are decided first, runs are restarted after Luby's sequence, and the worse half of the clauses is forgotten now and then.
-//! A clause that holds at a capacity holds at every lower one: the capacity is lowered from layout to layout, and
-//! nothing is lost, until there is none.
+//! A bound is explained lazily by the orders it depends on, and only as far as needed: any surplus is used to
+//! omit the smallest buffers from a stack. A conflict thus becomes a clause over orders that cannot all hold
+//! within the capacity. As usual in CDCL, the clause contains one literal of the last level (the first unique
+//! implication point) and the search backjumps to the level at which it is unit. Variables in recent
+//! conflicts are decided first, runs restart after Luby's sequence, and the worse half of the clauses is
+//! dropped periodically. A clause valid at a capacity is valid at every lower one. The capacity is therefore
+//! lowered from layout to layout without losing clauses, until it is infeasible.
 //!
 //! ```text
 //!   capacity ─┬───┬──  With a below c and b below c, c lies on the stack of a and b,
-//!       ┌──┬──┴─┐ │    either way round; where c and d are then too high together,
-//!       │  │ c? │ │    d lies below c. Had that failed as well, the clause would be
-//!    ┌──┴──┤    │ │    "not both a and b below c", here and wherever it comes up again.
+//!       ┌──┬──┴─┐ │    in either order; if c and d are then too high together,
+//!       │  │ c? │ │    d lies below c. If that fails as well, the clause is
+//!    ┌──┴──┤    │ │    "not both a and b below c", here and in every later branch.
 //!    │  b  ├────┘ │
 //!    ├─────┤  d   │
 //!    │  a  │      │
 //!  ──┴─────┴──────┴─ ground
 //! ```
 //!
-//! Sources: conflict-driven clause learning (Marques-Silva, Sakallah 1999; Moskewicz and others 2001), bounds explained lazily
-//! as in lazy clause generation (Ohrimenko, Stuckey, Codish 2009), stacks from the precedence rule of disjunctive
-//! scheduling (Carlier, Pinson 1989); triangles instead of cycle detection, both sides, and what is left out: our own.
+//! Sources: conflict-driven clause learning (Marques-Silva, Sakallah 1999; Moskewicz and others 2001); lazily
+//! explained bounds from lazy clause generation (Ohrimenko, Stuckey, Codish 2009); stacks from the precedence
+//! rule of disjunctive scheduling (Carlier, Pinson 1989). Triangles instead of cycle detection, bounds on
+//! both sides and shortened explanations are this project's.
 
 mod bounds;
 mod clauses;
@@ -53,19 +56,19 @@ pub(crate) use problem::Problem;
 /// Switches of learning, for ablation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LearnRules {
-    /// Bounds from all that must be stacked, not from one below another alone.
+    /// Derive bounds from whole stacks, not only from single buffers below.
     ///
-    /// Sound: buffers alive together do not overlap, so the highest of them ends at least the sum of their sizes above the
-    /// lowest bottom.
+    /// Sound: simultaneously live buffers do not overlap, so the highest of them ends at least the sum of
+    /// their sizes above the lowest offset.
     pub stacks: bool,
-    /// Explanations leave out what is not needed.
+    /// Omit unnecessary buffers from explanations.
     ///
-    /// Sound: the same rule without some buffers gives a bound that is lower by no more than their sizes.
+    /// Sound: without some buffers the same rule gives a bound that is lower by at most their sizes.
     pub shorten: bool,
-    /// Twins in the order of their numbers, one pair of buffers in a fixed order.
+    /// Order twins by number, and fix the order of one pair of buffers.
     ///
-    /// Sound: twins can be exchanged, and a layout upside down is one of the same peak; the pair has no twins, so that the
-    /// one does not undo the other.
+    /// Sound: twins can be exchanged, and a layout turned upside down has the same peak. The pair contains no
+    /// twin, so the two rules do not interfere.
     pub symmetry: bool,
 }
 
@@ -84,7 +87,8 @@ mod tests {
     use plimsoll_model::{Budget, Instance, Offsets, Problem as _, Silent, Solver};
     use proptest::prelude::*;
 
-    /// The optimum from `capacity` units down, every layout checked; by a new engine for every capacity if `fresh`.
+    /// The optimum from `capacity` units down, with every layout checked; with `fresh`, a new engine per
+    /// capacity.
     fn optimum(instance: &Instance, rules: LearnRules, fresh: bool) -> i64 {
         let reduced = Reduced::of(instance).unwrap();
         let problem = super::Problem::of(&reduced).unwrap();
@@ -120,10 +124,10 @@ mod tests {
         #[test]
         fn agrees_with_brute_force(n in 1usize..8, seed: u64, steps in 2u64..9, max_size in 1u64..9) {
             let t = small_instance(SmallParams { steps, max_size, ..SmallParams::with_features(n, 0) }, seed);
-            let judge = BruteForce.solve(&t, &mut Budget::unlimited(), &mut Silent).unwrap();
+            let reference = BruteForce.solve(&t, &mut Budget::unlimited(), &mut Silent).unwrap();
             for rules in all_rules() {
                 for fresh in [false, true] {
-                    prop_assert_eq!(optimum(&t, rules, fresh) as u64, judge.value.unwrap().get());
+                    prop_assert_eq!(optimum(&t, rules, fresh) as u64, reference.value.unwrap().get());
                 }
             }
         }

@@ -1,43 +1,44 @@
-//! The choices: for every two buffers alive together, who lies below.
+//! The variables: for every two simultaneously live buffers, which one lies below.
 
 use crate::search::valley::Reduced;
 
-/// A literal: twice the variable, plus one where it is negated.
+/// A literal: twice the variable, plus one if negated.
 pub(super) type Lit = u32;
 
-/// Every conflict as a variable, every set of buffers alive together as a clique.
+/// Conflicts as variables, and sets of simultaneously live buffers as cliques.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// Units, by buffer.
     pub(super) size: Vec<i64>,
     pub(super) vars: usize,
-    /// For each variable the two buffers, the first below the second where it is true.
+    /// For each variable its two buffers; if it is true, the first lies below the second.
     pub(super) pairs: Vec<(u32, u32)>,
-    /// For each buffer those it conflicts with, with the literal that says that it lies below them.
+    /// For each buffer its conflicting buffers, with the literal that it lies below them.
     pub(super) others: Vec<Vec<(u32, Lit)>>,
-    /// Cliques of buffers alive together, none within another.
+    /// Cliques of simultaneously live buffers, none inside another.
     pub(super) cliques: Vec<Clique>,
-    /// For each buffer its cliques, first and first after, and its place in each.
+    /// For each buffer its cliques, as a range, and its position in each.
     pub(super) places: Vec<Vec<(u32, u32)>>,
 }
 
-/// Buffers alive together.
+/// A set of simultaneously live buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Clique {
     pub members: Vec<u32>,
-    /// `below[a * members.len() + b]`: the `a`-th lies below the `b`-th; unused where they are the same.
+    /// `below[a * members.len() + b]`: the literal that the `a`-th member lies below the `b`-th; unused on
+    /// the diagonal.
     pub below: Vec<Lit>,
 }
 
-/// Most buffers alive together.
+/// Largest supported number of simultaneously live buffers.
 pub(super) const MOST_TOGETHER: usize = 24;
 
-/// Most variables and most clauses about triangles: what is above is left to other methods.
+/// Limits on variables and triangle clauses; larger problems are left to other methods.
 const MOST_VARIABLES: usize = 40_000;
 const MOST_TRIANGLES: usize = 400_000;
 
 impl Problem {
-    /// `None` where there are too many choices, or more than 24 alive at a time. O(n alive^2).
+    /// `None` if there are too many variables, or more than 24 simultaneously live buffers. O(n live^2).
     pub fn of(reduced: &Reduced) -> Option<Self> {
         let n = reduced.len();
         let size = reduced.spans.iter().map(|span| span.size).collect();
@@ -90,24 +91,25 @@ impl Problem {
         (problem.triangles().take(MOST_TRIANGLES + 1).count() <= MOST_TRIANGLES).then_some(problem)
     }
 
-    /// Most buffers alive together.
+    /// The largest number of simultaneously live buffers.
     pub fn widest(&self) -> usize {
         self.cliques.iter().map(|clique| clique.members.len()).max().unwrap_or(0)
     }
 
-    /// Who lies below whom where the literal is true.
+    /// The lower and the upper buffer if the literal is true.
     pub(super) fn pair(&self, lit: Lit) -> (usize, usize) {
         let (a, b) = self.pairs[(lit >> 1) as usize];
         if lit & 1 == 0 { (a as usize, b as usize) } else { (b as usize, a as usize) }
     }
 
-    /// The literal that says that `a` lies below `b`; they must conflict.
+    /// The literal that `a` lies below `b`; they must conflict.
     pub(super) fn below(&self, a: usize, b: usize) -> Lit {
         let found = self.others[a].iter().find(|&&(other, _)| other as usize == b);
         found.expect("they conflict").1
     }
 
-    /// For every three buffers alive together `a` below `b`, `b` below `c`, `c` below `a`: not all three, nor none.
+    /// For every three simultaneously live buffers the literals `a` below `b`, `b` below `c`, `c` below `a`:
+    /// neither all true nor all false.
     pub(super) fn triangles(&self) -> impl Iterator<Item = [Lit; 3]> {
         self.cliques.iter().enumerate().flat_map(move |(c, clique)| {
             let k = clique.members.len();
@@ -117,7 +119,7 @@ impl Problem {
             };
             let triples = (0..k).flat_map(move |x| (x + 1..k).map(move |y| (x, y)));
             let triples = triples.flat_map(move |(x, y)| (y + 1..k).map(move |z| (x, y, z)));
-            // Three that were together in the clique before have been listed there.
+            // Triples that were together in the previous clique have been listed there.
             triples.filter(move |&(x, y, z)| !(shared(x) && shared(y) && shared(z))).map(move |(x, y, z)| {
                 let below = |a: usize, b: usize| clique.below[a * k + b];
                 [below(x, y), below(y, z), below(z, x)]

@@ -1,26 +1,26 @@
-//! Looking ahead: can a later section still be filled?
+//! Lookahead: a bound on whether a later section can still be filled.
 
 use super::border::pair;
 use super::section::{MOST_ALIVE, Section};
 use crate::search::valley::Reduced;
 
-/// What a later section asks of the states at a border.
+/// The requirements of a later section on the states at a border.
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
-    /// Positions, in the list of those that cross the border, of those alive there too.
+    /// Positions, in the list of crossing buffers, of those live there too.
     alive: u32,
-    /// Units of those alive there that cross the border.
+    /// Units of crossing buffers that are live there.
     held: i32,
-    /// Sizes of those alive there that do not cross the border, descending.
+    /// Sizes of the buffers live there that do not cross the border, descending.
     fill: Vec<i32>,
 }
 
-/// Most that may be put into the gaps; above, the look would cost more than it saves.
+/// Largest number of buffers assigned to gaps; with more, lookahead would cost more than it saves.
 const MOST_FILL: usize = 6;
 
 impl Ahead {
-    /// What a section with the buffers `later` asks at the border after `section`; `None` where that is nothing, or too
-    /// much to look at.
+    /// The requirements of a section with the buffers `later` at the border after `section`; `None` if there
+    /// are none, or too many to check.
     pub fn of(section: &Section, later: &[u32], reduced: &Reduced) -> Option<Self> {
         let (mut alive, mut held, mut fill) = (0, 0, Vec::new());
         for &b in later {
@@ -37,10 +37,12 @@ impl Ahead {
         (alive != 0 && fill.len() <= MOST_FILL).then_some(Self { alive, held, fill })
     }
 
-    /// The least capacity at which the section may be filled, or any number up to `capacity` where that suffices.
+    /// A lower bound on the capacity at which the section can be filled; any number up to `capacity` if that
+    /// suffices.
     ///
-    /// What lies in a gap that is wider than its contents loses the difference; so the longest path there is at least
-    /// all sizes held plus, over the gaps, the larger of gap and contents. Minimised over all ways to fill the gaps.
+    /// A gap wider than its contents wastes the difference. The longest path at that section is therefore at
+    /// least the crossing sizes plus, over the gaps, the larger of gap and contents, minimised over all
+    /// assignments to gaps.
     pub fn need(&self, order: &[u8], distance: &[i32], capacity: i32) -> i32 {
         let n = order.len();
         let (mut gaps, mut count, mut last, mut sum) = ([0; MOST_ALIVE + 1], 0, 0, self.held);
@@ -63,7 +65,8 @@ impl Ahead {
     }
 }
 
-/// The least that spills over when `fill` is put into the gaps, `spilt` already; stops at anything within `spare`.
+/// The minimum overflow when `fill` is assigned to the gaps, given `spilt` so far; stops at any value within
+/// `spare`.
 fn spill(gaps: &mut [i32], fill: &[i32], spilt: i32, spare: i32, best: &mut i32) {
     let Some((&size, rest)) = fill.split_first() else {
         *best = (*best).min(spilt);

@@ -1,4 +1,4 @@
-//! States at a border between two sections: none dominated by another.
+//! The nondominated states at a border between two sections.
 
 use super::section::MOST_ALIVE;
 use crate::search::memo::{PassThrough, mix};
@@ -10,30 +10,30 @@ pub(super) const fn pairs(n: usize) -> usize {
     (n + 2) * (n + 1) / 2
 }
 
-/// Where the distance between the `i`-th and the `j`-th is, `i < j`, counted from the ground, 0, to the ceiling, `n + 1`.
+/// Index of the distance between positions `i < j`, counted from the ground, 0, to the ceiling, `n + 1`.
 #[inline]
 pub(super) const fn pair(n: usize, i: usize, j: usize) -> usize {
     i * (2 * n + 3 - i) / 2 + (j - i - 1)
 }
 
-/// Where a state came from, to trace a layout back.
+/// The predecessor of a state, for backtracking.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trace {
-    /// The state at the border before.
+    /// The state at the previous border.
     pub parent: u32,
-    /// This state is stored upside down, compared with its parent.
+    /// True if this state is stored upside down relative to its parent.
     pub mirrored: bool,
-    /// The order of the section before this border, four bits a position, the lowest first.
+    /// The order of the section before this border, four bits per position, the lowest first.
     pub order: u64,
-    /// No layout that continues the state is lower: the peak so far, or what was seen ahead.
+    /// A lower bound on any continuation: the peak so far, or the result of lookahead.
     pub estimate: i32,
 }
 
-/// How much a unit of the estimate counts against a unit of room between neighbours.
+/// Weight of a unit of the estimate against a unit of space between neighbours.
 const ESTIMATE_WEIGHT: i64 = 16;
 
-/// The states of one order, none dominated by another. Distances lie side by side, for most of the time goes into
-/// comparing them.
+/// The nondominated states of one order. Distances are stored contiguously because comparing them dominates
+/// the run time.
 #[derive(Clone, Debug, Default)]
 struct Group {
     distances: Vec<i32>,
@@ -43,11 +43,11 @@ struct Group {
 /// The states at a border, grouped by order.
 #[derive(Clone, Debug)]
 pub(super) struct Border {
-    /// How many buffers cross.
+    /// Number of crossing buffers.
     crossing: usize,
-    /// Groups by their mixed packed orders; mixing maps no two numbers to one.
+    /// Groups by mixed packed order; the mixing is injective.
     places: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
-    /// Packed orders with their states, by first appearance.
+    /// Packed orders with their states, in order of first appearance.
     groups: Vec<(u64, Group)>,
     states: usize,
 }
@@ -82,8 +82,8 @@ impl Border {
         self.states().next().map(|(_, distance)| distance[pair(self.crossing, 0, self.crossing + 1)])
     }
 
-    /// Adds a state unless one that is there dominates it; drops those it dominates. Turns it upside down where that
-    /// gives the smaller order.
+    /// Adds a state unless an existing one dominates it, and drops the states it dominates. Mirrors the state
+    /// if that gives the smaller order.
     pub fn insert(&mut self, order: &mut [u8], distance: &mut [i32], mut trace: Trace) {
         let (n, stride) = (self.crossing, pairs(self.crossing));
         trace.mirrored = match n {
@@ -121,7 +121,7 @@ impl Border {
         self.states += 1;
     }
 
-    /// Keeps the `most` most promising states: a low estimate, and little room between neighbours.
+    /// Keeps the `most` most promising states: low estimates, and little space between neighbours.
     pub fn truncate(&mut self, most: usize) {
         if self.states <= most {
             return;
@@ -154,7 +154,7 @@ impl Border {
     }
 }
 
-/// Which of two is at most the other everywhere.
+/// Componentwise comparison of two states.
 enum Dominance {
     First,
     Second,
@@ -176,7 +176,7 @@ fn compare(a: &[i32], b: &[i32]) -> Dominance {
     if a_larger { Dominance::Second } else { Dominance::First }
 }
 
-/// Four bits a position.
+/// Packs an order, four bits per position.
 pub(super) fn pack(order: &[u8]) -> u64 {
     order.iter().rev().fold(0, |key, &i| key << 4 | u64::from(i))
 }
@@ -186,7 +186,7 @@ pub(super) fn unpack(order: u64, i: usize) -> usize {
     (order >> (4 * i) & 15) as usize
 }
 
-/// Distances upside down.
+/// Mirrors the distances.
 fn mirror(n: usize, distance: &mut [i32]) {
     let mut turned = [0; pairs(MOST_ALIVE)];
     for i in 0..=n {

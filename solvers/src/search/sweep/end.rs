@@ -1,27 +1,27 @@
-//! How a pass ends.
+//! The result of a pass.
 
 use plimsoll_model::Stop;
 
-/// How a pass ended.
+/// The result of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SweepEnd {
-    /// The least peak, which is within the capacity, and offsets that have it; all in units. Offsets of buffers outside
-    /// the window are 0. Not always the least where a beam cut states off.
+    /// The minimum peak, which is within the capacity, and optimal offsets, in units. Offsets of buffers
+    /// outside the window are 0. Not necessarily minimal if a beam dropped states.
     Least {
         peak: i64,
-        /// An offset per buffer, by the numbering of `Reduced`.
+        /// Offset per buffer, in the numbering of `Reduced`.
         offsets: Vec<i64>,
     },
-    /// No layout within the capacity exists, nor below `next` units, of what is alive in the sections `refuted`.
+    /// The buffers live in the sections `refuted` have no layout within the capacity, nor below `next` units.
     Impossible {
-        /// The least capacity that may be possible.
+        /// The least capacity that is not refuted.
         next: i64,
-        /// First section, and first section after.
+        /// First section, and the section after the last.
         refuted: (usize, usize),
     },
-    /// A beam that lost all its states, more states than memory allows, too many buffers alive at a time, or numbers too
-    /// large.
+    /// A beam lost all its states, the states exceed the memory limit, too many buffers are simultaneously
+    /// live, or numbers are too large.
     TooMany,
-    /// The budget ran out.
+    /// The budget ended.
     Stopped(Stop),
 }

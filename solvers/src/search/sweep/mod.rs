@@ -1,50 +1,54 @@
-//! Sweep: an exact optimum by dynamic programming over time, for instances with few buffers alive at a time.
+//! Sweep: an exact optimum by dynamic programming over time, for instances with few simultaneously live
+//! buffers.
 //!
 //! # Definition
 //!
-//! A layout orders the buffers alive in a section from bottom to top. Conversely, take one order per section such
-//! that neighbouring sections agree on the buffers they share. Together the orders say who lies above whom, without
-//! contradiction: conflicts of intervals form a chordal graph, so a shortest circle of "lies above" would be three
-//! buffers, which are alive together in some section, whose order has no circle. The lowest layout with these orders
-//! puts every buffer at the length of the longest path from the ground to it, and its peak is the longest path to the
-//! top.
+//! A layout orders the live buffers of a section from bottom to top. Conversely, take one order per section
+//! such that neighbouring sections agree on the buffers they share. Together the orders form an acyclic
+//! relation "lies above". Conflicts of intervals form a chordal graph, so a shortest cycle would have three
+//! buffers, which are all live in some section, whose order is acyclic. The lowest layout with these orders
+//! places every buffer at the length of the longest path from the ground to it. Its peak is the longest path
+//! to the top.
 //!
 //! ```text
-//!  ceiling ─┬──────────           The sweep passes a border between two sections. b, d and e cross it. Whatever
-//!        ┌──┴──┬──┐ │ e           happened before shows only in distances: the top of b must be at least this far
-//!    ┌───┤  d  │  └─┤             below the bottom of d, d so far below e, b so far below e, and likewise for
+//!  ceiling ─┬──────────           The sweep passes a border between two sections. b, d and e cross it. All that
+//!        ┌──┴──┬──┐ │ e           came before is summarised by distances: the top of b must be at least this far
+//!    ┌───┤  d  │  └─┤             below the bottom of d, d at least so far below e, and b below e; likewise for
 //!    │ c ├─────┤    │             ground and ceiling. A state is the order (b, d, e) with these distances.
 //!    ├───┤  b  └────┤
 //!    │ a │          │
 //!  ──┴───┴──────────┴─ ground
 //! ```
 //!
-//! The sections are swept one after the other. At a border only the buffers that cross it matter: a path through a
-//! buffer that died is kept as the least *distance* between the top of one crossing buffer and the bottom of a higher
-//! one, ground and ceiling included. These distances are exactly the projection of all constraints so far, because
-//! constraints are differences. The next section puts its newborn buffers at every position of the order, updates the
-//! longest paths, and forgets who dies. A state whose longest path exceeds the capacity is dropped; the least such
-//! path is a lower bound on the next capacity worth asking for.
+//! The sections are swept in order. At a border only the crossing buffers matter. A path through a dead
+//! buffer is kept as the minimum *distance* between the top of one crossing buffer and the bottom of a higher
+//! one, ground and ceiling included. These distances are exactly the projection of all constraints so far,
+//! because the constraints are difference constraints. The next section inserts its newborn buffers at every
+//! position of the order, updates the longest paths, and removes the buffers that die. A state whose longest
+//! path exceeds the capacity is dropped. The least such path is a lower bound on the next capacity to try.
 //!
 //! # Pruning
 //!
-//! - *Dominance.* Of two states with the same order, the one whose distances are all at most those of the other
-//!   suffices: every continuation of the other continues it too, with longest paths that are no longer. The
-//!   distance from ground to ceiling is the peak so far, so that the least peak is found in one pass.
-//! - *Mirror.* Upside down, a layout is a layout of the same peak: an order and its reverse, with distances reversed,
-//!   are one state.
-//! - *Brief lives.* Neighbours in the order that are born and die in the same section leave the same distances either way
-//!   round: one way is tried. The same holds for twins wherever they lie.
-//! - *Look-ahead.* The buffers alive in a later section that are not yet born must fill the distances left between
-//!   those that are; what cannot be filled is lost, and more than the slack of that section must not be lost.
+//! - *Dominance.* Of two states with the same order, one whose distances are all at most those of the other
+//!   suffices: every continuation of the other is possible with no longer paths. The distance from ground to
+//!   ceiling is the peak so far, so one pass finds the minimum peak.
+//! - *Mirror.* A layout turned upside down has the same peak, so an order and its reverse, with reversed
+//!   distances, are one state.
+//! - *Short lifetimes.* Neighbours in the order that are born and die in the same section leave the same
+//!   distances in either order, so one order is tried. The same holds for twins at any positions.
+//! - *Lookahead.* The buffers of a later section that are not yet born must fill the distances between those
+//!   that are. Space that cannot be filled is wasted, and the waste must not exceed the slack of that
+//!   section.
 //!
-//! Time O(states · alive^2) per section. The number of states grows with the orders of those that cross a border,
-//! k!/2, times the distances that differ: eight crossing are quick, twelve are hopeless unless slack is short.
-//! What is swept may be a *window* of sections: lifespans are clipped to it and what lies outside is left out, which
-//! is a relaxation, so that a capacity impossible for the window is impossible for the whole.
+//! Time O(states · live^2) per section. The number of states grows with the orders of the crossing buffers,
+//! k!/2, times the number of different distances. Eight crossing buffers are fast; twelve are hopeless unless
+//! slack is small. A sweep may cover a *window* of sections: lifespans are clipped to it and everything
+//! outside is omitted. That is a relaxation, so a capacity infeasible for the window is infeasible for the
+//! instance.
 //!
-//! Sources: our own; the projection is that of difference bounds (Dill 1989, zones of timed automata), the sweep that
-//! of dynamic programs over path decompositions, the longest paths those of the disjunctive graph of shop scheduling.
+//! Sources: this project. The projection is that of difference bounds (Dill 1989, zones of timed automata),
+//! the sweep is that of dynamic programs over path decompositions, and the longest paths are those of the
+//! disjunctive graph of shop scheduling.
 
 mod ahead;
 mod border;
@@ -69,7 +73,7 @@ mod tests {
     };
     use proptest::prelude::*;
 
-    /// The optimum by sweeps from the load up; every answer is checked.
+    /// The optimum by sweeps from the load up, with every answer checked.
     fn optimum(instance: &Instance, backwards: bool, ahead: usize) -> i64 {
         let reduced = Reduced::of(instance).unwrap();
         let sections = Sections::of(&reduced);
@@ -93,7 +97,7 @@ mod tests {
         }
     }
 
-    /// Paths grow with every step of the stairs. Where two of them could pass 32 bits there is no answer.
+    /// Paths grow with every step of the staircase. If two of them could exceed 32 bits, there is no result.
     #[test]
     fn stairs_of_large_buffers_are_swept_up_to_the_highest_capacity() {
         let size = |i: u64| (1 << 28) - 1 - 2 * i;
@@ -125,9 +129,9 @@ mod tests {
         #[test]
         fn agrees_with_brute_force(n in 1usize..8, seed: u64, steps in 2u64..9, max_size in 1u64..9, ahead in 0usize..4) {
             let t = small_instance(SmallParams { steps, max_size, ..SmallParams::with_features(n, 0) }, seed);
-            let judge = BruteForce.solve(&t, &mut Budget::unlimited(), &mut Silent).unwrap();
+            let reference = BruteForce.solve(&t, &mut Budget::unlimited(), &mut Silent).unwrap();
             for backwards in [false, true] {
-                prop_assert_eq!(optimum(&t, backwards, ahead) as u64, judge.value.unwrap().get());
+                prop_assert_eq!(optimum(&t, backwards, ahead) as u64, reference.value.unwrap().get());
             }
         }
 

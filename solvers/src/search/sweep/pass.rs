@@ -7,11 +7,11 @@ use super::section::{Section, Sections};
 use super::step::Step;
 use plimsoll_model::Budget;
 
-/// Highest capacity. Paths within the capacity are joined above and below a newborn before their sum is compared with
-/// it; two of them and a size, which is at most a quarter of the largest number, stay below that.
+/// Highest supported capacity. Two paths within the capacity and a size are added before the sum is compared
+/// with the capacity. The size is at most a quarter of the largest number, so the sum does not overflow.
 pub(super) const MOST_UNITS: i32 = i32::MAX / 3;
 
-/// A sweep over sections `window` at a capacity in units.
+/// A sweep over the sections `window` at a capacity in units.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass<'a> {
     pub sections: &'a Sections<'a>,
@@ -21,16 +21,16 @@ pub struct Pass<'a> {
     pub backwards: bool,
     /// Units.
     pub capacity: i64,
-    /// Bytes the states may take.
+    /// Memory limit for the states, bytes.
     pub bytes: usize,
-    /// How many sections to look ahead.
+    /// Number of sections to look ahead.
     pub ahead: usize,
-    /// Keep only so many states, the most promising: quick, and without any proof.
+    /// Keeps only this many most promising states: fast, but proves nothing.
     pub beam: Option<usize>,
 }
 
 impl Pass<'_> {
-    /// Sweeps; a node of the budget is a state looked at.
+    /// Runs the sweep; a node of the budget is an expanded state.
     pub fn run(&self, budget: &mut Budget) -> SweepEnd {
         let Some(capacity) = i32::try_from(self.capacity).ok().filter(|&units| units <= MOST_UNITS) else {
             return SweepEnd::TooMany;
@@ -38,7 +38,7 @@ impl Pass<'_> {
         let (from, to) = self.window;
         let length = to - from;
         let place = |step: usize| if self.backwards { to - 1 - step } else { from + step };
-        // Sections swept, and where the states at the border before each of them came from.
+        // The swept sections, with the traces of the states at the border before each.
         let mut past: Vec<(Section, Vec<Trace>)> = Vec::new();
         let mut crossing = Vec::new();
         let mut border = Border::new(0);
@@ -72,28 +72,28 @@ impl Pass<'_> {
                 past.push((section, traces));
             }
         }
-        // Nobody crosses the last border: one state dominates all others.
+        // No buffer crosses the last border: one state dominates all others.
         let peak = i64::from(border.peak().unwrap_or_default());
         let last = border.into_traces();
         SweepEnd::Least { peak, offsets: self.trace(&past, &last) }
     }
 
-    /// No state is left after `at` sections and those looked ahead at.
+    /// The result if no state is left after `at` sections and those covered by lookahead.
     fn nothing_left(&self, next: i64, at: usize) -> SweepEnd {
         if self.beam.is_some() {
             return SweepEnd::TooMany;
         }
         let (from, to) = self.window;
-        // What was looked ahead at is part of the proof.
+        // Sections covered by lookahead are part of the proof.
         let swept = (at + 1 + self.ahead).min(to - from);
         let refuted = if self.backwards { (to - swept, to) } else { (from, from + swept) };
         SweepEnd::Impossible { next, refuted }
     }
 
-    /// The layout that the only state of the last border stands for.
+    /// The layout of the only state at the last border.
     fn trace(&self, past: &[(Section, Vec<Trace>)], last: &[Trace]) -> Vec<i64> {
         let reduced = self.sections.reduced;
-        // Who lies directly below whom in some section.
+        // Which buffer lies directly below which in some section.
         let mut above: Vec<Vec<u32>> = vec![Vec::new(); reduced.len()];
         let mut below = vec![0u32; reduced.len()];
         let (mut at, mut upside_down, mut after) = (0, false, last);

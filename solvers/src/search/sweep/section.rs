@@ -1,23 +1,23 @@
-//! What a sweep meets, section by section.
+//! The sections of a sweep.
 
 use crate::search::valley::Reduced;
 
-/// Most buffers alive in one section: an order is packed into 64 bits.
+/// Largest number of live buffers per section: an order is packed into 64 bits.
 pub(super) const MOST_ALIVE: usize = 16;
 
-/// An instance as a sweep sees it: who is alive in each section.
+/// The live buffers of each section.
 #[derive(Clone, Debug)]
 pub struct Sections<'a> {
     pub(super) reduced: &'a Reduced,
-    /// Ascending; `None` where there are more than [`MOST_ALIVE`], or sizes that do not fit 32 bits.
+    /// Ascending; `None` if there are more than [`MOST_ALIVE`], or sizes that do not fit 32 bits.
     alive: Vec<Option<Vec<u32>>>,
 }
 
 impl<'a> Sections<'a> {
-    /// O(total number alive), at most 17 per section.
+    /// O(total number of live buffers), at most 17 per section.
     pub fn of(reduced: &'a Reduced) -> Self {
         let mut alive = vec![Some(Vec::new()); reduced.sections];
-        // In the order of their starts: those alive at a section are among the last that are not over.
+        // Sorted by start: the live buffers of a section are among the last that have not ended.
         let mut open: Vec<u32> = Vec::new();
         for (s, list) in alive.iter_mut().enumerate() {
             open.retain(|&b| reduced.spans[b as usize].end as usize > s);
@@ -28,18 +28,18 @@ impl<'a> Sections<'a> {
         Self { reduced, alive }
     }
 
-    /// How many are alive in a section; `None` where they are too many for a sweep.
+    /// Number of live buffers in a section; `None` if too many for a sweep.
     pub fn width(&self, section: usize) -> Option<usize> {
         self.alive[section].as_ref().map(Vec::len)
     }
 
-    /// How many sections there are.
+    /// Number of sections.
     pub fn len(&self) -> usize {
         self.alive.len()
     }
 
-    /// The section `at` with those that cross into it from the section swept before, as the state lists them, and the
-    /// section swept after.
+    /// Section `at` with the buffers `crossing` from the section swept before, in the order of the state, and
+    /// the section swept next.
     pub(super) fn section(&self, at: usize, crossing: &[u32], after: Option<usize>) -> Option<Section> {
         let reduced = self.reduced;
         let stays = |b: u32| {
@@ -48,7 +48,7 @@ impl<'a> Sections<'a> {
         };
         let mut born: Vec<u32> =
             self.alive[at].as_ref()?.iter().copied().filter(|b| !crossing.contains(b)).collect();
-        // Those that stay first, so that what dies at once is tried last. Twins lie side by side.
+        // Buffers that stay come first, so that those that die at once are inserted last. Twins are adjacent.
         born.sort_by_key(|&b| (!stays(b), -reduced.spans[b as usize].size, reduced.twin[b as usize], b));
         let old = crossing.len();
         let alive: Vec<u32> = crossing.iter().copied().chain(born).collect();
@@ -61,31 +61,32 @@ impl<'a> Sections<'a> {
         Some(Section { alive, old, stay, size, brief, elder })
     }
 
-    /// Who is alive in a section, ascending; nobody where they are too many.
+    /// The live buffers of a section, ascending; empty if there are too many.
     pub(super) fn alive(&self, section: usize) -> &[u32] {
         self.alive[section].as_deref().unwrap_or_default()
     }
 }
 
-/// One section of a sweep, with its buffers by how they come and go.
+/// One section of a sweep, with its buffers by birth and death.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
-    /// Who is alive: first those that crossed the border before, as the state lists them, then the newborn.
+    /// Live buffers: first those that crossed the previous border, in the order of the state, then the
+    /// newborn.
     pub alive: Vec<u32>,
-    /// How many of them crossed the border before.
+    /// Number of buffers that crossed the previous border.
     pub old: usize,
-    /// Positions in `alive` of those that cross the border after.
+    /// Positions in `alive` of the buffers that cross the next border.
     pub stay: Vec<u8>,
     /// The sizes of `alive`.
     pub size: Vec<i32>,
-    /// True for those that are born and die here.
+    /// True for buffers that are born and die here.
     pub brief: Vec<bool>,
-    /// For each of `alive` the position of a twin that was born with it, if there is one before it.
+    /// For each live buffer the position of an earlier twin born with it, if any.
     pub elder: Vec<Option<u8>>,
 }
 
 impl Section {
-    /// The same in parts, one newborn each; nobody dies before the last.
+    /// Splits the section into steps with one newborn buffer each; buffers die only in the last.
     pub fn one_by_one(&self) -> Vec<Self> {
         let parts = self.old + 1..=self.alive.len();
         let part = |alive: usize| {
@@ -102,7 +103,7 @@ impl Section {
         if parts.is_empty() { vec![self.clone()] } else { parts.map(part).collect() }
     }
 
-    /// Who crosses the border after, in the order the states list them.
+    /// The buffers that cross the next border, in the order of the states.
     pub fn crossing(&self) -> Vec<u32> {
         self.stay.iter().map(|&i| self.alive[i as usize]).collect()
     }

@@ -6,7 +6,7 @@ use super::end::SweepEnd;
 use super::section::{MOST_ALIVE, Section};
 use plimsoll_model::Budget;
 
-/// Puts the newborn of a section into every state, at every position.
+/// Inserts the newborn buffers of a section into every state, at every position.
 pub(super) struct Step<'a> {
     section: &'a Section,
     capacity: i32,
@@ -14,12 +14,12 @@ pub(super) struct Step<'a> {
     /// The least longest path above the capacity.
     next: i64,
     ahead: Vec<Ahead>,
-    /// Look ahead for estimates, not only for what exceeds the capacity.
+    /// Use lookahead for estimates, not only to reject states.
     pub estimates: bool,
     after: Border,
-    /// For each buffer of the section its place among those that cross the border after.
+    /// For each buffer of the section its position among those that cross the next border.
     crossing: [u8; MOST_ALIVE],
-    /// Order and distances while newborn buffers are put in, one row per number of buffers.
+    /// Order and distances during insertion, one row per number of buffers.
     orders: Vec<[u8; MOST_ALIVE]>,
     distances: Vec<[i32; pairs(MOST_ALIVE)]>,
     parent: u32,
@@ -51,7 +51,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// From all states before to all states after.
+    /// Derives all states after the section from all states before it.
     pub fn advance(&mut self, before: &Border, budget: &mut Budget) -> Result<(), SweepEnd> {
         let n = self.section.old;
         for (parent, (order, distance)) in (0..).zip(before.states()) {
@@ -63,12 +63,12 @@ impl<'a> Step<'a> {
         Ok(())
     }
 
-    /// The states after, and the least capacity that would have left more of them.
+    /// The states after the section, and the least capacity that would have left more of them.
     pub fn done(self) -> (Border, i64) {
         (self.after, self.next)
     }
 
-    /// Puts the `n`-th buffer at every position, then those after it.
+    /// Inserts the `n`-th buffer at every position, then the later ones.
     fn put_in(&mut self, n: usize, budget: &mut Budget) -> Result<(), SweepEnd> {
         if let Some(stop) = budget.tick() {
             return Err(SweepEnd::Stopped(stop));
@@ -89,22 +89,22 @@ impl<'a> Step<'a> {
         Ok(())
     }
 
-    /// True where the `n`-th buffer would lie directly below an earlier one and both are born and die here: the other
-    /// way round is tried.
+    /// True if the `n`-th buffer would lie directly below an earlier one and both are born and die here: only
+    /// the other order is tried.
     fn is_swapped(&self, n: usize, gap: usize) -> bool {
         let brief = &self.section.brief;
         brief[n] && gap < n && brief[self.orders[n][gap] as usize]
     }
 
-    /// Puts the `n`-th buffer between positions `gap` and `gap + 1`, counted from the ground; false where that exceeds
-    /// the capacity.
+    /// Inserts the `n`-th buffer between positions `gap` and `gap + 1`, counted from the ground; false if
+    /// that exceeds the capacity.
     fn put_at(&mut self, n: usize, gap: usize) -> bool {
         let (low, high) = self.distances.split_at_mut(n + 1);
         let (from, to) = (&low[n], &mut high[0]);
         let order = self.orders[n];
         let sizes = &self.section.size;
         let size = sizes[n];
-        // Least distance from the top of each one below to the new buffer, and from it to each one above.
+        // Minimum distance from the top of each buffer below to the new one, and from it to each one above.
         let mut reach = [0; MOST_ALIVE + 2];
         if gap > 0 {
             let under = sizes[order[gap - 1] as usize];
@@ -142,7 +142,7 @@ impl<'a> Step<'a> {
         true
     }
 
-    /// Forgets who dies here, and keeps what remains unless it cannot go on or is dominated.
+    /// Removes the buffers that die here and stores the state unless it is infeasible or dominated.
     fn leave(&mut self, n: usize) -> Result<(), SweepEnd> {
         let full = &self.orders[n][..n];
         let (mut order, mut places) = ([0u8; MOST_ALIVE], [0usize; MOST_ALIVE + 2]);

@@ -1,53 +1,55 @@
-//! A look at part of a component: valleys, what fits into them, what follows, where to branch.
+//! Propagation within part of a component: valleys, fitting buffers, forced raises, and the choice of a
+//! branch.
 //!
-//! Only what a decision can have changed is looked at again. A valley depends on its own sections and its walls, so
-//! after the floors of sections `a..b` changed, the valleys in question are the level runs that touch `a - 1..b + 1`.
+//! Only what a decision may have changed is analysed again. A valley depends on its own sections and its
+//! walls. After the floors of sections `a..b` changed, the affected valleys are the level runs that touch `a
+//! - 1..b + 1`.
 
 use super::reduce::{Reduced, Span};
 use super::rules::Rules;
 use super::state::State;
 
-/// A height without limit. No floor is as high, and nothing is added to it: what is left to place lies above the floor,
-/// and only raises within the slack are carried out.
+/// An unlimited height. No floor is as high, and nothing is added to it: unplaced buffers lie above the
+/// floor, and only raises within the slack are applied.
 pub(super) const OPEN: i64 = i64::MAX;
 
-/// Nothing can lie lowest at this section: no layout continues the state.
+/// No buffer can lie lowest at this section, so no layout continues the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dead(pub usize);
 
-/// The most attractive section of a valley.
+/// The most promising section of a valley.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Branch {
     /// Smaller is better.
     pub score: f64,
     pub section: u32,
-    /// Its valley.
+    /// First section of its valley.
     pub left: u32,
     /// First section after its valley.
     pub right: u32,
-    /// How far the lower wall rises above the floor, [`OPEN`] without walls.
+    /// Height of the lower wall above the floor; [`OPEN`] without walls.
     pub depth: i64,
-    /// By how much the floor rises where nothing lies on it; `None` where slack forbids that.
+    /// Rise of the floor if no buffer lies on it; `None` if the slack forbids that.
     pub raise: Option<i64>,
 }
 
-/// What a look needs to know besides the state.
+/// Inputs of the analysis besides the state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
     pub reduced: &'a Reduced,
     pub component: (usize, usize),
     pub rules: &'a Rules,
-    /// How often each section failed, the late failures counting more.
+    /// Failure weight of each section; later failures count more.
     pub weight: &'a [f64],
 }
 
-/// What fits into the valley of a section, in one place because it is asked for together.
+/// Aggregates of the buffers that fit into the valley of a section, stored together for locality.
 #[derive(Clone, Copy, Debug)]
 struct Sums {
-    /// Changes, from the section before to this, of the units that fit and of the number of options.
+    /// Differences from the previous section: units that fit, and number of options.
     fitting: i64,
     options: i32,
-    /// Smallest fitting buffer whose last section is this, and whose first is this.
+    /// Smallest fitting buffer whose last section is this one, and smallest whose first section is this one.
     ends_here: i64,
     starts_here: i64,
 }
@@ -56,15 +58,15 @@ impl Sums {
     const NONE: Self = Self { fitting: 0, options: 0, ends_here: OPEN, starts_here: OPEN };
 }
 
-/// Arrays per section that a look fills; made once.
+/// Reusable arrays per section.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
-    /// End of the valley a section lies in, 0 outside valleys.
+    /// End of the valley that contains the section, 0 outside valleys.
     valley_end: Vec<u32>,
     sums: Vec<Sums>,
     /// Smallest fitting buffer that starts at or after a section.
     after: Vec<i64>,
-    /// Number of real floors before a section.
+    /// Number of real floors before the section.
     real_before: Vec<u32>,
     valleys: Vec<(u32, u32, i64)>,
     raises: Vec<(u32, i64)>,
@@ -82,10 +84,10 @@ impl Scratch {
         }
     }
 
-    /// Draws all conclusions from the floors of the sections `changed` having changed.
+    /// Propagates the changed floors of the sections `changed` to a fixpoint.
     ///
-    /// `found[first..]` holds the branches of the valleys before the change and, on success, of those after it.
-    /// O(sections + unplaced buffers) of the level runs concerned, plus the number of valleys.
+    /// `found[first..]` holds the branches of the valleys before the change and, on success, of those after
+    /// it. O(sections + unplaced buffers) of the affected level runs, plus the number of valleys.
     pub fn look(
         &mut self,
         view: View<'_>,
@@ -111,7 +113,7 @@ impl Scratch {
             for v in 0..self.valleys.len() {
                 let (left, right, depth) = self.valleys[v];
                 let valley = (left as usize, right as usize, depth);
-                if let Some(branch) = self.judge_valley(state, valley, rules, weight)? {
+                if let Some(branch) = self.assess_valley(state, valley, rules, weight)? {
                     found.push(branch);
                 }
             }
@@ -175,8 +177,8 @@ impl Scratch {
         });
     }
 
-    /// Looks at every section of a valley: the best branch, or none where floors must be raised first.
-    fn judge_valley(
+    /// Analyses every section of a valley: the best branch, or `None` if floors must be raised first.
+    fn assess_valley(
         &mut self,
         state: &State,
         (from, to, depth): (usize, usize, i64),
@@ -196,7 +198,7 @@ impl Scratch {
             let sums = self.sums[s];
             options += sums.options;
             fitting += sums.fitting;
-            // A buffer that ends before s or starts after it does not cover it.
+            // A buffer that ends before `s` or starts after it does not cover it.
             let smallest_beside = before.min(self.after[s + 1]);
             before = before.min(sums.ends_here);
             let slack = state.slack(s);
@@ -221,7 +223,7 @@ impl Scratch {
                 }
             }
         }
-        // A valley with raised floors is another one; it is looked at again.
+        // A valley with raised floors is a new one and is analysed again.
         Ok(best.filter(|_| self.raises.len() == raises_before))
     }
 }

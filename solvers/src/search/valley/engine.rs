@@ -1,6 +1,6 @@
 //! The search over components, with restarts.
 //!
-//! How options are ordered is in [`super::options`].
+//! See [`super::options`] for the order of options.
 
 use super::analyse::{Branch, Dead, Scratch, View};
 use super::reduce::Reduced;
@@ -15,7 +15,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 enum End {
     Fits,
     Impossible,
-    /// The run of this restart is over, or the budget.
+    /// The current run or the budget is over.
     Pause,
 }
 
@@ -26,11 +26,11 @@ pub(super) struct Node {
     pub others: u64,
     /// Sections whose floors have changed.
     pub changed: (usize, usize),
-    /// Where the branches of this node begin.
+    /// Start of this node's branches in the shared list.
     pub valleys: usize,
 }
 
-/// A search at one capacity that can be continued.
+/// A search at one capacity that can be resumed.
 #[derive(Debug)]
 pub struct Engine<'a> {
     pub(super) reduced: &'a Reduced,
@@ -41,23 +41,23 @@ pub struct Engine<'a> {
     pub(super) rng: Xoshiro256PlusPlus,
     pub(super) weight: Vec<f64>,
     pub(super) increment: f64,
-    /// Attraction of each buffer in this run.
+    /// Score of each buffer in this run.
     pub(super) value: Vec<f64>,
-    /// Options of all open nodes, one after the other.
+    /// Options of all open nodes, in one stack.
     pub(super) options: Vec<(f64, u32)>,
     pub(super) components: Vec<(u32, u32)>,
-    /// The best branch of every valley, node after node.
+    /// The best branch of every valley, node by node.
     pub(super) valleys: Vec<Branch>,
     pub(super) restarts: u64,
     pub(super) run_left: u64,
-    /// Nodes so far, without those only looked at.
+    /// Nodes so far, without those of lookahead.
     pub(super) visited: u64,
     /// The level reached on the path to the open node.
     pub(super) level: i128,
 }
 
 impl<'a> Engine<'a> {
-    /// A search for layouts of at most `capacity` units.
+    /// Creates a search for layouts of at most `capacity` units.
     pub fn new(reduced: &'a Reduced, capacity: i64, rules: Rules, seed: u64) -> Self {
         Self {
             reduced,
@@ -79,8 +79,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Searches until a layout is found, none can exist, or the budget is spent. May be called again to go on: what
-    /// was learnt stays.
+    /// Searches until a layout is found, none can exist, or the budget ends. May be called again to resume;
+    /// what was learnt is kept.
     pub fn run(&mut self, budget: &mut Budget) -> Verdict {
         let reduced = self.reduced;
         if (0..reduced.sections).any(|s| self.state.slack(s) < 0) {
@@ -119,7 +119,7 @@ impl<'a> Engine<'a> {
         self.restarts > self.rules.plain_runs
     }
 
-    /// Completes `left..right`, component by component, the tightest first: one that fails ends it all.
+    /// Completes `left..right` component by component, the tightest first; one failure ends it.
     fn solve(&mut self, (left, right): (usize, usize), budget: &mut Budget) -> End {
         let first = self.components.len();
         self.split(left, right);
@@ -169,8 +169,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Completes a component of which `node.changed` has changed; `self.valleys[node.valleys..]` holds the branches
-    /// known before the change, and is given up.
+    /// Completes a component in which `node.changed` changed. `self.valleys[node.valleys..]` holds the
+    /// branches from before the change and is consumed.
     fn solve_component(&mut self, node: Node, budget: &mut Budget) -> End {
         if self.run_left == 0 || budget.tick().is_some() {
             self.valleys.truncate(node.valleys);
@@ -201,7 +201,7 @@ impl<'a> Engine<'a> {
         end
     }
 
-    /// Branches unless the memo knows better.
+    /// Branches unless the memo already refutes the component.
     fn try_known(&mut self, node: Node, budget: &mut Budget) -> End {
         if !self.rules.memo {
             return self.try_runs(node, budget);
@@ -219,7 +219,7 @@ impl<'a> Engine<'a> {
         end
     }
 
-    /// Branches; where the path has just reached another level, a run that ends is followed by others from here.
+    /// Branches; where the path has just reached a new level, a finished run is followed by others from here.
     ///
     /// Success is a rare event in stages: a path that came far is worth several attempts at the rest.
     fn try_runs(&mut self, node: Node, budget: &mut Budget) -> End {
@@ -245,7 +245,7 @@ impl<'a> Engine<'a> {
         end
     }
 
-    /// Tries the options of the most attractive section, one after the other.
+    /// Tries the options of the most promising section in order.
     fn branch(&mut self, node: Node, budget: &mut Budget) -> End {
         let known = node.valleys..self.valleys.len();
         let least = |a: &&Branch, b: &&Branch| a.score.total_cmp(&b.score).then(a.section.cmp(&b.section));
@@ -275,7 +275,7 @@ impl<'a> Engine<'a> {
         end
     }
 
-    /// Solves what an option leaves.
+    /// Solves the components that remain after an option.
     fn follow(&mut self, node: Node, branch: Branch, option: u32, budget: &mut Budget) -> End {
         let known = node.valleys..self.valleys.len();
         let (changed, apart) = self.apply(branch, option);
@@ -287,7 +287,7 @@ impl<'a> Engine<'a> {
         deepen(|| self.solve_component(Node { changed, valleys, ..node }, budget))
     }
 
-    /// Takes an option; the sections whose floors changed, and whether the component falls apart.
+    /// Applies an option; returns the sections with changed floors, and whether the component splits.
     pub(super) fn apply(&mut self, branch: Branch, option: u32) -> ((usize, usize), bool) {
         if option == NONE {
             let section = branch.section as usize;

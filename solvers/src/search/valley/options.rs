@@ -1,4 +1,4 @@
-//! Which options a section has, and in which order they are tried.
+//! The options of a section and the order in which they are tried.
 
 use super::analyse::{Branch, Dead, OPEN, View};
 use super::engine::{Engine, Node};
@@ -6,21 +6,21 @@ use super::state::NONE;
 use plimsoll_model::Budget;
 use rand::RngExt;
 
-/// How much more a failure counts than the one before.
+/// Growth of the failure weight per failure.
 const FAILURE_GROWTH: f64 = 1.00001;
 
-/// Attraction of laying nothing on the floor, beside those of buffers: hardly any, but more than that of a buffer that
-/// burns all slack.
+/// Score of leaving the floor empty, relative to those of buffers: almost none, but more than that of a
+/// buffer that consumes all slack.
 const NOTHING: f64 = 1e-9;
 
-/// What an option loses that was not looked at: more than any other loses.
+/// Penalty of an option that was not looked at: larger than any other.
 const UNSEEN: f64 = 1e6;
 
-/// Slack counts as larger by this share of the capacity: below that, how little is left makes no difference.
+/// Slack is increased by this fraction of the capacity; differences below that do not matter.
 const SOFT: f64 = 0.01;
 
 impl Engine<'_> {
-    /// Draws the attraction of every buffer; four settings take turns.
+    /// Draws the score of every buffer; four settings alternate.
     pub(super) fn draw_values(&mut self) {
         for b in 0..self.reduced.len() {
             let width = f64::from(self.reduced.spans[b].end - self.reduced.spans[b].start);
@@ -36,8 +36,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Pushes the unplaced buffers that can lie on the floor of the section, the most attractive first, then [`NONE`]
-    /// for none of them, where slack allows it.
+    /// Pushes the unplaced buffers that can lie on the floor of the section, the most promising first. Then
+    /// pushes [`NONE`], for an empty floor, if slack allows it.
     pub(super) fn gather(&mut self, branch: Branch) {
         let first = self.options.len();
         let (reduced, state) = (self.reduced, &self.state);
@@ -74,8 +74,8 @@ impl Engine<'_> {
         self.options[first..].sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
     }
 
-    /// Looks at the first options from `first` on: drops those that fail at once and sorts the others by attraction and
-    /// the slack they burn. Every look counts as a node.
+    /// Looks ahead at the first options from `first` on: drops those that fail at once and sorts the others
+    /// by score and consumed slack. Every look counts as a node.
     pub(super) fn look_ahead(&mut self, node: Node, branch: Branch, first: usize, budget: &mut Budget) {
         let mut kept = first;
         for at in first..self.options.len() {
@@ -96,8 +96,8 @@ impl Engine<'_> {
         self.sort_options(first);
     }
 
-    /// How much slack the floors lose that an option raises, summed over sections as a difference of logarithms;
-    /// `None` where the option fails.
+    /// Slack consumed by the floors that an option raises, as a difference of logarithms summed over
+    /// sections; `None` if the option fails.
     fn burnt_by(&mut self, node: Node, branch: Branch, option: u32) -> Option<f64> {
         let mark = self.state.mark();
         let known = node.valleys..self.valleys.len();
@@ -124,7 +124,7 @@ impl Engine<'_> {
         burnt
     }
 
-    /// Books a failure of a section.
+    /// Records a failure of a section.
     pub(super) fn blame(&mut self, section: usize) {
         if !self.rules.failure_weights {
             return;

@@ -4,38 +4,38 @@ use plimsoll_model::{Bytes, Instance, Layout, Step, sections};
 
 /// An interval instance reduced to sections: a buffer covers a run of them with a number of units.
 ///
-/// Buffers are renumbered by start, then end; `origin` leads back. O(n log n + total size of the sections).
+/// Buffers are renumbered by start, then end; `origin` maps back. O(n log n + total size of the sections).
 #[derive(Clone, Debug)]
 pub struct Reduced {
     /// Bytes per unit.
     pub grain: u64,
     /// Number of sections.
     pub sections: usize,
-    /// Where and how large each buffer is, by ascending start.
+    /// Sections and size of each buffer, by ascending start.
     pub spans: Vec<Span>,
     /// The first buffer with the same sections and size.
     pub twin: Vec<u32>,
-    /// Position in the instance.
+    /// Index in the instance.
     pub origin: Vec<u32>,
     /// `first_at[s]..first_at[s + 1]` are the buffers that start at section `s`.
     pub first_at: Vec<u32>,
-    /// Units alive in each section.
+    /// Units live in each section.
     pub load: Vec<i64>,
 }
 
-/// The sections that a buffer covers, and its size: side by side, for they are asked for together.
+/// The sections that a buffer covers, and its size, stored together for locality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// First section.
     pub start: u32,
-    /// First section after.
+    /// The section after the last.
     pub end: u32,
     /// Units.
     pub size: i64,
 }
 
 impl Span {
-    /// First section, and first section after, as positions.
+    /// First section, and the section after the last, as indices.
     pub fn sections(self) -> (usize, usize) {
         (self.start as usize, self.end as usize)
     }
@@ -62,11 +62,12 @@ impl Reduced {
         Some(Self::from_rows(grain, intervals.len(), rows))
     }
 
-    /// The sections `from..to` alone: lifespans are clipped to them, what lies outside is left out. `origin` counts
-    /// those left in. A relaxation: what is impossible here is impossible there. O(n log n).
+    /// The sections `from..to` only: lifespans are clipped to them and buffers outside are omitted. `origin`
+    /// indexes the buffers of `self`. This is a relaxation: what is infeasible here is infeasible for the
+    /// whole. O(n log n).
     ///
     /// # Panics
-    /// If the window is empty or reaches beyond the sections.
+    /// If the window is empty or extends beyond the sections.
     #[must_use]
     pub fn clipped(&self, from: usize, to: usize) -> Self {
         assert!(from < to && to <= self.sections, "a window holds a section");
@@ -82,7 +83,7 @@ impl Reduced {
         Self::from_rows(self.grain, to - from, rows)
     }
 
-    /// From rows of first section, first section after, units, and position in the instance.
+    /// Builds from rows (first section, section after the last, units, index in the instance).
     fn from_rows(grain: u64, sections: usize, mut rows: Vec<(u32, u32, i64, u32)>) -> Self {
         rows.sort_unstable_by_key(|&(start, end, size, id)| (start, end, -size, id));
         let twin = rows
@@ -124,7 +125,7 @@ impl Reduced {
         self.spans.len()
     }
 
-    /// Offsets in units, by the numbering here, as a layout of the instance.
+    /// Converts offsets in units, in this numbering, to a layout of the instance.
     pub fn layout(&self, offsets: &[i64]) -> Layout {
         let mut original = vec![Bytes::ZERO; self.len()];
         for (&offset, &origin) in offsets.iter().zip(&self.origin) {
@@ -133,7 +134,7 @@ impl Reduced {
         Layout::new(original)
     }
 
-    /// The offsets of a layout in units, rounded down, by the numbering here.
+    /// Converts a layout to offsets in units, rounded down, in this numbering.
     pub fn offsets(&self, layout: &Layout) -> Vec<i64> {
         let offsets = layout.offsets();
         self.origin.iter().map(|&b| (offsets[b as usize].get() / self.grain) as i64).collect()

@@ -3,44 +3,45 @@
 /// Switches of the search, for ablation; all on by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// Start over after a Luby-long run of nodes, with other noise in the order of branches.
+    /// Restart after a run of Luby length, with different noise in the order of branches.
     ///
-    /// Sound: a restart only forgets where the search was; what the memo knows stays true.
+    /// Sound: a restart only loses the position of the search; memo entries stay valid.
     pub restarts: bool,
     /// Nodes of the shortest run.
     pub restart_base: u64,
-    /// A run that is over is not always started over from the ground: its path is cut back to where another of so many
-    /// equal shares of the area was placed, and the rest is tried again from there; 0 for always from the ground.
+    /// A finished run does not always restart from the root. Its path is cut back to the point where another
+    /// of this many equal shares of the area was placed, and the rest is retried from there; 0 disables it.
     ///
-    /// Sound: the part that is kept is a sequence of decisions whose other branches are still to be tried, and the
-    /// path is given up as a whole in the end.
+    /// Sound: the kept part is a sequence of decisions whose other branches remain to be tried, and the path
+    /// is abandoned as a whole in the end.
     pub levels: u32,
-    /// Runs from each such place.
+    /// Runs from each such point.
     pub tries: u32,
-    /// Look one step ahead before branching: what an option forces decides about its place in the order, and those that
-    /// fail at once are dropped.
+    /// Look one step ahead before branching: the effects of an option decide its rank, and options that fail
+    /// at once are dropped.
     ///
     /// Sound: the order is free, and a failed look is a failed node.
     pub lookahead: bool,
-    /// Options looked at in a node, the most attractive ones and laying nothing; the others come after them as they are.
+    /// Number of options looked at per node, the best-scored ones and the empty floor; the others follow
+    /// unchanged.
     pub looks: usize,
-    /// So many runs at first, all from the ground and without lookahead: easy instances need no more.
+    /// Number of initial runs from the root without lookahead, which settle easy instances.
     pub plain_runs: u64,
-    /// Remember components without a layout.
+    /// Store components without a layout.
     ///
-    /// Sound: whether a component can be completed depends on its floors, on which of them are real, and on who is
-    /// unplaced in it, and keys are compared in full.
+    /// Sound: whether a component can be completed depends on its floors, which of them are real, and its
+    /// unplaced buffers. Keys are compared in full.
     pub memo: bool,
-    /// Bytes the memo may take.
+    /// Memory limit of the memo, bytes.
     pub memo_bytes: usize,
-    /// Only components whose search took at least so many nodes are remembered: the others are searched again as fast
-    /// as they are looked up.
+    /// Store only components whose search took at least this many nodes; smaller ones are searched again as
+    /// fast as they are looked up.
     pub memo_least: u64,
-    /// Fail where what fits into a valley cannot fill a section up to the lower wall and slack does not pay for the
-    /// rest.
+    /// Fail if the buffers that fit into a valley cannot fill a section up to the lower wall and slack does
+    /// not cover the rest.
     ///
-    /// Sound: what covers the section and does not fit into the valley covers a wall, so lies at or above it; at
-    /// least `depth - fitting` units of the section below the wall stay empty.
+    /// Sound: a buffer that covers the section and does not fit into the valley covers a wall, so it lies at
+    /// or above the wall. At least `depth - fitting` units of the section below the wall stay empty.
     pub wall_waste: bool,
     /// Try only the first of several unplaced buffers with the same sections and size.
     ///
@@ -50,12 +51,12 @@ pub struct Rules {
     pub failure_weights: bool,
     /// Relative noise in the order of branches.
     pub noise: f64,
-    /// How much a buffer gains, as a share of its attraction, for each wall it touches.
+    /// Relative bonus of a buffer for each wall it touches.
     pub touch: f64,
-    /// By how much a buffer's attraction is multiplied where its top is level with the lower wall.
+    /// Score factor of a buffer whose top is level with the lower wall.
     pub flush: f64,
-    /// How much burnt slack counts in the order of options: an option that leaves a section `1 / e` of its slack loses
-    /// as much as one whose attraction is smaller by the factor `e` to the power of this.
+    /// Weight of consumed slack in the order of options. An option that leaves a section `1 / e` of its slack
+    /// loses as much as one whose score is smaller by the factor `e` to the power of this.
     pub burn: f64,
 }
 

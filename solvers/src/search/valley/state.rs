@@ -1,4 +1,4 @@
-//! Floors, what is left to place, and the trail that takes decisions back.
+//! The floors, the unplaced buffers, and the trail that undoes decisions.
 
 use super::reduce::Reduced;
 use crate::search::memo::{Key, mix};
@@ -6,14 +6,14 @@ use crate::search::memo::{Key, mix};
 /// Marks the end of the list of unplaced buffers.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What is placed and how high the floor is.
+/// The placed buffers and the floors.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub capacity: i64,
     pub floor: Vec<i64>,
     /// Units left to place in each section.
     pub rest: Vec<i64>,
-    /// Floor is the ground or the top of a placed buffer.
+    /// True if the floor is the ground or the top of a placed buffer.
     pub real: Vec<bool>,
     /// Offset in units; meaningful for placed buffers.
     pub offset: Vec<i64>,
@@ -23,12 +23,12 @@ pub(super) struct State {
     prev: Vec<u32>,
     /// Unplaced buffers that cover both a section and the one before it.
     crossing: Vec<u32>,
-    /// Hash of all floors, which are real, and who is unplaced.
+    /// Hash of all floors, which of them are real, and the set of unplaced buffers.
     pub hash: u64,
-    /// Units times sections placed, and in all: each factor may come near the limit of 64 bits.
+    /// Units times sections placed, and in total: each factor may come close to 64 bits.
     pub area: i128,
     pub total_area: i128,
-    /// Sections met by the count `stamp` of [`State::burnt_since`].
+    /// Marks sections already visited by [`State::burnt_since`] in the pass numbered `stamp`.
     stamps: Vec<u32>,
     stamp: u32,
     floors: Vec<(u32, bool, i64)>,
@@ -50,7 +50,7 @@ fn buffer_hash(b: u32) -> u64 {
     mix(u64::from(b) | 1 << 62)
 }
 
-/// A moment to return to.
+/// A point to undo to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     floors: usize,
@@ -86,7 +86,7 @@ impl State {
             crossing,
             hash: 0,
             area: 0,
-            // Divided by, and empty where there is no buffer.
+            // A divisor, so it must not be zero for an empty instance.
             total_area: reduced.load.iter().copied().map(i128::from).sum::<i128>().max(1),
             stamps: vec![0; reduced.sections],
             stamp: 0,
@@ -107,7 +107,7 @@ impl State {
         Mark { floors: self.floors.len(), places: self.places.len(), hash: self.hash }
     }
 
-    /// The first unplaced buffer that starts at or after `section`, `NONE` where there is none.
+    /// The first unplaced buffer that starts at or after `section`, or `NONE`.
     #[inline]
     pub fn first_unplaced(&self, reduced: &Reduced, section: usize) -> u32 {
         let n = reduced.len() as u32;
@@ -125,8 +125,8 @@ impl State {
         if next as usize == self.placed.len() { NONE } else { next }
     }
 
-    /// Puts `b` on the floor of the sections it covers, which is the same for all of them. True where one of these
-    /// sections is complete, or two no longer have an unplaced buffer in common: the component falls apart.
+    /// Places `b` on the common floor of the sections it covers. True if one of them is complete, or two
+    /// neighbours no longer share an unplaced buffer: the component may split.
     pub fn place(&mut self, reduced: &Reduced, b: usize) -> bool {
         let ((start, end), size) = (reduced.spans[b].sections(), reduced.spans[b].size);
         let bottom = self.floor[start];
@@ -155,7 +155,7 @@ impl State {
         apart
     }
 
-    /// Raises the floor of a section to a height that was proved.
+    /// Raises the floor of a section to a proved height.
     pub fn raise(&mut self, s: usize, height: i64) {
         debug_assert!(height > self.floor[s]);
         self.floors.push((s as u32, self.real[s], self.floor[s]));
@@ -164,7 +164,7 @@ impl State {
         self.real[s] = false;
     }
 
-    /// Takes everything back that was done since `mark`.
+    /// Undoes everything since `mark`.
     pub fn undo(&mut self, reduced: &Reduced, mark: Mark) {
         while self.places.len() > mark.places {
             let b = self.places.pop().expect("the trail is longer than the mark") as usize;
@@ -189,15 +189,15 @@ impl State {
         self.hash = mark.hash;
     }
 
-    /// Logarithm of how much the slack of each section shrank since `mark`, summed; every slack is taken to be larger by
-    /// `soft` times the capacity. No buffer may have been placed since.
+    /// The sum over sections of the logarithm by which their slack shrank since `mark`, with every slack
+    /// increased by `soft` times the capacity. No buffer may have been placed since.
     pub fn burnt_since(&mut self, mark: Mark, soft: f64) -> f64 {
         debug_assert_eq!(mark.places, self.places.len());
         self.stamp = self.stamp.wrapping_add(1);
         let soft = (self.capacity as f64 * soft).max(1.0);
         let mut sum = 0.0;
         for &(s, _, before) in &self.floors[mark.floors..] {
-            // The oldest entry of a section has the floor it had at the mark.
+            // The oldest entry of a section holds its floor at the mark.
             if std::mem::replace(&mut self.stamps[s as usize], self.stamp) != self.stamp {
                 let after = self.slack(s as usize) as f64;
                 let lost = (self.floor[s as usize] - before) as f64;
@@ -207,7 +207,8 @@ impl State {
         sum
     }
 
-    /// Hash of the component `left..right` alone; `hash` changes by the same as this does while nothing outside changes.
+    /// Hash of the component `left..right` alone. While nothing outside changes, `hash` changes by the same
+    /// amount.
     pub fn hash_of(&self, reduced: &Reduced, (left, right): (usize, usize)) -> u64 {
         let mut hash = mix((left as u64) << 32 | right as u64);
         for s in left..right {
@@ -217,7 +218,7 @@ impl State {
         hash
     }
 
-    /// The component spelt out: bounds, floors, unplaced buffers as differences.
+    /// Serialises the component: bounds, floors, and unplaced buffers as differences.
     pub fn write_key(&self, reduced: &Reduced, (left, right): (usize, usize), key: &mut Key) {
         key.put(left as u64);
         key.put(right as u64);

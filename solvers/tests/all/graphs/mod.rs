@@ -1,27 +1,27 @@
-//! Order problems for tests: small random ones with every feature, and graphs like those of real models.
+//! Order problems for tests: small random ones with every feature, and graphs shaped like real models.
 
 use plimsoll_model::orders::{OrderProblem, Storage};
 use plimsoll_model::{Bytes, OperatorId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Operators that read tensors and make one each, by number.
+/// Operators that read tensors and produce one each, by number.
 #[derive(Default)]
 pub struct Draw {
-    /// Per tensor: size, maker, readers.
+    /// Per tensor: size, producer, consumers.
     tensors: Vec<(u64, Option<u32>, Vec<u32>)>,
     operators: u32,
     scratch: Vec<u64>,
 }
 
 impl Draw {
-    /// A tensor that is given.
+    /// Adds an input tensor.
     pub fn input(&mut self, size: u64) -> usize {
         self.tensors.push((size, None, Vec::new()));
         self.tensors.len() - 1
     }
 
-    /// An operator; returns what it makes.
+    /// Adds an operator; returns its output.
     pub fn op(&mut self, reads: &[usize], size: u64) -> usize {
         let at = self.operators;
         self.operators += 1;
@@ -35,12 +35,12 @@ impl Draw {
         self.tensors.len() - 1
     }
 
-    /// Operators one after the other.
+    /// Adds a chain of operators.
     pub fn chain(&mut self, from: usize, sizes: &[u64]) -> usize {
         sizes.iter().fold(from, |last, &size| self.op(&[last], size))
     }
 
-    /// The problem; what nobody reads is wanted.
+    /// Builds the problem; tensors without consumers are outputs.
     pub fn problem(self, name: &str) -> OrderProblem {
         let mut storages = Vec::new();
         let mut edges = Vec::new();
@@ -62,8 +62,8 @@ impl Draw {
     }
 }
 
-/// A small random problem with every feature: storages held from the start, to the end, several users and makers, last
-/// users that differ by order, operators that make nothing, scratch.
+/// A small random problem with every feature: storages live from the start or to the end, several users and
+/// producers, last users that depend on the order, operators without outputs, scratch.
 pub fn small(n: usize, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let n = n as u32;
@@ -107,7 +107,7 @@ pub fn small(n: usize, seed: u64) -> OrderProblem {
     OrderProblem::new(format!("small-{seed}"), names, edges, storages, scratch).unwrap()
 }
 
-/// A random wiring: which graph, and operators per node.
+/// A random wiring: the graph model and its parameters.
 #[derive(Clone, Copy, Debug)]
 pub enum Wiring {
     /// Watts-Strogatz, n nodes, k neighbours, rewired with probability p.
@@ -173,7 +173,7 @@ fn wires(wiring: Wiring, rng: &mut Xoshiro256PlusPlus) -> (usize, Vec<(usize, us
     (n, edges.into_iter().collect())
 }
 
-/// `RandWire`: every node adds up what it is given, then runs `ops - 1` operators; equal sizes, or varied ones.
+/// `RandWire`: every node sums its inputs, then runs `ops - 1` operators; sizes are equal or varied.
 pub fn randwire(wiring: Wiring, ops: usize, varied: bool, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (n, edges) = wires(wiring, &mut rng);
@@ -196,7 +196,7 @@ pub fn randwire(wiring: Wiring, ops: usize, varied: bool, seed: u64) -> OrderPro
     draw.problem(&format!("{wiring:?} {ops} {varied} {seed}"))
 }
 
-/// `DenseNet`: blocks of layers, each BN-Relu-Conv-BN-Relu-Conv-Concat of all before.
+/// `DenseNet`: blocks of layers, each BN-Relu-Conv-BN-Relu-Conv-Concat of all previous outputs.
 pub fn densenet(blocks: &[usize], growth: u64) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);
@@ -226,7 +226,7 @@ pub fn densenet(blocks: &[usize], growth: u64) -> OrderProblem {
     draw.problem("densenet")
 }
 
-/// Inception: modules of four branches from one tensor, joined.
+/// Inception: modules of four branches from one tensor, concatenated.
 pub fn inception(modules: usize, deep: bool) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);
@@ -276,7 +276,7 @@ pub fn resnet(blocks: &[usize]) -> OrderProblem {
     draw.problem("resnet")
 }
 
-/// `ShuffleNet` v2: half goes through, half is worked on, then shuffled.
+/// `ShuffleNet` v2: half the channels pass through, half are transformed, then shuffled.
 pub fn shufflenet(stages: &[usize]) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);
@@ -302,7 +302,7 @@ pub fn shufflenet(stages: &[usize]) -> OrderProblem {
     draw.problem("shufflenet")
 }
 
-/// U-Net: skips from the way down to the way up.
+/// U-Net: skip connections from the encoder to the decoder.
 pub fn unet(depth: usize) -> OrderProblem {
     let mut draw = Draw::default();
     let mut last = draw.input(3 << 16);
@@ -323,14 +323,15 @@ pub fn unet(depth: usize) -> OrderProblem {
     draw.problem("unet")
 }
 
-/// Cells in a stack, each reading the two before it, five pairs of operators each, all unused states joined.
+/// Stacked cells, each reading the two before it, with five pairs of operators each and all unused states
+/// joined.
 pub fn cells(count: usize, varied: bool, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut draw = Draw::default();
     let input = draw.input(3 * 32 * 32);
     let stem = draw.op(&[input], 48 * 1024);
     let (mut before, mut last) = (stem, stem);
-    // One cell design, as found by a search.
+    // One cell design, as found by architecture search.
     let picks: Vec<[(usize, usize); 2]> = (0..5)
         .map(|step| [0; 2].map(|_: i32| (rng.random_range(0..2 + step), rng.random_range(1..=4usize))))
         .collect();
@@ -356,7 +357,8 @@ pub fn cells(count: usize, varied: bool, seed: u64) -> OrderProblem {
     draw.problem("cells")
 }
 
-/// A decoder of many layers; a mask read by all layers and positions read by one each are made of constants only.
+/// A decoder with many layers. A mask read by all layers and positions read by one each are computed from
+/// constants only.
 pub fn llama(layers: usize, constants: bool) -> OrderProblem {
     let mut draw = Draw::default();
     let (tokens, width) = (128u64, 5120u64);
