@@ -193,4 +193,4 @@ pub mod timelines;
 
 pub use compare::{Comparison, Standing};
 pub use engine::{Engine, EngineError, MemoryPlan, plan, solve};
-pub use registry::{LeftOut, Listed, NameTaken, Registry, left_out, registry};
+pub use registry::{Excluded, Listed, NameTaken, Registry, excluded, registry};

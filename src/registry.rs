@@ -132,7 +132,7 @@ pub fn registry() -> Registry {
 #[error(
     "this build does not include the solver '{solver}': it needs {library}; build with the feature '{feature}'"
 )]
-pub struct LeftOut {
+pub struct Excluded {
     /// Name of the solver.
     pub solver: &'static str,
     /// The library that the solver needs.
@@ -142,11 +142,11 @@ pub struct LeftOut {
 }
 
 /// Returns why this build excludes the named solver or variant; `None` if no build has it, or this one does.
-pub fn left_out(name: &str) -> Option<LeftOut> {
+pub fn excluded(name: &str) -> Option<Excluded> {
     let plain = name.split_once(':').map_or(name, |(solver, _)| solver);
     let library = Library::of(name).filter(|library| !library.is_present)?;
     let solver = library.solvers.iter().find(|&&solver| solver == plain)?;
-    Some(LeftOut { solver, library: library.name, feature: library.feature })
+    Some(Excluded { solver, library: library.name, feature: library.feature })
 }
 
 #[cfg(test)]
@@ -223,11 +223,11 @@ mod tests {
         for library in LIBRARIES {
             for solver in library.solvers {
                 assert_eq!(present.contains(solver), library.is_present, "{solver}");
-                assert_eq!(left_out(solver).is_some(), !library.is_present, "{solver}");
+                assert_eq!(excluded(solver).is_some(), !library.is_present, "{solver}");
             }
             let plain = format!("{}:plain", library.feature);
-            assert_eq!(present.contains(plain.as_str()), left_out(&plain).is_none(), "{plain}");
+            assert_eq!(present.contains(plain.as_str()), excluded(&plain).is_none(), "{plain}");
         }
-        assert_eq!(left_out("exact"), None);
+        assert_eq!(excluded("exact"), None);
     }
 }

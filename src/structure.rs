@@ -232,15 +232,15 @@ impl GraphRun<'_> {
 
 /// The algorithms that [`compare`] runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Judges<'a> {
+pub struct ComparedAlgorithms<'a> {
     /// The placement of the memory-planning patent, one range per storage.
     pub patent: &'a Entry<Offsets>,
     /// The same with split buffers.
-    pub patent_scattered: &'a Entry<SplitBuffers>,
+    pub patent_split: &'a Entry<SplitBuffers>,
     /// The solver for one range per storage; it also plans the inner regions.
     pub exact: &'a Entry<Offsets>,
     /// The solver for split buffers.
-    pub scattered: &'a Entry<SplitBuffers>,
+    pub split: &'a Entry<SplitBuffers>,
 }
 
 /// One relation on one graph. Bytes refer to the body; overlooked, exposed and colliding pairs are counted in
@@ -270,7 +270,7 @@ pub struct Row {
     /// Arena of the patent's placement, bytes.
     pub patent: u64,
     /// Arena of the patent's placement with split buffers, bytes.
-    pub patent_scattered: u64,
+    pub patent_split: u64,
     /// Smallest arena with one range per storage, bytes.
     pub exact: u64,
     /// A lower bound on `exact`, bytes.
@@ -278,11 +278,11 @@ pub struct Row {
     /// The claim for `exact`.
     pub exact_claim: &'static str,
     /// Smallest arena with split buffers, bytes.
-    pub scattered: u64,
-    /// A lower bound on `scattered`, bytes.
-    pub scattered_bound: u64,
-    /// The claim for `scattered`.
-    pub scattered_claim: &'static str,
+    pub split: u64,
+    /// A lower bound on `split`, bytes.
+    pub split_bound: u64,
+    /// The claim for `split`.
+    pub split_claim: &'static str,
     /// `exact` divided by `exact` of the first relation.
     pub ratio: f64,
     /// Pairs of storages that collide in the layout of `exact` if operators run sequentially.
@@ -301,7 +301,11 @@ pub struct Row {
 ///
 /// # Errors
 /// See [`GraphRunError`].
-pub fn compare(graph: &Graph, run: &GraphRun<'_>, algorithms: Judges<'_>) -> Result<Vec<Row>, GraphRunError> {
+pub fn compare(
+    graph: &Graph,
+    run: &GraphRun<'_>,
+    algorithms: ComparedAlgorithms<'_>,
+) -> Result<Vec<Row>, GraphRunError> {
     let orders = GraphRun { limits: run.limits.from_now(), ..*run }.order(graph)?;
     let mut rows: Vec<Row> = Vec::new();
     for relation in COMPARED {
@@ -316,7 +320,7 @@ fn row(
     run: &GraphRun<'_>,
     orders: &[OrderedRegion],
     relation: Relation,
-    algorithms: Judges<'_>,
+    algorithms: ComparedAlgorithms<'_>,
     base: Option<u64>,
 ) -> Result<Row, GraphRunError> {
     let first = GraphRun { limits: run.limits.from_now(), ..*run };
@@ -324,8 +328,8 @@ fn row(
     let exact = regions.pop().expect("a graph has a body");
     let watch = run.watch(graph, &exact.related)?;
     let patent = run.place(graph, &exact.related, &watch, algorithms.patent)?;
-    let patent_split = run.place(graph, &exact.related, &watch, algorithms.patent_scattered)?;
-    let split = run.place(graph, &exact.related, &watch, algorithms.scattered)?;
+    let patent_split = run.place(graph, &exact.related, &watch, algorithms.patent_split)?;
+    let split = run.place(graph, &exact.related, &watch, algorithms.split)?;
     let one = &exact.related;
     // Collisions can also occur in inner regions; the body comes first.
     let all = || std::iter::once(&exact).chain(regions.iter().rev());
@@ -349,13 +353,13 @@ fn row(
         load: one.order.peak(&one.storages.problem).get(),
         clique: clique_bound(&one.instance, &mut run.limits.watch()).value.get(),
         patent: patent.arena().get(),
-        patent_scattered: patent_split.arena().get(),
+        patent_split: patent_split.arena().get(),
         exact: exact.arena().get(),
         exact_bound: bound.get(),
         exact_claim: claim(exact.arena(), bound),
-        scattered: pieces.get(),
-        scattered_bound: split.outcome.lower_bound.value.get(),
-        scattered_claim: claim(pieces, split.outcome.lower_bound.value),
+        split: pieces.get(),
+        split_bound: split.outcome.lower_bound.value.get(),
+        split_claim: claim(pieces, split.outcome.lower_bound.value),
         ratio: if base == exact.arena().get() { 1.0 } else { exact.arena().get() as f64 / base as f64 },
         collide_in_order: all().map(|one| one.safety.in_order.len()).sum(),
         collide: all().map(|one| one.safety.concurrent.len()).sum(),

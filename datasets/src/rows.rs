@@ -95,10 +95,10 @@ impl Generated {
         output.flush()?;
         // Ends come before begins of the same step: lifespans are half-open.
         turns.sort_unstable();
-        let (mut alive, mut load) = (0, 0);
+        let (mut live, mut load) = (0, 0);
         for (_, change) in turns {
-            alive += change;
-            load = load.max(alive);
+            live += change;
+            load = load.max(live);
         }
         let load = Bytes::new(load as u64);
         let least = self.at_least.map_or(load, |bound| bound.max(load));

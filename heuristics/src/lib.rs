@@ -51,7 +51,7 @@ pub use heat::{Heat, Peak};
 pub use iterated::{Effort, IteratedSearch};
 pub use long_first::long_first;
 pub use orders::ORDERS;
-pub use patent::patent_scattered;
+pub use patent::patent_split;
 pub use placement::{Abandoned, Arrangement, Fit, place};
 pub use registry::{OFFSETS, SHARED_OBJECTS, SPLIT_BUFFERS};
 pub use shared_objects::{Classes, PoolChoice, PoolGreedy, positional_maxima};

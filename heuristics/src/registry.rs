@@ -7,7 +7,7 @@ use crate::hill_climb::climb;
 use crate::iterated::IteratedSearch;
 use crate::naive::end_to_end;
 use crate::ordered::ordered;
-use crate::patent::{patent_descending, patent_scattered};
+use crate::patent::{patent_descending, patent_split};
 use crate::placement::Fit;
 use crate::report::{anytime, single};
 use crate::shared_objects::{Classes, PoolChoice, PoolGreedy, assigning, improved_by_size, least_cost_flow};
@@ -161,7 +161,7 @@ pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     kind: Kind::Heuristic,
     about: "size descending, split over free memory of placed non-conflicting buffers",
     source: PATENT,
-    build: &|_| single("patent-scattered", |instance, budget| patent_scattered(instance, budget).map(Some)),
+    build: &|_| single("patent-scattered", |instance, budget| patent_split(instance, budget).map(Some)),
 }];
 
 /// Size classes: powers of two from 512 bytes.

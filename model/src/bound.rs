@@ -3,7 +3,7 @@
 use crate::check::conflict::{conflict, share_a_step};
 use crate::instance::{Buffer, Instance};
 use crate::lifespan::{Interval, Lifespan};
-use crate::load::{alive_at, load};
+use crate::load::{live_at, load};
 use crate::units::{BufferId, Bytes, OperatorId, Step};
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
@@ -249,7 +249,7 @@ const CLIQUE_CANDIDATES: usize = 1_000;
 
 /// Grows a clique among the buffers live at the most loaded step, largest first.
 fn clique_at_load(instance: &Instance) -> LowerBound {
-    let mut live = alive_at(instance, load(instance).1);
+    let mut live = live_at(instance, load(instance).1);
     live.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
     live.truncate(CLIQUE_CANDIDATES);
     let (mut members, mut value) = (Vec::new(), 0);
@@ -315,10 +315,10 @@ pub enum BoundError {
     },
     #[error("the fixed offsets in the witness do not contradict each other")]
     NoContradiction,
-    #[error("the witness has {prices} dual multipliers for {operators} operators")]
-    Prices {
+    #[error("the witness has {multipliers} dual multipliers for {operators} operators")]
+    Multipliers {
         /// The number of multipliers in the witness.
-        prices: usize,
+        multipliers: usize,
         /// The number of operators in the problem.
         operators: usize,
     },
@@ -366,10 +366,10 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
         Witness::Load { step } if instance.exclusions().is_empty() => {
             // Buffers live at one step conflict by definition. Their sum fits, as the sum of all buffers
             // does.
-            let live = alive_at(instance, *step);
+            let live = live_at(instance, *step);
             Bytes::new(live.iter().map(|&id| instance.buffer(id).size().get()).sum())
         }
-        Witness::Load { step } => clique_height(instance, &alive_at(instance, *step), Bytes::new(1))?,
+        Witness::Load { step } => clique_height(instance, &live_at(instance, *step), Bytes::new(1))?,
         Witness::Clique { buffers } => clique_height(instance, buffers, Bytes::new(1))?,
         Witness::AlignedClique { buffers, alignment } => clique_height(instance, buffers, *alignment)?,
         Witness::Fixed { buffer } => {
@@ -393,7 +393,7 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
             if window.is_empty() {
                 return Err(BoundError::EmptyWindow(window));
             }
-            possible(bound.value, alive_within(instance, window).ceiling())?;
+            possible(bound.value, live_within(instance, window).ceiling())?;
             return Err(BoundError::NotCheckable(format!("{solver} on steps {lower}..{upper}")));
         }
     };
@@ -405,7 +405,7 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
 ///
 /// # Panics
 /// Never: a part of a valid instance is valid.
-pub fn alive_within(instance: &Instance, window: Interval) -> Instance {
+pub fn live_within(instance: &Instance, window: Interval) -> Instance {
     let clipped = |b: &Buffer| {
         let parts = b.lifespan().intervals().iter();
         let inside = parts.map(|i| Interval::new(i.lower.max(window.lower), i.upper.min(window.upper)));

@@ -199,7 +199,7 @@ fn check_buffers(buffers: &[Buffer]) -> Result<(), InstanceError> {
         let (buffer, name) = (BufferId::at(i), || b.name.to_string());
         if !b.is_empty() && b.lifespan.is_empty() {
             let step = b.lifespan.hull().lower;
-            return Err(InstanceError::NeverAlive { buffer, name: name(), size: b.size, step });
+            return Err(InstanceError::NeverLive { buffer, name: name(), size: b.size, step });
         }
         if b.alignment == Bytes::ZERO {
             return Err(InstanceError::ZeroAlignment { buffer, name: name() });
@@ -521,7 +521,7 @@ mod tests {
     fn bad_input_is_named() {
         let never = Buffer::new("a", 1, Lifespan::empty_at(4));
         let never = InstanceBuilder::new("t").buffer(never).build();
-        assert!(matches!(never, Err(InstanceError::NeverAlive { .. })));
+        assert!(matches!(never, Err(InstanceError::NeverLive { .. })));
         let twice = InstanceBuilder::new("t")
             .buffers([buffer("a", 1, 0, 1), buffer("b", 1, 0, 1), buffer("a", 1, 0, 1)])
             .build();

@@ -10,7 +10,7 @@ pub enum InstanceError {
     #[error(
         "buffer '{name}' of {size} bytes is live at no step (it begins and ends at {step}); only size 0 allows that"
     )]
-    NeverAlive {
+    NeverLive {
         buffer: BufferId,
         name: String,
         size: Bytes,
@@ -55,7 +55,7 @@ impl InstanceError {
     /// The buffers that cause the error, the offending one first.
     pub fn buffers(&self) -> Vec<BufferId> {
         match self {
-            Self::NeverAlive { buffer, .. }
+            Self::NeverLive { buffer, .. }
             | Self::ZeroAlignment { buffer, .. }
             | Self::FixedMisaligned { buffer, .. }
             | Self::SelfPair { buffer, .. }

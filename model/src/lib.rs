@@ -109,7 +109,7 @@ mod words;
 
 pub use bits::{BitMatrix, ones};
 pub use bound::{
-    BoundError, LowerBound, Reason, Witness, alive_within, simple_bound, stack_height, verify_bound,
+    BoundError, LowerBound, Reason, Witness, live_within, simple_bound, stack_height, verify_bound,
 };
 pub use budget::Budget;
 pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError, CertifiedBound};
@@ -123,7 +123,7 @@ pub use instance_error::InstanceError;
 pub use joint::{Joint, JointPlan, JointProblem};
 pub use layout::{Layout, Piece, PoolPlan, SplitLayout};
 pub use lifespan::{Interval, Lifespan, LifespanError};
-pub use load::{LoadProfile, Section, alive_at, load, sections, sections_within};
+pub use load::{LoadProfile, Section, live_at, load, sections, sections_within};
 pub use outcome::Outcome;
 pub use pairs::Pairs;
 pub use problem::{Bound, InstanceProblem, Offsets, Orders, Problem, Reduced, SharedObjects, SplitBuffers};

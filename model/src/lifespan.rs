@@ -66,7 +66,7 @@ pub enum LifespanError {
     #[error("gaps {0} and {1} overlap")]
     GapsOverlap(Interval, Interval),
     #[error("the gaps leave no live step in {0}")]
-    NothingAlive(Interval),
+    NothingLive(Interval),
 }
 
 /// The steps at which a buffer is live: disjoint half-open intervals in ascending order.
@@ -156,7 +156,7 @@ impl Lifespan {
             live.push(Interval::new(from, hull.upper));
         }
         if live.is_empty() {
-            return Err(LifespanError::NothingAlive(hull));
+            return Err(LifespanError::NothingLive(hull));
         }
         Self::from_intervals(live)
     }

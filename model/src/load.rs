@@ -75,7 +75,7 @@ pub fn load(instance: &Instance) -> (Bytes, Step) {
 
 /// The buffers of non-zero size that are live at `step`, ascending. O(n log g) for at most g intervals per
 /// lifespan.
-pub fn alive_at(instance: &Instance, step: Step) -> Vec<BufferId> {
+pub fn live_at(instance: &Instance, step: Step) -> Vec<BufferId> {
     let holds = |id: &BufferId| {
         let buffer = instance.buffer(*id);
         !buffer.is_empty() && buffer.lifespan().contains(step)

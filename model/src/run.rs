@@ -350,8 +350,8 @@ mod tests {
         assert!(left(whole.share(2).share(2)) <= hour / 4);
         assert_eq!(whole.share(4).budget().nodes_left(), Some(7));
         assert_eq!(whole.watch().nodes_left(), None);
-        let nobody_asked = Limits { time: None, ..whole }.budget();
-        assert!(nobody_asked.time_left().is_none() && nobody_asked.time_to_end().is_some());
+        let unasked = Limits { time: None, ..whole }.budget();
+        assert!(unasked.time_left().is_none() && unasked.time_to_end().is_some());
         // The earlier end counts: neither a restart nor a share moves the common deadline.
         let over = Limits { deadline: Some(Instant::now()), ..alone };
         assert!([over, over.from_now(), over.share(9)].iter().all(|limits| left(*limits).is_zero()));

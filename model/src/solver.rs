@@ -12,7 +12,7 @@ pub enum SolveError {
     #[error("{solver} does not support this instance: {reason}")]
     Unsupported { solver: &'static str, reason: String },
     #[error("{solver} failed: {reason}")]
-    Machinery { solver: &'static str, reason: String },
+    Internal { solver: &'static str, reason: String },
 }
 
 /// Receives progress as it happens. All methods are no-ops by default.

@@ -15,7 +15,7 @@ use crate::clique::heaviest_clique;
 use crate::poset::{POSET_BUFFERS, Poset};
 use plimsoll_heuristics::conflict_counts;
 use plimsoll_model::{
-    Budget, BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, alive_at, gcd, simple_bound,
+    Budget, BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, gcd, live_at, simple_bound,
     stack_height,
 };
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
         }
         let (value, step) = highest_stack(instance, alignment);
         if value > best.value {
-            let mut buffers = alive_at(instance, step);
+            let mut buffers = live_at(instance, step);
             buffers.retain(|&id| instance.buffer(id).alignment().get().is_multiple_of(alignment));
             let witness = Witness::AlignedClique { buffers, alignment: Bytes::new(alignment) };
             best.raise(LowerBound::new(value, witness));

@@ -8,7 +8,7 @@
 //! | problem | registry | default algorithm |
 //! |---|---|---|
 //! | offsets | [`OFFSETS`] | [`Exact`]: bounds and heuristics, then branch and bound ([`search`]) |
-//! | split buffers | [`SPLIT_BUFFERS`] | [`ScatteredExact`]: one minimum flow, or column generation ([`split_buffers`]) |
+//! | split buffers | [`SPLIT_BUFFERS`] | [`SplitExact`]: one minimum flow, or column generation ([`split_buffers`]) |
 //! | shared objects | [`SHARED_OBJECTS`] | an integer program (feature `ilp`) |
 //! | spilling | [`SPILLING`] | reductions and a covering search ([`spilling`]) |
 //! | operator orders | [`ORDERS`] | reductions, then search over downsets ([`orders`]) |
@@ -87,6 +87,6 @@ pub use fusion::FusionIlp;
 pub use fusion::{ExactFusion, FUSIONS, FusionBrute};
 pub use registry::{JOINT, LIBRARIES, Library, OFFSETS, ORDERS, SHARED_OBJECTS, SPLIT_BUFFERS, variants};
 pub use spilling::SPILLING;
-pub use split_buffers::ScatteredExact;
+pub use split_buffers::SplitExact;
 pub use tiers::TIERS;
 pub use timelines::TIMELINES;

@@ -7,7 +7,7 @@ use crate::orders::{Method, OrderBrute, OrderSolver};
 use crate::search::learn::LearnRules;
 use crate::search::windows::WindowRules;
 use crate::search::{Search, SearchParams};
-use crate::{BruteForce, Exact, ScatteredExact};
+use crate::{BruteForce, Exact, SplitExact};
 use plimsoll_model::{
     Build, Entry, Joint, Kind, Offsets, Orders, Setup, SharedObjects, SplitBuffers, guarded,
 };
@@ -101,7 +101,7 @@ pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     kind: Kind::Exact,
     about: "minimum flow where compatibility is a partial order, else column generation over stable sets",
     source: "this project; Dilworth 1950, Gilmore and Gomory 1961, Farley 1990",
-    build: &|setup| guarded(ScatteredExact::new(setup)),
+    build: &|setup| guarded(SplitExact::new(setup)),
 }];
 
 /// Every exact solver for the shared-object problem.

@@ -408,7 +408,7 @@ macro_rules! problems {
     };
 }
 
-/// Resolves the name of a problem. Former names are accepted: `pools`, `scattered`, `fusions`.
+/// Resolves the name of a problem. Former names are accepted: `pools`, `split`, `fusions`.
 pub fn problem(name: &str) -> Option<&'static str> {
     let current = match name {
         "pools" => SharedObjects::NAME,

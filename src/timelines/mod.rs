@@ -8,7 +8,7 @@ mod speculation;
 use plimsoll_heuristics::timelines::{Prefetch, Worth, fitting, residents};
 use plimsoll_model::graph::Graph;
 use plimsoll_model::timelines::{
-    Course, Machine, OverlapError, OverlapOptions, OverlapProgram, Piece, RegionOrder, Time, Timeline,
+    ControlTree, Machine, OverlapError, OverlapOptions, OverlapProgram, Piece, RegionOrder, Time, Timeline,
     TimelineProblem, Timelines, check_timeline, compute_bound, memory_bound, time_bound, transfer_bound,
 };
 use plimsoll_model::{Budget, Bytes, Entry, Problem, Setup, Silent, SolveError, Solver, Stop};
@@ -141,7 +141,7 @@ impl Draft {
         let times: Vec<Time> = timelines.iter().map(Timeline::makespan).collect();
         let computing: Vec<Time> =
             program.segments().iter().map(|segment| compute_bound(&segment.problem).value).collect();
-        let run = Run::along(program.course(), &times, &computing).ok_or(ScheduleError::TooLong)?;
+        let run = Run::along(program.control_tree(), &times, &computing).ok_or(ScheduleError::TooLong)?;
         let Run { computing, segments, .. } = run;
         let arithmetic = Arithmetic::Exact;
         let reason = format!("the bounds of {segments} segments along the longest run");
@@ -179,15 +179,15 @@ struct Run {
 impl Run {
     /// Computes the totals from the times of all segments. Among branches of equal time the first one counts,
     /// as in [`OverlapProgram::path`]. `None` on overflow.
-    fn along(course: &Course, times: &[Time], computing: &[Time]) -> Option<Self> {
+    fn along(control_tree: &ControlTree, times: &[Time], computing: &[Time]) -> Option<Self> {
         let mut sum = Self::default();
-        for piece in course {
+        for piece in control_tree {
             let own = match piece {
                 Piece::Segment(at) => Self { time: times[*at], computing: computing[*at], segments: 1 },
-                Piece::Branch { courses, .. } => {
+                Piece::Branch { control_trees, .. } => {
                     let mut most: Option<Self> = None;
-                    for course in courses {
-                        let one = Self::along(course, times, computing)?;
+                    for control_tree in control_trees {
+                        let one = Self::along(control_tree, times, computing)?;
                         most = most.filter(|most| most.time >= one.time).or(Some(one));
                     }
                     most.unwrap_or_default()

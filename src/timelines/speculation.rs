@@ -9,7 +9,7 @@
 use super::{ScheduleError, checked_timeline};
 use crate::run::Limits;
 use plimsoll_model::timelines::{
-    Course, OverlapProgram, Piece, Time, TimedOperator, Timeline, TimelineProblem, Timelines,
+    ControlTree, OverlapProgram, Piece, Time, TimedOperator, Timeline, TimelineProblem, Timelines,
 };
 use plimsoll_model::{Bytes, Entry, OperatorId, Setup};
 
@@ -87,21 +87,21 @@ pub fn speculate(
     by: (&Entry<Timelines>, Setup, Limits),
 ) -> Result<Speculated, ScheduleError> {
     let mut found = Speculated { times: times.to_vec(), guesses: Vec::new() };
-    let mut open: Vec<&Course> = vec![program.course()];
+    let mut open: Vec<&ControlTree> = vec![program.control_tree()];
     let mut watch = by.2.watch();
     // Every segment takes part in at most one move, because its timeline is scheduled for one move only.
     let mut used = vec![false; times.len()];
-    while let Some(course) = open.pop() {
-        for (at, piece) in course.iter().enumerate() {
+    while let Some(control_tree) = open.pop() {
+        for (at, piece) in control_tree.iter().enumerate() {
             match piece {
                 Piece::Segment(_) => {}
                 Piece::Loop { condition, body, .. } => open.extend([condition, body]),
-                Piece::Branch { operator, courses } => {
-                    open.extend(courses);
-                    let Some(Piece::Segment(before)) = at.checked_sub(1).map(|at| &course[at]) else {
+                Piece::Branch { operator, control_trees } => {
+                    open.extend(control_trees);
+                    let Some(Piece::Segment(before)) = at.checked_sub(1).map(|at| &control_tree[at]) else {
                         continue;
                     };
-                    let branch = Branch { operator: *operator, courses, before: *before };
+                    let branch = Branch { operator: *operator, control_trees, before: *before };
                     if watch.check().is_some() {
                         return Ok(found);
                     }
@@ -121,7 +121,7 @@ pub fn speculate(
 /// The regions of a branch, and the segment before it.
 struct Branch<'a> {
     operator: OperatorId,
-    courses: &'a [Course],
+    control_trees: &'a [ControlTree],
     before: usize,
 }
 
@@ -140,12 +140,12 @@ impl Branch<'_> {
         let chances = chances(operator);
         let likeliest = chances.iter().copied().fold(0.0, f64::max);
         let mut moves = Vec::new();
-        for (region, (course, chance)) in self.courses.iter().zip(chances).enumerate() {
+        for (region, (control_tree, chance)) in self.control_trees.iter().zip(chances).enumerate() {
             // `Likely` fetches nothing for a less likely region, even if the most likely one has no weights.
             if guess == Guess::Likely && chance < likeliest {
                 continue;
             }
-            let Some(&Piece::Segment(after)) = course.first() else { continue };
+            let Some(&Piece::Segment(after)) = control_tree.first() else { continue };
             if !used[before] && !used[after] {
                 let ends = [times[before], times[after]];
                 let pair = Pair { operator, region, before, after, chance, ends };

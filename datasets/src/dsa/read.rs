@@ -229,7 +229,7 @@ fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> 
         return Ok(Lifespan::empty_at(begin.unwrap_or(0)));
     }
     let parts = union(parts).into_iter().map(|(lower, upper)| Interval::new(lower, upper));
-    Lifespan::from_intervals(parts).map_err(|_| node.error(DsaErrorKind::NeverAlive))
+    Lifespan::from_intervals(parts).map_err(|_| node.error(DsaErrorKind::NeverLive))
 }
 
 /// Hints and names that the schema has no place for; true where this build wrote the file.

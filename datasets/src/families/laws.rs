@@ -151,7 +151,7 @@ pub(super) fn above_load(params: &Params, seed: u64) -> Made {
     let late = params.at_most("late", 1)? == 1;
     let params = AboveLoadParams {
         buffers: params.get("buffers"),
-        alive: params.get("alive"),
+        live: params.get("alive"),
         bytes: params.get("bytes"),
         unit: params.get("unit"),
         turnover: params.get("turnover"),

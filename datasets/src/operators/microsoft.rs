@@ -219,10 +219,10 @@ fn unfold(call: &Call) -> Facts {
     let at = axis(call.attr("dim").unwrap_or(-1), shape.len())?;
     let size = extent(call.attr("size").ok_or("the size is missing")?.into(), "the size")?;
     let step = extent(call.attr("step").unwrap_or(1).into(), "the step")?.max(1);
-    let Some(room) = shape[at].checked_sub(size) else {
+    let Some(space) = shape[at].checked_sub(size) else {
         return misfit(format!("windows of {size} do not fit {}", shape[at]));
     };
-    shape[at] = room / step + 1;
+    shape[at] = space / step + 1;
     shape.push(size);
     Ok(vec![Fact::new(call.element(0), shape)])
 }

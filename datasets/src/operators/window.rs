@@ -58,10 +58,10 @@ impl Window {
                 _ if valid => (0, 0),
                 _ => (self.pads[at], self.pads[at + plane.len()]),
             };
-            let room = length + begin + end - reach;
-            let places = match room {
-                _ if up && !valid => rounded_up(room, stride, length + begin).0,
-                0.. => room / stride + 1,
+            let space = length + begin + end - reach;
+            let places = match space {
+                _ if up && !valid => rounded_up(space, stride, length + begin).0,
+                0.. => space / stride + 1,
                 _ => -1,
             };
             if places < 0 {
@@ -76,8 +76,8 @@ impl Window {
 /// The number of places with `ceil_mode`, as runtimes count them: one that would start in the padding at the
 /// end, at `end` or behind, is none. And whether there is such a one: operator sets before version 22 do
 /// count it.
-fn rounded_up(room: i128, stride: i128, end: i128) -> (i128, bool) {
-    let steps = room.div_euclid(stride) + i128::from(room.rem_euclid(stride) != 0);
+fn rounded_up(space: i128, stride: i128, end: i128) -> (i128, bool) {
+    let steps = space.div_euclid(stride) + i128::from(space.rem_euclid(stride) != 0);
     let padding = steps * stride >= end;
     (steps + i128::from(!padding), padding)
 }

@@ -393,8 +393,8 @@ fn csv_to_json_to_csv_keeps_everything() {
                     SmallParams::with_features((seed % 7) as usize, seed / 3),
                     seed + 1000 * k,
                 );
-                let room = made.ceiling();
-                made.with_name(format!("pool {k}")).with_capacity((k != 1).then_some(room))
+                let space = made.ceiling();
+                made.with_name(format!("pool {k}")).with_capacity((k != 1).then_some(space))
             })
             .collect();
         if seed % 5 == 0 {

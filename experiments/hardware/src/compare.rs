@@ -31,7 +31,7 @@ pub struct Settings<'a> {
     /// Number of counted runs per schedule, after one warm-up run.
     pub repeat: u32,
     /// On-chip bytes beside the peak activations; replaces the capacity of the machine.
-    pub room: Option<Bytes>,
+    pub space: Option<Bytes>,
     /// Number of buffers of `k-buffers`.
     pub buffers: usize,
     /// Limits of each schedule.
@@ -45,7 +45,7 @@ pub struct Settings<'a> {
 pub enum CompareError {
     /// It cannot be executed here, or would take too long.
     #[error("{0}")]
-    LeftOut(String),
+    Skipped(String),
     /// An algorithm or the executor failed.
     #[error("{0}")]
     Defect(String),
@@ -152,7 +152,7 @@ pub fn compare(
     if let Some(most) = settings.most.map(|most| most.as_secs_f64()).filter(|most| seconds > *most) {
         let [all, most] = [seconds, most].map(|seconds| Time::from_seconds(seconds).unwrap_or(Time::MAX));
         let why = format!("graph '{name}' would take {all}, more than the {most} allowed");
-        return Err(CompareError::LeftOut(why));
+        return Err(CompareError::Skipped(why));
     }
     let executor = Executor { problem: case.problem(), works: &case.works, cold, link: settings.link };
     let mut samples = Vec::new();
@@ -189,8 +189,8 @@ fn plan(
     entries: &[&'static Entry<Timelines>],
     settings: Settings<'_>,
 ) -> Result<Case, CompareError> {
-    let skipped = |why: &dyn Display| CompareError::LeftOut(format!("graph '{}': {why}", graph.name()));
-    let executable = Executable::new(graph).map_err(CompareError::LeftOut)?;
+    let skipped = |why: &dyn Display| CompareError::Skipped(format!("graph '{}': {why}", graph.name()));
+    let executable = Executable::new(graph).map_err(CompareError::Skipped)?;
     let registry = plimsoll::registry();
     let order = registry.find::<Orders>("as-in-file");
     let run = GraphRun {
@@ -206,9 +206,9 @@ fn plan(
         program(graph, &regions, machine, OverlapOptions::default()).map_err(|error| skipped(&error))
     };
     let mut program = build(&machine)?;
-    if let Some(room) = settings.room {
+    if let Some(space) = settings.space {
         let activations = program.segments()[0].problem.activations();
-        machine.capacity = Bytes::new(activations.get().saturating_add(room.get()));
+        machine.capacity = Bytes::new(activations.get().saturating_add(space.get()));
         program = build(&machine)?;
     }
     if machine.capacity > MOST_CAPACITY {

@@ -80,7 +80,7 @@ pub struct Record {
     graphs: Vec<GraphLine>,
     samples: Vec<Sample>,
     comparisons: Vec<Comparison>,
-    left_out: Vec<String>,
+    skipped: Vec<String>,
 }
 
 /// The JSON output.
@@ -98,7 +98,7 @@ pub struct Report<'a> {
     /// Absolute errors; those of schedules are signed.
     median_error_percent: Option<f64>,
     worst_error_percent: Option<f64>,
-    left_out: &'a [String],
+    skipped: &'a [String],
 }
 
 impl Record {
@@ -106,8 +106,8 @@ impl Record {
     pub fn new(question: Question) -> Self {
         let (graphs, samples, comparisons) = Default::default();
         let alone = Here::here().cores < 2;
-        let left_out = if alone { vec![ONE_CORE.to_owned()] } else { Vec::new() };
-        Self { question, graphs, samples, comparisons, left_out }
+        let skipped = if alone { vec![ONE_CORE.to_owned()] } else { Vec::new() };
+        Self { question, graphs, samples, comparisons, skipped }
     }
 
     /// Adds the measurements of a graph.
@@ -124,7 +124,7 @@ impl Record {
         }
         self.samples.extend(measured.samples);
         self.comparisons.extend(measured.comparisons);
-        self.left_out.extend(measured.notes);
+        self.skipped.extend(measured.notes);
     }
 
     /// The calibration, if there was one.
@@ -133,8 +133,8 @@ impl Record {
     }
 
     /// Notes a skipped graph or schedule.
-    pub fn leave_out(&mut self, why: String) {
-        self.left_out.push(why);
+    pub fn skip(&mut self, why: String) {
+        self.skipped.push(why);
     }
 
     /// True where nothing was measured.
@@ -172,7 +172,7 @@ impl Record {
             schedules: &self.comparisons,
             median_error_percent: median_error(&self.comparisons),
             worst_error_percent: self.worst().map(|one| one.error_percent.abs()),
-            left_out: &self.left_out,
+            skipped: &self.skipped,
         }
     }
 
@@ -184,7 +184,7 @@ impl Record {
         };
         let _ = writeln!(text, "\n{}", self.table().text().trim_end());
         let _ = writeln!(text, "\n{}", self.verdict());
-        for why in &self.left_out {
+        for why in &self.skipped {
             let _ = writeln!(text, "skipped: {why}");
         }
         text
@@ -296,8 +296,8 @@ impl Record {
             graphs.row([one.graph.clone()].into_iter().chain(numbers.map(|number| number.to_string())));
         }
         let _ = writeln!(text, "## Graphs\n\n{}", graphs.markdown());
-        if !self.left_out.is_empty() {
-            let lines: Vec<String> = self.left_out.iter().map(|why| format!("- {why}\n")).collect();
+        if !self.skipped.is_empty() {
+            let lines: Vec<String> = self.skipped.iter().map(|why| format!("- {why}\n")).collect();
             let _ = writeln!(text, "Skipped:\n\n{}", lines.concat());
         }
         text.push_str(

@@ -8,7 +8,7 @@ use crate::attempt::Named;
 use crate::record::{CsvFile, Record, RecordError};
 use crate::suite::{Case, Reading, SuiteError, cases, sha256};
 use plimsoll::posed::{PROBLEMS, Subject, algorithm};
-use plimsoll::{Registry, left_out};
+use plimsoll::{Registry, excluded};
 use plimsoll_model::{Bytes, load};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -156,7 +156,7 @@ fn rerun(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
         return differs("problem", &row.problem, "no problem of that name");
     }
     if algorithm(registry, &row.problem, &row.algorithm).is_none() {
-        return match left_out(&row.algorithm) {
+        return match excluded(&row.algorithm) {
             Some(_) => Verdict::Left("not in this build"),
             None => differs("algorithm", &row.algorithm, "no algorithm of that name"),
         };

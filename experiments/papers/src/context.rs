@@ -2,7 +2,7 @@
 
 use crate::ReproduceError;
 use plimsoll::run::{Limits, RunError, run};
-use plimsoll::{Registry, left_out};
+use plimsoll::{Registry, excluded};
 use plimsoll_model::{Bytes, Entry, Outcome, Problem, Setup, Silent, SolveError};
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ impl<'a> Context<'a> {
         input: &P::Input,
     ) -> Result<Option<Outcome<P>>, ReproduceError> {
         let entry = match named(entries, name) {
-            Err(_) if left_out(name).is_some() => return Ok(None),
+            Err(_) if excluded(name).is_some() => return Ok(None),
             entry => entry?,
         };
         match run(entry, input, self.setup, self.limits, &mut Silent).result {

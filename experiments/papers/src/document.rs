@@ -20,7 +20,7 @@ pub struct Reproduction {
     /// Printed and computed values, in the order of the paper.
     pub rows: Vec<Row>,
     /// Skipped parts, with the reasons.
-    pub left_out: Vec<String>,
+    pub skipped: Vec<String>,
     /// The files beside the report.
     pub files: Vec<File>,
     sheet: Sheet,
@@ -49,9 +49,9 @@ impl File {
 impl Reproduction {
     /// The reproduction of a paper before any computation.
     pub(crate) fn of(paper: &str) -> Self {
-        let (rows, left_out, files) = (Vec::new(), Vec::new(), Vec::new());
+        let (rows, skipped, files) = (Vec::new(), Vec::new(), Vec::new());
         let (facts, report) = (BTreeMap::new(), String::new());
-        Self { rows, left_out, files, sheet: Sheet::of(paper), facts, report }
+        Self { rows, skipped, files, sheet: Sheet::of(paper), facts, report }
     }
 
     /// Defines a fact for rows, figures and text.
@@ -60,8 +60,8 @@ impl Reproduction {
     }
 
     /// Records a skipped part, with the reason.
-    pub(crate) fn leave_out(&mut self, what: impl Into<String>) {
-        self.left_out.push(what.into());
+    pub(crate) fn skip(&mut self, what: impl Into<String>) {
+        self.skipped.push(what.into());
     }
 
     /// Generates rows, report and files from the facts.
@@ -150,7 +150,7 @@ impl Reproduction {
     pub fn markdown(&self) -> String {
         let rows = row::table(&self.rows).markdown();
         let mut text = format!("## Printed and ours, row by row\n\n{rows}\n- {}\n", self.tally());
-        for line in &self.left_out {
+        for line in &self.skipped {
             let _ = writeln!(text, "- skipped: {line}");
         }
         format!("{text}\n{}", self.report)

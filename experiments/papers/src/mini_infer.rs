@@ -4,7 +4,7 @@ use crate::{
     Context, Params, ReproduceError, Reproduction, files, generated, import, intermediates, sheet, stem,
 };
 use minijinja::{Value, context};
-use plimsoll::left_out;
+use plimsoll::excluded;
 use plimsoll::plan::Plan;
 use plimsoll_datasets::ImportOptions;
 use plimsoll_lab::report::bars::Panel;
@@ -64,7 +64,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.fact("inputs", inputs);
     found.fact("networks", rows);
     found.fact("inside", inside);
-    found.fact("without", left_out("pool-ilp").map(|reason| reason.to_string()));
+    found.fact("without", excluded("pool-ilp").map(|reason| reason.to_string()));
     found.bars("savings", &().into(), panels)?;
     found.fact("form", form.as_ref().map(|(name, instance, plan)| shown(name, instance, plan)));
     if let Some((name, instance, plan)) = &form {
@@ -88,7 +88,7 @@ fn networks(
     }
     let (extension, begins) = &inputs.models;
     let Some(folder) = context.folder(extension) else {
-        found.leave_out(format!("networks of the corpora: {}", context.no_folder(extension)));
+        found.skip(format!("networks of the corpora: {}", context.no_folder(extension)));
         return Ok(graphs);
     };
     for path in files(&folder, extension)? {

@@ -61,12 +61,12 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
             };
             match paths.iter().find(begins) {
                 Some(path) => solved.push(Solved::of(context, path, name, inputs.capacity, peer.as_ref())?),
-                None => found.leave_out(format!("instance {name}: no such file in {}", folder.display())),
+                None => found.skip(format!("instance {name}: no such file in {}", folder.display())),
             }
         }
         figures(inputs, &solved, &mut found)?;
     } else {
-        found.leave_out(format!("the instances A to K: {}", context.no_folder(&inputs.folder)));
+        found.skip(format!("the instances A to K: {}", context.no_folder(&inputs.folder)));
     }
     found.fact("solved", solved.iter().map(Solved::row).collect::<Vec<_>>());
     found.fact("proved", solved.iter().filter(|one| one.least.claim == Claim::Optimal).count());
@@ -105,18 +105,18 @@ fn map(
 /// MiniMalloc as an external, if its binary is set.
 fn peer(context: &Context<'_>, found: &mut Reproduction) -> Option<External> {
     let Some(path) = &context.minimalloc else {
-        found.leave_out("MiniMalloc itself: PLIMSOLL_MINIMALLOC does not name its binary");
+        found.skip("MiniMalloc itself: PLIMSOLL_MINIMALLOC does not name its binary");
         return None;
     };
     if !path.is_file() {
-        found.leave_out(format!("MiniMalloc itself: {} is not a file", path.display()));
+        found.skip(format!("MiniMalloc itself: {} is not a file", path.display()));
         return None;
     }
     let placeholders = ["--capacity={capacity}", "--input={input}", "--output={output}"];
     let words = [path.to_string_lossy().into_owned()].into_iter().chain(placeholders.map(str::to_owned));
     let mut peers = [External::new("minimalloc", words.collect())];
     // The pattern is known to be valid.
-    let added = External::tell_elapsed(&mut peers, "minimalloc=Elapsed time ([0-9.]+)s");
+    let added = External::set_elapsed_pattern(&mut peers, "minimalloc=Elapsed time ([0-9.]+)s");
     debug_assert!(added.is_ok());
     let [peer] = peers;
     Some(peer)

@@ -9,7 +9,7 @@ use crate::{
     Context, Params, ReproduceError, Reproduction, files, generated, import, intermediates, sheet, stem,
 };
 use minijinja::{Value, context};
-use plimsoll::left_out;
+use plimsoll::excluded;
 use plimsoll::plan::Plan;
 use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_datasets::{ImportOptions, Worked, pisarchyk_lee};
@@ -141,23 +141,23 @@ fn instances(
         for path in files(&folder, &inputs.folder)? {
             let (name, graph) = (stem(&path), import(&path, &ImportOptions::default())?);
             if graph.regions().len() > 1 {
-                found.leave_out(format!("branches and loops of {name}, which the paper does not cover"));
+                found.skip(format!("branches and loops of {name}, which the paper does not cover"));
             }
             add(&name.clone(), name, &graph, 4)?;
         }
     } else {
-        found.leave_out(format!("TFLite models: {}", context.no_folder(&inputs.folder)));
+        found.skip(format!("TFLite models: {}", context.no_folder(&inputs.folder)));
     }
     for Network { name, family, params } in &inputs.networks {
         if GraphFamily::named(family).is_none() {
-            found.leave_out(format!("{name}: no family '{family}' generates it"));
+            found.skip(format!("{name}: no family '{family}' generates it"));
             continue;
         }
         add(&family.replace('-', "_"), format!("{name} (generated)"), &generated(family, params, 0)?, 1)?;
     }
     if all.is_empty() {
         let note = "lenet5, vgg16 and resnet18 stand in (generated, float32)";
-        found.leave_out(format!("every network of the paper; {note}"));
+        found.skip(format!("every network of the paper; {note}"));
         for family in ["lenet5", "vgg16", "resnet18"] {
             let graph = generated(family, &Params::new(), 0)?;
             all.push((family.to_owned(), intermediates(family, &graph, false, 1)?.with_name(family)));
@@ -247,7 +247,7 @@ impl Shared {
         let many = || format!("{exact} does not support this number of tensors");
         let reason = match self.least {
             Some((_, _, claim)) => format!("{exact}: {claim}"),
-            None => left_out(exact).map_or_else(many, |reason| reason.to_string()),
+            None => excluded(exact).map_or_else(many, |reason| reason.to_string()),
         };
         rows.push(context! { what => "least there is", ours => self.optimum(), reason });
         rows

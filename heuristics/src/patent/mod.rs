@@ -6,7 +6,7 @@
 //! - `patent_descending` assigns one range per buffer: the lowest range of single memory only. If there is
 //!   none, it takes the lowest range that fits below the top, or else the free end below the top with new
 //!   memory above it.
-//! - [`patent_scattered`] splits buffers: all free single memory from the lowest address, then shared memory,
+//! - [`patent_split`] splits buffers: all free single memory from the lowest address, then shared memory,
 //!   then new memory.
 //!
 //! ```text
@@ -29,7 +29,7 @@ mod ranges;
 mod split_buffers;
 
 pub(crate) use descending::patent_descending;
-pub use split_buffers::patent_scattered;
+pub use split_buffers::patent_split;
 
 use plimsoll_model::{BufferId, Instance};
 use ranges::Ranges;

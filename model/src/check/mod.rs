@@ -77,8 +77,8 @@ pub enum Violation {
     },
     #[error("buffer {buffer} ('{name}') is in shared object {pool}, but there are only {pools}")]
     NoSuchPool { buffer: BufferId, name: String, pool: PoolId, pools: usize },
-    #[error("buffer {buffer} ('{name}') of {size} bytes does not fit shared object {pool} of {room} bytes")]
-    PoolTooSmall { buffer: BufferId, name: String, size: Bytes, pool: PoolId, room: Bytes },
+    #[error("buffer {buffer} ('{name}') of {size} bytes does not fit shared object {pool} of {space} bytes")]
+    PoolTooSmall { buffer: BufferId, name: String, size: Bytes, pool: PoolId, space: Bytes },
     #[error("buffers {a} ('{a_name}') and {b} ('{b_name}') conflict, but are both in shared object {pool}")]
     PoolConflict { a: BufferId, a_name: String, b: BufferId, b_name: String, pool: PoolId },
     /// Objects whose total size exceeds the capacity.
@@ -313,14 +313,14 @@ pub fn check_shared_objects(instance: &Instance, plan: &PoolPlan) -> Vec<Violati
     };
     for (i, &pool) in assignment.iter().enumerate() {
         let (buffer, b) = (BufferId::at(i), &instance.buffers()[i]);
-        let Some(&room) = plan.sizes().get(pool.index()) else {
+        let Some(&space) = plan.sizes().get(pool.index()) else {
             let pools = plan.sizes().len();
             violations.push(Violation::NoSuchPool { buffer, name: name(b), pool, pools });
             continue;
         };
-        if b.size() > room {
+        if b.size() > space {
             let size = b.size();
-            violations.push(Violation::PoolTooSmall { buffer, name: name(b), size, pool, room });
+            violations.push(Violation::PoolTooSmall { buffer, name: name(b), size, pool, space });
         }
         let from = together.partition_point(|&(a, _)| (a as usize) < i);
         for &(_, other) in together[from..].iter().take_while(|&&(a, _)| a as usize == i) {

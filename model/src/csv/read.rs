@@ -184,7 +184,7 @@ fn read_instance_noted(
 
 fn column_of(error: &InstanceError) -> Option<Column> {
     match error {
-        InstanceError::NeverAlive { .. } => Some(Column::Upper),
+        InstanceError::NeverLive { .. } => Some(Column::Upper),
         InstanceError::TotalOverflow { column, .. } => Column::named(column),
         InstanceError::ZeroAlignment { .. } => Some(Column::Alignment),
         InstanceError::DuplicateName { .. } => Some(Column::Id),
@@ -377,7 +377,7 @@ impl<'a> Row<'a> {
         let gaps = gaps_text.split_ascii_whitespace().map(|text| self.gap(text));
         let gaps: Vec<Interval> = gaps.collect::<Result<_, _>>()?;
         match Lifespan::with_gaps(hull, gaps) {
-            Err(LifespanError::NothingAlive(_)) if size == 0 => Ok(Lifespan::empty_at(hull.lower)),
+            Err(LifespanError::NothingLive(_)) if size == 0 => Ok(Lifespan::empty_at(hull.lower)),
             other => other.map_err(bad(Column::Gaps, gaps_text)),
         }
     }

@@ -13,15 +13,15 @@ use serde::Serialize;
 use std::fmt;
 
 /// The unit of dual multipliers: the parts per relation, a multiple of every possible number of steps.
-pub const PRICE_UNIT: u64 = 720_720;
+pub const MULTIPLIER_UNIT: u64 = 720_720;
 
 /// The reason for an upper bound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum FusionWitness {
-    /// The dual multipliers of the operators, by place, in parts of [`PRICE_UNIT`].
-    Prices(Vec<u64>),
+    /// The dual multipliers of the operators, by place, in parts of [`MULTIPLIER_UNIT`].
+    Multipliers(Vec<u64>),
     /// A completed search.
     Search { solver: String },
 }
@@ -30,7 +30,7 @@ impl Reason for FusionWitness {
     fn solver(&self) -> Option<&str> {
         match self {
             Self::Search { solver } => Some(solver),
-            Self::Prices(_) => None,
+            Self::Multipliers(_) => None,
         }
     }
 }
@@ -38,7 +38,7 @@ impl Reason for FusionWitness {
 impl fmt::Display for FusionWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Prices(_) => f.write_str("dual multipliers of operators"),
+            Self::Multipliers(_) => f.write_str("dual multipliers of operators"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
         }
     }
@@ -51,46 +51,46 @@ pub type FusionBound = LowerBound<Relations, FusionWitness>;
 ///
 /// Each operator starts with its largest share of a match. The multipliers are then lowered one at a time as
 /// far as the matches allow.
-pub fn fusion_prices(problem: &FusionProblem) -> Vec<u64> {
-    let mut prices = vec![0u64; problem.operators().len()];
-    let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); prices.len()];
+pub fn fusion_multipliers(problem: &FusionProblem) -> Vec<u64> {
+    let mut multipliers = vec![0u64; problem.operators().len()];
+    let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); multipliers.len()];
     for (at, one) in problem.matches().iter().enumerate() {
-        let share = (one.optimised as u64 * PRICE_UNIT).div_ceil(one.places.len() as u64);
+        let share = (one.optimised as u64 * MULTIPLIER_UNIT).div_ceil(one.places.len() as u64);
         for &place in &one.places {
-            prices[place] = prices[place].max(share);
+            multipliers[place] = multipliers[place].max(share);
             of_place[place].push(at);
         }
     }
     // Operators in few matches first: their multipliers contribute to few matches.
-    let mut order: Vec<usize> = (0..prices.len()).collect();
+    let mut order: Vec<usize> = (0..multipliers.len()).collect();
     order.sort_by_key(|&place| of_place[place].len());
     for place in order {
         let slack = |&at: &usize| {
             let one = &problem.matches()[at];
-            let cost: u64 = one.places.iter().map(|&place| prices[place]).sum();
-            cost - one.optimised as u64 * PRICE_UNIT
+            let cost: u64 = one.places.iter().map(|&place| multipliers[place]).sum();
+            cost - one.optimised as u64 * MULTIPLIER_UNIT
         };
         let slack = of_place[place].iter().map(slack).min().unwrap_or(0);
-        prices[place] = prices[place].saturating_sub(slack);
+        multipliers[place] = multipliers[place].saturating_sub(slack);
     }
-    prices
+    multipliers
 }
 
 /// The bound that dual multipliers prove for one component of matches.
-pub fn priced(problem: &FusionProblem, prices: &[u64], component: &[usize]) -> usize {
+pub fn priced(problem: &FusionProblem, multipliers: &[u64], component: &[usize]) -> usize {
     let mut places: Vec<usize> =
         component.iter().flat_map(|&at| problem.matches()[at].places.iter().copied()).collect();
     places.sort_unstable();
     places.dedup();
-    let sum: u64 = places.iter().map(|&place| prices[place]).sum();
-    (sum / PRICE_UNIT) as usize
+    let sum: u64 = places.iter().map(|&place| multipliers[place]).sum();
+    (sum / MULTIPLIER_UNIT) as usize
 }
 
-/// The bound proved by [`fusion_prices`].
+/// The bound proved by [`fusion_multipliers`].
 pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
-    let prices = fusion_prices(problem);
-    let value = problem.components().iter().map(|one| priced(problem, &prices, one)).sum();
-    LowerBound { value: Relations::new(value), witness: FusionWitness::Prices(prices) }
+    let multipliers = fusion_multipliers(problem);
+    let value = problem.components().iter().map(|one| priced(problem, &multipliers, one)).sum();
+    LowerBound { value: Relations::new(value), witness: FusionWitness::Multipliers(multipliers) }
 }
 
 /// Confirms an upper bound from the definition of its witness.
@@ -98,20 +98,20 @@ pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
 /// # Errors
 /// The first reason why the witness does not prove the bound.
 pub fn confirm_fusion_bound(problem: &FusionProblem, bound: &FusionBound) -> Result<(), BoundError> {
-    let prices = match &bound.witness {
-        FusionWitness::Prices(prices) => prices,
+    let multipliers = match &bound.witness {
+        FusionWitness::Multipliers(multipliers) => multipliers,
         FusionWitness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
     };
     let operators = problem.operators().len();
-    if prices.len() != operators {
-        return Err(BoundError::Prices { prices: prices.len(), operators });
+    if multipliers.len() != operators {
+        return Err(BoundError::Multipliers { multipliers: multipliers.len(), operators });
     }
     for (at, one) in problem.matches().iter().enumerate() {
-        let cost: u128 = one.places.iter().map(|&place| u128::from(prices[place])).sum();
-        if cost < one.optimised as u128 * u128::from(PRICE_UNIT) {
+        let cost: u128 = one.places.iter().map(|&place| u128::from(multipliers[place])).sum();
+        if cost < one.optimised as u128 * u128::from(MULTIPLIER_UNIT) {
             return Err(BoundError::Cheap { at, optimised: one.optimised });
         }
     }
-    let shown = problem.components().iter().map(|one| priced(problem, prices, one)).sum();
+    let shown = problem.components().iter().map(|one| priced(problem, multipliers, one)).sum();
     bound.shown_by(Relations::new(shown))
 }

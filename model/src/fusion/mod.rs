@@ -39,7 +39,8 @@ mod problem;
 mod units;
 
 pub use bound::{
-    FusionBound, FusionWitness, PRICE_UNIT, confirm_fusion_bound, fusion_bound, fusion_prices, priced,
+    FusionBound, FusionWitness, MULTIPLIER_UNIT, confirm_fusion_bound, fusion_bound, fusion_multipliers,
+    priced,
 };
 pub use check::{FusionViolation, check_choice, check_fusion};
 pub use contract::contracted;

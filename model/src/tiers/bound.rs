@@ -21,19 +21,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The number of fractional bits of dual multipliers, which count picoseconds per byte.
-pub const PRICE_UNIT: u32 = 16;
+pub const MULTIPLIER_UNIT: u32 = 16;
 
 /// The dual multiplier of the capacity of one tier at one step, per byte or per part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct TierPrice {
+pub struct TierMultiplier {
     /// The tier.
     pub tier: TierId,
     /// The step.
     pub step: usize,
     /// The number of parts in the capacity, or zero if bytes are counted.
     pub parts: u32,
-    /// Picoseconds per byte or part, times 2^[`PRICE_UNIT`].
-    pub price: u64,
+    /// Picoseconds per byte or part, times 2^[`MULTIPLIER_UNIT`].
+    pub multiplier: u64,
 }
 
 /// The reason for a lower bound on the transfer time.
@@ -44,7 +44,7 @@ pub enum TierWitness {
     /// Every tensor is in its cheapest tier.
     Cheapest,
     /// Dual multipliers of the capacities.
-    Prices(Vec<TierPrice>),
+    Multipliers(Vec<TierMultiplier>),
     /// This tensor fits none of its allowed tiers, so no plan exists.
     TooLarge {
         /// The position of the tensor.
@@ -67,7 +67,9 @@ impl fmt::Display for TierWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cheapest => f.write_str("every tensor in its fastest tier"),
-            Self::Prices(prices) => write!(f, "dual multipliers of capacity at {} steps", prices.len()),
+            Self::Multipliers(multipliers) => {
+                write!(f, "dual multipliers of capacity at {} steps", multipliers.len())
+            }
             Self::TooLarge { tensor } => write!(f, "tensor {tensor} fits no tier"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
         }
@@ -98,19 +100,19 @@ fn weight(size: u64, capacity: u64, parts: u32) -> u128 {
 /// The bound proved by dual multipliers. Returns `None` if sums exceed 128 bits or a multiplier refers to a
 /// tier or step that does not exist. O(n k + m + s) for n tensors, k kinds of multipliers, m multipliers and
 /// s steps.
-pub fn price_bound(problem: &TierProblem, prices: &[TierPrice]) -> Option<Time> {
+pub fn dual_bound(problem: &TierProblem, multipliers: &[TierMultiplier]) -> Option<Time> {
     let duration = problem.duration();
     // Per tier and parts: the payment up to a step.
     let mut paid: BTreeMap<(TierId, u32), Vec<u128>> = BTreeMap::new();
     let mut income = 0u128;
-    for one in prices {
-        let price = u128::from(one.price);
+    for one in multipliers {
+        let multiplier = u128::from(one.multiplier);
         let space = problem.spaces().get(one.tier.index())?;
         let line = paid.entry((one.tier, one.parts)).or_insert_with(|| vec![0; duration + 1]);
         let step = line.get_mut(one.step.checked_add(1)?)?;
-        *step = step.checked_add(price)?;
+        *step = step.checked_add(multiplier)?;
         let most = if one.parts == 0 { u128::from(space.capacity.get()) } else { u128::from(one.parts) };
-        income = income.checked_add(price.checked_mul(most)?)?;
+        income = income.checked_add(multiplier.checked_mul(most)?)?;
     }
     for line in paid.values_mut() {
         for step in 0..duration {
@@ -123,7 +125,7 @@ pub fn price_bound(problem: &TierProblem, prices: &[TierPrice]) -> Option<Time> 
         for tier in problem.tiers() {
             let Some(cost) = problem.cost(at, tier) else { continue };
             let (size, capacity) = (problem.size(at, tier).get(), problem.space(tier).capacity.get());
-            let mut all = u128::from(cost.time.get()) << PRICE_UNIT;
+            let mut all = u128::from(cost.time.get()) << MULTIPLIER_UNIT;
             for (&(_, parts), line) in paid.range((tier, 0)..=(tier, u32::MAX)) {
                 let pays =
                     weight(size, capacity, parts).checked_mul(line[tensor.upper] - line[tensor.lower])?;
@@ -134,7 +136,7 @@ pub fn price_bound(problem: &TierProblem, prices: &[TierPrice]) -> Option<Time> 
         sum = sum.checked_add(least.unwrap_or(0))?;
     }
     // Rounded up, because times are integers.
-    let value = sum.saturating_sub(income).div_ceil(1 << PRICE_UNIT);
+    let value = sum.saturating_sub(income).div_ceil(1 << MULTIPLIER_UNIT);
     u64::try_from(value).ok().map(Time::new)
 }
 
@@ -153,8 +155,8 @@ pub fn fitting_bound(problem: &TierProblem) -> TierBound {
 pub fn confirm_tier_bound(problem: &TierProblem, bound: &TierBound) -> Result<(), BoundError> {
     bound.shown_by(match &bound.witness {
         TierWitness::Cheapest => cheapest_bound(problem).value,
-        TierWitness::Prices(prices) => {
-            price_bound(problem, prices).ok_or_else(|| BoundError::Overflow(bound.witness.to_string()))?
+        TierWitness::Multipliers(multipliers) => {
+            dual_bound(problem, multipliers).ok_or_else(|| BoundError::Overflow(bound.witness.to_string()))?
         }
         TierWitness::TooLarge { tensor } if problem.is_too_large(*tensor) => Time::MAX,
         TierWitness::TooLarge { .. } => return Err(BoundError::Fits),

@@ -27,8 +27,8 @@ mod problem;
 pub use crate::presets::TIER_PRESETS;
 pub use bandwidth::{BandwidthCheck, address_width, bus_bandwidth, switch_bandwidth};
 pub use bound::{
-    PRICE_UNIT, TierBound, TierPrice, TierWitness, cheapest_bound, confirm_tier_bound, fitting_bound,
-    price_bound,
+    MULTIPLIER_UNIT, TierBound, TierMultiplier, TierWitness, cheapest_bound, confirm_tier_bound, dual_bound,
+    fitting_bound,
 };
 pub use check::{TierViolation, check_reach, check_tiers};
 pub use graph::{TierOptions, TierRegion, TierTimes, on_and_off_chip};

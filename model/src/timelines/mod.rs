@@ -15,7 +15,7 @@
 //! ```
 //!
 //! A graph with branches and loops is an [`OverlapProgram`]: segments that end where regions begin and end,
-//! and a [`Course`] that connects them. Transfers never overlap across segments (LUNA, rules 1 to 5).
+//! and a [`ControlTree`] that connects them. Transfers never overlap across segments (LUNA, rules 1 to 5).
 //!
 //! The model does not cover fetching inputs and storing outputs of the network, copies between regions,
 //! memory banks, and contention between channels.
@@ -42,8 +42,8 @@ pub use instructions::{Instruction, ReplayError, replay, write_instructions, wri
 pub use machine::{Machine, Rates, read_times};
 pub use problem::{Dma, TimedOperator, TimelineError, TimelineProblem, sliced};
 pub use program::{
-    Activations, Course, OverlapError, OverlapOptions, OverlapProgram, OverlapSegment, Piece, RegionOrder,
-    WeightBlock,
+    Activations, ControlTree, OverlapError, OverlapOptions, OverlapProgram, OverlapSegment, Piece,
+    RegionOrder, WeightBlock,
 };
 pub use residency::residency_bound;
 pub use resident::{Preload, Residency};

@@ -28,7 +28,7 @@ pub struct RegionOrder<'a> {
 pub enum Activations<'a> {
     /// The bytes live at that step.
     #[default]
-    Alive,
+    Live,
     /// The peak live bytes of the region, for the whole region.
     Peak,
     /// Per operator of the graph, as placed by a layout: the highest address in use at that step.
@@ -47,7 +47,7 @@ pub struct OverlapOptions<'a> {
 impl Default for OverlapOptions<'_> {
     /// One trip; the bytes live at each step.
     fn default() -> Self {
-        Self { trips: 1, activations: Activations::Alive }
+        Self { trips: 1, activations: Activations::Live }
     }
 }
 
@@ -78,7 +78,7 @@ pub struct WeightBlock {
 }
 
 /// A sequence of pieces with the control flow of a program.
-pub type Course = Vec<Piece>;
+pub type ControlTree = Vec<Piece>;
 
 /// One piece of a control structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,12 +87,12 @@ pub enum Piece {
     /// A segment, by position.
     Segment(usize),
     /// The operator selects one of its regions, each with its own control structure.
-    Branch { operator: OperatorId, courses: Vec<Course> },
+    Branch { operator: OperatorId, control_trees: Vec<ControlTree> },
     /// The condition runs before every trip and once at the end, the body on every trip.
     Loop {
         /// The condition; empty if the body is its own condition.
-        condition: Course,
-        body: Course,
+        condition: ControlTree,
+        body: ControlTree,
         trips: u32,
     },
 }
@@ -101,7 +101,7 @@ pub enum Piece {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlapProgram {
     pub(super) segments: Vec<OverlapSegment>,
-    pub(super) course: Course,
+    pub(super) control_tree: ControlTree,
     pub(super) blocks: Vec<WeightBlock>,
     pub(super) residency: Residency,
 }
@@ -144,9 +144,9 @@ impl OverlapProgram {
         let (segments, blocks) = (Vec::new(), Vec::new());
         let known = HashMap::new();
         let mut build = Build { graph, regions, machine, options, segments, blocks, known };
-        let course = build.region(Graph::BODY, 0)?;
+        let control_tree = build.region(Graph::BODY, 0)?;
         let residency = Residency::none(machine.capacity);
-        let mut program = Self { segments: build.segments, course, blocks: build.blocks, residency };
+        let mut program = Self { segments: build.segments, control_tree, blocks: build.blocks, residency };
         program.share_parity();
         Ok(program)
     }
@@ -166,8 +166,8 @@ impl OverlapProgram {
     }
 
     /// The control structure that connects the segments.
-    pub fn course(&self) -> &Course {
-        &self.course
+    pub fn control_tree(&self) -> &ControlTree {
+        &self.control_tree
     }
 
     /// The weight blocks. Resident blocks have no transfer in any segment.
@@ -186,20 +186,20 @@ impl OverlapProgram {
     /// With lower bounds per segment the result is a lower bound of the longest run, because segments do not
     /// overlap.
     pub fn longest(&self, time: &dyn Fn(usize) -> Time) -> Option<Time> {
-        longest(&self.course, time)?.checked_add(self.residency.preload)
+        longest(&self.control_tree, time)?.checked_add(self.residency.preload)
     }
 
     /// The expected time in seconds if each segment takes the given time, and the regions of a branch are
     /// taken with the given probabilities. O(size).
     pub fn expected(&self, time: &dyn Fn(usize) -> Time, chances: &dyn Fn(OperatorId) -> Vec<f64>) -> f64 {
-        self.residency.preload.seconds() + expected(&self.course, time, chances)
+        self.residency.preload.seconds() + expected(&self.control_tree, time, chances)
     }
 
     /// The number of runs of each segment if every region of a branch counts as run: the product of the trips
     /// of the enclosing loops. O(size).
     pub fn runs(&self) -> Vec<u64> {
         let mut runs = vec![0; self.segments.len()];
-        count(&self.course, 1, &mut runs);
+        count(&self.control_tree, 1, &mut runs);
         runs
     }
 
@@ -207,20 +207,20 @@ impl OverlapProgram {
     /// the first region. O(size + limit), plus the size of branches for every trip of the loops around them.
     pub fn path(&self, time: &dyn Fn(usize) -> Time, limit: usize) -> Vec<usize> {
         let mut path = Vec::new();
-        walk(&self.course, time, limit, &mut path);
+        walk(&self.control_tree, time, limit, &mut path);
         path
     }
 }
 
-fn longest(course: &Course, time: &dyn Fn(usize) -> Time) -> Option<Time> {
+fn longest(control_tree: &ControlTree, time: &dyn Fn(usize) -> Time) -> Option<Time> {
     let mut sum = Time::ZERO;
-    for piece in course {
+    for piece in control_tree {
         let own = match piece {
             Piece::Segment(at) => time(*at),
-            Piece::Branch { courses, .. } => {
+            Piece::Branch { control_trees, .. } => {
                 let mut most = Time::ZERO;
-                for course in courses {
-                    most = most.max(longest(course, time)?);
+                for control_tree in control_trees {
+                    most = most.max(longest(control_tree, time)?);
                 }
                 most
             }
@@ -235,11 +235,13 @@ fn longest(course: &Course, time: &dyn Fn(usize) -> Time) -> Option<Time> {
     Some(sum)
 }
 
-fn count(course: &Course, times: u64, runs: &mut [u64]) {
-    for piece in course {
+fn count(control_tree: &ControlTree, times: u64, runs: &mut [u64]) {
+    for piece in control_tree {
         match piece {
             Piece::Segment(at) => runs[*at] = runs[*at].saturating_add(times),
-            Piece::Branch { courses, .. } => courses.iter().for_each(|course| count(course, times, runs)),
+            Piece::Branch { control_trees, .. } => {
+                control_trees.iter().for_each(|control_tree| count(control_tree, times, runs))
+            }
             Piece::Loop { condition, body, trips } => {
                 count(condition, times.saturating_mul(u64::from(*trips) + 1), runs);
                 count(body, times.saturating_mul(u64::from(*trips)), runs);
@@ -248,38 +250,42 @@ fn count(course: &Course, times: u64, runs: &mut [u64]) {
     }
 }
 
-fn expected(course: &Course, time: &dyn Fn(usize) -> Time, chances: &dyn Fn(OperatorId) -> Vec<f64>) -> f64 {
+fn expected(
+    control_tree: &ControlTree,
+    time: &dyn Fn(usize) -> Time,
+    chances: &dyn Fn(OperatorId) -> Vec<f64>,
+) -> f64 {
     let own = |piece: &Piece| match piece {
         Piece::Segment(at) => time(*at).seconds(),
-        Piece::Branch { operator, courses } => {
-            let weighed = chances(*operator).into_iter().zip(courses);
-            weighed.map(|(chance, course)| chance * expected(course, time, chances)).sum()
+        Piece::Branch { operator, control_trees } => {
+            let weighed = chances(*operator).into_iter().zip(control_trees);
+            weighed.map(|(chance, control_tree)| chance * expected(control_tree, time, chances)).sum()
         }
         Piece::Loop { condition, body, trips } => {
             let trips = f64::from(*trips);
             (trips + 1.0) * expected(condition, time, chances) + trips * expected(body, time, chances)
         }
     };
-    course.iter().map(own).sum()
+    control_tree.iter().map(own).sum()
 }
 
-fn walk(course: &Course, time: &dyn Fn(usize) -> Time, limit: usize, path: &mut Vec<usize>) {
-    for piece in course {
+fn walk(control_tree: &ControlTree, time: &dyn Fn(usize) -> Time, limit: usize, path: &mut Vec<usize>) {
+    for piece in control_tree {
         if path.len() >= limit {
             return;
         }
         match piece {
             Piece::Segment(at) => path.push(*at),
-            Piece::Branch { courses, .. } => {
-                let mut most: Option<(Time, &Course)> = None;
-                for course in courses {
-                    let length = longest(course, time).unwrap_or(Time::MAX);
+            Piece::Branch { control_trees, .. } => {
+                let mut most: Option<(Time, &ControlTree)> = None;
+                for control_tree in control_trees {
+                    let length = longest(control_tree, time).unwrap_or(Time::MAX);
                     if most.is_none_or(|(other, _)| length > other) {
-                        most = Some((length, course));
+                        most = Some((length, control_tree));
                     }
                 }
-                if let Some((_, course)) = most {
-                    walk(course, time, limit, path);
+                if let Some((_, control_tree)) = most {
+                    walk(control_tree, time, limit, path);
                 }
             }
             Piece::Loop { condition, body, trips } => {
@@ -316,12 +322,12 @@ struct Build<'a> {
 
 impl Build<'_> {
     /// Builds the control structure of a region around which `outer` bytes are live.
-    fn region(&mut self, region: RegionId, outer: u64) -> Result<Course, OverlapError> {
+    fn region(&mut self, region: RegionId, outer: u64) -> Result<ControlTree, OverlapError> {
         let RegionOrder { storages, order } = self.regions[region.index()];
         let profile = order.profile(&storages.problem).into_iter();
         let profile: Vec<u64> = profile.map(|bytes| outer.saturating_add(bytes.get())).collect();
         let peak = outer.saturating_add(order.peak(&storages.problem).get());
-        let mut course = Course::new();
+        let mut control_tree = ControlTree::new();
         let mut straight = Vec::new();
         for (&live, &id) in profile.iter().zip(order.operators()) {
             let operator = storages.operators[id.index()];
@@ -330,20 +336,20 @@ impl Build<'_> {
             // Regions count their own bytes.
             let inner = if owns_regions { storages.problem.scratch(id).get() - own } else { 0 };
             let activations = match self.options.activations {
-                Activations::Alive => live - inner.min(live),
+                Activations::Live => live - inner.min(live),
                 Activations::Peak => peak - inner.min(peak),
                 Activations::Placed(bytes) => bytes[operator.index()].get(),
             };
             if owns_regions {
-                self.cut(region, &mut straight, Bytes::new(activations), &mut course)?;
-                self.owned(operator, live.saturating_sub(inner), &mut course)?;
+                self.cut(region, &mut straight, Bytes::new(activations), &mut control_tree)?;
+                self.owned(operator, live.saturating_sub(inner), &mut control_tree)?;
             } else {
                 let name = storages.problem.operator(id);
                 straight.extend(self.steps(operator, Bytes::new(activations), name)?);
             }
         }
-        self.cut(region, &mut straight, Bytes::ZERO, &mut course)?;
-        Ok(course)
+        self.cut(region, &mut straight, Bytes::ZERO, &mut control_tree)?;
+        Ok(control_tree)
     }
 
     fn steps(&mut self, id: OperatorId, activations: Bytes, name: &str) -> Result<Vec<Step>, OverlapError> {
@@ -379,7 +385,7 @@ impl Build<'_> {
         region: RegionId,
         straight: &mut Vec<Step>,
         border: Bytes,
-        course: &mut Course,
+        control_tree: &mut ControlTree,
     ) -> Result<(), OverlapError> {
         if straight.is_empty() {
             return Ok(());
@@ -395,26 +401,31 @@ impl Build<'_> {
         let name = format!("{}#{at}", self.graph.region(region).name);
         let problem = TimelineProblem::on(self.machine, name.clone(), operators)
             .map_err(|source| OverlapError::Segment { segment: name, source })?;
-        course.push(Piece::Segment(at));
+        control_tree.push(Piece::Segment(at));
         self.segments.push(OverlapSegment { region, problem, blocks, border });
         Ok(())
     }
 
     /// Builds the courses through the regions of an operator.
-    fn owned(&mut self, id: OperatorId, around: u64, course: &mut Course) -> Result<(), OverlapError> {
+    fn owned(
+        &mut self,
+        id: OperatorId,
+        around: u64,
+        control_tree: &mut ControlTree,
+    ) -> Result<(), OverlapError> {
         let control = self.graph.flow(id)?.map(|flow| flow.control);
-        let mut courses = Vec::new();
+        let mut control_trees = Vec::new();
         for &region in &self.graph.operator(id).regions {
-            courses.push(self.region(region, around)?);
+            control_trees.push(self.region(region, around)?);
         }
         match control {
-            Some(Control::Branch) => course.push(Piece::Branch { operator: id, courses }),
+            Some(Control::Branch) => control_tree.push(Piece::Branch { operator: id, control_trees }),
             Some(Control::Loop) => {
-                let body = courses.pop().unwrap_or_default();
-                let condition = courses.pop().unwrap_or_default();
-                course.push(Piece::Loop { condition, body, trips: self.options.trips });
+                let body = control_trees.pop().unwrap_or_default();
+                let condition = control_trees.pop().unwrap_or_default();
+                control_tree.push(Piece::Loop { condition, body, trips: self.options.trips });
             }
-            Some(Control::Call) | None => course.extend(courses.into_iter().flatten()),
+            Some(Control::Call) | None => control_tree.extend(control_trees.into_iter().flatten()),
         }
         Ok(())
     }

@@ -30,8 +30,8 @@ fn painted(instance: &Instance, layout: &Layout) -> BTreeSet<(usize, usize)> {
     }
     let mut clashes = BTreeSet::new();
     let together = |a: usize, b: usize| {
-        let alive = |i: usize, step| instance.buffers()[i].lifespan().contains(Step::new(step));
-        (0..STEPS).any(|step| alive(a, step) && alive(b, step))
+        let live = |i: usize, step| instance.buffers()[i].lifespan().contains(Step::new(step));
+        (0..STEPS).any(|step| live(a, step) && live(b, step))
     };
     for met in cells.values() {
         for (at, &a) in met.iter().enumerate() {
@@ -125,8 +125,8 @@ proptest! {
     #[test]
     fn load_and_conflicts_agree_with_the_steps((instance, _) in problem()) {
         let at = |step: u64| -> u64 {
-            let alive = instance.buffers().iter().filter(|b| b.lifespan().contains(Step::new(step)));
-            alive.map(|b| b.size().get()).sum()
+            let live = instance.buffers().iter().filter(|b| b.lifespan().contains(Step::new(step)));
+            live.map(|b| b.size().get()).sum()
         };
         let profile = LoadProfile::of(&instance);
         for step in 0..STEPS + 2 {

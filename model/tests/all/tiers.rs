@@ -3,9 +3,9 @@
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll_model::orders::Order;
 use plimsoll_model::tiers::{
-    Addresses, TIER_PRESETS, TierError, TierKind, TierMachine, TierOptions, TierPlan, TierPrice, TierProblem,
-    TierRegion, TierSpace, TierTensor, TierUse, TierWitness, cheapest_bound, check_reach, check_tiers,
-    confirm_tier_bound, on_and_off_chip, price_bound,
+    Addresses, TIER_PRESETS, TierError, TierKind, TierMachine, TierMultiplier, TierOptions, TierPlan,
+    TierProblem, TierRegion, TierSpace, TierTensor, TierUse, TierWitness, cheapest_bound, check_reach,
+    check_tiers, confirm_tier_bound, dual_bound, on_and_off_chip,
 };
 use plimsoll_model::timelines::Time;
 use plimsoll_model::{Bytes, LowerBound, TierId, UnitId};
@@ -193,11 +193,12 @@ fn dual_multipliers_prove_bounds() {
     // p and the scratch do not both fit the buffer at step 1. At half a second per byte, ram is as good for
     // the scratch.
     let half = 1u64 << 15;
-    let price = TierPrice { tier: TierId::new(0), step: 1, parts: 0, price: half * 1_000_000_000_000 };
-    let shown = price_bound(&problem, &[price]).unwrap();
+    let multiplier =
+        TierMultiplier { tier: TierId::new(0), step: 1, parts: 0, multiplier: half * 1_000_000_000_000 };
+    let shown = dual_bound(&problem, &[multiplier]).unwrap();
     assert_eq!(whole(shown), 8 + 9 + 6 + 4 + 4 - 4);
     let bound = |seconds: f64, witness| LowerBound::new(Time::from_seconds(seconds).unwrap(), witness);
-    let witness = TierWitness::Prices(vec![price]);
+    let witness = TierWitness::Multipliers(vec![multiplier]);
     assert_eq!(confirm_tier_bound(&problem, &bound(27.0, witness.clone())), Ok(()));
     let error = confirm_tier_bound(&problem, &bound(27.5, witness)).unwrap_err().to_string();
     assert!(error.contains("only 27.000 s, but the bound is 27.500 s"), "{error}");
@@ -205,13 +206,15 @@ fn dual_multipliers_prove_bounds() {
     // p is larger than half of the buffer, and the scratch is exactly half. Together they weigh less than
     // two, so nothing is proved.
     let second = 1_000_000_000_000 << 16;
-    let one_of_two = TierPrice { parts: 1, price: 7 * second, ..price };
-    assert_eq!(whole(price_bound(&problem, &[one_of_two]).unwrap()), 8 + 10 + 6 + 4 + 2 - 7);
+    let one_of_two = TierMultiplier { parts: 1, multiplier: 7 * second, ..multiplier };
+    assert_eq!(whole(dual_bound(&problem, &[one_of_two]).unwrap()), 8 + 10 + 6 + 4 + 2 - 7);
     // With two parts they weigh two and one: one of them goes to ram, the scratch for two more seconds.
-    let two = TierPrice { parts: 2, price: 2 * second, ..price };
-    assert_eq!(whole(price_bound(&problem, &[two]).unwrap()), 8 + 9 + 6 + 4 + 4 - 4);
-    for nowhere in [TierPrice { step: 9, ..price }, TierPrice { tier: TierId::new(9), ..price }] {
-        assert_eq!(price_bound(&problem, &[nowhere]), None);
+    let two = TierMultiplier { parts: 2, multiplier: 2 * second, ..multiplier };
+    assert_eq!(whole(dual_bound(&problem, &[two]).unwrap()), 8 + 9 + 6 + 4 + 4 - 4);
+    for nowhere in
+        [TierMultiplier { step: 9, ..multiplier }, TierMultiplier { tier: TierId::new(9), ..multiplier }]
+    {
+        assert_eq!(dual_bound(&problem, &[nowhere]), None);
     }
 }
 

@@ -303,12 +303,12 @@ fn segments_follow_the_regions() {
     assert_eq!(names, [vec!["first"], vec!["t1", "t2"], vec!["b"], vec!["last"]]);
     let [
         Piece::Segment(0),
-        Piece::Branch { courses: branches, .. },
+        Piece::Branch { control_trees: branches, .. },
         Piece::Loop { condition, body, trips: 3 },
         Piece::Segment(3),
-    ] = &program.course()[..]
+    ] = &program.control_tree()[..]
     else {
-        panic!("{:?}", program.course());
+        panic!("{:?}", program.control_tree());
     };
     assert_eq!((branches.len(), branches[1].len(), condition.len()), (2, 0, 0));
     assert_eq!(body[..], [Piece::Segment(2)]);

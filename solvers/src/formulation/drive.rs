@@ -249,7 +249,7 @@ impl<'a> Run<'a> {
         if verdict.lower > lower && verdict.lower > self.parts[at].peak(&self.best[at]) {
             let reason =
                 format!("the bound of {value} bytes exceeds the peak of a layout that passed the checker");
-            return Err(SolveError::Machinery { solver: self.name, reason });
+            return Err(SolveError::Internal { solver: self.name, reason });
         }
         if verdict.lower > lower {
             self.raise(LowerBound::new(value, Witness::Search { solver: self.name.to_owned() }));

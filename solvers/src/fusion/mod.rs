@@ -1,7 +1,7 @@
 //! Operator fusion of maximum coverage: weighted set packing over the matches of patterns.
 //!
 //! Matches that share operators form components, which are solved one at a time. If a greedy choice meets the
-//! bound by dual multipliers of operators ([`fusion_prices`]), it is optimal. Otherwise the component is
+//! bound by dual multipliers of operators ([`fusion_multipliers`]), it is optimal. Otherwise the component is
 //! decomposed at an operator, recursively.
 
 #[cfg(feature = "ilp")]
@@ -11,7 +11,9 @@ mod split;
 #[cfg(feature = "ilp")]
 pub use ilp::FusionIlp;
 use plimsoll_heuristics::longest_matches;
-use plimsoll_model::fusion::{FusionProblem, FusionWitness, Fusions, fusion_bound, fusion_prices, priced};
+use plimsoll_model::fusion::{
+    FusionProblem, FusionWitness, Fusions, fusion_bound, fusion_multipliers, priced,
+};
 use plimsoll_model::{
     Budget, Entry, Kind, LowerBound, Observer, Outcome, Relations, SolveError, Solver, Stats, Stop, guarded,
 };
@@ -62,7 +64,7 @@ impl Solver<Fusions> for ExactFusion {
         observer: &mut dyn Observer<Fusions>,
     ) -> Result<Outcome<Fusions>, SolveError> {
         let before = budget.nodes();
-        let prices = fusion_prices(problem);
+        let multipliers = fusion_multipliers(problem);
         observer.bound(&fusion_bound(problem));
         let mut known = vec![false; problem.matches().len()];
         for at in longest_matches(problem) {
@@ -71,7 +73,7 @@ impl Solver<Fusions> for ExactFusion {
         let (mut chosen, mut bound, mut shown) = (Vec::new(), 0, 0);
         let mut stop = None;
         for component in problem.components() {
-            let cost = priced(problem, &prices, &component);
+            let cost = priced(problem, &multipliers, &component);
             let greedy: Vec<usize> = component.iter().copied().filter(|&at| known[at]).collect();
             let value = problem.optimised(&greedy);
             shown += cost;
@@ -93,7 +95,7 @@ impl Solver<Fusions> for ExactFusion {
             }
         }
         let witness = if bound == shown {
-            FusionWitness::Prices(prices)
+            FusionWitness::Multipliers(multipliers)
         } else {
             FusionWitness::Search { solver: NAME.to_owned() }
         };

@@ -11,7 +11,7 @@
 //! A component is finished when its greedy choice meets its dual bound. An option is pruned when the dual
 //! bounds of its remaining parts cannot lift it above the best option.
 
-use plimsoll_model::fusion::{FusionProblem, Match, PRICE_UNIT};
+use plimsoll_model::fusion::{FusionProblem, MULTIPLIER_UNIT, Match};
 use plimsoll_model::{Budget, Stop, root};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -269,7 +269,7 @@ impl<'a> Splitter<'a> {
         let (inside, places) = self.numbered(matches);
         let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
         let mut share = vec![0u64; places.len()];
-        let worth = |at: usize| self.one(matches[at]).optimised as u64 * PRICE_UNIT;
+        let worth = |at: usize| self.one(matches[at]).optimised as u64 * MULTIPLIER_UNIT;
         for (at, slots) in inside.iter().enumerate() {
             for &slot in slots {
                 of_place[slot].push(at);
@@ -284,15 +284,16 @@ impl<'a> Splitter<'a> {
             .map(|(at, slots)| slots.iter().map(|&slot| share[slot]).sum::<u64>() - worth(at))
             .collect();
         let lowered = |order: &mut dyn Iterator<Item = &usize>| {
-            let (mut prices, mut spare) = (share.clone(), spare.clone());
+            let (mut multipliers, mut spare) = (share.clone(), spare.clone());
             for &slot in order {
-                let least = of_place[slot].iter().map(|&at| spare[at]).min().unwrap_or(0).min(prices[slot]);
-                prices[slot] -= least;
+                let least =
+                    of_place[slot].iter().map(|&at| spare[at]).min().unwrap_or(0).min(multipliers[slot]);
+                multipliers[slot] -= least;
                 for &at in &of_place[slot] {
                     spare[at] -= least;
                 }
             }
-            (prices.iter().sum::<u64>() / PRICE_UNIT) as usize
+            (multipliers.iter().sum::<u64>() / MULTIPLIER_UNIT) as usize
         };
         lowered(&mut order.iter()).min(lowered(&mut order.iter().rev()))
     }

@@ -118,10 +118,10 @@ pub(crate) fn solve(
         return Ok(Answer::missing(stop));
     }
     let limits = Limits { time: watch.time_to_end(), ..limits };
-    let machinery = |reason: String| SolveError::Machinery { solver: name, reason };
+    let internal = |reason: String| SolveError::Internal { solver: name, reason };
     match call(&mut watch, move || run(setup, limits, scale, start.as_deref(), problem)) {
-        Ended::Answer(answer) => answer.map_err(machinery),
-        Ended::Panicked(text) => Err(machinery(text)),
+        Ended::Answer(answer) => answer.map_err(internal),
+        Ended::Panicked(text) => Err(internal(text)),
         Ended::Abandoned(stop) => Ok(Answer::missing(stop)),
     }
 }

@@ -267,7 +267,7 @@ impl Solver<Joint> for JointIlp {
             budget.spend(answer.nodes);
             if let Some(order) = answer.values.as_ref().and_then(|values| formulation.read(values)) {
                 if let Some(fault) = check_order(input.orders(), &order).first() {
-                    return Err(SolveError::Machinery { solver: NAME, reason: fault.to_string() });
+                    return Err(SolveError::Internal { solver: NAME, reason: fault.to_string() });
                 }
                 run.place(&order, &input.instance(&order), LAYOUT, budget)?;
             }

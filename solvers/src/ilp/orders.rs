@@ -114,7 +114,7 @@ impl<'a> Model<'a> {
                 let user = |user: &OperatorId| t.checked_sub(1).map_or(Known::Zero, |t| ran[user.index()][t]);
                 let waits = storage.to_end || storage.users.iter().any(|id| matches!(user(id), Known::Zero));
                 let over = !waits && storage.users.iter().all(|id| matches!(user(id), Known::One));
-                let alive = match begun {
+                let live = match begun {
                     Known::Zero => continue,
                     _ if over => continue,
                     begun if waits => begun,
@@ -123,7 +123,7 @@ impl<'a> Model<'a> {
                         Known::Free(vars.add(variable().min(0.0).max(1.0)))
                     }
                 };
-                step.push((s as u32, alive));
+                step.push((s as u32, live));
             }
         }
         Self { problem, vars, count, ran, grain, full, peak, steps }
@@ -169,14 +169,14 @@ impl<'a> Model<'a> {
                 }
             }
             program.add_constraint(sum.eq((t + 1) as f64));
-            for &(s, alive) in &self.steps[t] {
+            for &(s, live) in &self.steps[t] {
                 let storage = &problem.storages()[s as usize];
-                bytes += self.share(storage.size) * alive.expression();
+                bytes += self.share(storage.size) * live.expression();
                 let begun = problem.first(s as usize).map_or(Known::One, |id| self.ran[id.index()][t]);
                 for &user in &storage.users {
                     let past = self.before(user, t);
-                    if let (Known::Free(alive), Known::Free(_)) = (alive, past) {
-                        let least = begun.expression() - past.expression() - alive;
+                    if let (Known::Free(live), Known::Free(_)) = (live, past) {
+                        let least = begun.expression() - past.expression() - live;
                         program.add_constraint(least.leq(0.0));
                     }
                 }
@@ -199,8 +199,8 @@ impl<'a> Model<'a> {
         for (s, storage) in self.problem.storages().iter().enumerate() {
             let lower = self.problem.first(s).map_or(0, |id| step[id.index()]);
             let upper = storage.users.iter().map(|id| step[id.index()]).max().unwrap_or(0);
-            for (t, alive) in self.steps.iter().enumerate() {
-                let own = alive.binary_search_by_key(&(s as u32), |&(s, _)| s).map(|at| alive[at].1);
+            for (t, live) in self.steps.iter().enumerate() {
+                let own = live.binary_search_by_key(&(s as u32), |&(s, _)| s).map(|at| live[at].1);
                 let waits = |id: &OperatorId| matches!(self.before(*id, t), Known::Zero);
                 // Only if it has a variable of its own.
                 if let Ok(Known::Free(_)) = own
@@ -257,7 +257,7 @@ impl Run<'_> {
     /// Adopts an order if it is lower. An invalid order is an error of `HiGHS`.
     fn take(&mut self, order: Order) -> Result<(), SolveError> {
         if let Some(fault) = check_order(self.problem, &order).first() {
-            return Err(SolveError::Machinery { solver: NAME, reason: fault.to_string() });
+            return Err(SolveError::Internal { solver: NAME, reason: fault.to_string() });
         }
         let value = order.peak(self.problem);
         if value < self.best.1 {
@@ -273,7 +273,7 @@ impl Run<'_> {
                 "the bound of {value} bytes exceeds the peak of a valid order, {} bytes",
                 self.best.1
             );
-            return Err(SolveError::Machinery { solver: NAME, reason });
+            return Err(SolveError::Internal { solver: NAME, reason });
         }
         if self.bound.raise(LowerBound::new(value, Witness::Search { solver: NAME.to_owned() })) {
             self.observer.bound(&self.bound);

@@ -298,7 +298,7 @@ impl Run<'_> {
     fn take(&mut self, plan: PoolPlan) -> Result<(), SolveError> {
         let unlimited = self.instance.clone().with_capacity(None);
         if let Some(fault) = SharedObjects::check(&unlimited, &plan).first() {
-            return Err(SolveError::Machinery { solver: "pool-ilp", reason: fault.to_string() });
+            return Err(SolveError::Internal { solver: "pool-ilp", reason: fault.to_string() });
         }
         let value = plan.total();
         if self.best.as_ref().is_none_or(|best| value < best.1) {
@@ -325,7 +325,7 @@ impl Run<'_> {
         if let Some(best) = self.best.as_ref().filter(|best| best.1 < value) {
             let reason =
                 format!("the bound of {value} bytes exceeds the total of a checked plan, {} bytes", best.1);
-            return Err(SolveError::Machinery { solver: "pool-ilp", reason });
+            return Err(SolveError::Internal { solver: "pool-ilp", reason });
         }
         self.raise(LowerBound::new(value, Witness::Search { solver: "pool-ilp".to_owned() }));
         Ok(())

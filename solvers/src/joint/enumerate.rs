@@ -25,7 +25,7 @@ pub(super) struct Enumeration<'r, 'a> {
     waiting: Vec<usize>,
     left: Vec<usize>,
     begun: Vec<bool>,
-    alive: u64,
+    live: u64,
     steps: u64,
     /// Pair sets that allow nothing better than the best arena at that time, which only decreases.
     failed: Vec<Vec<u64>>,
@@ -52,7 +52,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
             waiting: problem.ids().map(|id| problem.predecessors(id).len()).collect(),
             left: problem.storages().iter().map(|s| s.users.len()).collect(),
             begun: problem.storages().iter().map(|s| s.from_start).collect(),
-            alive: problem.at_first_step().get(),
+            live: problem.at_first_step().get(),
             run,
             steps: 0,
             failed: Vec::new(),
@@ -89,9 +89,9 @@ impl<'r, 'a> Enumeration<'r, 'a> {
             }
             let begins = self.begins(operator);
             let grown: u64 = begins.iter().map(|&at| self.problem().storages()[at].size.get()).sum();
-            let peak = self.alive + grown + self.problem().scratch(operator).get();
+            let peak = self.live + grown + self.problem().scratch(operator).get();
             if self.run.known.value().is_none_or(|best| peak < best.get()) {
-                let before = self.alive;
+                let before = self.live;
                 self.push(operator, &begins, grown);
                 self.extend(budget)?;
                 self.pop(operator, &begins, before);
@@ -108,7 +108,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
 
     fn push(&mut self, operator: OperatorId, begins: &[usize], grown: u64) {
         let problem = self.problem();
-        self.alive += grown;
+        self.live += grown;
         self.order.push(operator);
         for &at in begins {
             self.begun[at] = true;
@@ -117,7 +117,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
             let at = at as usize;
             self.left[at] -= 1;
             if self.left[at] == 0 && !problem.storages()[at].to_end {
-                self.alive -= problem.storages()[at].size.get();
+                self.live -= problem.storages()[at].size.get();
             }
         }
         for next in problem.successors(operator) {
@@ -137,7 +137,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
             self.begun[at] = false;
         }
         self.order.pop();
-        self.alive = before;
+        self.live = before;
     }
 
     /// Computes a layout of a complete order, unless its conflicts contain those of a failed order.

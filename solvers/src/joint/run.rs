@@ -69,7 +69,7 @@ impl<'a> Run<'a> {
         {
             let plan = JointPlan { order: order.clone(), layout };
             if let Some(fault) = Joint::check(self.known.input, &plan).first() {
-                return Err(SolveError::Machinery { solver: self.name, reason: fault.to_string() });
+                return Err(SolveError::Internal { solver: self.name, reason: fault.to_string() });
             }
             self.known.offer(plan);
         }

@@ -19,11 +19,11 @@ impl OrderBrute {
     /// Bytes live while `operator` runs after the set `done`.
     fn during(problem: &OrderProblem, done: u32, operator: OperatorId) -> u64 {
         let ran = |id: &OperatorId| done >> id.get() & 1 == 1;
-        let alive = problem.storages().iter().filter(|s| {
+        let live = problem.storages().iter().filter(|s| {
             let begun = s.from_start || s.users.iter().any(|id| ran(id) || *id == operator);
             begun && (s.to_end || s.users.iter().any(|id| !ran(id)))
         });
-        alive.map(|s| s.size.get()).sum::<u64>() + problem.scratch(operator).get()
+        live.map(|s| s.size.get()).sum::<u64>() + problem.scratch(operator).get()
     }
 }
 

@@ -87,10 +87,10 @@ mod tests {
         draft.tidied()
     }
 
-    fn alive(net: &Net, set: u32) -> u64 {
+    fn live(net: &Net, set: u32) -> u64 {
         let mut state = State::new(net);
         state.load(&[u64::from(set)]);
-        state.alive
+        state.live
     }
 
     #[test]
@@ -107,12 +107,12 @@ mod tests {
             let from = (0..1u32 << n).filter(|&set| closed(set) && rng.random_bool(0.3)).last().unwrap_or(0);
             let region: Vec<u32> = (0..n).filter(|node| from >> node & 1 == 0).collect();
             let all = (0..1u32 << n).filter(|set| closed(*set) && set & from == from);
-            let least = all.map(|set| alive(&net, set)).min().unwrap_or(0);
+            let least = all.map(|set| live(&net, set)).min().unwrap_or(0);
             let added = lower(&net, &|node| from >> node & 1 == 1, &region);
             let set = added.iter().flatten().fold(from, |set, node| set | 1 << node);
             assert!(closed(set));
-            assert_eq!(alive(&net, set), least);
-            assert_eq!(added.is_some(), least < alive(&net, from));
+            assert_eq!(live(&net, set), least);
+            assert_eq!(added.is_some(), least < live(&net, from));
             found += usize::from(added.is_some());
         }
         assert!(found > 100);

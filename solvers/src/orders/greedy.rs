@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 enum Rule {
     /// The lowest peak so far, then the fewest live bytes.
     Peak,
-    Alive,
+    Live,
     /// Successors of the node that ran last.
     Depth,
 }
@@ -18,7 +18,7 @@ enum Rule {
 /// O(size log n) each; orders not finished within the budget are skipped.
 pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut Budget) -> (Vec<u32>, u64) {
     let mut best = (net.peak(&sorted), sorted);
-    for rule in [Rule::Peak, Rule::Alive, Rule::Depth] {
+    for rule in [Rule::Peak, Rule::Live, Rule::Depth] {
         for (turned, side) in [(false, net), (true, backwards)] {
             let Some(mut order) = Front::new(side).order(rule, budget) else { break };
             if turned {
@@ -47,7 +47,7 @@ struct Front<'a> {
 impl<'a> Front<'a> {
     fn new(net: &'a Net) -> Self {
         let (state, effects) = (State::new(net), vec![None; net.len()]);
-        let peak = i128::from(state.alive);
+        let peak = i128::from(state.live);
         let mut front = Self { state, by_change: BTreeSet::new(), by_rise: BTreeSet::new(), effects, peak };
         for node in bits(&front.state.ready.clone()) {
             front.learn(node);
@@ -65,8 +65,8 @@ impl<'a> Front<'a> {
     /// Computes the keys of a ready node.
     fn learn(&mut self, node: u32) {
         self.forget(node);
-        let (effect, alive) = (self.state.probe(node), i128::from(self.state.alive));
-        let (change, rise) = (i128::from(effect.alive) - alive, i128::from(effect.peak) - alive);
+        let (effect, live) = (self.state.probe(node), i128::from(self.state.live));
+        let (change, rise) = (i128::from(effect.live) - live, i128::from(effect.peak) - live);
         self.effects[node as usize] = Some((change, rise));
         self.by_change.insert((change, rise, node));
         self.by_rise.insert((rise, change, node));
@@ -94,15 +94,15 @@ impl<'a> Front<'a> {
 
     /// A node that does not raise the live bytes, within the peak so far.
     fn free(&self) -> Option<u32> {
-        let room = self.peak - i128::from(self.state.alive);
+        let space = self.peak - i128::from(self.state.live);
         let free = self.by_change.iter().take_while(|(change, _, _)| *change <= 0);
-        free.filter(|(_, rise, _)| *rise <= room).map(|&(_, _, node)| node).next()
+        free.filter(|(_, rise, _)| *rise <= space).map(|&(_, _, node)| node).next()
     }
 
     /// The node that raises the peak least, then the live bytes least.
     fn lowest(&self) -> Option<u32> {
-        let room = self.peak - i128::from(self.state.alive);
-        let within = self.by_change.iter().find(|(_, rise, _)| *rise <= room);
+        let space = self.peak - i128::from(self.state.live);
+        let within = self.by_change.iter().find(|(_, rise, _)| *rise <= space);
         within.or_else(|| self.by_rise.first()).map(|&(_, _, node)| node)
     }
 
@@ -115,7 +115,7 @@ impl<'a> Front<'a> {
             }
             let next = self.free().or_else(|| match rule {
                 Rule::Peak => self.lowest(),
-                Rule::Alive => self.by_change.first().map(|&(_, _, node)| node),
+                Rule::Live => self.by_change.first().map(|&(_, _, node)| node),
                 Rule::Depth => {
                     let last = order.last().map_or(&[][..], |&last| net.after[last as usize].as_slice());
                     let ready = last.iter().copied().filter(|&node| self.state.is_ready(node));

@@ -47,7 +47,7 @@ pub(super) struct Net {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Effect {
     pub peak: u64,
-    pub alive: u64,
+    pub live: u64,
 }
 
 impl Net {
@@ -131,7 +131,7 @@ impl Net {
     /// The peak of an order of all nodes; the constant bytes if there are none.
     pub fn peak(&self, order: &[u32]) -> u64 {
         let mut state = State::new(self);
-        order.iter().fold(state.alive, |peak, &node| peak.max(state.run(node).peak))
+        order.iter().fold(state.live, |peak, &node| peak.max(state.run(node).peak))
     }
 }
 
@@ -152,7 +152,7 @@ pub(super) struct State<'a> {
     waiting: Vec<u32>,
     /// Per storage: number of users that ran.
     seen: Vec<u32>,
-    pub alive: u64,
+    pub live: u64,
     pub left: usize,
     pub hash: u64,
 }
@@ -171,7 +171,7 @@ impl<'a> State<'a> {
             ready,
             waiting,
             seen: vec![0; net.held.len()],
-            alive: net.base + begun,
+            live: net.base + begun,
             left: net.len(),
             hash: 0,
         }
@@ -202,34 +202,34 @@ impl<'a> State<'a> {
             let held = &self.net.held[s as usize];
             let seen = &mut self.seen[s as usize];
             if *seen == 0 && !held.begun {
-                self.alive += held.size;
+                self.live += held.size;
             }
             *seen += 1;
             if *seen as usize == held.users.len() && !held.kept {
-                self.alive -= held.size;
+                self.live -= held.size;
             }
         }
     }
 
     /// The effect of running a node. O(storages it touches).
     pub fn probe(&self, node: u32) -> Effect {
-        let (mut alive, mut peak) = (self.alive, 0);
+        let (mut live, mut peak) = (self.live, 0);
         for step in &self.net.nodes[node as usize].steps {
             for &s in &step.opens {
                 let held = &self.net.held[s as usize];
                 if self.seen[s as usize] == 0 && !held.begun {
-                    alive += held.size;
+                    live += held.size;
                 }
             }
-            peak = peak.max(alive + step.own);
+            peak = peak.max(live + step.own);
             for &s in &step.closes {
                 let held = &self.net.held[s as usize];
                 if self.seen[s as usize] as usize + 1 == held.users.len() && !held.kept {
-                    alive -= held.size;
+                    live -= held.size;
                 }
             }
         }
-        Effect { peak, alive }
+        Effect { peak, live }
     }
 
     pub fn run(&mut self, node: u32) -> Effect {
@@ -237,7 +237,7 @@ impl<'a> State<'a> {
         for &s in self.net.touch(node) {
             self.seen[s as usize] += 1;
         }
-        self.alive = effect.alive;
+        self.live = effect.live;
         self.flip(node);
         self.left -= 1;
         for &next in &self.net.after[node as usize] {
@@ -249,8 +249,8 @@ impl<'a> State<'a> {
         effect
     }
 
-    /// Undoes the run of a node without run successors; `alive` is the number of live bytes before it.
-    pub fn unrun(&mut self, node: u32, alive: u64) {
+    /// Undoes the run of a node without run successors; `live` is the number of live bytes before it.
+    pub fn unrun(&mut self, node: u32, live: u64) {
         for &next in &self.net.after[node as usize] {
             self.waiting[next as usize] += 1;
             self.ready[next as usize / 64] &= !(1 << (next % 64));
@@ -258,19 +258,19 @@ impl<'a> State<'a> {
         for &s in self.net.touch(node) {
             self.seen[s as usize] -= 1;
         }
-        self.alive = alive;
+        self.live = live;
         self.flip(node);
         self.left += 1;
     }
 
     /// Live bytes before a node that ran and has no run successors.
     pub fn before(&self, node: u32) -> u64 {
-        self.net.touch(node).iter().fold(self.alive, |alive, &s| {
+        self.net.touch(node).iter().fold(self.live, |live, &s| {
             let held = &self.net.held[s as usize];
             let seen = self.seen[s as usize];
             let ended = if seen as usize == held.users.len() && !held.kept { held.size } else { 0 };
             let began = if seen == 1 && !held.begun { held.size } else { 0 };
-            alive + ended - began
+            live + ended - began
         })
     }
 

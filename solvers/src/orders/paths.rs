@@ -57,7 +57,7 @@ impl<'a> Paths<'a> {
         let ahead = rules.ahead.then(|| Ahead::of(net, reach));
         let need = ahead.as_ref().map_or(0, Ahead::most);
         let state = State::new(net);
-        let level = bound.max(need).max(state.alive);
+        let level = bound.max(need).max(state.live);
         Self {
             net,
             rules,
@@ -149,7 +149,7 @@ impl<'a> Paths<'a> {
                 if effect.peak > self.level {
                     later = later.min(effect.peak);
                 }
-                (effect.peak <= self.level).then_some((effect.alive, node))
+                (effect.peak <= self.level).then_some((effect.live, node))
             })
             .collect();
         if later < u64::MAX {
@@ -159,7 +159,7 @@ impl<'a> Paths<'a> {
         // The last one pushed is visited next.
         options.sort_unstable_by(|a, b| b.cmp(a));
         for (_, node) in options {
-            self.trail.push((node, self.state.alive));
+            self.trail.push((node, self.state.live));
             self.state.run(node);
             match self.arrive(place) {
                 Arrival::Place | Arrival::Known => self.undo(),
@@ -217,8 +217,8 @@ impl<'a> Paths<'a> {
 
     fn undo(&mut self) {
         let mut processed = std::mem::take(&mut self.processed);
-        while let Some((node, alive)) = self.trail.pop() {
-            self.state.unrun(node, alive);
+        while let Some((node, live)) = self.trail.pop() {
+            self.state.unrun(node, live);
             if processed > self.trail.len()
                 && let Some(ahead) = &mut self.ahead
             {

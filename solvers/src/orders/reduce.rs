@@ -46,11 +46,11 @@ impl Default for Reductions {
 
 /// Omitted nodes, each as the operators that run consecutively before the first operator that depends on one
 /// of them.
-pub(super) type LeftOut = Vec<Vec<OperatorId>>;
+pub(super) type Excluded = Vec<Vec<OperatorId>>;
 
 /// Reduces to a fixpoint; omitted nodes are added to `gone`. O(passes n e / 64), with few passes. Ends early
 /// with the budget.
-pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut LeftOut, budget: &mut Budget) -> Draft {
+pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut Excluded, budget: &mut Budget) -> Draft {
     let mut reach = Reach::of(&draft);
     thin(&mut draft, &reach);
     let mut before = draft.len() + 1;
@@ -244,11 +244,11 @@ fn without(mut draft: Draft, gone: &[bool]) -> (Draft, Vec<Vec<Work>>) {
 }
 
 /// Omits nodes without predecessors that can run directly before the first of their successors.
-fn without_lazy(draft: Draft, reach: &Reach, left_out: &mut LeftOut) -> Draft {
+fn without_lazy(draft: Draft, reach: &Reach, excluded: &mut Excluded) -> Draft {
     let view = View::of(draft, reach);
     let gone: Vec<bool> = (0..view.draft.len() as u32).map(|v| view.is_lazy(v)).collect();
     let (draft, dropped) = without(view.draft, &gone);
-    left_out.extend(dropped.iter().map(|node| node.iter().map(|work| work.operator).collect()));
+    excluded.extend(dropped.iter().map(|node| node.iter().map(|work| work.operator).collect()));
     draft
 }
 
@@ -296,7 +296,7 @@ pub(super) fn divide(draft: Draft) -> Vec<Draft> {
 
 /// Completes an order with the omitted operators. O(size), except for operators with many omitted
 /// predecessors.
-pub(super) fn complete(problem: &OrderProblem, gone: &LeftOut, order: &[OperatorId]) -> Vec<OperatorId> {
+pub(super) fn complete(problem: &OrderProblem, gone: &Excluded, order: &[OperatorId]) -> Vec<OperatorId> {
     let mut group = vec![usize::MAX; problem.len()];
     for (at, list) in gone.iter().enumerate() {
         for id in list {

@@ -5,7 +5,7 @@ use super::draft::{Draft, Reach};
 use super::greedy::greedy;
 use super::narrow::narrow;
 use super::net::{Net, State};
-use super::reduce::{LeftOut, Reductions, complete, divide, reduce};
+use super::reduce::{Excluded, Reductions, complete, divide, reduce};
 use plimsoll_model::orders::{Order, OrderProblem, around_bound};
 use plimsoll_model::{
     Budget, Bytes, LowerBound, Observer, Orders, Outcome, SolveError, Stats, Stop, Witness,
@@ -38,7 +38,7 @@ impl Part {
         let sides = [Side::of(draft), Side::of(&draft.reversed())];
         let net = &sides[0].net;
         let (best, value) = greedy(net, &sides[1].net, draft.sorted(), budget);
-        let ends = State::new(net).alive.max(State::new(&sides[1].net).alive);
+        let ends = State::new(net).live.max(State::new(&sides[1].net).live);
         let bound = Ahead::of(net, &sides[0].reach).most().max(ends).min(value);
         Self { sides, best, value, bound }
     }
@@ -49,7 +49,7 @@ pub(super) struct Run<'a> {
     pub problem: &'a OrderProblem,
     pub observer: &'a mut dyn Observer<Orders>,
     pub parts: Vec<Part>,
-    gone: LeftOut,
+    gone: Excluded,
     best: Option<(Order, Bytes)>,
     bound: LowerBound,
     pub stats: Stats,
@@ -200,7 +200,7 @@ impl<'a> Run<'a> {
     /// Checks an order and keeps it if it is lower.
     pub fn take(&mut self, order: Order) -> Result<(), SolveError> {
         if let Some(fault) = plimsoll_model::orders::check_order(self.problem, &order).first() {
-            return Err(SolveError::Machinery { solver: self.name, reason: fault.to_string() });
+            return Err(SolveError::Internal { solver: self.name, reason: fault.to_string() });
         }
         let value = order.peak(self.problem);
         if self.best.as_ref().is_none_or(|best| value < best.1) {

@@ -43,7 +43,7 @@ pub(super) enum Verdict {
 struct Frame {
     /// Length of the trail at this frame.
     trail: usize,
-    alive: u64,
+    live: u64,
     /// Index of the first option in the shared list.
     options: usize,
     /// If this frame fails, all frames from this index on fail too.
@@ -86,18 +86,18 @@ impl<'a> Search<'a> {
         {
             return Verdict::Refuted(ahead.most());
         }
-        if self.state.alive > limit {
-            return Verdict::Refuted(self.state.alive);
+        if self.state.live > limit {
+            return Verdict::Refuted(self.state.live);
         }
-        let mut alive = self.enter();
+        let mut live = self.enter();
         loop {
-            if alive && self.state.left == 0 {
+            if live && self.state.left == 0 {
                 return Verdict::Found(self.trail.iter().map(|&(node, _)| node).collect());
             }
             if let Some(stop) = tick(self.net, budget) {
                 return Verdict::Stopped(stop);
             }
-            if alive {
+            if live {
                 self.open();
             } else {
                 let jump = self.reached_from();
@@ -106,15 +106,15 @@ impl<'a> Search<'a> {
             let Some(node) = self.next() else {
                 return Verdict::Refuted(self.over);
             };
-            alive = self.step(node) && self.enter();
+            live = self.step(node) && self.enter();
         }
     }
 
     /// Runs a node; false if a remaining node then needs too much.
     fn step(&mut self, node: u32) -> bool {
-        let alive = self.state.alive;
+        let live = self.state.live;
         self.state.run(node);
-        self.trail.push((node, alive));
+        self.trail.push((node, live));
         let Some(ahead) = &mut self.ahead else { return true };
         let need = ahead.run(self.net, node, &self.state.done);
         if need > self.limit {
@@ -154,7 +154,7 @@ impl<'a> Search<'a> {
         for node in bits(&self.state.ready) {
             let effect = self.state.probe(node);
             if effect.peak <= self.limit {
-                list.push((effect.alive, effect.peak, node));
+                list.push((effect.live, effect.peak, node));
             } else {
                 self.over = self.over.min(effect.peak);
             }
@@ -162,7 +162,7 @@ impl<'a> Search<'a> {
         // The last one is tried first.
         list.sort_unstable_by(|a, b| b.cmp(a));
         self.options.extend(list.into_iter().map(|(_, _, node)| node));
-        self.frames.push(Frame { trail: self.trail.len(), alive: self.state.alive, options, jump });
+        self.frames.push(Frame { trail: self.trail.len(), live: self.state.live, options, jump });
     }
 
     /// The next node to run; `None` if every option has failed.
@@ -189,8 +189,8 @@ impl<'a> Search<'a> {
 
     fn undo(&mut self, to: usize) {
         while self.trail.len() > to {
-            let Some((node, alive)) = self.trail.pop() else { return };
-            self.state.unrun(node, alive);
+            let Some((node, live)) = self.trail.pop() else { return };
+            self.state.unrun(node, live);
             if let Some(ahead) = &mut self.ahead {
                 ahead.unrun(self.net, node);
             }
@@ -204,7 +204,7 @@ impl<'a> Search<'a> {
         let mut looks = self.rules.jump;
         while jump > 0 {
             let frame = &self.frames[jump - 1];
-            if frame.alive < self.state.alive || looks == 0 {
+            if frame.live < self.state.live || looks == 0 {
                 break;
             }
             let run = &self.trail[frame.trail..];
@@ -240,7 +240,7 @@ pub(super) fn hash(net: &Net, row: &[u64]) -> u64 {
 /// `looks` runs out.
 fn least(net: &Net, state: &State<'_>, run: &[(u32, u64)], looks: &mut usize) -> bool {
     let mut own = state.clone();
-    let mut between = Between { net, run, ground: state.alive, looks };
+    let mut between = Between { net, run, ground: state.live, looks };
     between.take(&mut own, run.len())
 }
 

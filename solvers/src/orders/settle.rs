@@ -43,10 +43,10 @@ pub(super) fn settle(state: &mut State<'_>, limit: u64, rules: Settling, trail: 
 fn run_free(state: &mut State<'_>, limit: u64, trail: &mut Vec<(u32, u64)>) -> bool {
     let free = |node: &u32| {
         let effect = state.probe(*node);
-        effect.alive <= state.alive && effect.peak <= limit
+        effect.live <= state.live && effect.peak <= limit
     };
     let Some(node) = bits(&state.ready).find(free) else { return false };
-    trail.push((node, state.alive));
+    trail.push((node, state.live));
     state.run(node);
     true
 }
@@ -62,8 +62,8 @@ fn run_chain(state: &mut State<'_>, limit: u64, most: usize, trail: &mut Vec<(u3
             if descend(state, node, limit, most, trail) {
                 return true;
             }
-            for (node, alive) in trail.drain(from..).rev() {
-                state.unrun(node, alive);
+            for (node, live) in trail.drain(from..).rev() {
+                state.unrun(node, live);
             }
         }
     }
@@ -72,22 +72,22 @@ fn run_chain(state: &mut State<'_>, limit: u64, most: usize, trail: &mut Vec<(u3
 
 /// Runs a chain from a node; true if it ended no higher than it began.
 fn descend(state: &mut State<'_>, node: u32, limit: u64, most: usize, trail: &mut Vec<(u32, u64)>) -> bool {
-    let (ground, from) = (state.alive, trail.len());
+    let (ground, from) = (state.live, trail.len());
     let mut next = Some((state.probe(node), node));
     while let Some((effect, node)) = next.take() {
         if effect.peak > limit {
             return false;
         }
-        trail.push((node, state.alive));
+        trail.push((node, state.live));
         state.run(node);
-        if state.alive <= ground {
+        if state.live <= ground {
             return true;
         }
         if trail.len() - from < most {
             let ready = state.net.after[node as usize].iter().copied().filter(|&next| state.is_ready(next));
             next = ready
                 .map(|next| (state.probe(next), next))
-                .min_by_key(|&(effect, next)| (effect.peak > limit, effect.alive, next));
+                .min_by_key(|&(effect, next)| (effect.peak > limit, effect.live, next));
         }
     }
     false

@@ -188,8 +188,8 @@ impl<'a> Windows<'a> {
     /// The better of two beam sweeps, one per direction.
     fn beam(&mut self, high: i64, nodes: u64, budget: &mut Budget) -> Option<(i64, Vec<i64>)> {
         let window = (0, self.sections.len());
-        let alive: usize = (0..self.sections.len()).filter_map(|s| self.sections.width(s)).max()?;
-        let steps = (self.reduced.len() * alive * 2) as u64;
+        let live: usize = (0..self.sections.len()).filter_map(|s| self.sections.width(s)).max()?;
+        let steps = (self.reduced.len() * live * 2) as u64;
         let (bytes, ahead) = (self.rules.bytes, self.rules.ahead);
         let beam =
             Some(usize::try_from(nodes / steps.max(1)).unwrap_or(usize::MAX)).filter(|&most| most >= 4);
@@ -316,8 +316,8 @@ mod tests {
         InstanceBuilder::new("window").buffers(instance.buffers().iter().filter_map(clip)).build().unwrap()
     }
 
-    fn made(buffers: u64, alive: u64, seed: u64) -> Instance {
-        let params = AboveLoadParams { buffers, alive, bytes: 64, unit: 1, turnover: 3 };
+    fn made(buffers: u64, live: u64, seed: u64) -> Instance {
+        let params = AboveLoadParams { buffers, live, bytes: 64, unit: 1, turnover: 3 };
         hard_above_load(params, seed).unwrap().instance
     }
 
@@ -382,7 +382,7 @@ mod tests {
     /// Two thousand buffers, with more live buffers than a full sweep could handle.
     #[test]
     fn windows_give_bounds_above_the_load_of_large_instances() {
-        let params = AboveLoadParams { buffers: 2_000, alive: 9, bytes: 1 << 20, unit: 1 << 10, turnover: 3 };
+        let params = AboveLoadParams { buffers: 2_000, live: 9, bytes: 1 << 20, unit: 1 << 10, turnover: 3 };
         let instance = hard_above_load(params, 1).unwrap().instance;
         let reduced = Reduced::of(&instance).unwrap();
         let low = *reduced.load.iter().max().unwrap();

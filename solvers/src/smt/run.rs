@@ -42,7 +42,7 @@ pub(super) fn decide(
     let (part, own) = (part.clone(), budget.clone());
     match call(&mut budget.without_node_limit(), move || run(&part, &domain, encoding, setup, &own)) {
         Ended::Answer(answer) => Ok(answer),
-        Ended::Panicked(reason) => Err(SolveError::Machinery { solver: "smt", reason }),
+        Ended::Panicked(reason) => Err(SolveError::Internal { solver: "smt", reason }),
         Ended::Abandoned(stop) => Ok(Answer::unknown(stop)),
     }
 }

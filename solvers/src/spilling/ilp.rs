@@ -89,8 +89,8 @@ fn build(cover: &Cover, (unit, most): (u64, i64), watch: &mut Budget) -> HighsPr
         if excess > 0 {
             // Scale the row by its excess because tolerances are absolute; a weight above the excess counts
             // as the excess.
-            let room = excess as f64;
-            let share = |weight: u64| (u128::from(weight).min(excess) as f64 / room).max(LEAST);
+            let space = excess as f64;
+            let share = |weight: u64| (u128::from(weight).min(excess) as f64 / space).max(LEAST);
             let sum: Expression = row.items.iter().map(|&(at, weight)| goes[at] * share(weight)).sum();
             model.add_constraint(constraint!(sum >= 1.0));
         }

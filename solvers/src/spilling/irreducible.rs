@@ -140,8 +140,8 @@ impl Reduction<'_> {
         let instance = self.instance;
         let mut named: Vec<BufferId> = match &self.bound.witness {
             Witness::Load { step } => {
-                let alive = |id: &&BufferId| instance.buffer(**id).lifespan().contains(*step);
-                self.set.iter().filter(alive).copied().collect()
+                let live = |id: &&BufferId| instance.buffer(**id).lifespan().contains(*step);
+                self.set.iter().filter(live).copied().collect()
             }
             Witness::Clique { buffers }
             | Witness::AlignedClique { buffers, .. }

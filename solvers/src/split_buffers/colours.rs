@@ -65,12 +65,12 @@ impl Basis {
     }
 
     /// The dual multiplier of each vertex.
-    fn prices(&self) -> Vec<f64> {
-        let mut prices = vec![0.0; self.n];
+    fn multipliers(&self) -> Vec<f64> {
+        let mut multipliers = vec![0.0; self.n];
         for row in self.inverse.chunks_exact(self.n.max(1)) {
-            prices.iter_mut().zip(row).for_each(|(price, value)| *price += value);
+            multipliers.iter_mut().zip(row).for_each(|(multiplier, value)| *multiplier += value);
         }
-        prices
+        multipliers
     }
 
     /// Lets a set enter the basis; false if that is numerically unsafe.
@@ -134,11 +134,14 @@ pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget
 fn relax(compatible: &BitMatrix, demands: &[u64], basis: &mut Basis, found: &mut Found, budget: &mut Budget) {
     let mut pivots = 0;
     while budget.tick().or_else(|| budget.check()).is_none() {
-        let prices: Vec<u64> =
-            basis.prices().iter().map(|price| (price.clamp(0.0, 2.0) * ONE as f64) as u64).collect();
+        let multipliers: Vec<u64> = basis
+            .multipliers()
+            .iter()
+            .map(|multiplier| (multiplier.clamp(0.0, 2.0) * ONE as f64) as u64)
+            .collect();
         let effort = Effort { nodes: PRICING_NODES, enough: CLEARLY_MORE, budget: &mut *budget };
-        let priced = heaviest(compatible, &prices, effort);
-        found.bound = found.bound.max(farley(demands, &prices, priced.upper));
+        let priced = heaviest(compatible, &multipliers, effort);
+        found.bound = found.bound.max(farley(demands, &multipliers, priced.upper));
         let dear = priced.weight as f64 > ONE as f64 * (1.0 + TOLERANCE);
         let met = |found: &Found| found.colouring.as_ref().is_some_and(|best| best.total() <= found.bound);
         if pivots % LOOK == 0 {
@@ -197,9 +200,12 @@ fn offer(found: &mut Found, colouring: Colouring) {
 }
 
 /// Farley's bound: the weighted demand divided by the weight of the heaviest set, rounded up.
-fn farley(demands: &[u64], prices: &[u64], dearest: u64) -> u64 {
-    let cost: u128 =
-        demands.iter().zip(prices).map(|(&demand, &price)| u128::from(demand) * u128::from(price)).sum();
+fn farley(demands: &[u64], multipliers: &[u64], dearest: u64) -> u64 {
+    let cost: u128 = demands
+        .iter()
+        .zip(multipliers)
+        .map(|(&demand, &multiplier)| u128::from(demand) * u128::from(multiplier))
+        .sum();
     if dearest == 0 { 0 } else { u64::try_from(cost.div_ceil(u128::from(dearest))).unwrap_or(0) }
 }
 

@@ -23,7 +23,7 @@ mod stable;
 use crate::bounds::{conflicts, quick_bound};
 use crate::poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
 use colours::{COLOUR_BUFFERS, Colouring, colour};
-use plimsoll_heuristics::{IteratedSearch, patent_scattered};
+use plimsoll_heuristics::{IteratedSearch, patent_split};
 use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Setup, Silent, SolveError, Solver,
     SplitBuffers, SplitLayout, Stop, Tracker, Witness, gcd,
@@ -33,11 +33,11 @@ use std::collections::BTreeMap;
 
 /// The phases described [above](self); `exact` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ScatteredExact {
+pub struct SplitExact {
     setup: Setup,
 }
 
-impl ScatteredExact {
+impl SplitExact {
     /// Creates the solver with the seed of `setup`, which the search for unsplit layouts uses.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
@@ -156,7 +156,7 @@ impl Phases<'_> {
     }
 
     fn greedy(&mut self) {
-        if let Ok(layout) = patent_scattered(self.instance, &mut self.budget.part(None, None)) {
+        if let Ok(layout) = patent_split(self.instance, &mut self.budget.part(None, None)) {
             self.known.offer(layout);
         }
     }
@@ -250,7 +250,7 @@ fn unit(instance: &Instance) -> Option<u64> {
     })
 }
 
-impl Solver<SplitBuffers> for ScatteredExact {
+impl Solver<SplitBuffers> for SplitExact {
     fn name(&self) -> &'static str {
         NAME
     }

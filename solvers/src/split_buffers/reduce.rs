@@ -33,7 +33,7 @@ impl Reduced {
         let rivals = |at: usize| graph.of_buffer(BufferId::at(at)).iter().map(|id| id.index());
         let mut breadth: Vec<u64> =
             (0..n).map(|at| units[at] + rivals(at).map(|r| units[r]).sum::<u64>()).collect();
-        let mut alive = vec![true; n];
+        let mut live = vec![true; n];
         let mut removed = Vec::new();
         let mut todo: Vec<usize> = (0..n).rev().filter(|&at| breadth[at] <= bound).collect();
         loop {
@@ -41,18 +41,18 @@ impl Reduced {
                 if watch.tick().is_some() {
                     return None;
                 }
-                if !std::mem::replace(&mut alive[at], false) {
+                if !std::mem::replace(&mut live[at], false) {
                     continue;
                 }
                 removed.push(at);
-                for rival in rivals(at).filter(|&rival| alive[rival]) {
+                for rival in rivals(at).filter(|&rival| live[rival]) {
                     breadth[rival] -= units[at];
                     if breadth[rival] <= bound {
                         todo.push(rival);
                     }
                 }
             }
-            let core: Vec<usize> = (0..n).filter(|&at| alive[at]).collect();
+            let core: Vec<usize> = (0..n).filter(|&at| live[at]).collect();
             let Some(at) = Self::dominated(&graph, &core, units) else {
                 return Some(Self { graph, core, removed });
             };

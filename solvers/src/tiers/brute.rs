@@ -41,7 +41,7 @@ fn plan(problem: &TierProblem, tiers: &[TierId]) -> Result<Option<TierPlan>, Sol
         let buffers = here.iter().map(|&at| problem.buffer(at, tier));
         let instance = InstanceBuilder::new("tier").buffers(buffers).build();
         let instance =
-            instance.map_err(|error| SolveError::Machinery { solver: NAME, reason: error.to_string() })?;
+            instance.map_err(|error| SolveError::Internal { solver: NAME, reason: error.to_string() })?;
         let found = BruteForce.solve(&instance, &mut Budget::unlimited(), &mut Silent)?;
         match found.solution {
             Some(layout) if found.value <= Some(space.capacity) => {

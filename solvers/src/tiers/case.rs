@@ -10,7 +10,7 @@ use plimsoll_model::gcd;
 use plimsoll_model::tiers::{Addresses, TierProblem};
 
 /// Largest number of parts that a capacity is divided into; see
-/// [`price_bound`](plimsoll_model::tiers::price_bound).
+/// [`dual_bound`](plimsoll_model::tiers::dual_bound).
 pub(super) const PARTS: usize = 5;
 
 /// One tier as an option for one tensor.
@@ -92,10 +92,10 @@ impl<'a> Case<'a> {
             }
         }
         let tight = change.iter().zip(problem.spaces()).map(|(change, space)| {
-            let mut alive = 0i128;
+            let mut live = 0i128;
             let at = |change: &i128| {
-                alive += change;
-                alive > i128::from(space.capacity.get())
+                live += change;
+                live > i128::from(space.capacity.get())
             };
             change[..duration].iter().map(at).collect()
         });

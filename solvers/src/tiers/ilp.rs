@@ -29,7 +29,7 @@ const MOST_VARIABLES: usize = 40_000;
 const MOST_UNITS: u64 = 1 << 22;
 
 /// Largest number of capacity units. Larger tiers are measured in coarser units, with sizes rounded down.
-const MOST_ROOM: u64 = 1 << 20;
+const MOST_SPACE: u64 = 1 << 20;
 
 /// Largest number of programs solved while cuts are added.
 const ROUNDS: usize = 200;
@@ -123,13 +123,13 @@ impl<'a> Formulation<'a> {
         }
         let capacity = problem.space(tier).capacity.get();
         let unit = problem.space(tier).alignment.get();
-        let unit = unit * (capacity / unit).div_ceil(MOST_ROOM).max(1);
+        let unit = unit * (capacity / unit).div_ceil(MOST_SPACE).max(1);
         for step in self.case.telling(tier) {
             if watch.tick().is_some() {
                 return;
             }
-            let alive = here.iter().filter(|(lower, upper, ..)| (*lower..*upper).contains(&step));
-            let load: Expression = alive.map(|&(_, _, size, one)| (size / unit) as f64 * one).sum();
+            let live = here.iter().filter(|(lower, upper, ..)| (*lower..*upper).contains(&step));
+            let load: Expression = live.map(|&(_, _, size, one)| (size / unit) as f64 * one).sum();
             program.add_constraint(load.leq((capacity / unit) as f64));
         }
     }

@@ -4,7 +4,7 @@
 //! `exact` proceeds from cheap to expensive steps and ends as soon as the best plan meets the bound:
 //! 1. heuristic plans and a short local search;
 //! 2. `case.rs`: options that cannot matter are dropped;
-//! 3. `prices.rs`: dual multipliers of capacity, whose bound is close to that of the linear relaxation;
+//! 3. `multipliers.rs`: dual multipliers of capacity, whose bound is close to that of the linear relaxation;
 //! 4. `search.rs`: a dynamic program over time with a growing number of states, pruned by those multipliers.
 //!    A run that drops no state is a proof; any other leaves the least bound of the dropped states.
 //!
@@ -22,8 +22,8 @@ mod case;
 #[cfg(feature = "ilp")]
 mod ilp;
 mod known;
+mod multipliers;
 mod pack;
-mod prices;
 mod search;
 
 pub use brute::TierBrute;
@@ -32,11 +32,11 @@ pub use ilp::TierIlp;
 
 use case::Case;
 use known::{Known, Taken};
-use plimsoll_model::tiers::{Addresses, TierPrice, TierProblem, TierWitness, Tiers, price_bound};
+use multipliers::multipliers;
+use plimsoll_model::tiers::{Addresses, TierMultiplier, TierProblem, TierWitness, Tiers, dual_bound};
 use plimsoll_model::{
     Budget, Entry, Kind, Observer, Outcome, Silent, SolveError, Solver, Stats, Stop, guarded,
 };
-use prices::prices;
 use search::Search;
 
 const NAME: &str = "exact";
@@ -112,7 +112,7 @@ impl Solver<Tiers> for TierExact {
         if problem.too_large().is_none() && !known.is_settled() && !known.exhausted {
             let case = Case::new(problem);
             observer.phase("prices");
-            let prices = priced(&case, &mut known, budget);
+            let multipliers = priced(&case, &mut known, budget);
             known.report(observer);
             if !known.is_settled() {
                 known.improve(budget);
@@ -120,7 +120,8 @@ impl Solver<Tiers> for TierExact {
             if !known.is_settled() {
                 known.report(observer);
                 observer.phase("search");
-                stop = budget.check().or_else(|| widening(&case, &prices, &mut known, budget, &mut stats));
+                stop =
+                    budget.check().or_else(|| widening(&case, &multipliers, &mut known, budget, &mut stats));
             }
             stats.count("cuts", known.cuts.len() as u64);
         }
@@ -130,18 +131,18 @@ impl Solver<Tiers> for TierExact {
 }
 
 /// Computes dual multipliers and adopts the bound they prove.
-fn priced(case: &Case<'_>, known: &mut Known<'_>, budget: &Budget) -> Vec<TierPrice> {
+fn priced(case: &Case<'_>, known: &mut Known<'_>, budget: &Budget) -> Vec<TierMultiplier> {
     let upper = if known.best.is_some() { known.value() } else { dearest(case) };
-    let prices = prices(case, upper, &mut budget.without_node_limit());
-    if let Some(value) = price_bound(case.problem, &prices) {
+    let multipliers = multipliers(case, upper, &mut budget.without_node_limit());
+    if let Some(value) = dual_bound(case.problem, &multipliers) {
         // The witness proves this bound only; the gaps between possible totals are for the search to exploit.
-        known.raise(value.get(), TierWitness::Prices(prices.clone()));
+        known.raise(value.get(), TierWitness::Multipliers(multipliers.clone()));
         let next = case.next_sum(value.get());
         if next > value.get() {
             known.searched(next);
         }
     }
-    prices
+    multipliers
 }
 
 /// Upper bound on the cost: every tensor in its most expensive tier.
@@ -152,12 +153,12 @@ fn dearest(case: &Case<'_>) -> u64 {
 /// Runs the search with a growing number of states.
 fn widening(
     case: &Case<'_>,
-    prices: &[TierPrice],
+    multipliers: &[TierMultiplier],
     known: &mut Known<'_>,
     budget: &mut Budget,
     stats: &mut Stats,
 ) -> Option<Stop> {
-    let search = Search::new(case, prices);
+    let search = Search::new(case, multipliers);
     let most = (MOST_NODES / case.order.len().max(1)).max(WIDTH);
     let (mut width, mut cuts) = (WIDTH, 0);
     loop {

@@ -15,7 +15,7 @@
 //! records for each cut that has begun whether all of its tensors so far are in that tier.
 
 use super::case::{Case, Choice, PARTS};
-use plimsoll_model::tiers::{PRICE_UNIT, TierPrice};
+use plimsoll_model::tiers::{MULTIPLIER_UNIT, TierMultiplier};
 use plimsoll_model::{Budget, TierId};
 
 /// Tensors that must not all be in one tier.
@@ -94,20 +94,20 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// O(n x tiers + steps x tiers).
-    pub fn new(case: &'a Case<'a>, prices: &[TierPrice]) -> Self {
+    pub fn new(case: &'a Case<'a>, multipliers: &[TierMultiplier]) -> Self {
         let problem = case.problem;
         let duration = problem.duration();
         let mut paid: Vec<Vec<(usize, Vec<i128>)>> = vec![Vec::new(); problem.spaces().len()];
         let mut income = vec![0i128; duration + 1];
-        for one in prices {
+        for one in multipliers {
             let (lines, parts) = (&mut paid[one.tier.index()], one.parts as usize);
             let at = lines.iter().position(|(own, _)| *own == parts).unwrap_or_else(|| {
                 lines.push((parts, vec![0; duration + 1]));
                 lines.len() - 1
             });
-            lines[at].1[one.step + 1] = i128::from(one.price);
+            lines[at].1[one.step + 1] = i128::from(one.multiplier);
             let bytes = i128::from(problem.space(one.tier).capacity.get());
-            income[one.step] += i128::from(one.price) * if parts == 0 { bytes } else { parts as i128 };
+            income[one.step] += i128::from(one.multiplier) * if parts == 0 { bytes } else { parts as i128 };
         }
         for (_, line) in paid.iter_mut().flatten() {
             for step in 0..duration {
@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
             let one = &problem.tensors()[at];
             let all = |choice: &Choice| {
                 let pays = search.pays(&held(choice, one.upper), one.lower);
-                (i128::from(choice.cost) << PRICE_UNIT) + pays
+                (i128::from(choice.cost) << MULTIPLIER_UNIT) + pays
             };
             let least = case.options[at].iter().map(all).min();
             rest[place] = rest[place + 1] + least.unwrap_or(0);
@@ -150,12 +150,12 @@ impl<'a> Search<'a> {
     fn bound(&self, place: usize, cost: u64, held: &[Held]) -> i128 {
         let step = self.step(place);
         let pays = held.iter().map(|one| self.pays(one, step));
-        (i128::from(cost) << PRICE_UNIT) + self.rest[place] + pays.sum::<i128>() - self.income[step]
+        (i128::from(cost) << MULTIPLIER_UNIT) + self.rest[place] + pays.sum::<i128>() - self.income[step]
     }
 
     /// The least possible total cost that a bound allows.
     fn least(&self, bound: i128) -> u64 {
-        let whole = (bound.max(0) + (1 << PRICE_UNIT) - 1) >> PRICE_UNIT;
+        let whole = (bound.max(0) + (1 << MULTIPLIER_UNIT) - 1) >> MULTIPLIER_UNIT;
         self.case.next_sum(u64::try_from(whole).unwrap_or(u64::MAX))
     }
 

@@ -36,7 +36,7 @@ const MOST_OPERATORS: usize = 40;
 const MOST_UNITS: u64 = 1 << 13;
 
 /// Charge per node of `HiGHS`: a search node is far cheaper.
-const PRICE: u64 = 20;
+const NODES_PER_NODE: u64 = 20;
 
 /// The integer program for timelines, solved by `HiGHS`; `ilp` in the registry.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,7 +56,7 @@ struct Formulation<'a> {
     lower: u64,
     upper: u64,
     /// Bytes scaled to 1.
-    room: f64,
+    space: f64,
 }
 
 /// The variables that are read back; their indices follow the order of creation.
@@ -74,7 +74,7 @@ impl<'a> Formulation<'a> {
         let unit = grain * (upper / grain).div_ceil(MOST_UNITS).max(1);
         let (lower, upper) = (lower / unit, upper / unit);
         let full = 2f64.powi(64 - upper.max(1).leading_zeros() as i32);
-        Self { case, unit, full, lower, upper, room: (case.capacity as f64).max(1.0) }
+        Self { case, unit, full, lower, upper, space: (case.capacity as f64).max(1.0) }
     }
 
     fn share(&self, time: u64) -> f64 {
@@ -82,7 +82,7 @@ impl<'a> Formulation<'a> {
     }
 
     fn bytes(&self, bytes: i64) -> f64 {
-        bytes as f64 / self.room
+        bytes as f64 / self.space
     }
 
     /// Objective value at a scaled makespan of 1: large because tolerances are absolute.
@@ -233,10 +233,11 @@ impl Solver<Timelines> for TimelineIlp {
             let most = form.upper as i64;
             let scale = Scale { most, unit: form.worth() / form.full };
             let limits = Limits::of(budget);
-            let limits = Limits { nodes: limits.nodes.map(|nodes| (nodes / PRICE).max(1)), ..limits };
+            let limits =
+                Limits { nodes: limits.nodes.map(|nodes| (nodes / NODES_PER_NODE).max(1)), ..limits };
             let answer =
                 solve(NAME, Setup::default(), (limits, budget), scale, None, |watch| form.build(watch))?;
-            budget.spend(answer.nodes.saturating_mul(PRICE));
+            budget.spend(answer.nodes.saturating_mul(NODES_PER_NODE));
             let node = answer.values.as_deref().and_then(|values| form.read(values));
             if let Some(node) = node
                 && node.last() < value

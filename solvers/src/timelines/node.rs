@@ -20,7 +20,7 @@ pub(super) struct Case<'a> {
     #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
     pub floor: Vec<i64>,
     /// Per operator: on-chip bytes beside activations and its own buffer.
-    room: Vec<i64>,
+    space: Vec<i64>,
     /// Per operator: the later buffers that can be live beside it.
     ahead: Vec<Ahead>,
     pub channels: usize,
@@ -68,25 +68,25 @@ impl Ahead {
         Self { dense, sizes: all }
     }
 
-    /// An upper bound on the transfer time of buffers with at most `room` bytes in total.
+    /// An upper bound on the transfer time of buffers with at most `space` bytes in total.
     ///
     /// The fractional relaxation, densest buffers first, is at least any choice. No choice has more buffers
     /// than the smallest that fit, so that many of the largest, counted as full, are an upper bound too.
-    fn saved(&self, room: i64) -> u64 {
-        if room <= 0 {
+    fn saved(&self, space: i64) -> u64 {
+        if space <= 0 {
             return 0;
         }
-        let fit = self.sizes.partition_point(|&(_, before, _)| before <= room) - 1;
-        let alone = self.sizes[..self.sizes.len() - 1].partition_point(|&(size, _, _)| size <= room);
+        let fit = self.sizes.partition_point(|&(_, before, _)| before <= space) - 1;
+        let alone = self.sizes[..self.sizes.len() - 1].partition_point(|&(size, _, _)| size <= space);
         let largest = self.sizes[alone].2 - self.sizes[alone - fit.min(alone)].2;
-        let whole = self.dense.partition_point(|&(size, _, before, _)| before + size <= room);
+        let whole = self.dense.partition_point(|&(size, _, before, _)| before + size <= space);
         let Some(&(_, _, bytes, time)) = self.dense.get(whole) else {
             return self.dense.last().map_or(0, |&(_, load, _, before)| before + load);
         };
         // The first later buffer that fits by itself, fractionally.
-        let next = self.dense[whole..].iter().find(|one| one.0 <= room);
+        let next = self.dense[whole..].iter().find(|one| one.0 <= space);
         let part = next.map_or(0, |&(size, load, ..)| {
-            (u128::from(load) * (room - bytes) as u128).div_ceil(size as u128) as u64
+            (u128::from(load) * (space - bytes) as u128).div_ceil(size as u128) as u64
         });
         u128::from(time + part).min(largest) as u64
     }
@@ -107,15 +107,15 @@ impl<'a> Case<'a> {
         let load: Vec<u64> = (0..count).map(|at| problem.load(at).unwrap_or_default().get()).collect();
         let operators = problem.operators();
         let floor: Vec<i64> = operators.iter().map(|one| up(one.activations.get())).collect();
-        let room = (0..count).map(|at| capacity.saturating_sub(floor[at]).saturating_sub(size[at]));
-        let room = room.collect();
+        let space = (0..count).map(|at| capacity.saturating_sub(floor[at]).saturating_sub(size[at]));
+        let space = space.collect();
         let weighted = problem.weighted();
         let mut case = Self {
             problem,
             compute: operators.iter().map(|one| one.compute.get()).collect(),
             capacity,
             floor,
-            room,
+            space,
             ahead: Vec::new(),
             // More channels than transfers are useless.
             channels: (problem.dma().channels as usize).min(weighted.len().max(1)),
@@ -203,7 +203,7 @@ impl Node {
             free: vec![0; case.channels],
             arrived: vec![None; case.len()],
             ends: Vec::with_capacity(case.len()),
-            slack: case.room.clone(),
+            slack: case.space.clone(),
             calm: false,
             careful,
         };

@@ -62,9 +62,9 @@ impl FreeOrder<'_> {
     fn prefix(&self, order: &Order, count: usize) -> Result<TimelineProblem, TimelineError> {
         let profile = order.profile(self.orders);
         let peak = profile.iter().copied().fold(self.orders.at_start(), Bytes::max);
-        let operators = order.operators()[..count].iter().zip(profile).map(|(&id, alive)| {
+        let operators = order.operators()[..count].iter().zip(profile).map(|(&id, live)| {
             // The peak of the whole order is unknown until the order is complete.
-            let activations = if self.peak && count == self.orders.len() { peak } else { alive };
+            let activations = if self.peak && count == self.orders.len() { peak } else { live };
             TimedOperator { activations, ..self.operators[id.index()].clone() }
         });
         let mut operators: Vec<TimedOperator> = operators.collect();
@@ -240,9 +240,9 @@ impl<'a> Search<'a> {
     }
 
     fn problem(&self, order: &Order, count: usize) -> Result<TimelineProblem, SolveError> {
-        let machinery =
-            |error: TimelineError| SolveError::Machinery { solver: NAME, reason: error.to_string() };
-        self.input.prefix(order, count).map_err(machinery)
+        let internal =
+            |error: TimelineError| SolveError::Internal { solver: NAME, reason: error.to_string() };
+        self.input.prefix(order, count).map_err(internal)
     }
 
     /// Any completion of the prefix: the live bytes during the first operators depend on them alone.

@@ -164,7 +164,7 @@ impl<'a> Pair<'a> {
     /// first.
     pub fn least(&self, mut lower: u64, mut upper: u64, budget: &mut Budget) -> u64 {
         let mut middle = lower;
-        while lower < upper && budget.spend(self.price()).is_none() {
+        while lower < upper && budget.spend(self.multiplier()).is_none() {
             if self.meets(middle) {
                 upper = middle;
             } else {
@@ -176,7 +176,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Cost of the sets for one makespan, in nodes.
-    pub fn price(&self) -> u64 {
+    pub fn multiplier(&self) -> u64 {
         self.rest.len() as u64 * (self.width as u64).div_ceil(64) / WORDS + 1
     }
 

@@ -20,7 +20,7 @@ pub(super) struct Search<'a> {
     pub unplaced: u64,
     memo: Memo,
     /// Charge per node.
-    price: u64,
+    multiplier: u64,
 }
 
 /// An operator's transfer, when it may start, and on which channel.
@@ -29,8 +29,8 @@ type Choice = (usize, u64, usize);
 impl<'a> Search<'a> {
     pub fn new(case: &'a Case<'a>, best: Option<Timeline>, floor: u64) -> Self {
         let count = case.len() as u64;
-        let price = 1 + count * count / 10_000;
-        Self { case, best, floor, counted: u64::MAX, unplaced: 0, memo: Memo::default(), price }
+        let multiplier = 1 + count * count / 10_000;
+        Self { case, best, floor, counted: u64::MAX, unplaced: 0, memo: Memo::default(), multiplier }
     }
 
     /// Only makespans below this are of interest.
@@ -43,7 +43,7 @@ impl<'a> Search<'a> {
         if self.limit() <= self.floor {
             return None;
         }
-        if let Some(stop) = budget.spend(self.price) {
+        if let Some(stop) = budget.spend(self.multiplier) {
             return Some(stop);
         }
         if node.starts.len() == self.case.weighted.len() {

@@ -61,7 +61,7 @@ pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut 
 /// An attainable makespan, at or above `lower` and close to the least one. `None` if the time ends first.
 /// Nodes are counted, but a node limit takes effect between two operators only.
 fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Budget) -> Option<u64> {
-    let mut meets = |makespan: u64| match budget.spend(pair.price()) {
+    let mut meets = |makespan: u64| match budget.spend(pair.multiplier()) {
         None | Some(Stop::NodeLimit) => Some(pair.meets(makespan)),
         Some(_) => None,
     };

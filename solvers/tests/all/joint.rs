@@ -133,7 +133,7 @@ fn chain(instance: &Instance) -> JointProblem {
 fn where_there_is_one_order_its_layout_settles_it() {
     let mut above = 0;
     for seed in 0..30 {
-        let params = AboveLoadParams { buffers: 30, alive: 5, bytes: 100, unit: 1, turnover: 3 };
+        let params = AboveLoadParams { buffers: 30, live: 5, bytes: 100, unit: 1, turnover: 3 };
         let instance = hard_above_load(params, seed).unwrap().instance;
         let exact = Exact::new(Setup::default());
         let optimum = exact.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap().value;

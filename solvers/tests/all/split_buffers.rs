@@ -6,7 +6,7 @@ use plimsoll_model::{
     Budget, BufferId, Bytes, Claim, ConflictGraph, Instance, InstanceBuilder, Outcome, Problem, Silent,
     Solver, SplitBuffers, Witness,
 };
-use plimsoll_solvers::ScatteredExact;
+use plimsoll_solvers::SplitExact;
 use plimsoll_solvers::bounds::clique_bound;
 use plimsoll_solvers::clique::heaviest_clique;
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ fn brute(instance: &Instance) -> u64 {
 }
 
 fn solve(instance: &Instance) -> Outcome<SplitBuffers> {
-    let outcome = ScatteredExact::default().solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+    let outcome = SplitExact::default().solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
     let layout = outcome.solution.as_ref().expect("without a capacity there is a layout");
     assert_eq!(SplitBuffers::check(instance, layout), [], "{}", instance.name());
     assert_eq!(SplitBuffers::value(instance, layout), outcome.value.unwrap());
@@ -165,12 +165,11 @@ fn every_feature_is_answered() {
         // Capacities around the value found.
         let value = outcome.value.unwrap();
         let fits = instance.clone().with_capacity(Some(value));
-        let found = ScatteredExact::default().solve(&fits, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let found = SplitExact::default().solve(&fits, &mut Budget::unlimited(), &mut Silent).unwrap();
         assert_eq!(found.claim, outcome.claim);
         if outcome.claim == Claim::Optimal && value > Bytes::new(1) {
             let tight = instance.with_capacity(Some(Bytes::new(value.get() - 1)));
-            let found =
-                ScatteredExact::default().solve(&tight, &mut Budget::unlimited(), &mut Silent).unwrap();
+            let found = SplitExact::default().solve(&tight, &mut Budget::unlimited(), &mut Silent).unwrap();
             assert_eq!(found.claim, Claim::Infeasible, "seed {seed}");
         }
     }
@@ -186,13 +185,13 @@ fn the_patent_s_table_takes_43_in_pieces() {
 #[test]
 fn nothing_and_the_largest_are_answered() {
     let empty = InstanceBuilder::new("empty").build().unwrap();
-    let outcome = ScatteredExact::default().solve(&empty, &mut Budget::unlimited(), &mut Silent).unwrap();
+    let outcome = SplitExact::default().solve(&empty, &mut Budget::unlimited(), &mut Silent).unwrap();
     assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, Some(Bytes::ZERO)));
     let buffers = (0..5).map(|at| (at.to_string(), Bytes::new(1 << 60)));
     let huge = Instance::from_conflicts("huge", buffers, (0..5).map(|at| (at, (at + 1) % 5))).unwrap();
     let outcome = solve(&huge);
     assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, Some(Bytes::new(5 << 59))));
     let none = Budget::unlimited().with_node_limit(0);
-    let hurried = ScatteredExact::default().solve(&huge, &mut none.clone(), &mut Silent).unwrap();
+    let hurried = SplitExact::default().solve(&huge, &mut none.clone(), &mut Silent).unwrap();
     assert!(hurried.lower_bound.value <= Bytes::new(5 << 59));
 }

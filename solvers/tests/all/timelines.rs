@@ -26,7 +26,7 @@ struct Kind {
     /// Weights are multiples of this, so that some are equal.
     step: u64,
     /// Upper limit of the bytes beyond the need of one operator.
-    room: u64,
+    space: u64,
     /// Buffers begin at multiples of this.
     alignment: u64,
     /// Bytes per second.
@@ -36,10 +36,10 @@ struct Kind {
 /// One byte takes one picosecond.
 const BYTE: u64 = 1_000_000_000_000;
 
-const PLAIN: Kind = Kind { most: 5, channels: 2, step: 1, room: 12, alignment: 1, bandwidth: BYTE };
+const PLAIN: Kind = Kind { most: 5, channels: 2, step: 1, space: 12, alignment: 1, bandwidth: BYTE };
 
 fn drawn(draw: &mut Draw, count: u64, kind: Kind) -> TimelineProblem {
-    let Kind { most, channels, step, room, alignment, bandwidth } = kind;
+    let Kind { most, channels, step, space, alignment, bandwidth } = kind;
     let operators: Vec<TimedOperator> = (0..count)
         .map(|at| TimedOperator {
             name: format!("o{at}"),
@@ -52,7 +52,7 @@ fn drawn(draw: &mut Draw, count: u64, kind: Kind) -> TimelineProblem {
     let needed = operators.iter().map(|one| up(one.weights.get()) + up(one.activations.get())).max();
     let channels = draw.below(channels) as u32 + 1;
     let dma = Dma { channels, startup: Time::new(draw.below(4)), bandwidth };
-    let capacity = Bytes::new(needed.unwrap_or(0) + draw.below(room + 1));
+    let capacity = Bytes::new(needed.unwrap_or(0) + draw.below(space + 1));
     TimelineProblem::new("p", operators, dma, capacity, Bytes::new(alignment)).unwrap()
 }
 
@@ -181,14 +181,14 @@ fn counted(problem: &TimelineProblem, starts: &mut Vec<(usize, u64)>, best: &mut
 
 const KINDS: [Kind; 9] = [
     PLAIN,
-    Kind { channels: 3, room: 3, ..PLAIN },
-    Kind { most: 4, step: 2, room: 6, ..PLAIN },
-    Kind { most: 6, channels: 1, step: 3, room: 4, ..PLAIN },
-    Kind { most: 6, channels: 3, step: 2, room: 30, ..PLAIN },
-    Kind { channels: 1, room: 6, ..PLAIN },
-    Kind { most: 6, room: 8, alignment: 4, ..PLAIN },
-    Kind { most: 6, room: 6, bandwidth: 700_000_000_000, ..PLAIN },
-    Kind { channels: 1, room: 4, alignment: 2, bandwidth: 3_000_000_000_000, ..PLAIN },
+    Kind { channels: 3, space: 3, ..PLAIN },
+    Kind { most: 4, step: 2, space: 6, ..PLAIN },
+    Kind { most: 6, channels: 1, step: 3, space: 4, ..PLAIN },
+    Kind { most: 6, channels: 3, step: 2, space: 30, ..PLAIN },
+    Kind { channels: 1, space: 6, ..PLAIN },
+    Kind { most: 6, space: 8, alignment: 4, ..PLAIN },
+    Kind { most: 6, space: 6, bandwidth: 700_000_000_000, ..PLAIN },
+    Kind { channels: 1, space: 4, alignment: 2, bandwidth: 3_000_000_000_000, ..PLAIN },
 ];
 
 #[test]
@@ -218,7 +218,7 @@ fn exact_equals_the_best_of_all_orders() {
     for round in 0..3000 {
         let count = 4 + draw.below(3);
         let kind = KINDS[round % KINDS.len()];
-        let p = drawn(&mut draw, count, Kind { most: kind.most * 2, room: kind.room * 2, ..kind });
+        let p = drawn(&mut draw, count, Kind { most: kind.most * 2, space: kind.space * 2, ..kind });
         let found = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
         let makespan = found.value.unwrap().get();
         assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
@@ -296,7 +296,7 @@ fn bounds_allow_for_copies() {
     for round in 0..1400 {
         let count = 1 + draw.below(3);
         let rate = [500_000_000_000, 1_000_000_000_000, 2_000_000_000_000][draw.below(3) as usize];
-        let p = drawn(&mut draw, count, Kind { most: 4, channels: 2, step: 1, room: 12, ..PLAIN })
+        let p = drawn(&mut draw, count, Kind { most: 4, channels: 2, step: 1, space: 12, ..PLAIN })
             .with_copy(rate)
             .unwrap();
         // Exhaustive search checks memory while operators compute, so each must take time.
@@ -323,7 +323,7 @@ fn exact_is_no_worse_than_any_schedule() {
     let mut better = 0;
     for round in 0..60 {
         let count = 1 + draw.below(12);
-        let p = drawn(&mut draw, count, Kind { most: 40, channels: 3, step: 1, room: 120, ..PLAIN });
+        let p = drawn(&mut draw, count, Kind { most: 40, channels: 3, step: 1, space: 120, ..PLAIN });
         let found =
             ExactTimeline.solve(&p, &mut Budget::unlimited().with_node_limit(20_000), &mut Silent).unwrap();
         let makespan = found.value.unwrap();
@@ -346,7 +346,7 @@ fn exact_is_no_worse_than_any_schedule() {
 #[test]
 fn limits_end_the_search_and_too_little_memory_is_reported() {
     let mut draw = Draw(11);
-    let p = drawn(&mut draw, 40, Kind { most: 60, channels: 2, step: 1, room: 180, ..PLAIN });
+    let p = drawn(&mut draw, 40, Kind { most: 60, channels: 2, step: 1, space: 180, ..PLAIN });
     let found = ExactTimeline.solve(&p, &mut Budget::unlimited().with_node_limit(3), &mut Silent).unwrap();
     assert!(found.value.is_some() && found.lower_bound.value >= time_bound(&p).value);
     let one = p.operators().to_vec();
@@ -363,7 +363,7 @@ fn the_integer_program_agrees() {
     for round in 0..120 {
         let count = 2 + draw.below(4);
         let kind = KINDS[round % KINDS.len()];
-        let p = drawn(&mut draw, count, Kind { most: kind.most * 2, room: kind.room * 2, ..kind });
+        let p = drawn(&mut draw, count, Kind { most: kind.most * 2, space: kind.space * 2, ..kind });
         let exact = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
         let found = TimelineIlp.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
         assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
@@ -380,7 +380,7 @@ fn the_integer_program_agrees() {
     assert!(searched >= 5, "{searched} by HiGHS");
     // Long times: the bound uses coarser units and never exceeds the minimum makespan.
     for round in 0..30 {
-        let p = drawn(&mut draw, 4, Kind { most: 1 << 40, channels: 2, step: 1, room: 1 << 40, ..PLAIN });
+        let p = drawn(&mut draw, 4, Kind { most: 1 << 40, channels: 2, step: 1, space: 1 << 40, ..PLAIN });
         let exact = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
         let found = TimelineIlp.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
         assert!(found.lower_bound.value <= exact.value.unwrap(), "round {round}: {p:?}");
@@ -400,10 +400,13 @@ fn long_times_are_searched_exactly() {
     let mut searched = 0;
     for round in 0..30 {
         let count = 4 + draw.below(3);
-        let kind = Kind { most: 1 << 30, channels: 2, step: 1, room: 1 << 20, ..PLAIN };
+        let kind = Kind { most: 1 << 30, channels: 2, step: 1, space: 1 << 20, ..PLAIN };
         // Ample memory on even rounds, so that all orders have addresses.
-        let p =
-            drawn(&mut draw, count, Kind { room: if round % 2 == 0 { 1 << 31 } else { kind.room }, ..kind });
+        let p = drawn(
+            &mut draw,
+            count,
+            Kind { space: if round % 2 == 0 { 1 << 31 } else { kind.space }, ..kind },
+        );
         let found = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
         assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
         assert_eq!(found.claim, Claim::Optimal, "round {round}: {p:?}");

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use plimsoll::model::{Entry, Kind, Offsets, Problem, SharedObjects, SplitBuffers};
 use plimsoll::posed::{algorithms, problem};
-use plimsoll::{Listed, Registry, left_out};
+use plimsoll::{Listed, Registry, excluded};
 use strsim::levenshtein;
 
 /// Returns the problem of instances with this current or former name.
@@ -84,7 +84,7 @@ pub fn names(registry: &Registry, problems: &[&str]) -> Vec<&'static str> {
 
 /// Returns the error for an unknown name: why this build lacks it, or else the nearest known name.
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
-    if let Some(reason) = left_out(name) {
+    if let Some(reason) = excluded(name) {
         return Failure::input(reason);
     }
     let nearest = known.iter().min_by_key(|candidate| levenshtein(name, candidate));

@@ -62,7 +62,7 @@ pub fn compare<P: Posed>(
 }
 
 /// Writes and prints records, the best first; returns the exit code of the best claim.
-pub fn tell<P: Posed>(
+pub fn print<P: Posed>(
     mut report: Report,
     records: &[Record],
     output: Option<&PathBuf>,

@@ -119,7 +119,7 @@ pub struct RunArgs {
     /// Set the on-chip memory to the peak activations of each graph plus this many bytes [default: the
     /// capacity of the machine]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    room: Option<u64>,
+    space: Option<u64>,
     /// Replace the first dimension of every model input
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
@@ -263,7 +263,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
         machine: &machine,
         link: args.link.link(),
         repeat: args.link.repeat,
-        room: args.room.map(Bytes::new),
+        space: args.space.map(Bytes::new),
         buffers: args.buffers as usize,
         limits: Limits { nodes: Some(SEARCH_NODES), ..Limits::default() },
         most: args.time_limit,
@@ -277,14 +277,14 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
     };
     let mut record = Record::new(question);
     if let Some(unknown) = unknown {
-        record.leave_out(unknown);
+        record.skip(unknown);
     }
     for graph in &graphs {
         match compare(graph, &schedules, settings, &cold, &mut show) {
             Ok(measured) => record.add(graph, measured),
             Err(CompareError::Defect(message)) => return Err(Failure::internal(message)),
             // The results of other graphs are kept.
-            Err(CompareError::LeftOut(message)) => record.leave_out(message),
+            Err(CompareError::Skipped(message)) => record.skip(message),
         }
     }
     show("");

@@ -133,7 +133,7 @@ fn tally(done: &[(&Paper, Reproduction)]) -> Table {
     for (paper, found) in done {
         let counts = Verdict::ALL.map(|verdict| found.count(verdict).to_string());
         let head = [paper.name.clone(), paper.source.clone(), found.rows.len().to_string()];
-        table.row(head.into_iter().chain(counts).chain([found.left_out.len().to_string()]));
+        table.row(head.into_iter().chain(counts).chain([found.skipped.len().to_string()]));
     }
     table
 }
@@ -151,7 +151,7 @@ fn summary(done: &[(&Paper, Reproduction)]) -> String {
     );
     for (paper, found) in done {
         let _ = writeln!(text, "\n## {} ({})\n\n{}\n", paper.name, paper.title, paper.about);
-        for line in &found.left_out {
+        for line in &found.skipped {
             let _ = writeln!(text, "- skipped: {line}");
         }
         let telling = [Verdict::Explained, Verdict::Missing, Verdict::Unexpected];

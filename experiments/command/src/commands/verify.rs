@@ -6,12 +6,12 @@ use crate::output;
 use crate::report::Report;
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::left_out;
+use plimsoll::excluded;
 use plimsoll::model::csv::{Answer, read_answer_file};
 use plimsoll::model::{
     BoundError, Budget, Bytes, Certificate, CertificateError, CertifiedBound, Instance, Interval, Kind,
     Layout, Offsets, Problem, Setup, SharedObjects, Silent, SpillProblem, Spilling, SplitBuffers, Violation,
-    Witness, alive_within, load,
+    Witness, live_within, load,
 };
 use plimsoll::solvers::Exact;
 use serde::Serialize;
@@ -167,7 +167,7 @@ fn refutation(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
     let (solver, searched) = match &bound.witness {
         Witness::Search { solver } => (solver, instance.clone()),
         Witness::Window { lower, upper, solver } => {
-            (solver, alive_within(instance, Interval::new(*lower, *upper)))
+            (solver, live_within(instance, Interval::new(*lower, *upper)))
         }
         _ => return None,
     };
@@ -193,7 +193,7 @@ fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
             Err(format!("the bound cannot rest on a search by '{solver}', a heuristic, which proves nothing"))
         }
         // The solver may be part of another build.
-        None if left_out(solver).is_some() => Ok(()),
+        None if excluded(solver).is_some() => Ok(()),
         None => Err(format!("the bound cannot rest on a search by '{solver}', which is not a known solver")),
     }
 }

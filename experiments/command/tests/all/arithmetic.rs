@@ -10,7 +10,7 @@ const REMARK: &str = "(completed search by ilp: HiGHS, floating point)";
 
 /// Returns whether this build includes HiGHS.
 fn has_ilp() -> bool {
-    match plimsoll::left_out("ilp") {
+    match plimsoll::excluded("ilp") {
         Some(reason) => {
             eprintln!("skipped: {reason}");
             false

@@ -126,7 +126,7 @@ fn agreement(seeds: std::ops::Range<u64>) {
                 outcome.value
             };
             let expected = value("exact");
-            let is_available = |name: &&str| plimsoll::left_out(name).is_none();
+            let is_available = |name: &&str| plimsoll::excluded(name).is_none();
             for name in ["search", "ilp", "smt"].into_iter().filter(is_available) {
                 assert_eq!(value(name), expected, "{family} {seed} {name}");
             }

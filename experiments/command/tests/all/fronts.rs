@@ -115,11 +115,11 @@ fn no_schedule_at_the_capacity_is_faster_than_the_front() {
         let best = found.fastest().unwrap().makespan();
         assert!(best <= fastest(&program, &entries).unwrap(), "{seed}: {best}");
         assert!(residency_bound(&program, &machine).unwrap() <= best, "{seed}");
-        for room in [100, 400, 500, 900, 1300, 2000, 3100] {
-            let room = Bytes::new(room).min(machine.capacity);
-            let resident = resident_within(&program, &machine, room).unwrap();
+        for space in [100, 400, 500, 900, 1300, 2000, 3100] {
+            let space = Bytes::new(space).min(machine.capacity);
+            let resident = resident_within(&program, &machine, space).unwrap();
             if let Some(time) = fastest(&resident, &entries) {
-                assert!(best <= time, "{seed}, {room} bytes resident: {best} against {time}");
+                assert!(best <= time, "{seed}, {space} bytes resident: {best} against {time}");
             }
         }
     }

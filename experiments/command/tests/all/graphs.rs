@@ -87,7 +87,7 @@ fn plan_places_tensors_in_the_best_order() {
     assert_eq!(report["naive"], 228);
     scratch.plimsoll(&["verify", "two.csv", "plan.csv"]).exits(0);
     assert!(scratch.read("two.svg").contains(">a1<"));
-    if plimsoll::left_out("ilp").is_none() {
+    if plimsoll::excluded("ilp").is_none() {
         let joint = json(&scratch.plimsoll(&["plan", "two.json", "--joint=ilp", "--json"]).exits(0).stdout);
         assert_eq!((&joint["arena"], &joint["joint_claim"]), (&Value::from(120), &Value::from("optimal")));
     }

@@ -40,7 +40,7 @@ fn handles(child: &Child, signal: Signal) -> bool {
     mask >> (signal.as_raw() - 1) & 1 == 1
 }
 
-fn is_alive(id: &str) -> bool {
+fn is_running(id: &str) -> bool {
     // A zombie has ended.
     let status = std::fs::read_to_string(format!("/proc/{}/status", id.trim())).unwrap_or_default();
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
@@ -218,7 +218,7 @@ fn with_external(scratch: &Scratch, words: &[&str]) -> (Child, String) {
     let child = command.env("TMPDIR", scratch.path("scratch")).spawn().unwrap();
     wait_until("an external", || scratch.path("pid").exists());
     let id = scratch.read("pid");
-    assert!(is_alive(&id));
+    assert!(is_running(&id));
     (child, id)
 }
 
@@ -240,7 +240,7 @@ fn external_programs_end_with_the_command() {
             let (mut child, id) = with_external(&scratch, words);
             kill_process(pid(&child), signal).unwrap();
             child.wait().unwrap();
-            wait_until("the end of the external", || !is_alive(&id));
+            wait_until("the end of the external", || !is_running(&id));
             // Its scratch files are removed too.
             wait_until("an empty folder", || {
                 std::fs::read_dir(scratch.path("scratch")).unwrap().count() == 0

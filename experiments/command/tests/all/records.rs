@@ -239,7 +239,7 @@ fn graphs(record: &OfGraphs, slowest: f64, every: usize) {
 
 #[test]
 fn graph_records_are_reproduced() {
-    if let Some(reason) = plimsoll::left_out("ilp") {
+    if let Some(reason) = plimsoll::excluded("ilp") {
         return eprintln!("skipped: {reason}");
     }
     for record in &OF_GRAPHS {
@@ -250,7 +250,7 @@ fn graph_records_are_reproduced() {
 #[test]
 #[ignore = "minutes: every call of at most two seconds"]
 fn graph_records_are_reproduced_in_full() {
-    if let Some(reason) = plimsoll::left_out("ilp") {
+    if let Some(reason) = plimsoll::excluded("ilp") {
         return eprintln!("skipped: {reason}");
     }
     for record in &OF_GRAPHS {
@@ -281,7 +281,7 @@ fn unreadable_instances_are_compared_and_lines_refer_to_the_file() {
 /// Reproduces the papers whose rows need neither corpora nor times.
 #[test]
 fn published_results_are_reproduced() {
-    if let Some(reason) = plimsoll::left_out("ilp") {
+    if let Some(reason) = plimsoll::excluded("ilp") {
         return eprintln!("skipped: {reason}");
     }
     let folder = &records()["reproduce"];

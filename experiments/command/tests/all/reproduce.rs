@@ -76,7 +76,7 @@ fn the_patent_depends_on_its_sizes_its_graph_and_its_figure() {
     let context = Context::new(&registry);
     let inputs = patent::Inputs::default();
     let plain = patent::reproduce(&inputs, &context).unwrap();
-    assert!(plain.holds() && plain.left_out.is_empty(), "{}", text(&plain));
+    assert!(plain.holds() && plain.skipped.is_empty(), "{}", text(&plain));
     assert_eq!(
         (ours(&plain, "figure 5", "with sharing"), ours(&plain, "figure 5", "least")),
         ("46".to_owned(), "43".to_owned())
@@ -142,7 +142,7 @@ fn shared_objects_depend_on_alignment_network_and_report() {
     let plain = mini_infer::reproduce(&inputs, &context).unwrap();
     assert!(plain.holds(), "{}", text(&plain));
     assert_eq!(ours(&plain, "claim", "lenet5"), "28.02");
-    assert!(plain.left_out[0].contains("PLIMSOLL_CORPORA is not set"));
+    assert!(plain.skipped[0].contains("PLIMSOLL_CORPORA is not set"));
     assert_eq!(figures(&plain), 2);
     let changed = [
         mini_infer::Inputs { alignment: 65_536, ..inputs.clone() },
@@ -224,7 +224,7 @@ fn strategies_depend_on_their_networks() {
     let name = "a network (generated), shared-greedy-by-size-improved";
     assert_eq!(ours(&plain, "worked example, offsets", "greedy-by-size"), "124");
     assert_eq!(ours(&plain, "worked example, objects", "lower bound"), "128");
-    assert!(plain.left_out.iter().any(|line| line.contains("PLIMSOLL_CORPORA is not set")));
+    assert!(plain.skipped.iter().any(|line| line.contains("PLIMSOLL_CORPORA is not set")));
     assert_eq!(figures(&plain), 4);
 
     let twice = pisarchyk_lee::Inputs { networks: vec![network(params([("batch", 2)]))], ..inputs.clone() };
@@ -245,7 +245,7 @@ fn strategies_depend_on_their_networks() {
     let mut none = none_but("no-such");
     none.networks[0].name = "X".to_owned();
     let none = pisarchyk_lee::reproduce(&none, &context).unwrap();
-    assert!(none.left_out.iter().any(|line| line == "X: no family 'no-such' generates it"));
+    assert!(none.skipped.iter().any(|line| line == "X: no family 'no-such' generates it"));
     assert_eq!(ours(&none, "models, offsets", "lenet5, greedy-by-size"), "37632");
     // A strategy that reaches its limit is not an error.
     let short = Context { limits: Limits { nodes: Some(4), ..Limits::default() }, ..Context::new(&registry) };

@@ -49,7 +49,7 @@ fn shown<T: ToString>(value: Option<T>) -> String {
 }
 
 /// Numbers of runs by status other than `done`: `name=number` separated by blanks.
-pub fn told(troubles: &BTreeMap<String, usize>) -> String {
+pub fn status_counts(troubles: &BTreeMap<String, usize>) -> String {
     troubles.iter().map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(" ")
 }
 
@@ -119,7 +119,7 @@ const FIGURES: [Column<Cell>; 12] = [
     ("primal_integral_seconds", |own| shown(own.integral.map(|integral| integral.seconds))),
     ("primal_integral_horizon", |own| shown(own.integral.map(|integral| integral.horizon))),
     ("claimed", |own| shown(own.integral.map(|integral| integral.claimed))),
-    ("troubles", |own| told(&own.troubles)),
+    ("troubles", |own| status_counts(&own.troubles)),
 ];
 
 fn instances(studies: &[Study]) -> Vec<Line> {
@@ -177,7 +177,7 @@ const STANDING: [Column<Standing>; 22] = [
     ("virtual_best_gap_lost", |own| shown(own.gap_loss)),
     ("mean_primal_integral_seconds", |own| shown(own.integral)),
     ("mean_primal_integral_percent", |own| shown(own.integral_share)),
-    ("troubles", |own| told(&own.troubles)),
+    ("troubles", |own| status_counts(&own.troubles)),
 ];
 
 fn algorithms(studies: &[Study]) -> Vec<Line> {

@@ -35,7 +35,7 @@ pub fn answer(
     if attempt.interrupted {
         return None;
     }
-    let reported = attempt.course();
+    let reported = attempt.improvements();
     let mut record = asked;
     let layout = check(&mut record, instance, whose, attempt);
     if traced {

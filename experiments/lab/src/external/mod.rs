@@ -33,7 +33,7 @@ pub use elapsed::{Elapsed, ElapsedError, ElapsedPattern};
 pub use said::Said;
 pub use words::quote;
 
-use crate::record::Course;
+use crate::record::Improvements;
 use plimsoll_model::csv::{read_layout_file, write_instance};
 use plimsoll_model::{Bytes, Instance, Layout, Value};
 use process::Ended;
@@ -101,19 +101,19 @@ pub struct ExternalAttempt {
 
 impl ExternalAttempt {
     /// The improvements it reported, by its own clock but never later than its end.
-    pub fn course(&self) -> Course {
-        let mut course = Course::default();
+    pub fn improvements(&self) -> Improvements {
+        let mut improvements = Improvements::default();
         for said in &self.said {
             let Some(seconds) = said.seconds.filter(|seconds| *seconds >= 0.0) else { continue };
             let seconds = seconds.min(self.seconds);
             if let Some(peak) = said.peak {
-                course.value(seconds, Bytes::UNIT, peak);
+                improvements.value(seconds, Bytes::UNIT, peak);
             }
             if let Some(bound) = said.lower_bound {
-                course.bound(seconds, Bytes::UNIT, bound);
+                improvements.bound(seconds, Bytes::UNIT, bound);
             }
         }
-        course
+        improvements
     }
 }
 
@@ -202,7 +202,7 @@ impl External {
     /// # Errors
     /// [`ElapsedError::Pattern`]: an unknown name, a second pattern for one name, an invalid pattern, or not
     /// exactly one group.
-    pub fn tell_elapsed(peers: &mut [Self], text: &str) -> Result<(), ElapsedError> {
+    pub fn set_elapsed_pattern(peers: &mut [Self], text: &str) -> Result<(), ElapsedError> {
         let wrong = |why: String| ElapsedError::Pattern { text: text.to_owned(), why };
         let (name, pattern) = text.split_once('=').ok_or_else(|| wrong("expected NAME=REGEX".to_owned()))?;
         let peer = peers.iter_mut().find(|peer| peer.name == name);
@@ -425,7 +425,7 @@ mod tests {
         let run = |script: &str, limit: u64| {
             let line = format!("p=sh -c {} x {{input}} {{output}}", quote(script));
             let mut peers = vec![External::parse(&line).unwrap()];
-            External::tell_elapsed(&mut peers, "p=took ([0-9.]+)s").unwrap();
+            External::set_elapsed_pattern(&mut peers, "p=took ([0-9.]+)s").unwrap();
             ask(&peers[0], 9, Some(Duration::from_millis(limit))).elapsed
         };
         assert!(matches!(run("echo took 0.25s", 600_000), Some(Ok(elapsed)) if elapsed.seconds > 0.24));
@@ -443,11 +443,11 @@ mod tests {
             ("p=", "has 0 groups"),
             ("p=(", "unclosed group"),
         ] {
-            let error = External::tell_elapsed(&mut peers, bad).unwrap_err().to_string();
+            let error = External::set_elapsed_pattern(&mut peers, bad).unwrap_err().to_string();
             assert!(error.contains(why) && error.contains(&format!("'{bad}'")), "{error}");
         }
-        External::tell_elapsed(&mut peers, "p=x=([0-9]+)").unwrap();
-        let twice = External::tell_elapsed(&mut peers, "p=(b)").unwrap_err().to_string();
+        External::set_elapsed_pattern(&mut peers, "p=x=([0-9]+)").unwrap();
+        let twice = External::set_elapsed_pattern(&mut peers, "p=(b)").unwrap_err().to_string();
         assert!(twice.contains("already has a pattern"), "{twice}");
     }
 }

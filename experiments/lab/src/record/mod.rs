@@ -19,7 +19,7 @@ pub use rank::rank;
 pub use settle::settle;
 pub(crate) use settle::{Known, Place, known};
 pub use trace::{
-    Course, Event, Recorder, RunKey, TraceRow, number_runs, of_process, runs, trace_rows, write_trace,
+    Event, Improvements, Recorder, RunKey, TraceRow, number_runs, of_process, runs, trace_rows, write_trace,
 };
 
 use crate::machine::{Machine, timestamp};

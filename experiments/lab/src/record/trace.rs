@@ -64,14 +64,14 @@ impl fmt::Display for Event {
 
 /// A trace of improvements.
 #[derive(Clone, Debug, Default)]
-pub struct Course {
+pub struct Improvements {
     value: Option<u64>,
     bound: Option<u64>,
     /// The events, in order.
     pub events: Vec<Event>,
 }
 
-impl Course {
+impl Improvements {
     /// Adds a value if it is better than all before.
     pub fn value(&mut self, seconds: f64, unit: &str, value: u64) {
         if self.value.is_none_or(|best| rank(unit, value) < rank(unit, best)) {
@@ -108,13 +108,13 @@ impl Course {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     started: Instant,
-    trace: Course,
+    trace: Improvements,
 }
 
 impl Recorder {
     /// A recorder whose clock starts now.
     pub fn start() -> Self {
-        Self { started: Instant::now(), trace: Course::default() }
+        Self { started: Instant::now(), trace: Improvements::default() }
     }
 
     /// The trace of a run that ended with this record.
@@ -138,7 +138,7 @@ impl<P: Problem> Observer<P> for Recorder {
 }
 
 /// The trace of a process: its reports, if its answer passed the checker, then the checked result.
-pub fn of_process(record: &Record, reported: &Course) -> String {
+pub fn of_process(record: &Record, reported: &Improvements) -> String {
     let mut all = Vec::new();
     if record.status == "done" {
         // A reported value better than the checked one was never reached.
@@ -148,7 +148,7 @@ pub fn of_process(record: &Record, reported: &Course) -> String {
             events.map(|event| event.to_string().replacen(event.what, &format!("{}-claimed", event.what), 1)),
         );
     }
-    let mut end = Course::default();
+    let mut end = Improvements::default();
     end.end(record.seconds.unwrap_or_default(), record);
     all.extend(end.events.iter().map(ToString::to_string));
     words(all)
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn more_relations_are_an_improvement() {
-        let mut trace = Course::default();
+        let mut trace = Improvements::default();
         for value in [3, 2, 5] {
             trace.value(0.5, "relations", value);
         }
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn reports_of_processes_are_marked() {
-        let mut reported = Course::default();
+        let mut reported = Improvements::default();
         reported.value(0.5, "bytes", 9);
         reported.value(1.0, "bytes", 5);
         reported.bound(1.5, "bytes", 4);

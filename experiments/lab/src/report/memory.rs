@@ -10,8 +10,8 @@ pub fn profile_chart(graph: &str, algorithm: &str, one: &OrderedRegion) -> Chart
     let problem = &one.storages.problem;
     let bound = one.outcome.lower_bound.value;
     let line = |name: &str, colour: usize, order: &Order| {
-        let alive = order.profile(problem);
-        let points = alive.iter().enumerate().map(|(step, bytes)| (step as f64, bytes.get() as f64));
+        let live = order.profile(problem);
+        let points = live.iter().enumerate().map(|(step, bytes)| (step as f64, bytes.get() as f64));
         Series { name: name.to_owned(), colour, dashed: false, points: points.collect() }
     };
     let file = problem.as_in_file();

@@ -1,6 +1,6 @@
 //! Tables of an analysis, and its summary in Markdown.
 
-use crate::analysis::files::told;
+use crate::analysis::files::status_counts;
 use crate::analysis::{Cell, Group, Mean, Options, Standing, Study};
 use crate::record::Record;
 use crate::report::percent;
@@ -94,7 +94,7 @@ pub fn values(group: &Group, standings: &[Standing]) -> Table {
         ("wins alone", RIGHT, &|own| wins(own, own.value_alone)),
         ("wins shared", RIGHT, &|own| wins(own, own.value_shared)),
         ("gap lost, points", RIGHT, &|own| maybe(own.gap_loss, percent)),
-        ("without answer", LEFT, &|own| told(&own.troubles)),
+        ("without answer", LEFT, &|own| status_counts(&own.troubles)),
     ];
     Table::of(&columns, standings)
 }

@@ -7,7 +7,7 @@ use crate::report::chart::{Axis, Chart, Series};
 use crate::report::scene::thousands;
 
 /// Value and bound of each algorithm over time on one instance, of its first run. `None` for an empty trace.
-pub fn course_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> Option<Chart> {
+pub fn trace_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> Option<Chart> {
     let first = trace.first()?;
     let mut series = Vec::new();
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -73,11 +73,11 @@ mod tests {
             line("x", 2, 0.1, Some(100), None),
             line("y", 1, 0.3, Some(110), None),
         ];
-        let chart = course_chart(&trace, "bytes", Some(100)).unwrap();
+        let chart = trace_chart(&trace, "bytes", Some(100)).unwrap();
         let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
         assert_eq!(names, ["x", "x, bound", "y"]);
         assert!(chart.y.low < 90.0 && chart.y.high > 120.0 && chart.x.high >= 0.3);
-        assert!(course_chart(&[], "bytes", None).is_none());
-        assert!(course_chart(&[line("x", 1, 1.0, None, None)], "bytes", None).is_none());
+        assert!(trace_chart(&[], "bytes", None).is_none());
+        assert!(trace_chart(&[line("x", 1, 1.0, None, None)], "bytes", None).is_none());
     }
 }

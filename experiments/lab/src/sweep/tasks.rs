@@ -7,7 +7,7 @@ use crate::external::External;
 use plimsoll::posed::{
     self, Facts, PROBLEMS, TermError, Terms, algorithm, algorithms, check_terms, profile, terms_in_full,
 };
-use plimsoll::{Registry, left_out, registry};
+use plimsoll::{Registry, excluded, registry};
 use plimsoll_model::{Kind, Offsets, Problem, SharedObjects, SplitBuffers};
 use std::time::Duration;
 
@@ -157,7 +157,7 @@ fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, St
         External::ask_version(&mut peers, &format!("{name}={command}"))?;
     }
     if let Some(pattern) = &own.elapsed {
-        External::tell_elapsed(&mut peers, &format!("{name}={pattern}"))
+        External::set_elapsed_pattern(&mut peers, &format!("{name}={pattern}"))
             .map_err(|error| error.to_string())?;
     }
     let [peer] = peers;
@@ -206,7 +206,7 @@ fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String
 }
 
 fn unknown(registry: &Registry, name: &str, problem: Option<&'static str>) -> String {
-    if let Some(reason) = left_out(name) {
+    if let Some(reason) = excluded(name) {
         return reason.to_string();
     }
     let problem = problem.unwrap_or(Offsets::NAME);

@@ -39,7 +39,7 @@ pub(super) fn stand_ins(
     found: &mut Reproduction,
 ) -> Result<Vec<StandIn>, ReproduceError> {
     let Some(corpora) = &context.corpora else {
-        found.leave_out("real models: PLIMSOLL_CORPORA is not set");
+        found.skip("real models: PLIMSOLL_CORPORA is not set");
         found.fact("substitute", "PLIMSOLL_CORPORA is not set: generated graphs stand in, no real models");
         return generated_stand_ins(inputs);
     };
@@ -50,7 +50,7 @@ pub(super) fn stand_ins(
             let graph = import(&path, &free_dimensions(file))?;
             stand_ins.push(StandIn { paper: paper.clone(), graph, differs: differs.clone() });
         } else {
-            found.leave_out(format!("{file}: the corpora have no {folder}/{file}.{folder}"));
+            found.skip(format!("{file}: the corpora have no {folder}/{file}.{folder}"));
         }
     }
     let named = |name: &str| stand_ins.iter().position(|one| one.graph.name() == name);

@@ -21,7 +21,7 @@ enum Reason {
 enum Conflict {
     Clause(Place),
     /// The height below and above the buffer leaves no space for it.
-    Room(usize),
+    Space(usize),
 }
 
 /// Result of a run.
@@ -287,7 +287,7 @@ impl<'p> Engine<'p> {
             if self.bounds.update(node, &self.truth)
                 && let Some(buffer) = self.look_at(node)
             {
-                return Some(Conflict::Room(buffer));
+                return Some(Conflict::Space(buffer));
             }
         }
     }
@@ -322,7 +322,7 @@ impl<'p> Engine<'p> {
     fn explain_conflict(&mut self, conflict: &Conflict, literals: &mut Vec<Lit>) {
         match *conflict {
             Conflict::Clause(clause) => literals.extend(self.clauses.literals(clause).iter().map(|l| l ^ 1)),
-            Conflict::Room(buffer) => {
+            Conflict::Space(buffer) => {
                 let need = self.capacity + 1 - self.problem.size[buffer];
                 self.explain_sum((2 * buffer, 2 * buffer + 1), need, self.bounds.mark(), literals);
             }

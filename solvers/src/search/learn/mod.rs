@@ -137,7 +137,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(60))]
         #[test]
         fn all_rules_agree_above_the_load(seed: u64, buffers in 8u64..40, turnover in 3u64..5, bytes in 20u64..400) {
-            let params = AboveLoadParams { buffers, alive: 5, bytes, unit: 1, turnover };
+            let params = AboveLoadParams { buffers, live: 5, bytes, unit: 1, turnover };
             let t = hard_above_load(params, seed).unwrap().instance;
             let expected = optimum(&t, LearnRules::default(), false);
             for rules in all_rules() {

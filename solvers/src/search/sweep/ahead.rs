@@ -1,14 +1,14 @@
 //! Lookahead: a bound on whether a later section can still be filled.
 
 use super::border::pair;
-use super::section::{MOST_ALIVE, Section};
+use super::section::{MOST_LIVE, Section};
 use crate::search::valley::Reduced;
 
 /// The requirements of a later section on the states at a border.
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
     /// Positions, in the list of crossing buffers, of those live there too.
-    alive: u32,
+    live: u32,
     /// Units of crossing buffers that are live there.
     held: i32,
     /// Sizes of the buffers live there that do not cross the border, descending.
@@ -22,19 +22,19 @@ impl Ahead {
     /// The requirements of a section with the buffers `later` at the border after `section`; `None` if there
     /// are none, or too many to check.
     pub fn of(section: &Section, later: &[u32], reduced: &Reduced) -> Option<Self> {
-        let (mut alive, mut held, mut fill) = (0, 0, Vec::new());
+        let (mut live, mut held, mut fill) = (0, 0, Vec::new());
         for &b in later {
             let size = reduced.spans[b as usize].size as i32;
-            match section.stay.iter().position(|&i| section.alive[i as usize] == b) {
+            match section.stay.iter().position(|&i| section.live[i as usize] == b) {
                 Some(at) => {
-                    alive |= 1 << at;
+                    live |= 1 << at;
                     held += size;
                 }
                 None => fill.push(size),
             }
         }
         fill.sort_unstable_by_key(|&size| -size);
-        (alive != 0 && fill.len() <= MOST_FILL).then_some(Self { alive, held, fill })
+        (live != 0 && fill.len() <= MOST_FILL).then_some(Self { live, held, fill })
     }
 
     /// A lower bound on the capacity at which the section can be filled; any number up to `capacity` if that
@@ -45,9 +45,9 @@ impl Ahead {
     /// assignments to gaps.
     pub fn need(&self, order: &[u8], distance: &[i32], capacity: i32) -> i32 {
         let n = order.len();
-        let (mut gaps, mut count, mut last, mut sum) = ([0; MOST_ALIVE + 1], 0, 0, self.held);
+        let (mut gaps, mut count, mut last, mut sum) = ([0; MOST_LIVE + 1], 0, 0, self.held);
         for at in 1..n + 2 {
-            if at == n + 1 || self.alive >> order[at - 1] & 1 == 1 {
+            if at == n + 1 || self.live >> order[at - 1] & 1 == 1 {
                 gaps[count] = distance[pair(n, last, at)];
                 sum += gaps[count];
                 count += 1;

@@ -1,6 +1,6 @@
 //! The nondominated states at a border between two sections.
 
-use super::section::MOST_ALIVE;
+use super::section::MOST_LIVE;
 use crate::search::memo::{PassThrough, mix};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -188,7 +188,7 @@ pub(super) fn unpack(order: u64, i: usize) -> usize {
 
 /// Mirrors the distances.
 fn mirror(n: usize, distance: &mut [i32]) {
-    let mut turned = [0; pairs(MOST_ALIVE)];
+    let mut turned = [0; pairs(MOST_LIVE)];
     for i in 0..=n {
         for j in i + 1..n + 2 {
             turned[pair(n, i, j)] = distance[pair(n, n + 1 - j, n + 1 - i)];

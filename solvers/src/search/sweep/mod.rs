@@ -137,14 +137,14 @@ mod tests {
 
         #[test]
         fn both_directions_agree_far_above_the_load(seed: u64, buffers in 8u64..40, turnover in 3u64..5, ahead in 0usize..5) {
-            let params = AboveLoadParams { buffers, alive: 5, bytes: 40, unit: 1, turnover };
+            let params = AboveLoadParams { buffers, live: 5, bytes: 40, unit: 1, turnover };
             let t = hard_above_load(params, seed).unwrap().instance;
             prop_assert_eq!(optimum(&t, false, ahead), optimum(&t, true, 0));
         }
 
         #[test]
         fn a_beam_proves_nothing_and_its_layouts_are_valid(seed: u64, most in 1usize..30) {
-            let params = AboveLoadParams { buffers: 30, alive: 5, bytes: 40, unit: 1, turnover: 3 };
+            let params = AboveLoadParams { buffers: 30, live: 5, bytes: 40, unit: 1, turnover: 3 };
             let t = hard_above_load(params, seed).unwrap().instance;
             let reduced = Reduced::of(&t).unwrap();
             let sections = Sections::of(&reduced);

@@ -52,7 +52,7 @@ impl Pass<'_> {
             let from = if self.beam.is_some() { at } else { at + 1 };
             let parts = if self.beam.is_some() { section.one_by_one() } else { vec![section] };
             for section in parts {
-                let later = (from..length).take(self.ahead).map(|later| self.sections.alive(place(later)));
+                let later = (from..length).take(self.ahead).map(|later| self.sections.live(place(later)));
                 let ahead =
                     later.filter_map(|later| Ahead::of(&section, later, self.sections.reduced)).collect();
                 let mut step = Step::new(&section, capacity, self.bytes.saturating_sub(spent), next, ahead);
@@ -100,10 +100,9 @@ impl Pass<'_> {
         for (section, before) in past.iter().rev() {
             let trace = after[at];
             upside_down ^= trace.mirrored;
-            let alive = |i: usize| section.alive[unpack(trace.order, i)];
-            for i in 1..section.alive.len() {
-                let (low, high) =
-                    if upside_down { (alive(i), alive(i - 1)) } else { (alive(i - 1), alive(i)) };
+            let live = |i: usize| section.live[unpack(trace.order, i)];
+            for i in 1..section.live.len() {
+                let (low, high) = if upside_down { (live(i), live(i - 1)) } else { (live(i - 1), live(i)) };
                 above[low as usize].push(high);
                 below[high as usize] += 1;
             }

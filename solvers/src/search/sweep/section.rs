@@ -3,39 +3,39 @@
 use crate::search::valley::Reduced;
 
 /// Largest number of live buffers per section: an order is packed into 64 bits.
-pub(super) const MOST_ALIVE: usize = 16;
+pub(super) const MOST_LIVE: usize = 16;
 
 /// The live buffers of each section.
 #[derive(Clone, Debug)]
 pub struct Sections<'a> {
     pub(super) reduced: &'a Reduced,
-    /// Ascending; `None` if there are more than [`MOST_ALIVE`], or sizes that do not fit 32 bits.
-    alive: Vec<Option<Vec<u32>>>,
+    /// Ascending; `None` if there are more than [`MOST_LIVE`], or sizes that do not fit 32 bits.
+    live: Vec<Option<Vec<u32>>>,
 }
 
 impl<'a> Sections<'a> {
     /// O(total number of live buffers), at most 17 per section.
     pub fn of(reduced: &'a Reduced) -> Self {
-        let mut alive = vec![Some(Vec::new()); reduced.sections];
+        let mut live = vec![Some(Vec::new()); reduced.sections];
         // Sorted by start: the live buffers of a section are among the last that have not ended.
         let mut open: Vec<u32> = Vec::new();
-        for (s, list) in alive.iter_mut().enumerate() {
+        for (s, list) in live.iter_mut().enumerate() {
             open.retain(|&b| reduced.spans[b as usize].end as usize > s);
             open.extend(reduced.first_at[s]..reduced.first_at[s + 1]);
-            let fits = open.len() <= MOST_ALIVE && reduced.load[s] <= i64::from(i32::MAX / 4);
+            let fits = open.len() <= MOST_LIVE && reduced.load[s] <= i64::from(i32::MAX / 4);
             *list = fits.then(|| open.clone());
         }
-        Self { reduced, alive }
+        Self { reduced, live }
     }
 
     /// Number of live buffers in a section; `None` if too many for a sweep.
     pub fn width(&self, section: usize) -> Option<usize> {
-        self.alive[section].as_ref().map(Vec::len)
+        self.live[section].as_ref().map(Vec::len)
     }
 
     /// Number of sections.
     pub fn len(&self) -> usize {
-        self.alive.len()
+        self.live.len()
     }
 
     /// Section `at` with the buffers `crossing` from the section swept before, in the order of the state, and
@@ -47,23 +47,23 @@ impl<'a> Sections<'a> {
             after.is_some_and(|after| (start..end).contains(&after))
         };
         let mut born: Vec<u32> =
-            self.alive[at].as_ref()?.iter().copied().filter(|b| !crossing.contains(b)).collect();
+            self.live[at].as_ref()?.iter().copied().filter(|b| !crossing.contains(b)).collect();
         // Buffers that stay come first, so that those that die at once are inserted last. Twins are adjacent.
         born.sort_by_key(|&b| (!stays(b), -reduced.spans[b as usize].size, reduced.twin[b as usize], b));
         let old = crossing.len();
-        let alive: Vec<u32> = crossing.iter().copied().chain(born).collect();
-        let twin = |i: usize| reduced.twin[alive[i] as usize];
+        let live: Vec<u32> = crossing.iter().copied().chain(born).collect();
+        let twin = |i: usize| reduced.twin[live[i] as usize];
         let elder =
-            (0..alive.len()).map(|i| (i > old && twin(i) == twin(i - 1)).then(|| i as u8 - 1)).collect();
-        let stay = (0..alive.len() as u8).filter(|&i| stays(alive[i as usize])).collect();
-        let size = alive.iter().map(|&b| reduced.spans[b as usize].size as i32).collect();
-        let brief = (0..alive.len()).map(|i| i >= old && !stays(alive[i])).collect();
-        Some(Section { alive, old, stay, size, brief, elder })
+            (0..live.len()).map(|i| (i > old && twin(i) == twin(i - 1)).then(|| i as u8 - 1)).collect();
+        let stay = (0..live.len() as u8).filter(|&i| stays(live[i as usize])).collect();
+        let size = live.iter().map(|&b| reduced.spans[b as usize].size as i32).collect();
+        let brief = (0..live.len()).map(|i| i >= old && !stays(live[i])).collect();
+        Some(Section { live, old, stay, size, brief, elder })
     }
 
     /// The live buffers of a section, ascending; empty if there are too many.
-    pub(super) fn alive(&self, section: usize) -> &[u32] {
-        self.alive[section].as_deref().unwrap_or_default()
+    pub(super) fn live(&self, section: usize) -> &[u32] {
+        self.live[section].as_deref().unwrap_or_default()
     }
 }
 
@@ -72,12 +72,12 @@ impl<'a> Sections<'a> {
 pub(super) struct Section {
     /// Live buffers: first those that crossed the previous border, in the order of the state, then the
     /// newborn.
-    pub alive: Vec<u32>,
+    pub live: Vec<u32>,
     /// Number of buffers that crossed the previous border.
     pub old: usize,
-    /// Positions in `alive` of the buffers that cross the next border.
+    /// Positions in `live` of the buffers that cross the next border.
     pub stay: Vec<u8>,
-    /// The sizes of `alive`.
+    /// The sizes of `live`.
     pub size: Vec<i32>,
     /// True for buffers that are born and die here.
     pub brief: Vec<bool>,
@@ -88,16 +88,16 @@ pub(super) struct Section {
 impl Section {
     /// Splits the section into steps with one newborn buffer each; buffers die only in the last.
     pub fn one_by_one(&self) -> Vec<Self> {
-        let parts = self.old + 1..=self.alive.len();
-        let part = |alive: usize| {
-            let last = alive == self.alive.len();
+        let parts = self.old + 1..=self.live.len();
+        let part = |live: usize| {
+            let last = live == self.live.len();
             Self {
-                alive: self.alive[..alive].to_vec(),
-                old: alive - 1,
-                stay: if last { self.stay.clone() } else { (0..alive as u8).collect() },
-                size: self.size[..alive].to_vec(),
-                brief: self.brief[..alive].to_vec(),
-                elder: self.elder[..alive].to_vec(),
+                live: self.live[..live].to_vec(),
+                old: live - 1,
+                stay: if last { self.stay.clone() } else { (0..live as u8).collect() },
+                size: self.size[..live].to_vec(),
+                brief: self.brief[..live].to_vec(),
+                elder: self.elder[..live].to_vec(),
             }
         };
         if parts.is_empty() { vec![self.clone()] } else { parts.map(part).collect() }
@@ -105,6 +105,6 @@ impl Section {
 
     /// The buffers that cross the next border, in the order of the states.
     pub fn crossing(&self) -> Vec<u32> {
-        self.stay.iter().map(|&i| self.alive[i as usize]).collect()
+        self.stay.iter().map(|&i| self.live[i as usize]).collect()
     }
 }

@@ -3,7 +3,7 @@
 use super::ahead::Ahead;
 use super::border::{Border, Trace, pack, pair, pairs, unpack};
 use super::end::SweepEnd;
-use super::section::{MOST_ALIVE, Section};
+use super::section::{MOST_LIVE, Section};
 use plimsoll_model::Budget;
 
 /// Inserts the newborn buffers of a section into every state, at every position.
@@ -18,10 +18,10 @@ pub(super) struct Step<'a> {
     pub estimates: bool,
     after: Border,
     /// For each buffer of the section its position among those that cross the next border.
-    crossing: [u8; MOST_ALIVE],
+    crossing: [u8; MOST_LIVE],
     /// Order and distances during insertion, one row per number of buffers.
-    orders: Vec<[u8; MOST_ALIVE]>,
-    distances: Vec<[i32; pairs(MOST_ALIVE)]>,
+    orders: Vec<[u8; MOST_LIVE]>,
+    distances: Vec<[i32; pairs(MOST_LIVE)]>,
     parent: u32,
 }
 
@@ -31,8 +31,8 @@ const DIES: u8 = u8::MAX;
 impl<'a> Step<'a> {
     pub fn new(section: &'a Section, capacity: i32, bytes: usize, next: i64, ahead: Vec<Ahead>) -> Self {
         let after = Border::new(section.stay.len());
-        let rows = section.alive.len() + 1;
-        let mut crossing = [DIES; MOST_ALIVE];
+        let rows = section.live.len() + 1;
+        let mut crossing = [DIES; MOST_LIVE];
         for (at, &i) in section.stay.iter().enumerate() {
             crossing[i as usize] = at as u8;
         }
@@ -45,8 +45,8 @@ impl<'a> Step<'a> {
             estimates: false,
             after,
             crossing,
-            orders: vec![[0; MOST_ALIVE]; rows],
-            distances: vec![[0; pairs(MOST_ALIVE)]; rows],
+            orders: vec![[0; MOST_LIVE]; rows],
+            distances: vec![[0; pairs(MOST_LIVE)]; rows],
             parent: 0,
         }
     }
@@ -73,7 +73,7 @@ impl<'a> Step<'a> {
         if let Some(stop) = budget.tick() {
             return Err(SweepEnd::Stopped(stop));
         }
-        if n == self.section.alive.len() {
+        if n == self.section.live.len() {
             return self.leave(n);
         }
         let elder = self.section.elder[n];
@@ -105,7 +105,7 @@ impl<'a> Step<'a> {
         let sizes = &self.section.size;
         let size = sizes[n];
         // Minimum distance from the top of each buffer below to the new one, and from it to each one above.
-        let mut reach = [0; MOST_ALIVE + 2];
+        let mut reach = [0; MOST_LIVE + 2];
         if gap > 0 {
             let under = sizes[order[gap - 1] as usize];
             (0..gap).for_each(|i| reach[i] = from[pair(n, i, gap)] + under);
@@ -145,7 +145,7 @@ impl<'a> Step<'a> {
     /// Removes the buffers that die here and stores the state unless it is infeasible or dominated.
     fn leave(&mut self, n: usize) -> Result<(), SweepEnd> {
         let full = &self.orders[n][..n];
-        let (mut order, mut places) = ([0u8; MOST_ALIVE], [0usize; MOST_ALIVE + 2]);
+        let (mut order, mut places) = ([0u8; MOST_LIVE], [0usize; MOST_LIVE + 2]);
         let mut m = 0;
         for (at, &i) in full.iter().enumerate() {
             let crossing = self.crossing[i as usize];
@@ -156,7 +156,7 @@ impl<'a> Step<'a> {
             }
         }
         places[m + 1] = n + 1;
-        let mut distance = [0; pairs(MOST_ALIVE)];
+        let mut distance = [0; pairs(MOST_LIVE)];
         for i in 0..=m {
             for j in i + 1..m + 2 {
                 distance[pair(m, i, j)] = self.distances[n][pair(n, places[i], places[j])];

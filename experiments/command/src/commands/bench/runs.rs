@@ -508,7 +508,7 @@ fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure>
         External::ask_version(&mut peers, text).map_err(Failure::input)?;
     }
     for text in &args.external_elapsed {
-        External::tell_elapsed(&mut peers, text).map_err(Failure::input)?;
+        External::set_elapsed_pattern(&mut peers, text).map_err(Failure::input)?;
     }
     Ok(peers)
 }

@@ -11,7 +11,7 @@ use plimsoll_lab::report::plots::gap_chart;
 use plimsoll_lab::report::summary::Question;
 use plimsoll_lab::report::svg::Map;
 use plimsoll_lab::report::times::SHIFT;
-use plimsoll_lab::report::trace::course_chart;
+use plimsoll_lab::report::trace::trace_chart;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -144,7 +144,7 @@ impl Store {
                 let its =
                     |facts: &&InstanceFacts| facts.suite == own[0].suite && facts.name == own[0].instance;
                 let bound = group.instances.iter().find(its).and_then(|facts| facts.best_bound);
-                if let Some(chart) = course_chart(own, &group.question.unit, bound) {
+                if let Some(chart) = trace_chart(own, &group.question.unit, bound) {
                     self.chart(&format!("gap-{}{suffix}", file_stem(&own[0].instance)), &chart)?;
                 }
             }

@@ -52,7 +52,7 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
         let object = json!({ "graph": graph.name(), "patterns": args.patterns, "units": args.units });
         let mut report = Report::of_graph(object, &Basis::of(&import));
         report.line("graph", format_args!("{}: {} operators", graph.name(), graph.operators().len()));
-        return compare::tell::<Fusions>(report, &records, args.output.as_ref(), args.json);
+        return compare::print::<Fusions>(report, &records, args.output.as_ref(), args.json);
     }
     let regions = run.fuse(graph)?;
     let report = report::report(args, graph, &run, &regions, &Basis::of(&import));

@@ -3,7 +3,7 @@
 mod args;
 
 use crate::commands::choose;
-use crate::commands::compare::{about, compare, tell};
+use crate::commands::compare::{about, compare, print};
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use crate::report::Report;
@@ -32,7 +32,7 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
         let records = compare::<Orders>(&registry, &question, &about, args.effort, limits)?;
         let mut report = Report::of_graph(json!({ "graph": graph.name() }), &Basis::of(&import));
         report.line("graph", format_args!("{}: {} operators", graph.name(), graph.operators().len()));
-        return tell::<Orders>(report, &records, args.output.as_ref(), args.json);
+        return print::<Orders>(report, &records, args.output.as_ref(), args.json);
     }
     let run = GraphRun {
         liveness: args.liveness.options(),

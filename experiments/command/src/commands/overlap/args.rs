@@ -96,7 +96,7 @@ impl OverlapArgs {
 pub enum ActivationsArg {
     /// The live bytes at each step, as in a layout without holes
     #[value(name = "live", alias = "alive")]
-    Alive,
+    Live,
     /// The peak live bytes of the region, at every step
     Peak,
     /// The highest address in use at each step, in a layout of the whole graph by --solver

@@ -39,7 +39,7 @@ impl Programs<'_> {
             program(graph, regions, self.machine, options).map_err(Failure::input)
         };
         match args.activations {
-            ActivationsArg::Alive => make(&run.order(graph)?, Activations::Alive),
+            ActivationsArg::Live => make(&run.order(graph)?, Activations::Live),
             ActivationsArg::Peak => make(&run.order(graph)?, Activations::Peak),
             ActivationsArg::Placed => {
                 let options = ProgramOptions { liveness, ..ProgramOptions::default() };

@@ -7,7 +7,7 @@ use crate::output;
 use plimsoll::Registry;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::GraphRun;
-use plimsoll::structure::{Judges, Row, compare};
+use plimsoll::structure::{ComparedAlgorithms, Row, compare};
 use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::table::{Align, Table};
 use std::fmt::Write as _;
@@ -18,20 +18,20 @@ pub fn relations(
     run: &GraphRun<'_>,
     registry: &Registry,
 ) -> Result<u8, Failure> {
-    let judges = Judges {
+    let algorithms = ComparedAlgorithms {
         patent: named(&registry.offsets, "patent-descending", "solver")?,
-        patent_scattered: named(&registry.split_buffers, "patent-scattered", "solver")?,
+        patent_split: named(&registry.split_buffers, "patent-scattered", "solver")?,
         exact: named(&registry.offsets, &args.solver, "solver")?,
-        scattered: named(&registry.split_buffers, "exact", "solver")?,
+        split: named(&registry.split_buffers, "exact", "solver")?,
     };
-    let rows = compare(&import.graph, run, judges)?;
+    let rows = compare(&import.graph, run, algorithms)?;
     if let Some(path) = &args.output {
         output::write_file(path, |file| output::csv(file, &rows))?;
     }
     if args.json {
         output::print_json(&rows)?;
     } else {
-        output::print(&text(import, &rows, judges.exact.name))?;
+        output::print(&text(import, &rows, algorithms.exact.name))?;
     }
     Ok(ANSWERED)
 }
@@ -68,12 +68,12 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
             number(row.pairs),
             number(row.clique),
             number(row.patent),
-            number(row.patent_scattered),
+            number(row.patent_split),
             number(row.exact),
             row.arithmetic.mark(row.exact_claim),
             gap,
-            number(row.scattered),
-            row.scattered_claim.to_owned(),
+            number(row.split),
+            row.split_claim.to_owned(),
             format!("{:.3}", row.ratio),
             row.collide_in_order.to_string(),
             row.collide.to_string(),

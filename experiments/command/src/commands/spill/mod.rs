@@ -56,7 +56,7 @@ fn compared(args: &SpillArgs, registry: &Registry, input: &Input) -> Result<u8, 
     let records = compare::compare::<Spilling>(registry, problem, &about, effort, limits)?;
     let mut report = Report::of_graph(json!({ "instance": instance.name() }), &input.basis);
     report.push(&report::need_text(problem, &need));
-    compare::tell::<Spilling>(report, &records, args.output.as_ref(), args.json)
+    compare::print::<Spilling>(report, &records, args.output.as_ref(), args.json)
 }
 
 fn spill(

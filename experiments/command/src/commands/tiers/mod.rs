@@ -63,7 +63,7 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
         let limits = || effort.limits_each().from_now();
         let own = compare::about(graph);
         let records = compare::compare::<Tiers>(&registry, &case, &own, effort, limits)?;
-        compare::tell::<Tiers>(about.head(), &records, args.output.as_ref(), args.json)
+        compare::print::<Tiers>(about.head(), &records, args.output.as_ref(), args.json)
     } else {
         single(args, entry, limits, &about)
     }

@@ -8,7 +8,7 @@
 //! the bound they prove is recomputed in integers.
 
 use super::case::{Case, Choice, PARTS};
-use plimsoll_model::tiers::{PRICE_UNIT, TierPrice};
+use plimsoll_model::tiers::{MULTIPLIER_UNIT, TierMultiplier};
 use plimsoll_model::{Budget, TierId};
 
 /// Largest number of rounds, and rounds without progress before steps are halved.
@@ -25,7 +25,7 @@ const MOST_WORK: usize = 200_000_000;
 const DEAREST: f64 = (1u64 << 44) as f64;
 
 /// Dual multipliers at the tight steps of a case. `upper` is the time of a known plan.
-pub(super) fn prices(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Vec<TierPrice> {
+pub(super) fn multipliers(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Vec<TierMultiplier> {
     let mut ascent = Ascent::new(case);
     let work: usize =
         case.options.iter().map(Vec::len).sum::<usize>() + ascent.rows.len() + case.problem.duration();
@@ -40,37 +40,37 @@ pub(super) fn prices(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Vec<Tie
         let value = ascent.evaluate();
         if value > best.0 {
             idle = if value > best.0 + 1e-6 * (upper as f64 - best.0).abs() { 0 } else { idle + 1 };
-            best = (value, ascent.rows.iter().map(|row| row.price).collect());
+            best = (value, ascent.rows.iter().map(|row| row.multiplier).collect());
         } else {
             idle += 1;
         }
         if idle >= PATIENCE {
             (scale, idle) = (scale / 2.0, 0);
-            for (row, &price) in ascent.rows.iter_mut().zip(&best.1) {
-                row.price = price;
+            for (row, &multiplier) in ascent.rows.iter_mut().zip(&best.1) {
+                row.multiplier = multiplier;
             }
             ascent.evaluate();
             ascent.rows.iter_mut().for_each(|row| row.direction = 0.0);
         }
         let norm = ascent.deflect();
-        let room = upper as f64 - value;
+        let space = upper as f64 - value;
         // Times are integers.
-        if norm <= 0.0 || room <= 0.0 || best.0 > upper as f64 - 0.5 || scale < 1e-4 {
+        if norm <= 0.0 || space <= 0.0 || best.0 > upper as f64 - 0.5 || scale < 1e-4 {
             break;
         }
-        let step = scale * room / norm;
+        let step = scale * space / norm;
         for row in &mut ascent.rows {
             // Measured in units of a full tier, so that large and small tiers move alike.
-            row.price = (row.price + step * row.direction / row.capacity).clamp(0.0, DEAREST);
+            row.multiplier = (row.multiplier + step * row.direction / row.capacity).clamp(0.0, DEAREST);
         }
     }
-    let whole = |(row, &price): (&Row, &f64)| TierPrice {
+    let whole = |(row, &multiplier): (&Row, &f64)| TierMultiplier {
         tier: row.tier,
         step: row.step,
         parts: row.parts as u32,
-        price: (price * f64::from(1u32 << PRICE_UNIT)) as u64,
+        multiplier: (multiplier * f64::from(1u32 << MULTIPLIER_UNIT)) as u64,
     };
-    ascent.rows.iter().zip(&best.1).map(whole).filter(|one| one.price > 0).collect()
+    ascent.rows.iter().zip(&best.1).map(whole).filter(|one| one.multiplier > 0).collect()
 }
 
 /// One tier at one tight step, by bytes or by parts.
@@ -82,7 +82,7 @@ struct Row {
     /// Bytes, or parts.
     capacity: f64,
     /// The multiplier, picoseconds per byte or part.
-    price: f64,
+    multiplier: f64,
     /// Usage beyond the capacity, as a fraction of it.
     excess: f64,
     /// The last step direction of the multiplier.
@@ -117,7 +117,7 @@ impl<'a, 'b> Ascent<'a, 'b> {
                     step,
                     parts,
                     capacity,
-                    price: 0.0,
+                    multiplier: 0.0,
                     excess: 0.0,
                     direction: 0.0,
                 };
@@ -153,8 +153,8 @@ impl<'a, 'b> Ascent<'a, 'b> {
         }
         let mut value = 0.0;
         for row in &self.rows {
-            self.sums[row.tier.index()][row.parts][row.step + 1] = row.price;
-            value -= row.price * row.capacity;
+            self.sums[row.tier.index()][row.parts][row.step + 1] = row.multiplier;
+            value -= row.multiplier * row.capacity;
         }
         self.sums.iter_mut().flatten().for_each(|line| add_up(line));
         let line = || vec![0.0f64; case.problem.duration() + 1];
@@ -183,7 +183,7 @@ impl<'a, 'b> Ascent<'a, 'b> {
         change.iter_mut().flatten().for_each(|line| add_up(line));
         for row in &mut self.rows {
             row.excess = change[row.tier.index()][row.parts][row.step] / row.capacity - 1.0;
-            if row.price <= 0.0 && row.excess < 0.0 {
+            if row.multiplier <= 0.0 && row.excess < 0.0 {
                 row.excess = 0.0;
             }
         }
