@@ -162,7 +162,7 @@ impl<'p> Engine<'p> {
         self.capacity
     }
 
-    /// Number of restarts plus one.
+    /// Returns the number of runs, each ended by a restart or by the result.
     pub fn runs(&self) -> u64 {
         self.runs
     }
