@@ -10,7 +10,7 @@
 //! | offsets | [`OFFSETS`] | [`Exact`]: bounds and heuristics, then branch and bound ([`search`]) |
 //! | split buffers | [`SPLIT_BUFFERS`] | [`SplitExact`]: one minimum flow, or column generation ([`split_buffers`]) |
 //! | shared objects | [`SHARED_OBJECTS`] | an integer program (feature `ilp`) |
-//! | spilling | [`SPILLING`] | reductions and a covering search ([`spilling`]) |
+//! | spilling | [`SPILLING`] | covering by decision diagrams, then offsets of the rest ([`spilling`]) |
 //! | operator orders | [`ORDERS`] | reductions, then search over downsets ([`orders`]) |
 //! | order and offsets | [`JOINT`] | the best order and its layout, then other orders ([`joint`]) |
 //! | timelines | [`TIMELINES`] | branch and bound over transfer orders ([`timelines`]) |
@@ -31,9 +31,9 @@
 //!
 //! # Features
 //!
-//! `ilp` links HiGHS (through `good_lp`) and `smt` links z3. Both features are on by default and take long to
-//! build. All other solvers, including the defaults of all problems but shared objects, need neither.
-//! [`LIBRARIES`] lists which of the two this build contains.
+//! `ilp` links HiGHS (through `good_lp`) and `smt` links z3; both take long to build. They are off by default in
+//! this crate and on by default in the command `plimsoll`. All other solvers, including the defaults of all
+//! problems but shared objects, need neither. [`LIBRARIES`] lists which of the two this build contains.
 //!
 //! # Example
 //!

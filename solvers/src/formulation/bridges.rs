@@ -1,9 +1,9 @@
 //! Inequalities over orders alone, between cliques that share a buffer.
 //!
 //! In a clique S, the members below `j` support it and those above lie on it. Let `slack_S` be the allowed
-//! peak minus the weight of S, and `u_S` the total size of the members of S below `j`. Then `u_S <= o_j <=
-//! u_S + slack_S`. Two cliques S and T that both contain `j` give `u_S <= u_T + slack_T`, where common
-//! members cancel:
+//! peak minus the weight of S, and `u_S` the total size of the members of S below `j`. Then
+//! `u_S <= o_j <= u_S + slack_S`. Two cliques S and T that both contain `j` give `u_S <= u_T + slack_T`,
+//! where common members cancel:
 //!
 //! ```text
 //!   over S \ T: sum s_i [i below j]   +   over T \ S: sum s_i [i above j]   <=   slack_T + weight of T \ S

@@ -48,7 +48,7 @@ const PATIENCE: u64 = 50_000;
 #[cfg(feature = "ilp")]
 const STATES: u64 = 200_000;
 
-/// Fractions of the remaining time for a quick solution and for a cover.
+/// Fractions of the remaining time for a quick solution, for a cover, and for placing the remaining buffers.
 const GREEDY: f64 = 0.1;
 const COVERING: f64 = 0.75;
 const PLACING: f64 = 0.8;

@@ -72,7 +72,7 @@ pub struct Engine<'p> {
     levels: Vec<(usize, u32)>,
     seen: Vec<bool>,
     conflicts: u64,
-    /// Conflict count at which the run ends, and the number of runs.
+    /// Conflict count at which the run ends, and the number of restarts.
     run_until: u64,
     runs: u64,
     most_learnt: usize,
@@ -162,7 +162,7 @@ impl<'p> Engine<'p> {
         self.capacity
     }
 
-    /// Number of restarts plus one.
+    /// Returns the number of restarts.
     pub fn runs(&self) -> u64 {
         self.runs
     }
