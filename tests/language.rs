@@ -55,8 +55,14 @@ const DIALECT: [(&str, &str); 44] = [
     ("held against", "compared with"),
 ];
 
-/// Where such a word is right: the text or name it stands in, and the reason.
-const RIGHT: [(&str, &str); 0] = [];
+/// Where such a word is right: the file, the word, and the reason.
+const RIGHT: [(&str, &str, &str); 5] = [
+    ("lab/src/record/file.rs", "alive", "wording of witnesses in older records"),
+    ("lab/src/record/file.rs", "prices", "wording of witnesses in older records"),
+    ("lab/src/record/file.rs", "room", "wording of witnesses in older records"),
+    ("src/posed/mod.rs", "scattered", "former name of a problem, still accepted"),
+    ("overlap/args.rs", "alive", "former value of an option, still accepted"),
+];
 
 /// Longest sentence, in words, and widest comment, in columns.
 const SENTENCE: usize = 40;
@@ -222,14 +228,13 @@ fn segments(name: &str) -> Vec<String> {
     words(&spaced.replace('_', " "))
 }
 
-/// Words of the list that stand in a text.
-fn dialect(words: &[String], text: &str) -> Vec<String> {
+/// Words of the list that stand in a text of a file.
+fn dialect(words: &[String], place: &str) -> Vec<String> {
     let found = DIALECT.iter().filter(|(phrase, _)| {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         words.windows(phrase.len()).any(|window| window.iter().eq(phrase.iter()))
     });
-    let is_right =
-        |phrase: &str| RIGHT.iter().any(|(right, _)| right.contains(phrase) && text.contains(right));
+    let is_right = |phrase: &str| RIGHT.iter().any(|(file, word, _)| place.contains(file) && *word == phrase);
     found
         .filter(|(phrase, _)| !is_right(phrase))
         .map(|(phrase, better)| format!("'{phrase}' (better: {better})"))
@@ -244,7 +249,7 @@ fn report(faults: &[String]) {
 fn one_word_per_idea() {
     let mut faults = Vec::new();
     let mut text = |place: &str, text: &str| {
-        for word in dialect(&words(text), text) {
+        for word in dialect(&words(text), place) {
             faults.push(format!("{place}: {word}: {}", text.trim().lines().next().unwrap_or_default()));
         }
     };
@@ -292,7 +297,10 @@ fn sentences_are_short() {
         }
     }
     for path in files(&["md"]) {
-        prose(&fs::read_to_string(&path).unwrap()).iter().for_each(|text| paragraph(&shown(&path), text));
+        let source = fs::read_to_string(&path).unwrap();
+        // Sentences of templates have their length when they are filled.
+        let plain = prose(&source).into_iter().filter(|text| !text.contains("{{"));
+        plain.for_each(|text| paragraph(&shown(&path), &text));
     }
     report(&faults);
     assert!(lengths.iter().sum::<usize>() < 20 * lengths.len());
@@ -302,11 +310,13 @@ fn sentences_are_short() {
 fn comments_are_narrow() {
     let mut faults = Vec::new();
     for path in files(&["rs"]) {
+        let mut is_fenced = false;
         for (nth, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
+            is_fenced ^= line.contains("//! ```") || line.contains("/// ```");
             let is_comment = line.trim_start().starts_with("//");
-            // Rows of tables cannot be wrapped.
+            // Rows of tables and lines of diagrams cannot be wrapped.
             let is_row = line.trim_start_matches(['/', '!', ' ']).starts_with('|');
-            if is_comment && !is_row && line.chars().count() > COMMENT {
+            if is_comment && !is_row && !is_fenced && line.chars().count() > COMMENT {
                 faults.push(format!("{}:{}", shown(&path), nth + 1));
             }
         }
@@ -318,7 +328,11 @@ fn comments_are_narrow() {
 fn links_lead_somewhere() {
     let anchors = |path: &Path| -> Vec<String> {
         let text = fs::read_to_string(path).unwrap();
-        let headings = text.lines().filter(|line| line.starts_with('#'));
+        // `# Heading {#name}` names its anchor.
+        let headings = text
+            .lines()
+            .filter(|line| line.starts_with('#'))
+            .map(|line| line.split_once("{#").map_or(line, |(_, name)| name.trim_end_matches('}')));
         let is_kept = |letter: &char| letter.is_alphanumeric() || ['-', ' ', '_'].contains(letter);
         headings
             .map(|line| line.trim_start_matches('#').trim().to_lowercase())

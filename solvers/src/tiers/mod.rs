@@ -111,7 +111,7 @@ impl Solver<Tiers> for TierExact {
         }
         if problem.too_large().is_none() && !known.is_settled() && !known.exhausted {
             let case = Case::new(problem);
-            observer.phase("prices");
+            observer.phase("dual");
             let multipliers = priced(&case, &mut known, budget);
             known.report(observer);
             if !known.is_settled() {

@@ -16,7 +16,8 @@ fn solvers() -> Vec<Box<dyn Solver<Offsets>>> {
     vec![Box::new(Ilp::new(Setup::default())), Box::new(Smt::new(Setup::default()))]
 }
 
-/// A rectangle of `width` steps and `height` bytes, cut edge to edge into `n` pieces: the optimum is `height`.
+/// A rectangle of `width` steps and `height` bytes, cut edge to edge into `n` pieces. The optimum is
+/// `height`.
 fn guillotine(width: u64, height: u64, n: usize, seed: u64) -> Instance {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut pieces = vec![(0u64, width, height)];

@@ -204,7 +204,7 @@ fn empty_and_enormous_problems_are_answered() {
     assert_eq!(<Spilling as plimsoll_model::Problem>::NAME, "spilling");
 }
 
-/// One large buffer and so many small ones that a floating-point row loses the small ones.
+/// One large buffer, and enough small ones that a floating-point row loses the small ones.
 #[test]
 fn small_numbers_beside_large_ones_are_not_lost() {
     let buffer = |name: String, size: u64, (lower, upper): (u64, u64)| {

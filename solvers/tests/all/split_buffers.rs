@@ -176,7 +176,7 @@ fn every_feature_is_answered() {
 }
 
 #[test]
-fn the_patent_s_table_takes_43_in_pieces() {
+fn the_patent_s_table_takes_43_if_split() {
     let outcome = solve(&patent().instance);
     assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, Some(Bytes::new(43))));
     assert!(matches!(outcome.lower_bound.witness, Witness::Clique { .. } | Witness::AlignedClique { .. }));

@@ -393,7 +393,7 @@ fn the_integer_program_agrees() {
     ));
 }
 
-/// Two channels with so many units of time that sums are tracked in coarser units.
+/// Two channels, and enough units of time that sums are tracked in coarser units.
 #[test]
 fn long_times_are_searched_exactly() {
     let mut draw = Draw(17);

@@ -89,7 +89,7 @@ fn on_instance(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     let solve = |problem: &str, name: &str| words(&["solve", file, "--problem", problem, "--solver", name]);
     let mut all = Vec::new();
     all.extend(registry.offsets.iter().map(|one| solve("offsets", one.name)));
-    all.extend(registry.split_buffers.iter().map(|one| solve("scattered", one.name)));
+    all.extend(registry.split_buffers.iter().map(|one| solve("split-buffers", one.name)));
     all.extend(registry.shared_objects.iter().map(|one| solve("pools", one.name)));
     let spill = |name: &str| words(&["spill", file, "--capacity", "900000", "--solver", name]);
     all.extend(registry.spilling.iter().map(|one| spill(one.name)));
@@ -111,7 +111,7 @@ fn on_graph(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     all.extend(registry.timelines.iter().map(|one| with(&overlap, "--schedule", one.name)));
     all.extend(registry.tiers.iter().map(|one| with(&tiers, "--placement", one.name)));
     all.extend(registry.fusions.iter().map(|one| with(&fuse, "--method", one.name)));
-    for problem in ["offsets", "scattered", "pools"] {
+    for problem in ["offsets", "split-buffers", "pools"] {
         for relation in ["schedule", "streams=2", "reachable", "mutex"] {
             all.push(words(&["plan", file, "--conflicts", relation, "--problem", problem]));
         }

@@ -89,7 +89,7 @@ fn a_benchmark_agrees_with_the_commands() {
         scratch.plimsoll(&[&words[..], &["--out", "rec", "--force"]].concat()).exits(0);
         let found: BTreeMap<String, Row> =
             rows(&scratch, "rec/rows.csv").into_iter().map(|row| (row["problem"].clone(), row)).collect();
-        let says = |words: &[&str], key: &str| {
+        let reported = |words: &[&str], key: &str| {
             let limits = ["--node-limit", NODES, "--json"];
             let run = scratch.plimsoll(&[words, &limits[..]].concat());
             run.json()[key].as_u64().unwrap_or_else(|| panic!("{key} of {words:?}"))
@@ -103,7 +103,7 @@ fn a_benchmark_agrees_with_the_commands() {
             ("fusion", vec!["fuse", graph], "optimised"),
         ] {
             let value = if problem == "timelines" { "lower_bound" } else { "value" };
-            assert_eq!(found[problem][value], says(&words, key).to_string(), "{problem} of {graph}");
+            assert_eq!(found[problem][value], reported(&words, key).to_string(), "{problem} of {graph}");
         }
     }
 }

@@ -52,7 +52,7 @@ fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
              [[instances]]\nfamily = \"guillotine\"\nbuffers = [20, 40]\nseeds = \"0..5\"\n\
              [[algorithms]]\nnames = [\"large-first\", \"iterated-search\", \"search\"]\n\
              [[algorithms]]\nproblem = \"pools\"\nnames = \"shared-greedy-by-size\"\n\
-             [[algorithms]]\nproblem = \"scattered\"\nnames = \"heuristics\"\n"
+             [[algorithms]]\nproblem = \"split-buffers\"\nnames = \"heuristics\"\n"
         ),
     );
     scratch.plimsoll(&["sweep", "s.toml", "--out", "whole", "--jobs", "2"]).exits(0);

@@ -89,7 +89,7 @@ pub struct ExternalAttempt {
     pub elapsed: Option<Result<Elapsed, ElapsedError>>,
     /// True where the deadline ended it.
     pub timed_out: bool,
-    /// True where a [request to stop](plimsoll::interrupt) ended it: the run then says nothing about the
+    /// True where a [request to stop](plimsoll::interrupt) ended it: the run is then no evidence about the
     /// external.
     pub interrupted: bool,
     /// How it ended: exit code or signal, and the last line of its standard error; `None` for a successful,

@@ -12,7 +12,7 @@
 //! - *Stacks.* Simultaneously live buffers that all lie below another form a stack in some order. The other
 //!   buffer lies at least as high as the lowest possible offset among them plus all their sizes. The best set
 //!   contains all buffers whose own bound exceeds some threshold. The same holds upside down.
-//! - *Room.* The height below a buffer, its size and the height above it must not exceed the capacity.
+//! - *Space.* The height below a buffer, its size and the height above it must not exceed the capacity.
 //! - *Pairs.* If the bound below `a`, both sizes and the bound above `b` exceed the capacity, `a` cannot lie
 //!   below `b`, so `b` lies below `a`.
 //!
