@@ -370,11 +370,11 @@ mod tests {
         assert_eq!(error(PackingParams { buffers: 0, ..params }), "buffers is 0, but must be at least 1");
         assert_eq!(
             error(PackingParams { bytes: 1025, ..params }),
-            "bytes is 1025, no multiple of unit, which is 1024"
+            "bytes is 1025, not a multiple of unit, which is 1024"
         );
         assert_eq!(
             error(PackingParams { steps: 4, bytes: 4096, ..params }),
-            "20 buffers do not fit: the rectangle holds at most 8 of the least size and duration"
+            "20 buffers do not fit: the rectangle holds at most 8 of the minimum size and duration"
         );
         let share = PackingParams { pinwheel_share: 1.5, ..params };
         assert_eq!(

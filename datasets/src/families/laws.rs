@@ -1,4 +1,4 @@
-//! The laws that draw one buffer after the other, and those made elsewhere.
+//! Families that draw one buffer at a time, and adapters for generators of other modules.
 
 use crate::above_load::{AboveLoadParams, above_load_rows};
 use crate::error::{GenerateError, at_least};

@@ -105,7 +105,7 @@ pub fn insert(call: &Call) -> Facts {
 
 /// The error for a position that there is not.
 fn outside(at: i64, list: &[Rc<Fact>]) -> Reason {
-    format!("position {at} lies outside of a sequence of {}", list.len()).into()
+    format!("position {at} lies outside a sequence of {}", list.len()).into()
 }
 
 /// `SequenceErase`: the last, unless a position is given.

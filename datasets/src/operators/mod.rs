@@ -16,7 +16,7 @@
 //! # Strings
 //!
 //! An element of a string tensor counts [`STRING_BYTES`](element::STRING_BYTES): the object that ONNX Runtime
-//! holds per element on 64-bit platforms. Longer texts lie outside of the tensor and are not counted.
+//! holds per element on 64-bit platforms. Longer texts lie outside the tensor and are not counted.
 //!
 //! # Sequences
 //!

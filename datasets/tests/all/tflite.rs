@@ -159,7 +159,7 @@ fn a_batch_is_inferred_through_all_tensors() {
         read(&file, &options).unwrap_err().to_string(),
         "tiny.tflite: operator 1 (RESHAPE): tensor 'z': shape 4x4x4x2 cannot be read as 1x32, and the shape in \
          the file may not hold: an option changes what it depends on; --tensor-shape z=AxB says its shape; \
-         --assume-bytes gives such tensors a size"
+         use --assume-bytes to give such tensors a size"
     );
 }
 
@@ -403,7 +403,7 @@ fn what_has_no_size_is_named_or_assumed() {
     assert_eq!(
         error(&strings),
         "tiny.tflite: operator 0 (CUSTOM): tensor 'words': elements of type string have no fixed size; \
-         --assume-bytes gives such tensors a size"
+         use --assume-bytes to give such tensors a size"
     );
     let options = ImportOptions { assume_bytes: Some(64), ..ImportOptions::default() };
     let import = read(&strings, &options).unwrap();

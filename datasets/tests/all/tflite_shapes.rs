@@ -403,7 +403,7 @@ fn a_missing_shape_is_inferred_or_refused() {
     assert_eq!(
         read(&file, &ImportOptions::default()).unwrap_err(),
         "tiny.tflite: operator 1 (Magic): tensor 'out': operator Magic is not known, and the file declares no \
-         shape for it; --tensor-shape out=AxB says its shape; --assume-bytes gives such tensors a size"
+         shape for it; --tensor-shape out=AxB says its shape; use --assume-bytes to give such tensors a size"
     );
     let given = ImportOptions { tensor_shapes: named(&[("out", &[5])]), ..ImportOptions::default() };
     let import = read(&file, &given).unwrap();

@@ -117,7 +117,7 @@ fn a_loop_without_an_end_has_no_size() {
     assert_eq!(
         error(graph),
         "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the number of trips, input 'trips', which is no constant; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
-         --assume-bytes gives such tensors a size"
+         use --assume-bytes to give such tensors a size"
     );
 }
 
@@ -130,7 +130,7 @@ fn a_loop_that_changes_a_shape_has_no_size() {
     assert_eq!(
         error(graph(&[("x", "2")], [repeat], "last")),
         "m.onnx: operator 0 'last' (Loop): tensor 'last': its shape changes from trip to trip; --tensor-shape last=AxB gives it a shape; \
-         --assume-bytes gives such tensors a size"
+         use --assume-bytes to give such tensors a size"
     );
 }
 
