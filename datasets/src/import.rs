@@ -152,7 +152,9 @@ pub enum ImportProblem {
     #[error("damaged: {0}")]
     Damaged(String),
     /// An operator whose output sizes cannot be determined.
-    #[error("operator {operator}: tensor '{tensor}': {reason}; use --assume-bytes to give such tensors a size")]
+    #[error(
+        "operator {operator}: tensor '{tensor}': {reason}; use --assume-bytes to give such tensors a size"
+    )]
     Unsized {
         /// Index, name and kind of the operator, or the index of the graph's input.
         operator: String,

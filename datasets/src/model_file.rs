@@ -45,8 +45,7 @@ fn fold(import: Import) -> Import {
     let (graph, count) = import.graph.folded();
     let (mut assumed, sizes) = (import.assumed, import.sizes.within(&graph));
     if count > 0 {
-        assumed
-            .push(format!("{count} operators read only constants: their outputs count as weights"));
+        assumed.push(format!("{count} operators read only constants: their outputs count as weights"));
     }
     Import { graph, assumed, sizes }
 }

@@ -23,7 +23,7 @@ impl Document {
             }
         }
         let missing = places.iter().zip(&self.buffers).filter(|(place, _)| place.is_none());
-        wrong.extend(missing.map(|(_, buffer)| format!("{} has no place", buffer.label())));
+        wrong.extend(missing.map(|(_, buffer)| format!("{} has no offset", buffer.label())));
         let placed: Vec<(usize, &Allocation)> =
             places.iter().enumerate().filter_map(|(at, place)| Some((at, (*place)?))).collect();
         for &(at, place) in &placed {

@@ -36,9 +36,9 @@ pub enum DsaErrorKind {
     #[error("unknown member '{0}'")]
     UnknownMember(String),
     /// A version this build does not know.
-    #[error("version {0} is not 1, the only one this build reads")]
+    #[error("version {0} is not supported; the only supported version is 1")]
     Version(String),
-    #[error("id {id} is that of {kind} {first} already, counted from 0")]
+    #[error("id {id} is already used by {kind} {first} (indices start at 0)")]
     DuplicateId { kind: &'static str, id: u32, first: usize },
     #[error("there is no {kind} with id {id}")]
     UnknownId { kind: &'static str, id: u32 },
@@ -62,9 +62,9 @@ pub enum DsaErrorKind {
     #[error("offset {offset} is not a multiple of the alignment {alignment}")]
     Misaligned { offset: Bytes, alignment: Bytes },
     /// A pin to a pool that the buffer may not be in.
-    #[error("it is pinned to pool {0}, which is none of its allowed pools")]
+    #[error("it is pinned to pool {0}, which is not one of its allowed pools")]
     PinnedElsewhere(String),
-    #[error("it, or a buffer colocated with it, is pinned to {0} and to {1}")]
+    #[error("it, or a buffer colocated with it, is pinned to both {0} and {1}")]
     PinnedTwice(String, String),
     #[error("a pair of buffer {0} with itself")]
     OwnPair(u32),
@@ -74,7 +74,9 @@ pub enum DsaErrorKind {
     #[error("no pool is allowed for all {0} buffers colocated with it")]
     NoCommonPool(usize),
     /// More than one pool may hold it: a choice that offsets alone cannot make.
-    #[error("pools {0} may hold it; every pool is planned on its own here, so only one may")]
+    #[error(
+        "it may lie in any of the pools {0}; pools are planned separately, so exactly one must be allowed"
+    )]
     SeveralPools(String),
     /// None of the several pools allowed is large enough.
     #[error("its {size} bytes fit into none of its pools {pools}")]
@@ -83,7 +85,7 @@ pub enum DsaErrorKind {
     #[error("the alignments of the buffers colocated with it have no common multiple below 2^64")]
     Alignment,
     /// A lifespan that the schema cannot write.
-    #[error("step {0} is above the largest the schema has, 2^63 - 1")]
+    #[error("step {0} exceeds the maximum of the schema, 2^63 - 1")]
     LateStep(u64),
     /// What a pool asks is no instance.
     #[error(transparent)]

@@ -136,7 +136,7 @@ fn pools(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec<P
         pool.reserved =
             union(ranges).into_iter().map(|(begin, end)| (Bytes::new(begin), Bytes::new(end))).collect();
         if node.optional("bank_geometry")?.is_some() {
-            notes.push(format!("pool {}: its banks are left out", pool.label()));
+            notes.push(format!("pool {}: its banks are ignored", pool.label()));
         }
         pools.push(pool);
     }
@@ -168,7 +168,7 @@ fn buffers(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec
     let nodes = problem.list("buffers")?;
     let first = first_step(&nodes)?;
     if first < 0 {
-        notes.push(format!("steps are counted from {first}, the first of the file"));
+        notes.push(format!("steps are counted from {first}, the first step in the file"));
     }
     for node in nodes {
         node.only(&["id", "name", "size", "alignment", "live_intervals", "allowed_pools"])?;
@@ -232,7 +232,7 @@ fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> 
     Lifespan::from_intervals(parts).map_err(|_| node.error(DsaErrorKind::NeverAlive))
 }
 
-/// Hints and names that the schema has no place for; true where this build wrote the file.
+/// Hints and names that the schema has no offset for; true where this build wrote the file.
 fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaError> {
     let Some(metadata) = root.optional("metadata")? else { return Ok(false) };
     let Some((_, own)) = metadata.members()?.into_iter().find(|(name, _)| *name == OWN) else {
@@ -328,7 +328,7 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
         model.only(&["reuse_penalties"])?;
         let penalties = model.list("reuse_penalties")?.len();
         if penalties > 0 {
-            notes.push(format!("{penalties} costs of reuse are left out: peaks are made least, not costs"));
+            notes.push(format!("{penalties} costs of reuse are ignored: the objective here is the peak"));
         }
     }
     let objective = problem.member("objective")?;
@@ -341,7 +341,8 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
         }
     }
     if !other.is_empty() {
-        notes.push(format!("the objective's {} is left out: peaks are made least", other.join(", ")));
+        notes
+            .push(format!("the objective's {} is ignored: the objective here is the peak", other.join(", ")));
     }
     Ok(())
 }

@@ -202,11 +202,12 @@ impl Document {
             }
         }
         if across > 0 {
-            notes.push(format!("{across} pairs of buffers in different pools mean nothing and are left out"));
+            notes
+                .push(format!("{across} pairs of buffers in different pools have no effect and are ignored"));
         }
         if beaten > 0 {
             notes.push(format!(
-                "{beaten} temporal exclusions change nothing: separations, exclusive pins or colocated buffers \
+                "{beaten} temporal exclusions have no effect: separations, exclusive pins or colocated buffers \
                  keep the two apart"
             ));
         }

@@ -185,7 +185,7 @@ impl<'m> Run<'m, '_> {
                 (_, _) if at <= carried && given[at + 1].is_alike(&result) => Ok(result.variable()),
                 (_, _) if at <= carried => {
                     self.note_growth(step, body, at + 1, &result);
-                    Err(Reason::unknown("its shape changes from trip to trip"))
+                    Err(Reason::unknown("its shape changes between iterations"))
                 }
                 (Some(shape), Some(trips)) => {
                     if !exact {

@@ -72,7 +72,7 @@ pub fn read_constant(node: &proto::Node) -> Result<Fact, Reason> {
         _ => match (&attribute.t, &attribute.sparse_tensor) {
             (Some(tensor), _) => read_tensor(tensor),
             (None, Some(sparse)) => read_sparse(sparse),
-            (None, None) => misfit(format!("{} is no value with a size", attribute.name)),
+            (None, None) => misfit(format!("{} is not a value with a size", attribute.name)),
         },
     }
 }

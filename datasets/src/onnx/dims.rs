@@ -8,7 +8,7 @@ use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Why no number so large is an extent.
-pub const TOO_LARGE: &str = "more than anybody can hold";
+pub const TOO_LARGE: &str = "it is too large";
 
 /// What options change about the inputs that a tensor depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -91,11 +91,11 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
             proto::PART_LIMIT
         )));
     }
-    let model =
-        proto::Model::decode(bytes).map_err(|why| ImportProblem::Damaged(format!("no ONNX model: {why}")))?;
+    let model = proto::Model::decode(bytes)
+        .map_err(|why| ImportProblem::Damaged(format!("not an ONNX model: {why}")))?;
     let proto::Model { opset_import, graph, functions } = model;
     let mut graph =
-        graph.ok_or_else(|| ImportProblem::Damaged("no ONNX model: it holds no graph".to_owned()))?;
+        graph.ok_or_else(|| ImportProblem::Damaged("not an ONNX model: it contains no graph".to_owned()))?;
     let opset = opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
     let opset = opset.unwrap_or(1);
     functions::inline(&mut graph, &functions, opset).map_err(ImportProblem::Damaged)?;

@@ -45,7 +45,7 @@ impl Run<'_, '_> {
         fact.element = fact.element.or(self.program.slots[tensor].declared.element);
         let strings = fact.element == Some(Element::STRING) && fact.bytes.is_none();
         let sized = match self.options.assume_bytes {
-            Some(_) if strings => Err(Reason::unknown("texts have no fixed size")),
+            Some(_) if strings => Err(Reason::unknown("strings have no fixed size")),
             _ => fact.size(self.float),
         };
         if strings && sized.is_ok() && !origin.dead {
@@ -82,7 +82,7 @@ impl Run<'_, '_> {
         {
             let (who, name) = ((origin.who)(), slot.name);
             self.contradictions.push(format!(
-                "operator {who}: tensor '{name}' is declared as {}, but is {}, which is taken",
+                "operator {who}: tensor '{name}' is declared as {}, but inferred as {}; the inferred shape is used",
                 show(declared),
                 show(shape)
             ));

@@ -33,7 +33,7 @@ pub fn gemm(call: &Call, right: usize, element: Option<Element>) -> Facts {
     let turned = |shape: &[u64], name: &str| match *shape {
         [x, y] if call.attr(name).unwrap_or(0) != 0 => Ok((y, x)),
         [x, y] => Ok((x, y)),
-        _ => misfit(format!("{} is no matrix", show(shape))),
+        _ => misfit(format!("{} is not a matrix", show(shape))),
     };
     let ((rows, k), (l, columns)) = (turned(a, "transA")?, turned(b, "transB")?);
     if k != l && !call.bounded() {

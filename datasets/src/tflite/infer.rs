@@ -28,7 +28,7 @@ pub(super) const COPIES: usize = 1 << 20;
 pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
     let name = &model.subgraphs[index].name;
     ImportProblem::Unsupported {
-        what: format!("subgraph {index} '{name}', which is run from too many places,"),
+        what: format!("subgraph {index} '{name}', which is called from too many places,"),
         reason: format!("copies of subgraphs may have {COPIES} operators and tensors together"),
     }
 }
@@ -123,10 +123,10 @@ impl<'m, 'a> Inference<'m, 'a> {
 
     pub(super) fn notes(&self) -> Vec<String> {
         let notes = [
-            self.contradictions.summary("other shapes than the file declares follow from the operators for"),
-            self.declared.summary("shapes are taken from the file for"),
-            self.bounds.summary("data decide the shapes of, and the largest is taken for"),
-            self.varying.summary("branches differ, and the larger is taken for"),
+            self.contradictions.summary("the inferred shape differs from the declared shape of"),
+            self.declared.summary("the declared shape is used for"),
+            self.bounds.summary("the shape depends on data, and the upper bound is used for"),
+            self.varying.summary("the branches differ, and the larger shape is used for"),
         ];
         notes.into_iter().flatten().collect()
     }
@@ -176,7 +176,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         if let Some(from) = self.stack.iter().position(|&outer| outer == index) {
             let cycle: Vec<String> =
                 self.stack[from..].iter().chain([&index]).map(ToString::to_string).collect();
-            let what = format!("{name}, which runs itself ({})", cycle.join(" -> "));
+            let what = format!("{name}, which calls itself ({})", cycle.join(" -> "));
             let reason = "such a program has no bounded memory".to_owned();
             return Some(ImportProblem::Unsupported { what, reason });
         }
@@ -286,7 +286,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         outcome: &mut Outcome,
     ) -> Known {
         let (key, info) = ((scope.index, output.tensor), &scope.subgraph.tensors[output.tensor]);
-        let few = || Reason::unknown("its rule tells fewer outputs");
+        let few = || Reason::unknown("its rule gives fewer outputs");
         let known = match outcome {
             Outcome::Rule(Err(reason)) => self.by_file(scope, step, output, reason),
             Outcome::Rule(Ok(made)) => match made.facts.get_mut(output.position) {
@@ -343,7 +343,7 @@ impl<'m, 'a> Inference<'m, 'a> {
             (None, None) => "and the file declares no shape for it".to_owned(),
             (Some(against), _) => format!("and the shape in the file may not hold: {against}"),
         };
-        Known::unknown(format!("{reason}, {why}; --tensor-shape {name}=AxB says its shape"), changed)
+        Known::unknown(format!("{reason}, {why}; --tensor-shape {name}=AxB gives its shape"), changed)
     }
 
     /// Remembers what contradicts the file although no option asks for it.

@@ -213,7 +213,7 @@ fn batch_matmul(op: &Operation) -> Result<Made, Reason> {
         let mut shape = op.shape(at)?.to_vec();
         let rank = shape.len();
         if rank < 2 {
-            return misfit(format!("shape {} is no matrix", show(&shape)));
+            return misfit(format!("shape {} is not a matrix", show(&shape)));
         }
         if op.options.is(field) {
             shape.swap(rank - 2, rank - 1);
@@ -243,7 +243,7 @@ fn state(op: &Operation, at: usize, extents: &[u64]) -> Result<(), Reason> {
     if op.call.input(at).is_some() && count(op.shape(at)?) != count(extents) {
         let name = op.call.names.get(at).copied().unwrap_or_default();
         return misfit(format!(
-            "state '{name}' is {}, but {} is kept from run to run",
+            "state '{name}' is {}, but {} is kept between runs",
             show(op.shape(at)?),
             show(extents)
         ));

@@ -158,7 +158,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
         .map(|(at, table)| subgraph(at, table, &buffers).map_err(damaged))
         .collect::<Result<_, _>>()?;
     if subgraphs.is_empty() {
-        return Err(damaged("there is no subgraph".to_owned()));
+        return Err(damaged("there are no subgraphs".to_owned()));
     }
     let ranked = subgraphs.iter().flat_map(|subgraph| &subgraph.tensors).any(|tensor| tensor.has_rank);
     Ok(Model { kinds: table.tables(model::OPERATOR_CODES).map(kind).collect(), subgraphs, ranked })
@@ -205,7 +205,7 @@ fn info<'a>(table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Info<'a>, String> 
     let data = match buffers.get(index as usize) {
         _ if index == 0 => &[],
         Some(&bytes) => bytes,
-        None => return Err(format!("buffer {index} is named, of which there are only {}", buffers.len())),
+        None => return Err(format!("it refers to buffer {index}, but there are only {}", buffers.len())),
     };
     let held = match (data, external) {
         ([], 0) => None,

@@ -132,7 +132,7 @@ fn by_values(op: &Operation) -> Result<Made, Reason> {
         "WHERE" => positions(op),
         "UNIQUE" => {
             let [length] = *op.ranked(0)?;
-            Ok(Made::at_most(vec![op.fact([length]); 2], "how many elements differ"))
+            Ok(Made::at_most(vec![op.fact([length]); 2], "the number of distinct elements"))
         }
         "NON_MAX_SUPPRESSION_V4" | "NON_MAX_SUPPRESSION_V5" => {
             let kept = op.fact([operators::extent(op.call.int(2)?.into(), "the number of boxes")?]);
@@ -219,7 +219,7 @@ fn reshape(op: &Operation) -> Result<Made, Reason> {
     let wanted = if vector {
         op.call.ints(1)?.to_vec()
     } else {
-        let list = op.options.list(options::NEW_SHAPE).map(widened).ok_or("it says no shape")?;
+        let list = op.options.list(options::NEW_SHAPE).map(widened).ok_or("it gives no shape")?;
         if list == [0] { Vec::new() } else { list }
     };
     Ok(op.onnx("Reshape", &[0], vec![ints("shape", wanted), int("allowzero", 1)])?.into())
@@ -291,7 +291,7 @@ fn positions(op: &Operation) -> Result<Made, Reason> {
         return op.one([found, rank]);
     }
     let most = count(shape).ok_or("there are more than 2^64 elements")?;
-    Ok(Made::at_most(vec![op.fact([most, rank])], "how many elements are not 0"))
+    Ok(Made::at_most(vec![op.fact([most, rank])], "the number of non-zero elements"))
 }
 
 /// Boxes, classes, scores and their number, all for one image.
@@ -299,10 +299,10 @@ fn detections(op: &Operation) -> Result<Made, Reason> {
     let number = |name: &str| {
         flex::int(op.custom, name)
             .and_then(|value| u64::try_from(value).ok())
-            .ok_or_else(|| Reason::unknown(format!("its options do not say {name}")))
+            .ok_or_else(|| Reason::unknown(format!("its options lack {name}")))
     };
     if op.shape(0)?.first() != Some(&1) {
-        return misfit(format!("boxes {} are not those of one image", show(op.shape(0)?)));
+        return misfit(format!("boxes {} do not belong to one image", show(op.shape(0)?)));
     }
     let (boxes, classes) = (number("max_detections")?, number("max_classes_per_detection")?);
     let kept = operators::extent(i128::from(boxes) * i128::from(classes), "the number of boxes")?;

@@ -77,7 +77,7 @@ fn element(name: &str) -> Result<Element, ImportProblem> {
     let known = || ELEMENTS.iter().filter(|element| element.bits.is_some());
     known().find(|element| element.name == name).copied().ok_or_else(|| {
         let names: Vec<&str> = known().map(|element| element.name).collect();
-        let reason = format!("no such element type; there are: {}", names.join(", "));
+        let reason = format!("no such element type; the types are: {}", names.join(", "));
         ImportProblem::option(format!("--element {name}"), reason)
     })
 }

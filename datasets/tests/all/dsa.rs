@@ -115,7 +115,7 @@ fn steps_before_nought_are_counted_from_the_first() {
     value["problem"]["buffers"][2]["live_intervals"] = json!([{ "lower": i64::MIN, "upper": -1 }]);
     value["problem"]["buffers"][0]["live_intervals"] = json!([{ "lower": 0, "upper": i64::MAX }]);
     let document = read(&value).unwrap();
-    assert_eq!(document.notes(), ["steps are counted from -9223372036854775808, the first of the file"]);
+    assert_eq!(document.notes(), ["steps are counted from -9223372036854775808, the first step in the file"]);
     let hull = |at: usize| document.buffers()[at].lifespan.hull();
     assert_eq!((hull(2).lower.get(), hull(2).upper.get()), (0, (1 << 63) - 1));
     assert_eq!((hull(0).lower.get(), hull(0).upper.get()), (1 << 63, u64::MAX));
@@ -166,7 +166,7 @@ fn wrong_allocations_are_told() {
     assert!(with((10, 7, 60), (11, 7, 28)).contains("[60, 68) lies beyond the capacity 64"));
     assert!(with((10, 3, 60), (11, 7, 28)).contains("pool 3 'Mat' is none of its own"));
     assert!(with((10, 7, 10), (11, 7, 28)).contains("offset 10 is not a multiple of 4"));
-    assert!(wrong(&rest).contains("buffer 10 'b10' has no place"));
+    assert!(wrong(&rest).contains("buffer 10 'b10' has no offset"));
     assert!(wrong(&[(13, 7, 20), (13, 7, 20), (9, 7, 0)]).contains("pinned to offset 16 of pool 7 'Vec'"));
 }
 
@@ -254,7 +254,7 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/constraints/pinned_allocations/0/pool",
             json!(3),
-            "it is pinned to pool 3 'Mat', which is none of its allowed pools",
+            "it is pinned to pool 3 'Mat', which is not one of its allowed pools",
         ),
         (
             "/problem/constraints/pinned_allocations/0/pool",
@@ -356,8 +356,8 @@ fn what_no_offset_problem_knows_is_noted() {
         .unwrap()
         .push(json!({ "first": 10, "second": 12 }));
     let document = read(&value).unwrap();
-    assert!(document.notes()[0].contains("1 costs of reuse are left out"));
-    assert!(document.notes()[1].contains("the objective's reuse_cost is left out"));
+    assert!(document.notes()[0].contains("1 costs of reuse are ignored"));
+    assert!(document.notes()[1].contains("the objective's reuse_cost is ignored"));
     assert!(
         document.split().unwrap().notes[0].contains("1 pairs of buffers in different pools mean nothing")
     );

@@ -131,7 +131,11 @@ fn branches_are_planned_by_scheme() {
     scratch.plimsoll(&["verify", "s.csv", "l.csv"]).exits(0);
     scratch.plimsoll(&["plan", "b.json", "--runs", "0"]).exits(2);
     let refused = scratch.plimsoll(&["plan", "b.json", "--batch", "2"]).exits(2);
-    assert!(refused.stderr.contains("b.json: --batch 2: graph files take no import options"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("b.json: --batch 2: graph files take no import options"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
