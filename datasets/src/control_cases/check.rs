@@ -1,4 +1,4 @@
-//! The numbers of the cases from the definitions: points of the program, what is alive there, every layout.
+//! Checks the optima of the cases from their definitions: points of the program, live tensors, every layout.
 
 use super::{CONTROL_CASES, ControlCase};
 use crate::brute::optimum_up_to;
@@ -13,7 +13,7 @@ struct Point {
     next: Vec<usize>,
 }
 
-/// The points of a program and which may follow which.
+/// The points of a program and their successors.
 struct Program<'a> {
     graph: &'a Graph,
     points: Vec<Point>,
@@ -30,10 +30,10 @@ impl Program<'_> {
         at
     }
 
-    /// A region: its first point, and its last.
+    /// Adds a region and returns its first and last point.
     fn region(&mut self, after: &[usize], region: RegionId, flow: Option<(&Flow, usize)>) -> (usize, usize) {
         let list = self.graph.region(region).clone();
-        // What the state of a loop is, is written elsewhere.
+        // The state of a loop is written elsewhere.
         let elsewhere = |id: &TensorId| {
             let begin = flow.map(|(_, at)| Moment::Begin(at));
             flow.is_some_and(|(flow, _)| flow.handovers.iter().any(|h| h.to == *id && Some(h.when) != begin))
@@ -74,7 +74,7 @@ impl Program<'_> {
                 Control::Branch if at == 0 => ends = vec![end],
                 Control::Branch => ends.push(end),
                 Control::Call => ends = vec![end],
-                // A condition comes first and last; a body without one may not run at all.
+                // The condition runs first and last; a loop without a condition may run its body zero times.
                 Control::Loop if operator.regions.len() == 1 => {
                     self.points[end].next.push(first);
                     ends.push(end);
@@ -91,8 +91,8 @@ impl Program<'_> {
         exit
     }
 
-    /// The tensors that are live at each point: those that it reads and writes, and those that are read later
-    /// before they are written again.
+    /// The tensors live at each point: those read or written there, and those read later before they are
+    /// overwritten.
     fn alive(&self) -> Vec<BTreeSet<TensorId>> {
         let mut needed: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.points.len()];
         let after = |needed: &[BTreeSet<TensorId>], at: usize| -> BTreeSet<TensorId> {
@@ -127,15 +127,15 @@ impl Program<'_> {
     }
 }
 
-/// What is alive where branches exclude each other.
+/// Live tensors if branches are mutually exclusive.
 fn exclusive(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
     program.alive()
 }
 
-/// What is alive where all regions run one after the other, everything held from the first to the last point
-/// at which it is touched.
+/// Live tensors if all regions run sequentially and every tensor is live from the first to the last point
+/// that uses it.
 fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
@@ -150,7 +150,7 @@ fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     (0..program.points.len()).map(|at| held(at).collect()).collect()
 }
 
-/// Two tensors conflict where both are alive at a point. The instance, and the most bytes alive at one.
+/// Returns the instance in which tensors conflict if both are live at a point, and the peak live bytes.
 fn instance(graph: &Graph, alive: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     let tensors: BTreeSet<TensorId> = alive.iter().flatten().copied().collect();
     let number: BTreeMap<TensorId, usize> = tensors.iter().enumerate().map(|(at, &id)| (id, at)).collect();
@@ -168,7 +168,7 @@ fn instance(graph: &Graph, alive: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     (Instance::from_conflicts(graph.name(), buffers, edges).unwrap(), most.unwrap())
 }
 
-/// The least arena, proved by trying every layout.
+/// The least arena, proved by enumeration of all layouts.
 fn least(instance: &Instance, bound: u64) -> u64 {
     (bound..=instance.total_size().get()).find(|&limit| optimum_up_to(instance, limit).is_some()).unwrap()
 }
