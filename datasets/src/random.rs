@@ -40,7 +40,7 @@ pub enum SizeLaw {
 /// Distribution of lifespans. Except for `Stack`, a buffer starts uniformly wherever it fits into `steps`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LifeLaw {
-    /// Every duration from 1 to `max_duration` is as likely.
+    /// Durations uniform from 1 to `max_duration`.
     Uniform {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,

@@ -41,8 +41,7 @@ pub(super) fn block_fills_no_holes() -> Graph {
     s.finish(&[f])
 }
 
-/// Both branches read `x`. It is the first operator of the larger branch that does so, and `wide` may take
-/// its place.
+/// Both branches read `x`. The larger branch reads it in its first operator, so `wide` may take its place.
 ///
 /// Eight bytes are needed for `x` and `t`, or `t` and `wide`, and are enough: t 6, wide 0, s 6. Planned
 /// separately, the branch has a peak of 8 too, beside `go`, `x` and `y`: 8 + 1 + 6 + 2 = 17.
