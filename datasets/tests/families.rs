@@ -185,7 +185,7 @@ fn large_exchanges_above_the_load_are_given_up() {
     }
 }
 
-/// The most memory this process ever held, bytes; none where the system does not say.
+/// Peak memory of this process, bytes; `None` if the system does not report it.
 fn high_water_mark() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;

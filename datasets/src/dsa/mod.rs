@@ -9,7 +9,7 @@
 //! | `problem.buffers[]` | `id`, `name`, `size` and `alignment` in bytes, `live_intervals[]` (`lower`, `upper`, half-open, steps; of size 0 also none), `allowed_pools[]` |
 //! | `problem.constraints.colocations[]` | `first`, `second`: same pool and offset |
 //! | `problem.constraints.separations[]` | `first`, `second`: no common address, whatever the lifespans |
-//! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses although both are alive |
+//! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses although both are live |
 //! | `problem.constraints.pinned_allocations[]` | `buffer`, `pool`, `offset`, `exclusive_for_all_time` (default false) |
 //! | `problem.objective` | ordered metrics; here every pool's peak is made least, which makes `total_peak` and `max_peak` least |
 //!

@@ -1,24 +1,24 @@
-//! Instances like the challenging ones of google/minimalloc.
+//! Instances similar to the challenging ones of google/minimalloc.
 //!
-//! Measured on A to K, which a layout of 2^20 bytes is known for each:
+//! Measured on A to K, each of which has a known layout of 2^20 bytes:
 //!
 //! - Sizes are multiples of 1024 bytes and steps of 1024 steps; there are 1024 of the latter. 154 to 454
 //!   buffers, most of which end where others begin.
 //! - A to E and I to K (*all magnitudes*): a tenth of the buffers lives for at most 4 to 33 units of time,
 //!   the middle one for 23 to 234, some for all of it; sizes run from 1 to 207 or 861 KiB, the middle one 17
-//!   to 86. 18 to 78 are alive on average, 3 to 46 % live for more than a quarter of the time, large ones
+//!   to 86. 18 to 78 are live on average, 3 to 46 % live for more than a quarter of the time, large ones
 //!   briefly and small ones for long. The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps
 //!   reach.
 //! - F, G and H (*bricks*): durations of 11 to 57 units and sizes of 30 to 119 KiB, the middle ones 31 and
-//!   65, 11 alive on average. The load grows from nothing to its peak after two thirds of the time, which 8
+//!   65, 11 live on average. The load grows from nothing to its peak after two thirds of the time, which 8
 //!   to 17 % of the steps reach, and lies at about 85 % from there on.
 //!
-//! The family is made the other way round, from a layout, so that the capacity of 2^20 bytes is always
-//! enough:
+//! The family is built in reverse, from a layout, so that the capacity of 2^20 bytes always suffices:
+//!
 //!
 //! - *All magnitudes*: again and again the largest of three random pieces of a full square is cut anywhere,
 //!   along time with the probability `cuts`, or into a pinwheel. For each hundred buffers to come there are
-//!   `holes` pieces too many, which are left out at random.
+//!   `holes` surplus pieces, which are omitted at random.
 //! - *Bricks*: the largest piece of a full rectangle is cut near the middle, or into a pinwheel, until there
 //!   are two thirds more than wanted, of 31 x 65 units on average. They are left out with a probability that
 //!   falls from one to 15 % until two thirds of the time.
@@ -27,7 +27,7 @@
 //! K, and 15 to 30 % on six seeds of either law; `search` needs 300 to five million nodes there, and 500 to
 //! thirty million here, most of the latter for law 0.
 //!
-//! Of `full` percent of the steps in a row no piece is left out, so the load, the capacity and the optimum
+//! Of `full` percent of the steps (consecutive steps) no piece is omitted, so the load, the capacity and the optimum
 //! are one. With more buffers time grows, so that about as many are live at once. O(n log n).
 
 use crate::error::GenerateError;
@@ -115,7 +115,7 @@ fn thinned(
     rng: &mut Xoshiro256PlusPlus,
 ) -> Vec<Rectangle> {
     let stretch = (width * full / 100).max(1);
-    // Where fewer are left out later, the stretch lies there.
+    // The run of full steps lies where fewer are omitted later.
     let first = if left_out(0) > left_out(width) { width * 2 / 3 } else { 0 };
     let from = rng.random_range(first.min(width - stretch)..=width - stretch);
     let mut pieces = cut(count, rng);
@@ -123,7 +123,7 @@ fn thinned(
     let mut spare: Vec<usize> = (0..pieces.len()).filter(|&at| spare(&pieces[at])).collect();
     let surplus = (count - buffers) as usize;
     if surplus > spare.len() {
-        // Nearly all are needed where the load is full: then nothing is left out at all.
+        // If the full run needs nearly all pieces, none is omitted.
         return cut(buffers, rng);
     }
     // Those drawn by their place come first, both parts in random order.

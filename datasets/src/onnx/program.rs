@@ -1,4 +1,4 @@
-//! Names resolved: who makes and reads which tensor, in the graph and in the bodies of its operators.
+//! Name resolution: producers and consumers of tensors, in the graph and in the bodies of its operators.
 
 use super::constants::{read_constant, read_sparse, read_tensor};
 use super::dims::{Change, Dims, TOO_LARGE, by_name};
@@ -12,12 +12,12 @@ use plimsoll_model::topological;
 use std::collections::{HashMap, HashSet};
 use strsim::levenshtein;
 
-/// A tensor: what the file says of it, and what is found out.
+/// A tensor with its declaration and its inferred facts.
 pub struct Slot<'m> {
     pub name: &'m str,
     pub role: Role,
     pub fact: Fact,
-    /// What the file says, for where nothing else is known.
+    /// The declaration in the file, used if inference fails.
     pub declared: Fact,
     /// True where the file's shape names a dimension that an option gives a value.
     pub named: bool,

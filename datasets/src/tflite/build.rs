@@ -29,7 +29,7 @@ pub(super) struct Conversion<'m, 'a> {
     /// Variables, and constants without a byte, by subgraph and index: copies share them.
     kept: HashMap<(usize, usize), TensorId>,
     assumed: Vec<String>,
-    /// Tensors of used subgraphs that nothing makes or reads.
+    /// Tensors of used subgraphs that no operator produces or consumes.
     idle: usize,
     sources: SizeSources,
     /// Scratch of operators, by subgraph and index: how many operators name it.
@@ -138,8 +138,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Keeps variables that nothing makes or reads, if they have a size: the runtime holds them from run to
-    /// run.
+    /// Keeps variables that no operator produces or consumes, if they have a size: the runtime keeps them
+    /// between runs.
     fn variables(&mut self, scope: &mut Scope) -> Result<(), ImportProblem> {
         let who = format!("a variable of subgraph {}", scope.index);
         for (at, info) in self.model.subgraphs[scope.index].tensors.iter().enumerate() {
@@ -410,7 +410,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok((Measured { bytes, element: None, shape: None }, Source::Assumed))
     }
 
-    /// Operands of an operator of unknown kind that nobody makes: memory it works in.
+    /// Operands of a custom operator that no operator produces: scratch memory.
     fn scratch(&self, scope: &Scope, step: &Step) -> Vec<i32> {
         let infos = &self.model.subgraphs[scope.index].tensors;
         let loose = |tensor: i32| {
@@ -457,7 +457,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         }
     }
 
-    /// What was left out, and what did not follow the batch.
+    /// Notes about skipped tensors and about those that ignore the batch.
     fn note_rest(&mut self) {
         for (&(subgraph, at), &operators) in &self.scratch {
             let name = self.model.subgraphs[subgraph].tensors[at].named(at);

@@ -1,4 +1,4 @@
-//! Operators that run subgraphs: what they hand to them, and what comes back.
+//! Operators that run subgraphs: their arguments and results.
 
 use super::infer::{Inference, Inferred, Outcome, Scope};
 use super::known::Known;

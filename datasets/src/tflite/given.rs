@@ -21,7 +21,7 @@ impl Given {
     /// Takes them from the options.
     ///
     /// # Errors
-    /// Names that the model has not, shapes of another rank, numbers that nobody can hold.
+    /// Unknown names, shapes of another rank, and numbers that are too large.
     pub(super) fn new(model: &Model, options: &ImportOptions) -> Result<Self, ImportProblem> {
         if let Some((name, value)) = options.dims.first_key_value() {
             let reason = "TFLite files do not name dimensions; use --batch, --input-shape or --dim-default";

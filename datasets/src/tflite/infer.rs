@@ -1,12 +1,15 @@
-//! A forward pass over subgraphs: the shape of every tensor, and what it rests on.
+//! A forward pass over subgraphs: the shape of every tensor, and the source of that shape.
 //!
-//! Inputs have the shapes of the file or of the options, constants those of the file; everything else follows
-//! from operators, in the order of the file. A subgraph is gone through for every operator that runs it, with
-//! what that operator hands to it; the last result is kept, for copies are mostly given the same.
+//! Inputs have the shapes of the file or of the options, constants those of the file. All others are inferred
+//! from
+//! operators, in the order of the file. A subgraph is processed for every operator that runs it, with that
+//! operator's
+//! arguments; the last result is cached, because most copies have the same arguments.
 //!
-//! Where no rule tells a shape, the file's counts, but only if no option has changed anything that the
-//! operator depends on, and what it reads has the shapes that the file declares. Otherwise the shape is
-//! unknown, and the reason is kept.
+//! If no rule gives a shape, the declared one is used. That requires that no option has changed anything that
+//! the
+//! operator depends on, and that its inputs have their declared shapes. Otherwise the shape is unknown, with
+//! a reason.
 
 use super::given::Given;
 use super::known::Known;
@@ -38,11 +41,11 @@ pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
 pub(super) struct Inferred {
     /// Tensors that are used, by index.
     pub tensors: Vec<Option<Known>>,
-    /// By position of an operator: the subgraphs it runs, in order, absent ones left out.
+    /// By position of an operator: the subgraphs it runs, in order, absent ones skipped.
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
 }
 
-/// Lines of one kind, the first of which are told.
+/// Notes of one kind, the first of which are reported.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     seen: BTreeSet<(usize, usize)>,
@@ -366,7 +369,7 @@ impl<'m, 'a> Inference<'m, 'a> {
 
 pub(super) enum Outcome {
     Rule(Result<Made, Reason>),
-    /// What the subgraphs it runs hand back.
+    /// Results of the subgraphs that it runs.
     Carried(Vec<Known>),
 }
 
@@ -398,7 +401,7 @@ pub(super) struct Scope<'m, 'a> {
     pub subgraph: &'m Subgraph<'a>,
     pub tensors: Vec<Option<Known>>,
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
-    /// Constants whose values nobody has asked for.
+    /// Constants whose values are not requested.
     blind: Vec<bool>,
 }
 
@@ -414,7 +417,7 @@ impl<'m, 'a> Scope<'m, 'a> {
         usize::try_from(tensor).ok().filter(|&at| at < self.tensors.len())
     }
 
-    /// What the rule of an operator says.
+    /// The result of an operator's rule.
     pub(super) fn plain(&self, step: &Step<'a>, kind: &str, builtin: bool) -> Result<Made, Reason> {
         let tensors = || step.inputs.iter().map(|tensor| self.place(tensor));
         let fact = |at: Option<usize>| self.tensors[at?].as_ref().map(|known| &known.fact);
@@ -459,7 +462,7 @@ impl<'m, 'a> Scope<'m, 'a> {
     }
 }
 
-/// A fact with the type that the file says.
+/// A fact with the declared type.
 fn retyped(fact: Fact, element: Option<Element>) -> Fact {
     if fact.element == element {
         return fact;

@@ -102,7 +102,7 @@ fn conv_3d(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// An input says the shape, over which the windows must stand at as many places as the data have.
+/// An input gives the shape; its number of window positions must match the data.
 fn transposed(op: &Operation) -> Result<Made, Reason> {
     let (shape, weights, input) = (op.extents(0)?, op.shape(1)?, op.shape(2)?);
     if shape.len() != input.len() || weights.len() != input.len() || shape.first() != input.first() {
@@ -291,7 +291,7 @@ fn both_rnn(op: &Operation) -> Result<Made, Reason> {
     both(op, options::RNN_MERGE, outer, forward, backward)
 }
 
-/// Outputs of both directions, one after the other in one tensor or in two.
+/// Outputs of both directions, concatenated in one tensor or in two tensors.
 fn both(op: &Operation, merge: Field, outer: &[u64], forward: u64, backward: u64) -> Result<Made, Reason> {
     let width = |units: u64| [outer, &[units]].concat();
     if op.options.is(merge) {

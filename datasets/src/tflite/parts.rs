@@ -103,7 +103,7 @@ fn gather(op: &Operation) -> Result<Made, Reason> {
     op.one([&data[..along], &indices[batch..], &data[along + 1..]].concat())
 }
 
-/// A row of a table for each index; a lookup also says which were found.
+/// A row of a table for each index; a lookup also returns which ones were found.
 fn rows(op: &Operation, table: usize) -> Result<Made, Reason> {
     let ([number], table) = (op.ranked(0)?, op.shape(table)?);
     let row = table.get(1..).ok_or("the table is a scalar")?;
@@ -250,7 +250,7 @@ fn cut(op: &Operation, at: usize, length: u64) -> Result<Cut, Reason> {
     })
 }
 
-/// As many rows as the last identifier says. Identifiers start at 0 and grow by 1 at most.
+/// The last identifier gives the number of rows. Identifiers start at 0 and grow by at most 1.
 fn segments(op: &Operation) -> Result<Made, Reason> {
     let (row, [ids]) = (op.shape(0)?.get(1..).ok_or("the data are a scalar")?, op.ranked(1)?);
     let Some(Value::Ints(list)) = op.call.value(1) else {
@@ -260,7 +260,7 @@ fn segments(op: &Operation) -> Result<Made, Reason> {
     op.one([&[extent(i128::from(last) + 1, "the number of segments")?], row].concat())
 }
 
-/// As many rows as an input says; identifiers take the place of leading dimensions.
+/// An input gives the number of rows; identifiers take the place of leading dimensions.
 fn unsorted_segments(op: &Operation) -> Result<Made, Reason> {
     let (data, ids) = (op.shape(0)?, op.shape(1)?);
     let Some(row) = data.get(ids.len()..) else {

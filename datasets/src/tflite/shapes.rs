@@ -1,8 +1,9 @@
-//! Shapes of what operators make, as the kernels of the interpreter resize their outputs.
+//! Output shapes of operators, as the kernels of the interpreter resize their outputs.
 //!
-//! Where an operator means what one of ONNX does, the rule of [`operators`] is asked, in its vocabulary; what
-//! is left is here and in the modules next to this one. Types are not inferred: the file says them, and the
-//! interpreter believes it.
+//! If an operator has an equivalent in ONNX, the rule of [`operators`] applies, in ONNX's vocabulary. The
+//! remaining
+//! rules are here and in the neighbouring modules. Types are not inferred: the interpreter uses the declared
+//! ones.
 //!
 //! Source: `Prepare` and `Eval` of the kernels in `TFLite` (`tflite/kernels/*.cc`, 2025).
 
@@ -119,7 +120,7 @@ pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
     })
 }
 
-/// Operators whose inputs say how large their outputs are.
+/// Operators whose inputs give the sizes of their outputs.
 fn by_values(op: &Operation) -> Result<Made, Reason> {
     match op.call.kind {
         "RANDOM_STANDARD_NORMAL" | "RANDOM_UNIFORM" => op.one(op.extents(0)?),
@@ -210,8 +211,8 @@ fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![op.fact([*a.max(b)]).with(value)].into())
 }
 
-/// To the shape that a vector gives, else one of the options; 0 is an extent like others. Files of old say
-/// `[0]` of a scalar.
+/// To the shape given by a vector, else by the options; 0 is an ordinary extent. Old files write `[0]` for a
+/// scalar.
 fn reshape(op: &Operation) -> Result<Made, Reason> {
     let vector = op.call.input(1).is_some_and(|fact| {
         fact.element == Some(Element::INT32) && fact.shape.as_ref().is_none_or(|shape| shape.len() == 1)
@@ -225,7 +226,7 @@ fn reshape(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx("Reshape", &[0], vec![ints("shape", wanted), int("allowzero", 1)])?.into())
 }
 
-/// To a shape that an input gives; indices say where the updates go.
+/// To a shape that an input gives; indices give the positions of the updates.
 fn scatter_nd(op: &Operation) -> Result<Made, Reason> {
     let (indices, updates, shape) = (op.shape(0)?, op.shape(1)?, op.extents(2)?);
     let part = indices.split_last().and_then(|(&last, outer)| {

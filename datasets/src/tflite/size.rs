@@ -18,7 +18,7 @@ pub(super) enum Trouble {
     Damaged(String),
 }
 
-/// What options say of the types of elements.
+/// Element types given by options.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     element: Option<Element>,
@@ -55,7 +55,7 @@ impl Sizes {
         let dense = packed(own).ok_or_else(too_large)?;
         let data = info.data.map(|data| data.len() as u64);
         let bytes = match data {
-            // The file says what is stored; another element type changes it in proportion.
+            // The file gives the stored bytes; another element type scales them.
             Some(data) if info.sparse => {
                 let (from, to) = (own.bits.unwrap_or(1), element.bits.unwrap_or(1));
                 u64::try_from((u128::from(data) * u128::from(to)).div_ceil(u128::from(from)))

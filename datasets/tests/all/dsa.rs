@@ -273,7 +273,7 @@ fn slips_are_refused_with_file_and_item() {
 fn pins_that_contradict_are_infeasible_and_not_bad_input() {
     let mut document = example();
     let pins = at(&mut document, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
-    // Buffers 10 and 13 are alive at step 1.
+    // Buffers 10 and 13 are live at step 1.
     pins.push(json!({ "buffer": 10, "pool": 7, "offset": 12 }));
     let instance = split(&document).unwrap().pools.remove(0).instance;
     let bound = instance.contradiction().unwrap();
@@ -329,13 +329,13 @@ fn colocated_buffers_are_one() {
     let told = |value: &Value| split(value).unwrap_err();
     assert!(told(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
     assert!(told(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
-    // Buffer 13 is pinned and alive in the gap of 10: the union has no gap, the size is that of 10.
+    // Buffer 13 is pinned and live in the gap of 10: the union has no gap, the size is that of 10.
     let merged = split(&colocated(13, 10)).unwrap();
     assert_eq!(merged.pools[0].members, [vec![0, 3], vec![1], vec![]]);
     let buffer = &merged.pools[0].instance.buffers()[0];
     assert_eq!((buffer.size().get(), buffer.fixed()), (8, Some(Bytes::new(16))));
     assert!(!buffer.lifespan().has_gaps());
-    // The exclusion of 13 and 11 stands only because 10 and 11 are never alive together; but they are
+    // The exclusion of 13 and 11 stands only because 10 and 11 are never simultaneously live; but they are
     // separated.
     assert!(merged.pools[0].instance.exclusions().is_empty());
     assert!(merged.notes[0].contains("1 temporal exclusions change nothing"), "{:?}", merged.notes);
@@ -506,7 +506,7 @@ fn random_document(rng: &mut rand::rngs::Xoshiro256PlusPlus) -> Value {
             "objective": { "aggregation": "lexicographic", "terms": [] } } })
 }
 
-/// Every buffer at the lowest address that fits, on the ground or on top of another, one after the other.
+/// Places one buffer at a time at the lowest address that fits, at 0 or on top of another buffer.
 fn first_fit(instance: &Instance) -> Layout {
     let fixed = |id| instance.buffer(id).fixed().map(Bytes::get);
     let mut offsets: Vec<Option<u64>> = instance.ids().map(fixed).collect();

@@ -1,4 +1,4 @@
-//! ONNX models against what an independent reader says of them (`scripts/reference/onnx_facts.py`).
+//! ONNX models compared with an independent reader (`scripts/reference/onnx_facts.py`).
 
 use plimsoll_datasets::{CORPORA_VARIABLE, Import, ImportOptions, import_file};
 use plimsoll_model::graph::{Graph, Role, Tensor};

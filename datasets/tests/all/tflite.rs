@@ -53,7 +53,7 @@ fn subgraph(
     SubgraphSpec { name: name.to_owned(), tensors, inputs, outputs, operators }
 }
 
-/// x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out, with room for a batch.
+/// x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out, with a batch dimension.
 fn chain() -> ModelSpec {
     let tensors = vec![
         tensor("x", INT8, &[1, 6, 6, 3]).signed(&[-1, 6, 6, 3]),
@@ -564,7 +564,7 @@ fn folder() -> Option<PathBuf> {
     folder.map(|folder| Path::new(&folder).join("tflite")).filter(|folder| folder.is_dir())
 }
 
-/// What `scripts/reference/tflite_facts.py` says of a model, from a graph.
+/// The facts that `scripts/reference/tflite_facts.py` prints for a model, from a graph.
 fn facts(graph: &Graph) -> Value {
     const LAYERS: &[&str] =
         &["CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"];

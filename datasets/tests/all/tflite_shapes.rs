@@ -1,4 +1,4 @@
-//! Shapes of `TFLite` models: one rule after the other, then what the file says where no rule tells.
+//! Shapes of `TFLite` models: one rule at a time, then declared shapes where no rule applies.
 //!
 //! Expected shapes are those that the interpreter (`ai-edge-litert` 2.3.0) gives these files, where it runs
 //! them.
@@ -252,7 +252,7 @@ fn strided_slices() {
     // An ellipsis, a new dimension.
     cut(&[(2, 1)], [&[4, 5, 6], &[0, 1], &[0, 3], &[1, 1]], &[4, 5, 2]);
     cut(&[(3, 1), (1, 2)], [&[5, 7], &[0, 2], &[0, 0], &[1, 1]], &[1, 3, 7]);
-    // Where the index is not known, the dimension is gone all the same.
+    // Where the index is not known, the dimension disappears nevertheless.
     let inputs = [Data(&[5, 7]), Ints(&[1]), Ints(&[1]), Vector(&[1])];
     makes(45, Some((32, &[(4, 1)])), &inputs, &[&[7]]);
 }
@@ -282,7 +282,7 @@ fn elements_and_sums() {
     makes(96, None, &[Number(3), Number(18), Number(4)], &[&[4]]);
 }
 
-/// With these operators one after the other: names, kinds, options, operands; the last tensor is the output.
+/// With a chain of these operators: names, kinds, options, operands; the last tensor is the output.
 fn body(tensors: Vec<TensorSpec>, inputs: &[i32], operators: Vec<OperatorSpec>) -> ModelSpec {
     let last = tensors.len() as i32 - 1;
     model(vec![subgraph(tensors, inputs, &[last], operators)])
@@ -405,7 +405,7 @@ fn a_missing_shape_is_inferred_or_refused() {
     let import = read(&file, &given).unwrap();
     assert_eq!(shapes(&import.graph, "y"), [[2, 3]]);
     assert_eq!(import.graph.bytes(Role::Output), Bytes::new(20));
-    // A scalar, where the file says so.
+    // A scalar, if the file declares one.
     file.subgraphs[0].tensors[2].ranked = true;
     assert_eq!(plain(&file).graph.bytes(Role::Output), Bytes::new(4));
     // Dimensions of inputs that the file leaves open.
@@ -663,7 +663,7 @@ fn variables_are_states_as_large_as_what_is_assigned() {
     // A handle is a number.
     let handle = graph.tensors().iter().find(|tensor| tensor.name == "handle").unwrap();
     assert_eq!(handle.bytes.get(), 4);
-    // Nothing assigned before it is read: the file says nothing either.
+    // Nothing is assigned before the read, and the file declares no shape either.
     let mut early = streams(&[1, 3]);
     early.subgraphs[0].operators.remove(0);
     let error = read(&early, &ImportOptions::default()).unwrap_err();

@@ -117,7 +117,7 @@ fn what_nobody_can_size_is_named() {
             "operator 2 'y' (Relu): tensor 'y' takes 100 bytes: the shape of input 'm' is not known"
         ]
     );
-    // What the file says is as good.
+    // A declared shape is sufficient.
     let mut told = unknown();
     told.value_info = vec![info("m", "7")];
     assert_eq!(shown(&super::import(told), "y"), "float32:7");

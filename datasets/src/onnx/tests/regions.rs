@@ -77,7 +77,7 @@ fn a_branch_that_cannot_run_takes_no_part() {
     );
 }
 
-/// Stacks `x + i` for as many trips as `trips` says.
+/// Stacks `x + i` for `trips` iterations.
 fn looping(trips: i64, condition: &str) -> Graph {
     let nodes = [
         node("Add", "carried outer", "next", []),
@@ -134,7 +134,7 @@ fn a_loop_that_changes_a_shape_has_no_size() {
     );
 }
 
-/// Where nobody reads what a loop has grown in the end, it has a size, but not the right one.
+/// An unread final value of a growing loop-carried tensor has a size, but not the right one.
 #[test]
 fn a_loop_that_grows_inside_is_an_assumption() {
     let nodes = [
