@@ -1,16 +1,14 @@
 //! Instances whose optimum tends to lie above the load.
 //!
 //! Every step has exactly `bytes` live bytes. Whenever buffers are freed, their bytes are divided at random
-//! among
-//! new buffers. A layout at the load leaves no byte idle, so the holes of the freed buffers must exactly fit
-//! their successors: two buffers freed for one successor must be adjacent, and so on. These adjacency
-//! constraints soon contradict each other. The load, every clique of a common step and all area bounds miss
-//! the contradiction.
+//! among new buffers. A layout at the load leaves no byte idle, so the holes of the freed buffers must
+//! exactly fit their successors: two buffers freed for one successor must be adjacent, and so on. These
+//! adjacency constraints soon contradict each other. The load, every clique of a common step and all area
+//! bounds miss the contradiction.
 //!
 //! Because no byte is idle, a layout at the load is, at every step, an order of the live buffers from bottom
-//! to
-//! top. [`hard_above_load`] follows all orders through time. If none remains, the optimum is proved to exceed
-//! the load by at least one unit, since all sizes are multiples of a unit.
+//! to top. [`hard_above_load`] follows all orders through time. If none remains, the optimum is proved to
+//! exceed the load by at least one unit, since all sizes are multiples of a unit.
 //!
 //! ```text
 //!  ┌───┐
@@ -42,8 +40,7 @@ pub struct AboveLoadParams {
     /// All sizes are multiples of this, bytes, at least 1.
     pub unit: u64,
     /// Maximum number of buffers freed together, and of their successors; at least 3. With three, constraints
-    /// reach far
-    /// back in time; with many, the sums of their sizes must match.
+    /// reach far back in time; with many, the sums of their sizes must match.
     pub turnover: u64,
 }
 
@@ -78,12 +75,10 @@ pub struct AboveLoad {
 }
 
 /// Generates an instance with a flat load whose optimum tends to exceed the load, more often with more
-/// buffers. The same
-/// parameters and seed give the same instance.
+/// buffers. The same parameters and seed give the same instance.
 ///
 /// Generation takes O(n alive); the proof keeps at most [`ORDERS`] orders at a time. With more than about
-/// eight
-/// live buffers, the proof starts where fewer are live, and is abandoned if that does not help.
+/// eight live buffers, the proof starts where fewer are live, and is abandoned if that does not help.
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -100,9 +95,8 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 }
 
 /// Like [`hard_above_load`], but the contradiction comes late. Every exchange of buffers except the last is
-/// drawn
-/// again until a layout at the load survives it, and the last until none does. No short interval of time then
-/// shows that the optimum exceeds the load; a proof must cover many exchanges.
+/// drawn again until a layout at the load survives it, and the last until none does. No short interval of
+/// time then shows that the optimum exceeds the load; a proof must cover many exchanges.
 ///
 /// O(n alive + n draws orders) for at most [`ORDERS`] orders and [`DRAWS`] draws per exchange. With more than
 /// seven live buffers there are too many orders to follow, and the result is that of [`hard_above_load`].
@@ -151,8 +145,7 @@ fn finished(
 }
 
 /// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order, and whether it is proved
-/// that
-/// no layout at the load exists.
+/// that no layout at the load exists.
 pub(crate) fn above_load_rows(
     params: AboveLoadParams,
     late: bool,
@@ -230,13 +223,11 @@ impl Lives {
 pub const ORDERS: usize = 50_000;
 
 /// Maximum number of search steps without a result. If many buffers are exchanged together, nearly all ways
-/// to
-/// fill the holes fail.
+/// to fill the holes fail.
 const VAIN: u64 = 1 << 12;
 
 /// Whether it is proved that no layout without an idle byte exists. The orders are followed from the first
-/// step or,
-/// if there are too many, from a later step; ignoring earlier steps is a relaxation.
+/// step or, if there are too many, from a later step; ignoring earlier steps is a relaxation.
 fn is_above_load(made: &[(u64, Interval)]) -> bool {
     match fits_at_load(made) {
         Some(fits) => !fits,
@@ -270,8 +261,7 @@ fn alive_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
 }
 
 /// Whether buffers with a flat load, in order of birth, have a layout without an idle byte. `None` if too
-/// many
-/// orders had to be followed.
+/// many orders had to be followed.
 fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     let first = made.partition_point(|&(_, life)| life.lower == made[0].1.lower);
     // Every order is allowed at the first step; mirror images count as one.
@@ -293,8 +283,7 @@ fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
 }
 
 /// Returns the orders at a step, bottom to top, that continue earlier orders; mirror images count as one.
-/// `None` if
-/// there are too many or the search takes too long.
+/// `None` if there are too many or the search takes too long.
 fn next_orders(
     made: &[(u64, Interval)],
     step: u64,
@@ -354,8 +343,7 @@ struct Filling<'a> {
 
 impl Filling<'_> {
     /// Fills the slots, of which the first has `used` bytes filled at its bottom. Stops soon after the limit
-    /// of orders
-    /// or of vain steps is exceeded.
+    /// of orders or of vain steps is exceeded.
     fn fill(&mut self, slots: &[Slot], used: u64) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.found.len() > ORDERS {

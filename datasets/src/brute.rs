@@ -11,8 +11,7 @@ pub(crate) fn optimum(instance: &Instance) -> Bytes {
 /// Returns the least peak of any layout if it is at most `limit` bytes. Tighter limits are faster.
 ///
 /// In some optimal layout every buffer rests on address 0 or on a conflicting buffer. Placing buffers in
-/// order of
-/// offset, each on top of the conflicting ones already placed, finds such a layout.
+/// order of offset, each on top of the conflicting ones already placed, finds such a layout.
 pub(crate) fn optimum_up_to(instance: &Instance, limit: u64) -> Option<u64> {
     assert!(!instance.has_alignment() && !instance.has_fixed(), "plain buffers only");
     let mut search = Search { instance, placed: Vec::new(), best: limit + 1 };
@@ -39,8 +38,7 @@ impl Search<'_> {
             let offset = below.map(|p| p.2).max().unwrap_or(0);
             let end = offset + self.instance.buffer(id).size().get();
             // Lower positions belong to earlier places in the order. A buffer that ends above the incumbent
-            // here does so in
-            // every later place too.
+            // here does so in every later place too.
             if end >= self.best {
                 return;
             }
@@ -59,8 +57,7 @@ impl Search<'_> {
     }
 
     /// All buffers live at a common step conflict, so unplaced ones go on top of placed ones. Proves nothing
-    /// if
-    /// conflicts do not follow from steps.
+    /// if conflicts do not follow from steps.
     fn may_fit(&self) -> bool {
         let ids = || self.instance.ids();
         let hull = |id| self.instance.buffer(id).lifespan().hull();

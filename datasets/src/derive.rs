@@ -7,8 +7,7 @@ use rand::{RngExt, SeedableRng};
 
 /// Keeps each buffer with the given probability, and all constraints on pairs of kept buffers. The same
 /// instance, probability and seed give the same result. A layout of the whole instance restricts to one of
-/// the
-/// result. O(n log n).
+/// the result. O(n log n).
 ///
 /// # Errors
 /// [`GenerateError::NoShare`] for a probability outside `[0, 1]`.

@@ -30,9 +30,8 @@ pub(crate) const fn family<T>(
 
 impl<T> Generator<T> {
     /// Returns the value for these parameters and this seed, and its name. The name consists of the family,
-    /// the
-    /// parameters given, the number of buffers if the family has one, and the seed. Deterministic families
-    /// have a seed too.
+    /// the parameters given, the number of buffers if the family has one, and the seed. Deterministic
+    /// families have a seed too.
     pub(crate) fn make_named(
         &self,
         seed: u64,

@@ -1,6 +1,5 @@
 //! Bodies of the fuzz targets: no reader may panic on arbitrary bytes, and whatever it accepts must survive a
-//! round
-//! trip through the writer.
+//! round trip through the writer.
 //!
 //! The targets in `fuzz/` and the smoke test share these functions, so everyday tests run them too.
 
@@ -76,8 +75,7 @@ pub fn certificate_json(data: &[u8]) {
 }
 
 /// Reads a document in the structured schema and splits it. Every instance is round-tripped through CSV, and
-/// all of
-/// them through the schema.
+/// all of them through the schema.
 ///
 /// # Panics
 /// If a round trip changes an instance.

@@ -20,8 +20,7 @@ pub struct ImportOptions {
     /// Every tensor of a floating-point type gets this type instead: a name such as `float16`.
     pub element: Option<String>,
     /// Keep operators that read only constants. Otherwise their outputs become weights ([`Graph::folded`]),
-    /// as
-    /// runtimes of ONNX models compute them before inference. `TFLite` models and graphs are never folded.
+    /// as runtimes of ONNX models compute them before inference. `TFLite` models and graphs are never folded.
     pub keep_constants: bool,
     /// Bytes for tensors whose shape or type cannot be determined, instead of an error.
     pub assume_bytes: Option<u64>,
@@ -79,12 +78,10 @@ pub struct SizeSources {
     /// Number of tensors inferred from the model's inputs and constants by the rules of operators.
     pub inferred: usize,
     /// Names of tensors whose size relies on a shape that the file declares and nothing confirms: their own
-    /// shape
-    /// or that of a tensor they depend on.
+    /// shape or that of a tensor they depend on.
     pub declared: Vec<String>,
     /// Names of tensors whose size relies on an assumption: an upper bound on a data-dependent extent, or
-    /// bytes
-    /// given by an option.
+    /// bytes given by an option.
     pub assumed: Vec<String>,
 }
 

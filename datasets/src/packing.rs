@@ -17,8 +17,7 @@
 //!
 //! A method that splits at a step or an address undoes guillotine cuts one at a time, but it cannot split a
 //! pinwheel. Invariant: a rectangle is never assigned more pieces than fit, so cutting cannot fail. O(n) time
-//! and
-//! memory for n buffers.
+//! and memory for n buffers.
 
 use crate::error::{GenerateError, at_least, share};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};

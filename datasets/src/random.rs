@@ -2,8 +2,7 @@
 //! buffers.
 //!
 //! All decisions use integer arithmetic, so results do not depend on a mathematics library. O(n) time and
-//! memory,
-//! apart from validation of the instance.
+//! memory, apart from validation of the instance.
 
 use crate::error::{GenerateError, at_least, share};
 use crate::rows::Row;
@@ -62,8 +61,7 @@ pub enum LifeLaw {
         min_duration: u64,
     },
     /// A trace of an allocator under nested calls. Every step allocates a buffer or frees the newest one with
-    /// equal
-    /// probability, in twice as many steps as buffers.
+    /// equal probability, in twice as many steps as buffers.
     Stack {
         /// Probability that a step frees a random live buffer instead of the newest, 0 to 1.
         disorder: f64,

@@ -75,8 +75,7 @@ impl Generated {
     }
 
     /// Streams the rows as CSV, with the same bytes as writing the instance. O(n log n) time, 32 bytes of
-    /// memory
-    /// per buffer in addition to the family's.
+    /// memory per buffer in addition to the family's.
     ///
     /// # Errors
     /// Errors of the output. If the sizes exceed the address space, an error of the kind `InvalidData` that

@@ -132,8 +132,7 @@ pub fn ablation_suite() -> Vec<Instance> {
 }
 
 /// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each. Their capacity is the optimum,
-/// so
-/// a layout must fill the rectangle without a hole.
+/// so a layout must fill the rectangle without a hole.
 pub fn packings_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for buffers in [50, 100, 200, 400] {
@@ -155,10 +154,8 @@ fn two_above_load(name: &str, params: &[(&str, u64)]) -> Vec<Instance> {
 /// Instances of 20 to 120 buffers whose optimum is proved to exceed the load, to measure lower bounds.
 ///
 /// There are three kinds. `free`: eight live buffers, two or three freed together. `late`: seven live
-/// buffers,
-/// and only the last ones rule out a layout at the load. `sums`: eight live buffers, five or six freed
-/// together,
-/// whose sums must match those of their successors.
+/// buffers, and only the last ones rule out a layout at the load. `sums`: eight live buffers, five or six
+/// freed together, whose sums must match those of their successors.
 pub fn above_load_suite() -> Vec<Instance> {
     let laws: [(&str, &[(&str, u64)]); 3] = [
         ("free", &[("alive", 8)]),
@@ -176,8 +173,7 @@ pub fn above_load_suite() -> Vec<Instance> {
 }
 
 /// Like [`above_load_suite`] with nine to twelve live buffers: 60 to 120 buffers, two or three freed
-/// together,
-/// sizes that are multiples of a 64th of the load or any number of bytes.
+/// together, sizes that are multiples of a 64th of the load or any number of bytes.
 pub fn above_load_wide_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for alive in [9, 10, 11, 12] {
@@ -200,8 +196,7 @@ pub fn derived_reversed(instance: &Instance) -> Vec<Instance> {
 const KEPT_PERCENT: [u8; 2] = [98, 95];
 
 /// Two instances that keep each buffer with probability 0.98 and 0.95, named `X-thinned-98` and
-/// `X-thinned-95`.
-/// The capacity is unchanged, and the percentage is the seed.
+/// `X-thinned-95`. The capacity is unchanged, and the percentage is the seed.
 ///
 /// # Panics
 /// Never: both probabilities are valid.

@@ -105,11 +105,9 @@ pub fn patent() -> Worked {
 }
 
 /// The graph of the patent's example: eight operators with one output each, in M of one byte. The listed
-/// edges
-/// and the table of exclusive operators contradict each other: the text joins 6 and 8, the table has 7 and 8.
-/// With `as_listed` the graph has the listed edges. Otherwise operator 8 reads the output of operator 7,
-/// which
-/// reproduces the table.
+/// edges and the table of exclusive operators contradict each other: the text joins 6 and 8, the table has 7
+/// and 8. With `as_listed` the graph has the listed edges. Otherwise operator 8 reads the output of operator
+/// 7, which reproduces the table.
 ///
 /// # Panics
 /// Never: the graph is valid.

@@ -14,8 +14,7 @@ use plimsoll_model::graph::Graph;
 /// F 3                                      ###
 /// ```
 /// Five bytes are enough: A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five bytes u and v are
-/// not
-/// adjacent, so a block of two does not fit and six bytes are needed:
+/// not adjacent, so a block of two does not fit and six bytes are needed:
 /// - A and B fill five bytes: B lies at 0 or at 4. Let it be 4; the other case is the mirror image.
 /// - C and D fill the four bytes below B: D lies at 0 or 2.
 /// - F leaves E the offsets 0, 1, 3 and 4.
@@ -52,8 +51,7 @@ pub(super) fn block_beside_its_input() -> Graph {
 /// Like the previous case, but the smaller branch does not read `x`.
 ///
 /// If both branches run sequentially and results are kept, the peak is 8 bytes, because `x` dies in the first
-/// operator.
-/// The block needs 17 as before.
+/// operator. The block needs 17 as before.
 pub(super) fn block_behind_sequence() -> Graph {
     branching("block-behind-sequence", false)
 }

@@ -1,10 +1,9 @@
 //! Small graphs with control flow on which memory planners fail or fall short.
 //!
 //! [`ControlCase::optimum`] is the least arena over all layouts, with operators in the order of the file. Two
-//! tensors may
-//! not share a byte if both are live at some point of the program. The points are the operators. An operator
-//! that owns
-//! regions has an entry point and an exit point, and each region has a first and a last point.
+//! tensors may not share a byte if both are live at some point of the program. The points are the operators.
+//! An operator that owns regions has an entry point and an exit point, and each region has a first and a last
+//! point.
 //! - At an operator, everything it produces or consumes is live.
 //! - Arguments of a region are written at its first point; its results are copied at its last point.
 //! - Inputs are live from the start to their last use, outputs from their production to the end.
@@ -12,10 +11,8 @@
 //!   beginning.
 //!
 //! [`ControlCase::merged`] is the least arena if the regions of an operator are planned separately. They are
-//! then one
-//! contiguous block of the size of the largest, which is live while the operator runs, beside everything that
-//! the
-//! operator produces or consumes. Every region and the whole graph are planned optimally.
+//! then one contiguous block of the size of the largest, which is live while the operator runs, beside
+//! everything that the operator produces or consumes. Every region and the whole graph are planned optimally.
 
 #[cfg(test)]
 mod check;

@@ -7,10 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 impl Document {
     /// Returns all violations of an answer, one line each; empty if it is valid. Colocated buffers occupy the
-    /// bytes of
-    /// the largest of them, as in the schema's own checker; buffers of size 0 occupy none. O(n^2 + n p) for n
-    /// buffers
-    /// and p pairs.
+    /// bytes of the largest of them, as in the schema's own checker; buffers of size 0 occupy none. O(n^2 + n
+    /// p) for n buffers and p pairs.
     pub fn check(&self, allocations: &[Allocation]) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut places: Vec<Option<&Allocation>> = vec![None; self.buffers.len()];

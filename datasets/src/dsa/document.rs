@@ -105,8 +105,7 @@ impl Document {
     }
 
     /// Returns one unique name per pool, suitable for files: `STEM-POOL`, or the name of the instance alone
-    /// if
-    /// [`write_dsa`](super::write_dsa) wrote the document.
+    /// if [`write_dsa`](super::write_dsa) wrote the document.
     pub fn pool_names(&self, stem: &str) -> Vec<String> {
         let plain = |text: &str| -> String {
             text.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()
@@ -124,8 +123,7 @@ impl Document {
     }
 
     /// Returns whether [`write_dsa`](super::write_dsa) wrote the document. Then every pool has the name of
-    /// its
-    /// original instance.
+    /// its original instance.
     pub fn is_exported(&self) -> bool {
         self.exported
     }

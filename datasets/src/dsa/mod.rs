@@ -14,22 +14,17 @@
 //! | `problem.objective` | ordered metrics; here every pool's peak is made least, which makes `total_peak` and `max_peak` least |
 //!
 //! Numbers are non-negative integers; only steps may be negative. If they are, all steps are counted from the
-//! first.
-//! Unknown members are rejected, so that no constraint is silently ignored. Members without influence on
-//! peaks
-//! (`metadata`, `pypto_structure`, `reasons`) are skipped. Members that influence them in a way that no
-//! offset problem
-//! models (costs of reuse, banks, other metrics) are listed in the [notes](Document::notes).
+//! first. Unknown members are rejected, so that no constraint is silently ignored. Members without influence
+//! on peaks (`metadata`, `pypto_structure`, `reasons`) are skipped. Members that influence them in a way that
+//! no offset problem models (costs of reuse, banks, other metrics) are listed in the
+//! [notes](Document::notes).
 //!
 //! [`Document::split`] returns one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become
-//! fixed
-//! buffers that are live at all steps, and pins become fixed offsets.
+//! fixed buffers that are live at all steps, and pins become fixed offsets.
 //!
 //! *Colocated* buffers become one buffer. It is live whenever one of them is, and as large as the largest.
-//! The schema
-//! defines them as one allocation of that extent, and every constraint on one of them applies to it, so this
-//! is an
-//! equivalent problem.
+//! The schema defines them as one allocation of that extent, and every constraint on one of them applies to
+//! it, so this is an equivalent problem.
 //!
 //! Source: tonibohnlein/dsa-solver, `docs/structured_problem_schema_v1.md`, `src/dsa/model/model.h`
 //! (colocations).

@@ -67,8 +67,7 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
 }
 
 /// The hash by which dsa-solver matches answers to problems: 64-bit FNV-1a of the document as that project
-/// writes it,
-/// with sorted members, two spaces of indentation, and without members that are empty by default.
+/// writes it, with sorted members, two spaces of indentation, and without members that are empty by default.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {
@@ -210,8 +209,7 @@ fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
 }
 
 /// The union of the intervals, which may overlap, with steps counted from `first`, the earliest step. A
-/// buffer of
-/// size 0 may have no intervals or empty ones.
+/// buffer of size 0 may have no intervals or empty ones.
 fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> {
     let (mut parts, mut begin) = (Vec::new(), None);
     for interval in node.entries()? {

@@ -23,8 +23,7 @@ pub struct PoolInstance {
     /// Its offset problem, named after the pool.
     pub instance: Instance,
     /// For each buffer of the instance, the positions in the document of the buffers it represents; none for
-    /// a reserved
-    /// range.
+    /// a reserved range.
     pub members: Vec<Vec<usize>>,
 }
 
@@ -38,10 +37,8 @@ struct Group {
 
 impl Document {
     /// Builds one instance per pool. Every buffer is bound to one pool, reserved ranges and pins become
-    /// fixed, and
-    /// colocated buffers are merged. A buffer with several allowed pools is bound only if exactly one of them
-    /// is large
-    /// enough. O(n log n + p m) for p pairs of buffers with m colocated ones.
+    /// fixed, and colocated buffers are merged. A buffer with several allowed pools is bound only if exactly
+    /// one of them is large enough. O(n log n + p m) for p pairs of buffers with m colocated ones.
     ///
     /// # Errors
     /// [`DsaError`] naming the buffer that cannot be bound or the pair that is contradictory.

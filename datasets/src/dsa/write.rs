@@ -46,8 +46,7 @@ impl Document {
 /// Writes an answer in dsa-solver's solution schema: `schema_version`, `profile` and `instance` as in the
 /// document;
 /// `problem_fingerprint`, by which that project rejects answers to other documents; `metadata`; and
-/// `placements`,
-/// each with the ids of `buffer` and `pool` and the `offset` in bytes.
+/// `placements`, each with the ids of `buffer` and `pool` and the `offset` in bytes.
 ///
 /// # Errors
 /// Errors of the writer.
@@ -74,10 +73,8 @@ pub fn write_allocations(
 ///
 /// Problems with one memory and no further constraints get the profile `standard_dsa`, all others
 /// `pypto_research_v1` with the metadata that it requires. Ids of pools and buffers are consecutive
-/// positions. Fixed
-/// offsets become pins. Hints, and names that several instances share, go into `metadata`, so that reading
-/// and
-/// splitting the document returns the same instances.
+/// positions. Fixed offsets become pins. Hints, and names that several instances share, go into `metadata`,
+/// so that reading and splitting the document returns the same instances.
 ///
 /// # Errors
 /// [`DsaError`] for a step or a fixed offset that the schema cannot represent; an error of the writer as

@@ -118,8 +118,7 @@ pub(super) fn training(params: &Params, seed: u64) -> Made {
 }
 
 /// The rectangle to cut. With default parameters, a thousand of the smallest pieces fit on top of each other
-/// with
-/// space to spare.
+/// with space to spare.
 pub(super) fn rectangle(params: &Params) -> Result<PackingParams, GenerateError> {
     Ok(PackingParams {
         buffers: params.get("buffers"),

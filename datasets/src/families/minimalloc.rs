@@ -13,22 +13,21 @@
 //!   65, 11 live on average. The load grows from nothing to its peak after two thirds of the time, which 8
 //!   to 17 % of the steps reach, and lies at about 85 % from there on.
 //!
-//! The family is built in reverse, from a layout, so that the capacity of 2^20 bytes always suffices:
+//! The family works in reverse, from a layout, so that the capacity of 2^20 bytes always suffices:
 //!
-//!
-//! - *All magnitudes*: again and again the largest of three random pieces of a full square is cut anywhere,
-//!   along time with the probability `cuts`, or into a pinwheel. For each hundred buffers to come there are
-//!   `holes` surplus pieces, which are omitted at random.
+//! - *All magnitudes*: repeatedly, the largest of three random pieces of a full square is cut at a random
+//!   position, along time with probability `cuts`, or into a pinwheel. For every hundred wanted buffers there
+//!   are `holes` surplus pieces, which are omitted at random.
 //! - *Bricks*: the largest piece of a full rectangle is cut near the middle, or into a pinwheel, until there
-//!   are two thirds more than wanted, of 31 x 65 units on average. They are left out with a probability that
-//!   falls from one to 15 % until two thirds of the time.
+//!   are two thirds more than wanted, of 31 x 65 units on average. They are omitted with a probability that
+//!   falls from 100 % to 15 % until two thirds of the time.
 //!
-//! They are about as hard: of first fit in the usual orders, the best is 4 to 34 % above the optimum on A to
-//! K, and 15 to 30 % on six seeds of either law; `search` needs 300 to five million nodes there, and 500 to
+//! They are about as hard. The best first fit in the usual orders is 4 to 34 % above the optimum on A to K,
+//! and 15 to 30 % on six seeds of either law. `search` needs 300 to five million nodes there, and 500 to
 //! thirty million here, most of the latter for law 0.
 //!
-//! Of `full` percent of the steps (consecutive steps) no piece is omitted, so the load, the capacity and the optimum
-//! are one. With more buffers time grows, so that about as many are live at once. O(n log n).
+//! In a run of `full` percent of the steps no piece is omitted, so load, capacity and optimum are equal. With
+//! more buffers the number of steps grows, so that about as many are simultaneously live. O(n log n).
 
 use crate::error::GenerateError;
 use crate::family::Params;

@@ -2,9 +2,8 @@
 //!
 //! Generation takes O(n log n) time and O(n) memory, at most a hundred bytes per buffer. The number of
 //! simultaneously live buffers stays bounded or grows slowly, as in real programs. The distribution
-//! determines
-//! how hard it is to reach the load. If the load is flat (`packing`), waste counts at every step; if it has a
-//! peak, only waste near the peak counts.
+//! determines how hard it is to reach the load. If the load is flat (`packing`), waste counts at every step;
+//! if it has a peak, only waste near the peak counts.
 
 mod laws;
 mod minimalloc;
@@ -30,8 +29,7 @@ impl Family {
     }
 
     /// Returns the instance for these parameters and this seed, row by row. Its name consists of the family,
-    /// the
-    /// other parameters given, the number of buffers and the seed.
+    /// the other parameters given, the number of buffers and the seed.
     ///
     /// # Errors
     /// [`GenerateError`] for unknown parameters and values out of range.

@@ -95,8 +95,7 @@ pub(super) fn shufflenet_v2(params: &Params, _seed: u64) -> Made {
 }
 
 /// A block of two branches, whose channels are shuffled at the end. The first block of a stage halves the
-/// sides and
-/// processes all channels in both branches; the others pass one half of the channels through.
+/// sides and processes all channels in both branches; the others pass one half of the channels through.
 fn shuffled(n: &mut Layers, name: &str, x: TensorId, channels: u64, first: bool) -> TensorId {
     let half = channels / 2;
     let named = |piece: &str| format!("{name}.{piece}");

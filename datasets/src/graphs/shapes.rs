@@ -74,9 +74,8 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
 }
 
 /// A series-parallel graph of `n` operators with one source and one sink. A parallel composition begins at
-/// one tensor and
-/// ends at one operator that reads the ends of all branches. While three or more operators remain, `parallel`
-/// percent of the compositions are parallel, with up to `branches` branches.
+/// one tensor and ends at one operator that reads the ends of all branches. While three or more operators
+/// remain, `parallel` percent of the compositions are parallel, with up to `branches` branches.
 pub(super) fn series_parallel(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (parallel, branches) = (params.percent("parallel")?, params.at_least("branches", 2)?);
@@ -132,8 +131,7 @@ impl Weaver {
 
 /// A chain of `n` operators. Most of them read a weight of about `weight` KiB and do about `intensity`
 /// multiply-accumulates per byte of it; both deviate by at most `spread` percent, independently. `free`
-/// percent have
-/// no weight and do one multiply-accumulate per byte of output.
+/// percent have no weight and do one multiply-accumulate per byte of output.
 pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (weight, intensity) = (1024 * params.at_least("weight", 1)?, params.at_least("intensity", 1)?);

@@ -23,8 +23,7 @@ fn pair(a: usize, b: usize) -> (usize, usize) {
 }
 
 /// Watts-Strogatz model. Starts with a ring where every node is joined to the `k / 2` nearest nodes on either
-/// side.
-/// Then, in `k / 2` passes, the edges to the next node, the next but one and so on are replaced with
+/// side. Then, in `k / 2` passes, the edges to the next node, the next but one and so on are replaced with
 /// probability
 /// `percent` by an edge to a random node.
 fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
@@ -51,8 +50,7 @@ fn erdos_renyi(n: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
 }
 
 /// Barabasi-Albert model. Starts with `m` nodes without edges. Every further node is joined to `m` different
-/// earlier
-/// ones, chosen in proportion to their edges; the first further node is joined to all.
+/// earlier ones, chosen in proportion to their edges; the first further node is joined to all.
 fn barabasi_albert(n: usize, m: usize, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let mut edges = Edges::new();
     // Every node as often as it has edges.

@@ -1,6 +1,5 @@
 //! Arguments and results of the bodies of `If`, `Loop` and `Scan` where positions in the graph do not
-//! determine them:
-//! the graph omits absent tensors, so that later ones move up.
+//! determine them: the graph omits absent tensors, so that later ones move up.
 
 use super::program::{Block, Program, Step};
 use super::proto::plain;
@@ -23,8 +22,7 @@ pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
 }
 
 /// Whether an absent tensor shifts the others, or the last results of a body are unused. The first two inputs
-/// of a `Loop`
-/// are not passed to its body, nor is the condition `ahead` of the body's results passed on.
+/// of a `Loop` are not passed to its body, nor is the condition `ahead` of the body's results passed on.
 fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
     let carried = step.inputs.iter().skip(2);
     let more = |&block: &usize| program.blocks[block].outputs.len() > step.outputs.len() + ahead;

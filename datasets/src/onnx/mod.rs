@@ -16,20 +16,17 @@
 //! tensors of enclosing graphs |
 //!
 //! Operators that compute shapes stay operators and their outputs stay activations. The graph has exactly the
-//! operators
-//! of the file, although runtimes compute such constants before inference. Their values are propagated
-//! nevertheless,
-//! because `Reshape`, `Slice`, `Expand`, `If` and others need them. Weights produced by operators (by
+//! operators of the file, although runtimes compute such constants before inference. Their values are
+//! propagated nevertheless, because `Reshape`, `Slice`, `Expand`, `If` and others need them. Weights produced
+//! by operators (by
 //! `ConstantOfShape`, or by slicing an initialiser) are activations too.
 //!
 //! # Sizes
 //!
 //! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are
-//! inferred
-//! from the inputs in topological order. A declared shape is used only if inference fails.
+//! inferred from the inputs in topological order. A declared shape is used only if inference fails.
 //! - If the condition of an `If` is known, the branch that runs determines the shape; tensors of the other
-//!   branch
-//!   without a size take 0 bytes. Otherwise the branch with more bytes determines it. A branch with an
+//!   branch without a size take 0 bytes. Otherwise the branch with more bytes determines it. A branch with an
 //!  operator that
 //!   cannot run on its shapes counts as never run.
 //! - If an extent depends on data but has an upper bound, the bound is used.
@@ -41,12 +38,9 @@
 //! # Open dimensions
 //!
 //! Every free dimension of an input needs a value. One message names all free dimensions, with options that
-//! import the
-//! model if a short search finds some ([`ImportProblem::Open`]). Values of inputs that determine shapes, and
-//! shapes
-//! of intermediate tensors, can be given ([`ImportOptions::values`], [`ImportOptions::tensor_shapes`]).
-//! Copies of
-//! function bodies are bounded in depth and in bytes.
+//! import the model if a short search finds some ([`ImportProblem::Open`]). Values of inputs that determine
+//! shapes, and shapes of intermediate tensors, can be given ([`ImportOptions::values`],
+//! [`ImportOptions::tensor_shapes`]). Copies of function bodies are bounded in depth and in bytes.
 //!
 //! # Shared memory
 //!
@@ -59,8 +53,7 @@
 //! *Over* applies only if input and output have the same shape and the same bytes; a view needs the same
 //! bytes.
 //! `Softmax`, `LRN` and other normalisations read elements after they would have been overwritten, so they
-//! are in
-//! neither row.
+//! are in neither row.
 
 mod advice;
 mod bodies;

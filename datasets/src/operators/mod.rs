@@ -1,26 +1,22 @@
 //! Shape rules of operators: from facts about the inputs to facts about the outputs.
 //!
 //! Shapes are complete or unknown: free dimensions are bound before inference starts. Operators that compute
-//! shapes
-//! also propagate the values of small integer and floating-point tensors ([`FOLD_LIMIT`](value::FOLD_LIMIT)
-//! elements
-//! at most).
+//! shapes also propagate the values of small integer and floating-point tensors
+//! ([`FOLD_LIMIT`](value::FOLD_LIMIT) elements at most).
 //!
 //! Operators with the same rule share a row of a table; `plimsoll list operators` prints all of them.
 //!
 //! # Bounds
 //!
 //! If an extent depends on data but has an upper bound, the bound is used and the fact is marked
-//! ([`Fact::bound`]).
-//! Everything derived from such a tensor is bounded as well. Values are not propagated through it, because an
-//! upper
-//! bound is not a constant. Rules are monotone in the extents of their inputs, or give no fact.
+//! ([`Fact::bound`]). Everything derived from such a tensor is bounded as well. Values are not propagated
+//! through it, because an upper bound is not a constant. Rules are monotone in the extents of their inputs,
+//! or give no fact.
 //!
 //! # Strings
 //!
 //! An element of a string tensor counts [`STRING_BYTES`](element::STRING_BYTES): the object that ONNX Runtime
-//! stores
-//! per element on 64-bit platforms. Longer strings are stored outside the tensor and are not counted.
+//! stores per element on 64-bit platforms. Longer strings are stored outside the tensor and are not counted.
 //!
 //! # Sequences
 //!

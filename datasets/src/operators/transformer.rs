@@ -98,8 +98,7 @@ pub fn heads(call: &Call, past: usize, shared: bool) -> Facts {
 }
 
 /// `GroupQueryAttention`, `SparseAttention`: fewer key heads than query heads; keys may share a tensor with
-/// queries. An
-/// input gives the number of keys that are kept, which is at least the number before.
+/// queries. An input gives the number of keys that are kept, which is at least the number before.
 pub fn grouped(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 3)?;
     let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);

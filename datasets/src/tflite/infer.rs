@@ -1,15 +1,12 @@
 //! A forward pass over subgraphs: the shape of every tensor, and the source of that shape.
 //!
 //! Inputs have the shapes of the file or of the options, constants those of the file. All others are inferred
-//! from
-//! operators, in the order of the file. A subgraph is processed for every operator that runs it, with that
-//! operator's
-//! arguments; the last result is cached, because most copies have the same arguments.
+//! from operators, in the order of the file. A subgraph is processed for every operator that runs it, with
+//! that operator's arguments; the last result is cached, because most copies have the same arguments.
 //!
 //! If no rule gives a shape, the declared one is used. That requires that no option has changed anything that
-//! the
-//! operator depends on, and that its inputs have their declared shapes. Otherwise the shape is unknown, with
-//! a reason.
+//! the operator depends on, and that its inputs have their declared shapes. Otherwise the shape is unknown,
+//! with a reason.
 
 use super::given::Given;
 use super::known::Known;

@@ -56,8 +56,7 @@ pub(super) fn sharing(kind: &str) -> Option<(AliasKind, &'static [usize])> {
 }
 
 /// How an operator runs its subgraphs, and their arguments, where its name and positions do not determine
-/// them. Reducers
-/// and comparators run on single elements, which are not tensors of the graph.
+/// them. Reducers and comparators run on single elements, which are not tensors of the graph.
 pub(super) fn control(kind: &str) -> (Option<Control>, Option<Vec<Handover>>) {
     match kind {
         "STABLEHLO_CASE" => (Some(Control::Branch), None),

@@ -1,9 +1,8 @@
 //! Output shapes of operators, as the kernels of the interpreter resize their outputs.
 //!
 //! If an operator has an equivalent in ONNX, the rule of [`operators`] applies, in ONNX's vocabulary. The
-//! remaining
-//! rules are here and in the neighbouring modules. Types are not inferred: the interpreter uses the declared
-//! ones.
+//! remaining rules are here and in the neighbouring modules. Types are not inferred: the interpreter uses the
+//! declared ones.
 //!
 //! Source: `Prepare` and `Eval` of the kernels in `TFLite` (`tflite/kernels/*.cc`, 2025).
 

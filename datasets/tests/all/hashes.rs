@@ -12,8 +12,7 @@ fn line(name: &str, version: u32, bytes: &[u8]) -> String {
 }
 
 /// SHA-256, family and version of each family with default parameters and seed 0. When a family's bytes
-/// change, increment
-/// its version and replace its line by the one that this test prints.
+/// change, increment its version and replace its line by the one that this test prints.
 #[test]
 fn every_family_makes_the_bytes_on_record() {
     let none = BTreeMap::new();

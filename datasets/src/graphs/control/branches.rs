@@ -51,8 +51,7 @@ fn nest(
 }
 
 /// A sequence of conditionals. Both branches are chains of `operators` operators before the one that produces
-/// the result.
-/// The tensors of a random branch are exactly `ratio` times as large as those of the other.
+/// the result. The tensors of a random branch are exactly `ratio` times as large as those of the other.
 pub(in crate::graphs) fn unbalanced(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (operators, ratio) = (operators(params)?, params.at_least("ratio", 1)?);
     params.at_most("ifs", MOST_OPERATORS)?;
@@ -91,8 +90,7 @@ enum Readers {
 }
 
 /// One `If` whose branches read `shared` earlier tensors: some in one branch, some in both, some after it. As
-/// many of the
-/// five cases as possible occur. Each branch has `operators` operators in a chain.
+/// many of the five cases as possible occur. Each branch has `operators` operators in a chain.
 pub(in crate::graphs) fn shared(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     params.at_most("shared", MOST_OPERATORS)?;

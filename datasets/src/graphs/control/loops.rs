@@ -20,10 +20,8 @@ struct Counts {
 /// A sequence of `loops` loops that alternate between `Loop` and `WHILE`, starting with a random one. Each
 /// carries
 /// `carried` values, reads `captured` tensors produced before all loops, and has `operators` operators with
-/// temporaries
-/// per body. A `Loop` captures tensors in place and stacks `rows` values of `trips` rows each; a `WHILE` gets
-/// copies
-/// and passes them on unchanged.
+/// temporaries per body. A `Loop` captures tensors in place and stacks `rows` values of `trips` rows each; a
+/// `WHILE` gets copies and passes them on unchanged.
 pub(in crate::graphs) fn loops(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     for name in ["loops", "carried", "captured", "rows"] {

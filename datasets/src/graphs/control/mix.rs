@@ -8,12 +8,9 @@ use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
 
 /// A random program of about `operators` operators, including those in regions, nested up to `depth`. It has
-/// plain
-/// operators, views, in-place operators, and `control` percent of conditionals, loops and calls. Results may
-/// be
-/// tensors of enclosing regions, constants, or arguments of the region. Regions may be empty, and tensors may
-/// have
-/// no bytes.
+/// plain operators, views, in-place operators, and `control` percent of conditionals, loops and calls.
+/// Results may be tensors of enclosing regions, constants, or arguments of the region. Regions may be empty,
+/// and tensors may have no bytes.
 pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let control = params.percent("control")?;
