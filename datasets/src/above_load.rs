@@ -1,21 +1,20 @@
 //! Instances whose optimum tends to lie above the load.
 //!
-//! At every step exactly `bytes` bytes are alive: whenever buffers die, the bytes they free are divided anew
-//! at random among the next ones. A layout at the load would leave no byte idle, so those that die together
-//! must lie where their heirs fit: two that die for one heir must be neighbours, and so on. Soon neighbours
-//! are asked for that cannot be. The load, every clique of a common step, and all bounds by area see nothing
-//! of this.
+//! Every step has exactly `bytes` live bytes. Whenever buffers are freed, their bytes are divided at random
+//! among new buffers. A layout at the load leaves no byte idle, so the holes of the freed buffers must
+//! exactly fit their successors: two buffers freed for one successor must be adjacent, and so on. These
+//! adjacency constraints soon contradict each other. The load, every clique of a common step and all area
+//! bounds miss the contradiction.
 //!
-//! Because nothing may lie idle, a layout at the load is at every step just an order of those alive, bottom
-//! to top.
-//! [`hard_above_load`] follows all orders through time; where none is left, the optimum is proved to be above the
-//! load, and since all sizes are multiples of a unit, at least one unit above.
+//! Because no byte is idle, a layout at the load is, at every step, an order of the live buffers from bottom
+//! to top. [`hard_above_load`] follows all orders through time. If none remains, the optimum is proved to
+//! exceed the load by at least one unit, since all sizes are multiples of a unit.
 //!
 //! ```text
 //!  ┌───┐
-//!  │ c │ ?         a and c die together, and their one heir is as large as both.
-//!  ├───┴─────┐     While b lies between them, neither hole holds the heir: in a
-//!  │    b    │     layout at the load, a and c must have been neighbours.
+//!  │ c │ ?         a and c are freed together, and their one successor is as large
+//!  ├───┴─────┐     as both. With b between them, neither hole fits the successor:
+//!  │    b    │     in a layout at the load, a and c must be adjacent.
 //!  ├───┬─────┘
 //!  │ a │ ?
 //!  └───┘
@@ -29,57 +28,57 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
 
-/// What an instance with a flat load is made of.
+/// Parameters of an instance with a flat load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AboveLoadParams {
-    /// Number of buffers, at least `live`.
+    /// Number of buffers, at least `alive`.
     pub buffers: u64,
-    /// About how many are alive at a step, at least 3.
-    pub live: u64,
-    /// The load at every step, bytes: a multiple of `unit`, at least four units per buffer alive.
+    /// Approximate number of live buffers at a step, at least 3.
+    pub alive: u64,
+    /// The load at every step, bytes: a multiple of `unit`, at least four units per live buffer.
     pub bytes: u64,
     /// All sizes are multiples of this, bytes, at least 1.
     pub unit: u64,
-    /// Most buffers that die together, and most heirs, at least 3. Three make for long memories; where many
-    /// are exchanged at a time, their sums must match.
+    /// Maximum number of buffers freed together, and of their successors; at least 3. With three, constraints
+    /// reach far back in time; with many, the sums of their sizes must match.
     pub turnover: u64,
 }
 
 impl AboveLoadParams {
-    /// So many buffers, about six alive at a time, with a load of 256 units of 1 KiB.
+    /// This many buffers, about six of them simultaneously live, with a load of 256 units of 1 KiB.
     pub fn with_buffers(buffers: u64) -> Self {
-        Self { buffers, live: 6, bytes: 1 << 18, unit: 1 << 10, turnover: 3 }
+        Self { buffers, alive: 6, bytes: 1 << 18, unit: 1 << 10, turnover: 3 }
     }
 
     fn validate(&self) -> Result<(), GenerateError> {
         at_least("unit", self.unit, 1)?;
-        at_least("alive", self.live, 3)?;
+        at_least("alive", self.alive, 3)?;
         at_least("turnover", self.turnover, 3)?;
-        at_least("buffers", self.buffers, self.live)?;
+        at_least("buffers", self.buffers, self.alive)?;
         if !self.bytes.is_multiple_of(self.unit) {
             let (name, value) = ("bytes", self.bytes);
             return Err(GenerateError::NoMultiple { name, value, of_name: "unit", of: self.unit });
         }
-        at_least("bytes / unit", self.bytes / self.unit, self.live.saturating_mul(4))
+        at_least("bytes / unit", self.bytes / self.unit, self.alive.saturating_mul(4))
     }
 }
 
-/// An instance of constant load.
+/// An instance with a flat load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AboveLoad {
     /// The buffers, in random order.
     pub instance: Instance,
-    /// What no layout can go below, bytes: the load where `proved` is false, one unit more where it is true.
+    /// A lower bound of the optimum, bytes: the load, or one unit more if `proved`.
     pub lower_bound: Bytes,
-    /// True where no layout at the load exists.
+    /// Whether it is proved that no layout at the load exists.
     pub proved: bool,
 }
 
-/// An instance of constant load whose optimum tends to be larger: more often the more buffers there are. The
-/// same parameters and seed give the same instance.
+/// Generates an instance with a flat load whose optimum tends to exceed the load, more often with more
+/// buffers. The same parameters and seed give the same instance.
 ///
-/// O(n alive) to generate; the proof keeps at most [`ORDERS`] orders at a time. With more than about eight
-/// alive it starts where fewer are, and is given up where that does not help.
+/// Generation takes O(n alive); the proof keeps at most [`ORDERS`] orders at a time. With more than about
+/// eight live buffers, the proof starts where fewer are live, and is abandoned if that does not help.
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -95,12 +94,12 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
     lives
 }
 
-/// The same as [`hard_above_load`], but the contradiction comes late: every turn of population but the last
-/// is drawn again until a layout at the load survives it, the last until none does. No short stretch of time
-/// shows that the optimum lies above the load; a proof must reach back over many turns.
+/// Like [`hard_above_load`], but the contradiction comes late. Every exchange of buffers except the last is
+/// drawn again until a layout at the load survives it, and the last until none does. No short interval of
+/// time then shows that the optimum exceeds the load; a proof must cover many exchanges.
 ///
-/// O(n alive + n draws orders) for at most [`ORDERS`] orders and [`DRAWS`] draws a turn; with more than seven
-/// alive there are too many orders to follow, and the instance is that of [`hard_above_load`].
+/// O(n alive + n draws orders) for at most [`ORDERS`] orders and [`DRAWS`] draws per exchange. With more than
+/// seven live buffers there are too many orders to follow, and the result is that of [`hard_above_load`].
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -129,7 +128,7 @@ fn late_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
     lives
 }
 
-/// Draws per turn of [`late_above_load`].
+/// Maximum number of draws per exchange of [`late_above_load`].
 pub const DRAWS: usize = 200;
 
 fn finished(
@@ -145,8 +144,8 @@ fn finished(
     Ok(AboveLoad { instance, lower_bound, proved })
 }
 
-/// The rows of [`hard_above_load`], or of [`late_above_load`], in random order, and whether it is proved that
-/// no layout at the load exists.
+/// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order, and whether it is proved
+/// that no layout at the load exists.
 pub(crate) fn above_load_rows(
     params: AboveLoadParams,
     late: bool,
@@ -166,26 +165,26 @@ pub(crate) fn above_load_rows(
     Ok((made.into_iter().map(row), proved))
 }
 
-/// Size in units and life of every buffer so far, in order of birth; lives that go on have no end yet.
+/// Size in units and lifespan of every buffer so far, in order of birth. Live buffers have no end yet.
 #[derive(Clone)]
 struct Lives {
     params: AboveLoadParams,
     made: Vec<(u64, Interval)>,
-    live: Vec<usize>,
+    alive: Vec<usize>,
     step: u64,
 }
 
 impl Lives {
     fn first(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Self {
         let made = Vec::with_capacity(params.buffers as usize);
-        let mut lives = Self { params, made, live: Vec::new(), step: 0 };
-        lives.bear(params.bytes / params.unit, params.live, rng);
+        let mut lives = Self { params, made, alive: Vec::new(), step: 0 };
+        lives.bear(params.bytes / params.unit, params.alive, rng);
         lives
     }
 
     fn bear(&mut self, freed: u64, heirs: u64, rng: &mut Xoshiro256PlusPlus) {
         for size in divided(freed, heirs, rng) {
-            self.live.push(self.made.len());
+            self.alive.push(self.made.len());
             self.made.push((size, Interval::new(self.step, u64::MAX)));
         }
         self.step += 1;
@@ -195,79 +194,80 @@ impl Lives {
         self.params.buffers - self.made.len() as u64
     }
 
-    /// Some die, others inherit.
+    /// Frees some buffers and divides their bytes among successors.
     fn turn(&mut self, rng: &mut Xoshiro256PlusPlus) {
-        let live = &mut self.live;
-        live.shuffle(rng);
-        // One alone would only be cut up, and all at once would start afresh.
+        let alive = &mut self.alive;
+        alive.shuffle(rng);
+        // Freeing one buffer would only split it; freeing all would restart from scratch.
         let least = self.params.turnover - 1;
-        let dying = rng.random_range(least..=least + 1).min((live.len() as u64).saturating_sub(1)).max(1);
+        let dying = rng.random_range(least..=least + 1).min((alive.len() as u64).saturating_sub(1)).max(1);
         let mut freed = 0;
-        for position in live.drain(live.len() - dying as usize..) {
+        for position in alive.drain(alive.len() - dying as usize..) {
             freed += self.made[position].0;
             self.made[position].1.upper = self.step.into();
         }
-        let staying = live.len() as u64;
+        let staying = alive.len() as u64;
         let heirs = heir_count(dying, staying, self.params, rng).min(self.left()).min(freed);
         self.bear(freed, heirs, rng);
     }
 
     fn end(mut self) -> Vec<(u64, Interval)> {
-        for position in self.live {
+        for position in self.alive {
             self.made[position].1.upper = self.step.into();
         }
         self.made
     }
 }
 
-/// The most orders followed at a time.
+/// Maximum number of orders followed at a time.
 pub const ORDERS: usize = 50_000;
 
-/// Steps of a search that finds nothing, at most: where many are exchanged at once, nearly all ways to fill
-/// the holes lead nowhere.
+/// Maximum number of search steps without a result. If many buffers are exchanged together, nearly all ways
+/// to fill the holes fail.
 const VAIN: u64 = 1 << 12;
 
-/// True where it is proved that no layout without an idle byte exists: from the first step on, or, where that
-/// means too many orders, from any later step on; what was before it is left out, which is a relaxation.
+/// Whether it is proved that no layout without an idle byte exists. The orders are followed from the first
+/// step or, if there are too many, from a later step; ignoring earlier steps is a relaxation.
 fn is_above_load(made: &[(u64, Interval)]) -> bool {
     match fits_at_load(made) {
         Some(fits) => !fits,
         None => starts_of_stretches(made)
             .into_iter()
-            .any(|step| fits_at_load(&live_from(made, step)) == Some(false)),
+            .any(|step| fits_at_load(&alive_from(made, step)) == Some(false)),
     }
 }
 
-/// Steps to follow orders from, those with the fewest alive first. O(n^2), so none where there are thousands.
+/// Steps from which to follow orders, those with the fewest live buffers first. O(n^2), so none for thousands
+/// of buffers.
 fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     if made.len() > 4096 {
         return Vec::new();
     }
-    let live = |step: u64| made.iter().filter(|(_, life)| life.contains(step.into())).count();
+    let alive = |step: u64| made.iter().filter(|(_, life)| life.contains(step.into())).count();
     let mut steps: Vec<u64> = made.iter().map(|(_, life)| life.lower.get()).collect();
     steps.dedup();
-    steps.sort_by_key(|&step| (live(step), step));
+    steps.sort_by_key(|&step| (alive(step), step));
     steps.truncate(STRETCHES);
     steps
 }
 
-/// Steps from which orders are followed, at most.
+/// Maximum number of steps from which orders are followed.
 const STRETCHES: usize = 8;
 
-/// Those alive at or after a step, lives clipped, by birth.
-fn live_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
+/// Buffers live at or after a step, with clipped lifespans, in order of birth.
+fn alive_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
     let after = made.iter().filter(|(_, life)| life.upper.get() > step);
     after.map(|&(size, life)| (size, Interval::new(life.lower.get().max(step), life.upper.get()))).collect()
 }
 
-/// Whether buffers of constant load, listed by birth, have a layout without an idle byte. `None` where too
+/// Whether buffers with a flat load, in order of birth, have a layout without an idle byte. `None` if too
 /// many orders had to be followed.
 fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     let first = made.partition_point(|&(_, life)| life.lower == made[0].1.lower);
-    // Up to mirror images, any order will do at first.
+    // Every order is allowed at the first step; mirror images count as one.
     let mut orders = 1;
-    for live in 3..=first {
-        orders *= live;
+    for alive in 3..=first {
+        orders *= alive;
         if orders > ORDERS {
             return None;
         }
@@ -282,8 +282,8 @@ fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     Some(true)
 }
 
-/// The orders at a step, bottom to top, that continue some of the orders before it; an order and its mirror
-/// image are one. `None` where they are too many, or too hard to find.
+/// Returns the orders at a step, bottom to top, that continue earlier orders; mirror images count as one.
+/// `None` if there are too many or the search takes too long.
 fn next_orders(
     made: &[(u64, Interval)],
     step: u64,
@@ -312,14 +312,14 @@ fn next_orders(
     Some(next)
 }
 
-/// A stretch of addresses at a turn of population: a buffer that stays, or so much that became free.
+/// A range of addresses during an exchange: a buffer that stays, or a hole of this many bytes.
 #[derive(Clone, Copy)]
 enum Slot {
     Kept(usize),
     Hole(u64),
 }
 
-/// Adjacent holes are one.
+/// Merges adjacent holes.
 fn merged(slots: impl Iterator<Item = Slot>) -> Vec<Slot> {
     let mut merged: Vec<Slot> = Vec::new();
     for slot in slots {
@@ -331,19 +331,19 @@ fn merged(slots: impl Iterator<Item = Slot>) -> Vec<Slot> {
     merged
 }
 
-/// Fills the holes of one order with heirs in all ways.
+/// Enumerates all ways to fill the holes of one order with successors.
 struct Filling<'a> {
     made: &'a [(u64, Interval)],
     heirs: &'a [usize],
     order: Vec<usize>,
     found: &'a mut BTreeSet<Vec<usize>>,
-    /// Steps until this is given up, counted anew from every order found.
+    /// Remaining search steps; reset whenever an order is found.
     left: u64,
 }
 
 impl Filling<'_> {
-    /// `used` bytes at the bottom of the first slot are filled already. Stops soon after too many were found,
-    /// or tried in vain.
+    /// Fills the slots, of which the first has `used` bytes filled at its bottom. Stops soon after the limit
+    /// of orders or of vain steps is exceeded.
     fn fill(&mut self, slots: &[Slot], used: u64) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.found.len() > ORDERS {
@@ -374,11 +374,12 @@ impl Filling<'_> {
     }
 }
 
-/// A random number of heirs, drawn towards the wanted number alive; one for one would change nothing.
+/// Draws the number of successors, biased towards the wanted number of live buffers. Replacing one by one is
+/// excluded.
 fn heir_count(dying: u64, staying: u64, params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let (least, most) = (params.turnover - 2, params.turnover);
     let heirs = rng.random_range(least..=most);
-    let heirs = match (staying + heirs).cmp(&params.live) {
+    let heirs = match (staying + heirs).cmp(&params.alive) {
         std::cmp::Ordering::Less => (heirs + 1).min(most),
         std::cmp::Ordering::Equal => heirs,
         std::cmp::Ordering::Greater => (heirs - 1).max(least),
@@ -386,13 +387,13 @@ fn heir_count(dying: u64, staying: u64, params: AboveLoadParams, rng: &mut Xoshi
     if dying == 1 && heirs == 1 { 2 } else { heirs }
 }
 
-/// `whole` as a sum of `parts` positive numbers, at random. There must be that much.
+/// Splits `whole` into `parts` random positive numbers. Requires `whole >= parts`.
 fn divided(whole: u64, parts: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<u64> {
     let mut sizes = Vec::with_capacity(parts as usize);
     let mut left = whole;
     for later in (0..parts).rev() {
         let most = left - later;
-        // Between a third of the fair share and the double of it.
+        // Between a third and twice the fair share.
         let fair = left / (later + 1);
         let size = if later == 0 { left } else { rng.random_range((fair / 3).max(1)..=(2 * fair).min(most)) };
         sizes.push(size);
@@ -410,8 +411,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_load_is_flat(buffers in 3u64..150, live in 3u64..7, units in 12u64..400, unit in 1u64..5, seed: u64) {
-            let params = AboveLoadParams { buffers, live, bytes: units * unit, unit, turnover: 3 };
+        fn the_load_is_flat(buffers in 3u64..150, alive in 3u64..7, units in 12u64..400, unit in 1u64..5, seed: u64) {
+            let params = AboveLoadParams { buffers, alive, bytes: units * unit, unit, turnover: 3 };
             match hard_above_load(params, seed) {
                 Ok(made) => {
                     prop_assert_eq!(made.instance.len() as u64, buffers);
@@ -420,7 +421,7 @@ mod tests {
                     prop_assert_eq!(profile.peak().0.get(), units * unit);
                     prop_assert_eq!(hard_above_load(params, seed).unwrap(), made);
                 }
-                Err(_) => prop_assert!(buffers < live || units < 4 * live),
+                Err(_) => prop_assert!(buffers < alive || units < 4 * alive),
             }
         }
     }
@@ -429,7 +430,7 @@ mod tests {
     fn the_proof_agrees_with_brute_force() {
         let mut above = 0;
         for seed in 0..12 {
-            let params = AboveLoadParams { buffers: 18, live: 6, bytes: 60, unit: 1, turnover: 3 };
+            let params = AboveLoadParams { buffers: 18, alive: 6, bytes: 60, unit: 1, turnover: 3 };
             let made = hard_above_load(params, seed).unwrap();
             assert_eq!(optimum_up_to(&made.instance, 60).is_none(), made.proved, "seed {seed}");
             above += u32::from(made.proved);
@@ -441,7 +442,7 @@ mod tests {
     fn what_a_stretch_proves_holds_for_the_whole() {
         let mut above = 0;
         for seed in 0..60 {
-            let params = AboveLoadParams { buffers: 30, live: 5, bytes: 40, unit: 1, turnover: 3 };
+            let params = AboveLoadParams { buffers: 30, alive: 5, bytes: 40, unit: 1, turnover: 3 };
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut lives = Lives::first(params, &mut rng);
             while lives.left() > 0 {
@@ -449,7 +450,7 @@ mod tests {
             }
             let made = lives.end();
             for step in starts_of_stretches(&made) {
-                let part = fits_at_load(&live_from(&made, step)).unwrap();
+                let part = fits_at_load(&alive_from(&made, step)).unwrap();
                 assert!(part || !fits_at_load(&made).unwrap(), "seed {seed}, from step {step}");
                 above += u32::from(!part);
             }

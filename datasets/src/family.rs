@@ -1,24 +1,24 @@
-//! Families: rules that make instances or graphs from named parameters and a seed.
+//! Families: generators of instances or graphs with named parameters and a seed.
 
 use crate::error::{GenerateError, at_least};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A rule that makes values of one kind: the same parameters and seed give the same value on any machine.
+/// A generator of values of one kind. The same parameters and seed give the same value on any machine.
 #[derive(Clone, Copy)]
 pub struct Generator<T> {
-    /// The name users type.
+    /// The name that users type.
     pub name: &'static str,
-    /// What it is like, in one line.
+    /// A summary of one line.
     pub about: &'static str,
-    /// Its parameters; `buffers` is the first of every family of instances.
+    /// Its parameters. The first one of every family of instances is `buffers`.
     pub params: &'static [FamilyParam],
-    /// Counts up whenever the same parameters and seed make other bytes than before.
+    /// Incremented whenever the same parameters and seed generate different bytes.
     pub version: u32,
     make: fn(&Params, u64) -> Result<T, GenerateError>,
 }
 
-/// A family of the first version.
+/// A family whose version is 1.
 pub(crate) const fn family<T>(
     name: &'static str,
     about: &'static str,
@@ -29,9 +29,9 @@ pub(crate) const fn family<T>(
 }
 
 impl<T> Generator<T> {
-    /// The value of these parameters and this seed, and its name: the family, the parameters given, the
-    /// number of buffers where the family has one, the seed. Families without chance take a seed all the
-    /// same.
+    /// Returns the value for these parameters and this seed, and its name. The name consists of the family,
+    /// the parameters given, the number of buffers if the family has one, and the seed. Deterministic
+    /// families have a seed too.
     pub(crate) fn make_named(
         &self,
         seed: u64,
@@ -51,17 +51,17 @@ impl<T> fmt::Debug for Generator<T> {
     }
 }
 
-/// A parameter of a family: a whole number.
+/// A parameter of a family: a non-negative integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyParam {
-    /// The name users type.
+    /// The name that users type.
     pub name: &'static str,
-    /// Its value where none is given.
+    /// The default value.
     pub default: u64,
-    /// What it means, in a few words.
+    /// Its meaning, in a few words.
     pub about: &'static str,
-    /// No family takes a larger value; what is too large for a family beside its other parameters, it says
-    /// itself.
+    /// The largest value any family accepts. Limits that depend on other parameters are checked by the
+    /// family.
     pub most: u64,
 }
 
@@ -74,13 +74,13 @@ impl FamilyParam {
         Self { about, ..self }
     }
 
-    /// The same, with another value where none is given.
+    /// The same parameter with another default.
     pub(crate) const fn or(self, default: u64) -> Self {
         Self { default, ..self }
     }
 }
 
-/// A parameter up to 2^24.
+/// A parameter with a maximum of 2^24.
 pub(crate) const fn param(name: &'static str, default: u64, about: &'static str) -> FamilyParam {
     FamilyParam { name, default, about, most: 1 << 24 }
 }
@@ -92,7 +92,7 @@ pub(crate) struct Params {
 }
 
 impl Params {
-    /// What was given, and defaults for all else.
+    /// Combines the given values with the defaults of all other parameters.
     fn of(
         family: &'static str,
         declared: &[FamilyParam],
@@ -129,7 +129,7 @@ impl Params {
         self.values[name]
     }
 
-    /// The value, or this for families without such a parameter.
+    /// Returns the value, or `value` if the family has no such parameter.
     pub fn get_or(&self, name: &'static str, value: u64) -> u64 {
         self.values.get(name).copied().unwrap_or(value)
     }

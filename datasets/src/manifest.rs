@@ -1,7 +1,7 @@
-//! External corpora: what they are called, where they come from, and what is known of them.
+//! External corpora: their names, origins and known facts.
 //!
-//! Nothing of them is part of this repository. Fetched files belong in folders named as here, and
-//! `PLIMSOLL_CORPORA` names the folder above.
+//! The repository contains none of their files. Downloaded files belong in the folders named here, below the
+//! folder that `PLIMSOLL_CORPORA` names.
 
 use plimsoll_model::Bytes;
 use serde::Deserialize;
@@ -11,31 +11,31 @@ use std::sync::LazyLock;
 /// The environment variable that names the folder of all corpora.
 pub const CORPORA_VARIABLE: &str = "PLIMSOLL_CORPORA";
 
-/// Files of one origin.
+/// A set of files with the same origin.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Corpus {
     /// Their folder, below the folder of all corpora.
     pub folder: &'static str,
-    /// The project that keeps them, and where among its files they are.
+    /// The upstream project, and where its repository keeps the files.
     pub upstream: &'static str,
-    /// Where each file can be fetched by itself.
+    /// The source from which individual files can be downloaded.
     pub origin: Origin,
-    /// Commit or version.
+    /// Commit or package version.
     pub version: &'static str,
     /// Their licence, as an SPDX identifier.
     pub licence: &'static str,
-    /// What a download consists of.
+    /// The files of a download.
     pub files: Vec<CorpusFile>,
 }
 
-/// Where the files of a corpus can be fetched.
+/// The source of a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// A public repository there, by owner and name.
+    /// A public GitHub repository, by owner and name.
     Github(&'static str),
-    /// A Python package, of which an archive is downloaded.
+    /// A Python package whose archive is downloaded.
     Package(&'static str),
 }
 
@@ -43,25 +43,25 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CorpusFile {
-    /// Its name in the folder.
+    /// File name in the corpus folder.
     pub name: &'static str,
-    /// Its path below the repository or package.
+    /// Path in the repository or package.
     pub path: &'static str,
     /// SHA-256 of its bytes, hexadecimal.
     pub sha256: &'static str,
-    /// What is known of it, where it is an instance.
+    /// Known facts, if the file is an instance.
     pub facts: Option<Facts>,
 }
 
-/// What is known of an instance.
+/// Known facts about an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
     /// Number of buffers.
     pub buffers: usize,
-    /// The most bytes live at a step.
+    /// Peak live bytes.
     pub load: Bytes,
-    /// The least peak, bytes, where a layout at the load is known.
+    /// The optimum in bytes, if a layout at the load is known.
     pub optimum: Option<Bytes>,
 }
 

@@ -1,7 +1,8 @@
-//! Random instances of plain buffers: several laws for sizes and for lifespans, up to millions of buffers.
+//! Random instances of plain buffers with several distributions of sizes and lifespans, up to millions of
+//! buffers.
 //!
-//! Only integer arithmetic decides, so that results do not hang on a mathematics library. O(n) time and
-//! memory, apart from the instance's own validation.
+//! All decisions use integer arithmetic, so results do not depend on a mathematics library. O(n) time and
+//! memory, apart from validation of the instance.
 
 use crate::error::{GenerateError, at_least, share};
 use crate::rows::Row;
@@ -9,24 +10,24 @@ use plimsoll_model::{Instance, InstanceBuilder, Interval};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// How sizes are drawn, in bytes before rounding up to the unit.
+/// Distribution of sizes, in bytes before rounding up to the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeLaw {
-    /// Every size from `min` to `max` is as likely.
+    /// Uniform from `min` to `max`.
     Uniform {
         /// Least size, bytes, at least 1.
         min: u64,
         /// Largest size, bytes.
         max: u64,
     },
-    /// Every power of two between `min` and `max` is as likely to lie below; sizes in between are uniform.
+    /// First a power of two between `min` and `max` is drawn uniformly, then a size of that magnitude.
     LogUniform {
         /// Least size, bytes, at least 1.
         min: u64,
         /// Largest size, bytes.
         max: u64,
     },
-    /// Powers of two only, every exponent as likely.
+    /// Powers of two with uniformly distributed exponents.
     PowersOfTwo {
         /// Exponent of the least size.
         min_exponent: u32,
@@ -35,54 +36,53 @@ pub enum SizeLaw {
     },
 }
 
-/// How lifespans are drawn. But for `Stack`, a buffer starts anywhere it still fits into `steps`.
+/// Distribution of lifespans. Except for `Stack`, a buffer starts uniformly wherever it fits into `steps`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LifeLaw {
-    /// Every duration from 1 to `max_duration` is as likely.
+    /// Durations uniform from 1 to `max_duration`.
     Uniform {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,
         /// Longest duration, steps, at most `steps`.
         max_duration: u64,
     },
-    /// Durations from 1 to `max_duration`, log-uniform as for sizes.
+    /// Durations log-uniform from 1 to `max_duration`, like sizes.
     LogUniform {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,
         /// Longest duration, steps, at most `steps`.
         max_duration: u64,
     },
-    /// Most buffers live about `min_duration` steps, some for ever: one in `k` lives at least `k` times as
-    /// long.
+    /// Heavy-tailed durations: one buffer in `k` lives at least `k` times `min_duration` steps.
     HeavyTailed {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,
         /// Shortest duration, steps, at least 1 and at most `steps`.
         min_duration: u64,
     },
-    /// Like the trace of an allocator under nested calls: every step allocates a buffer or frees the newest,
-    /// with equal odds; twice as many steps as buffers.
+    /// A trace of an allocator under nested calls. Every step allocates a buffer or frees the newest one with
+    /// equal probability, in twice as many steps as buffers.
     Stack {
-        /// Probability that a step frees any living buffer instead of the newest, 0 to 1.
+        /// Probability that a step frees a random live buffer instead of the newest, 0 to 1.
         disorder: f64,
     },
 }
 
-/// What a random instance is made of.
+/// Parameters of a random instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntervalParams {
-    /// Number of buffers; none is allowed.
+    /// Number of buffers; may be 0.
     pub buffers: u64,
-    /// Law of the sizes.
+    /// Distribution of the sizes.
     pub sizes: SizeLaw,
-    /// Law of the lifespans.
+    /// Distribution of the lifespans.
     pub lives: LifeLaw,
     /// Sizes are rounded up to multiples of this, bytes, at least 1.
     pub unit: u64,
 }
 
 impl IntervalParams {
-    /// So many buffers with log-uniform sizes up to a mebibyte and durations up to a sixteenth of the steps.
+    /// This many buffers with log-uniform sizes up to 1 MiB and durations up to a sixteenth of the steps.
     pub fn with_buffers(buffers: u64) -> Self {
         let steps = buffers.saturating_mul(2).max(16);
         Self {
@@ -129,17 +129,17 @@ fn ordered(low: (&'static str, u64), high: (&'static str, u64)) -> Result<(), Ge
     Err(GenerateError::Reversed { low_name: low.0, low: low.1, high_name: high.0, high: high.1 })
 }
 
-/// A random instance of plain buffers; the same parameters and seed give the same instance.
+/// Generates a random instance of plain buffers. The same parameters and seed give the same instance.
 ///
 /// # Errors
-/// [`GenerateError`] for parameters out of range, and where the sizes add up to more than 2^63 - 1 bytes.
+/// [`GenerateError`] for parameters out of range, and if the sizes add up to more than 2^63 - 1 bytes.
 pub fn random_intervals(params: IntervalParams, seed: u64) -> Result<Instance, GenerateError> {
     let name = format!("random-{}-{seed}", params.buffers);
     let buffers = interval_rows(params, seed)?.enumerate().map(|(at, row)| row.buffer(at));
     Ok(InstanceBuilder::new(name).buffers(buffers).build()?)
 }
 
-/// The same row by row; lifespans are drawn before the first, 16 bytes each.
+/// Generates the same buffers row by row. The lifespans are drawn first and take 16 bytes each.
 pub(crate) fn interval_rows(
     params: IntervalParams,
     seed: u64,
@@ -152,7 +152,7 @@ pub(crate) fn interval_rows(
     };
     Ok(lives.into_iter().map(move |life| {
         let size = size(params.sizes, &mut rng);
-        // A size that cannot be rounded up is refused with the sum of all sizes.
+        // A size that cannot be rounded up is rejected together with the sum of all sizes.
         let size = size.checked_next_multiple_of(params.unit).unwrap_or(u64::MAX);
         Row { lower: life.lower.get(), upper: life.upper.get(), size }
     }))
@@ -168,7 +168,7 @@ fn size(law: SizeLaw, rng: &mut Xoshiro256PlusPlus) -> u64 {
     }
 }
 
-/// From `min` >= 1 to `max`: first the binary magnitude, then a number of that magnitude.
+/// Draws from `min` >= 1 to `max`: first the binary magnitude, then a number of that magnitude.
 pub(crate) fn log_uniform_number(min: u64, max: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let lowest = 1u64 << rng.random_range(min.ilog2()..=max.ilog2());
     let highest = lowest - 1 + lowest;

@@ -1,53 +1,53 @@
-//! Instances row by row, so that a million buffers need no more memory than their law does.
+//! Row-by-row generation of instances, so that memory does not depend on storing whole buffers.
 //!
-//! A [`Generated`] instance is either collected as an [`Instance`] or written as it comes, in the same bytes.
-//! Writing keeps two numbers per end of a lifespan, 32 bytes per buffer, to tell the load; some laws keep as
-//! much themselves.
+//! A [`Generated`] instance is either collected as an [`Instance`] or streamed as CSV with the same bytes.
+//! Streaming keeps two numbers per end of a lifespan, 32 bytes per buffer, to compute the load. Some families
+//! keep as much themselves.
 
 use crate::error::GenerateError;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Lifespan};
 use std::io::{self, Write};
 
-/// A plain buffer; where it stands is its number.
+/// A plain buffer. Its position in the sequence is its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// First step.
     pub lower: u64,
-    /// Step after the last.
+    /// Step after the last one.
     pub upper: u64,
-    /// Bytes.
+    /// Size, bytes.
     pub size: u64,
 }
 
 impl Row {
-    /// The buffer `bN` for number N.
+    /// Returns the buffer `bN` for position N.
     pub(crate) fn buffer(self, at: usize) -> Buffer {
         let lifespan = Lifespan::single(self.lower, self.upper).expect("a life holds a step");
         Buffer::new(format!("b{at}"), self.size, lifespan)
     }
 }
 
-/// A generated instance and what is known of it by construction.
+/// A generated instance and the bounds known by construction.
 pub struct Generated {
-    /// Family, parameters given, buffers, seed.
+    /// Family, parameters given, number of buffers, seed.
     pub name: String,
-    /// Bytes that are enough by construction and asked to be: the name of the file ends in them.
+    /// The capacity in bytes, sufficient by construction. The file name ends in it.
     pub capacity: Option<Bytes>,
-    /// No layout is lower, bytes; the load aside.
+    /// A lower bound of the optimum by construction, bytes; not the load.
     pub at_least: Option<Bytes>,
-    /// There is a layout as low as this, bytes.
+    /// An upper bound of the optimum by construction, bytes.
     pub at_most: Option<Bytes>,
     pub(crate) rows: Box<dyn Iterator<Item = Row>>,
 }
 
-/// What was seen while an instance was written.
+/// Facts collected while an instance was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Buffers.
+    /// Number of buffers.
     pub buffers: usize,
-    /// Most bytes alive at a step.
+    /// Peak live bytes.
     pub load: Bytes,
-    /// The least peak, bytes, where construction tells it: what no layout is below is reached.
+    /// The optimum in bytes, if the lower and upper bounds by construction coincide.
     pub optimum: Option<Bytes>,
 }
 
@@ -57,7 +57,7 @@ impl Generated {
         Self { name: String::new(), capacity: None, at_least: None, at_most: None, rows }
     }
 
-    /// `NAME.csv`, or `NAME.CAPACITY.csv`, as readers of instances expect it.
+    /// Returns `NAME.csv` or `NAME.CAPACITY.csv`, the form that readers of instances expect.
     pub fn file_name(&self) -> String {
         match self.capacity {
             Some(capacity) => format!("{}.{}.csv", self.name, capacity.get()),
@@ -65,21 +65,21 @@ impl Generated {
         }
     }
 
-    /// All rows as an instance.
+    /// Collects all rows as an instance.
     ///
     /// # Errors
-    /// [`GenerateError`] where the sizes leave the address space.
+    /// [`GenerateError`] if the sizes exceed the address space.
     pub fn instance(self) -> Result<Instance, GenerateError> {
         let buffers = self.rows.enumerate().map(|(at, row)| row.buffer(at));
         Ok(InstanceBuilder::new(self.name).buffers(buffers).capacity(self.capacity).build()?)
     }
 
-    /// Writes the rows as CSV as they come: the bytes that the instance would be written as. O(n log n) time,
-    /// 32 bytes of memory per buffer beside the law's.
+    /// Streams the rows as CSV, with the same bytes as writing the instance. O(n log n) time, 32 bytes of
+    /// memory per buffer in addition to the family's.
     ///
     /// # Errors
-    /// What the output says, and [`GenerateError`] within an error of the kind `InvalidData` where sizes
-    /// leave the address space.
+    /// Errors of the output. If the sizes exceed the address space, an error of the kind `InvalidData` that
+    /// contains a [`GenerateError`].
     pub fn write(self, mut output: impl Write) -> io::Result<Written> {
         writeln!(output, "id,lower,upper,size")?;
         let mut turns: Vec<(u64, i64)> = Vec::new();
@@ -93,7 +93,7 @@ impl Generated {
             turns.extend([(lower, size as i64), (upper, -(size as i64))]);
         }
         output.flush()?;
-        // Ends come before begins of the same step: lifespans are half-open.
+        // Ends precede starts at the same step because lifespans are half-open.
         turns.sort_unstable();
         let (mut live, mut load) = (0, 0);
         for (_, change) in turns {

@@ -1,31 +1,31 @@
-//! Small random instances with every feature of the model: for tests against brute force.
+//! Small random instances with every feature of the model, for tests against brute force.
 
 use plimsoll_model::{Buffer, Instance, InstanceBuilder, Interval, Lifespan};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Which features a small random instance may have.
+/// Size and features of a small random instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches, one per feature")]
 pub struct SmallParams {
     /// Number of buffers.
     pub buffers: usize,
-    /// Steps are below this.
+    /// Number of steps.
     pub steps: u64,
-    /// Sizes are 1 to this.
+    /// Maximum size, bytes; the minimum is 1.
     pub max_size: u64,
-    /// Some lifespans have gaps.
+    /// Whether some lifespans have gaps.
     pub gaps: bool,
-    /// Some buffers are aligned to 2, 3 or 4 bytes.
+    /// Whether some buffers are aligned to 2, 3 or 4 bytes.
     pub alignment: bool,
-    /// Some buffers are fixed.
+    /// Whether some buffers have fixed offsets.
     pub fixed: bool,
-    /// Some pairs are separated, some exclusive.
+    /// Whether some pairs are separated and some exclusive.
     pub pairs: bool,
 }
 
 impl SmallParams {
-    /// Features switched on by the bits of `mask`: gaps 1, alignment 2, fixed offsets 4, pairs 8.
+    /// Enables features by the bits of `mask`: gaps 1, alignment 2, fixed offsets 4, pairs 8.
     pub fn with_features(buffers: usize, mask: u64) -> Self {
         Self {
             buffers,
@@ -39,13 +39,13 @@ impl SmallParams {
     }
 }
 
-/// A small random instance; the same parameters and seed give the same instance.
+/// Generates a small random instance. The same parameters and seed give the same instance.
 ///
 /// # Panics
 /// If `steps` or `max_size` is zero.
 pub fn small_instance(params: SmallParams, seed: u64) -> Instance {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    // Fixed buffers may collide; then the dice are thrown again.
+    // Fixed buffers may collide; then the instance is drawn again.
     loop {
         let mut builder = InstanceBuilder::new(format!("small-{}-{seed}", params.buffers));
         for i in 0..params.buffers {

@@ -1,6 +1,7 @@
-//! The suites that need no file: what a benchmark runs everywhere.
+//! Built-in suites, which need no files.
 //!
-//! They are always the same, in the same order; an instance is called after its family and parameters.
+//! Every suite always contains the same instances in the same order. An instance is named after its family
+//! and parameters.
 
 use crate::control_cases::ControlCase;
 use crate::graphs::GraphFamily;
@@ -9,7 +10,7 @@ use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Instance};
 use std::collections::BTreeMap;
 
-/// What a family makes of these parameters.
+/// Generates the instance of a family with these parameters.
 fn generated(family: &str, seed: u64, params: &[(&str, u64)]) -> Generated {
     let family = Family::named(family).expect("a family");
     let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
@@ -20,13 +21,13 @@ fn called(made: Generated, name: &str) -> Instance {
     made.instance().expect("sizes in range").with_name(name)
 }
 
-/// Names of the packings of suites, and of their families.
+/// Names of the packings in suites, and of their families.
 const PACKINGS: [(&str, &str); 2] = [("guillotine", "guillotine"), ("perfect", "packing")];
 
-/// Bytes of the rectangles that packings of suites are cut from: their optimum.
+/// Height in bytes of the rectangles that are cut into packings: their optimum.
 const HEIGHT: u64 = 1 << 20;
 
-/// A rectangle of 2^20 bytes, cut into as many buffers.
+/// A rectangle of 2^20 bytes, cut into this many buffers.
 fn packing(family: &str, buffers: u64, seed: u64, name: &str) -> Instance {
     called(generated(family, seed, &[("buffers", buffers), ("bytes", HEIGHT)]), name)
 }
@@ -35,14 +36,16 @@ fn guillotine(buffers: u64, seed: u64) -> Instance {
     packing("guillotine", buffers, seed, &format!("guillotine-{buffers}-{seed}"))
 }
 
-/// The instances of the first seeds for which no layout at the load is proved to exist, with their seeds.
+/// The instances for which it is proved that no layout at the load exists, with their seeds, in order of
+/// seeds.
 fn above_load(params: &[(&str, u64)]) -> impl Iterator<Item = (u64, Generated)> {
     let made = (0..1000).map(move |seed| (seed, generated("above-load", seed, params)));
     let bytes = params.iter().find(|(name, _)| *name == "bytes").map_or(1 << 18, |&(_, bytes)| bytes);
     made.filter(move |(_, made)| made.at_least > Some(Bytes::new(bytes)))
 }
 
-/// The graphs of a list: a line for each with its family, `--seed N` and `--param NAME=VALUE`, as `generate` takes them.
+/// Parses a list of graphs. Each line contains a family and the options `--seed N` and `--param NAME=VALUE`
+/// of `generate`.
 fn graphs(list: &str) -> Vec<Graph> {
     let graph = |line: &str| {
         let mut words = line.split_whitespace();
@@ -60,7 +63,7 @@ fn graphs(list: &str) -> Vec<Graph> {
     list.lines().map(graph).collect()
 }
 
-/// Small networks, straight and irregular, and graphs with branches.
+/// Small networks, sequential and irregular, and graphs with branches.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -70,7 +73,7 @@ pub fn graph_suite() -> Vec<Graph> {
     networks.into_iter().chain(branched.map(|case| (case.build)())).collect()
 }
 
-/// Networks with something to order: published ones, random wirings, layers, language models.
+/// Networks whose operators can be reordered: published ones, random wirings, layers, language models.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -78,7 +81,7 @@ pub fn networks_suite() -> Vec<Graph> {
     graphs(include_str!("../data/networks.txt"))
 }
 
-/// Networks with something to fuse, and those of SOURCES S3 with elements of 8 bits.
+/// Networks with operators to fuse, and the networks of the cross-unit fusion paper with elements of 8 bits.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -117,19 +120,19 @@ pub fn embedded_suite() -> Vec<Instance> {
     suite
 }
 
-/// Guillotine packings of growing size, three seeds each: how far does an exact method get?
+/// Guillotine packings of increasing size, three seeds each, to measure how far an exact method scales.
 pub fn scaling_suite() -> Vec<Instance> {
     let sizes = [20, 30, 40, 60, 80, 120, 160, 200];
     sizes.into_iter().flat_map(|buffers| (1..=3).map(move |seed| guillotine(buffers, seed))).collect()
 }
 
-/// Eight guillotine packings of 100 buffers: what does each part of a method buy?
+/// Eight guillotine packings of 100 buffers, for ablation studies of a method.
 pub fn ablation_suite() -> Vec<Instance> {
     (1..=8).map(|seed| guillotine(100, seed)).collect()
 }
 
-/// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each, with the optimum as their
-/// capacity: can a method fill a rectangle without a single hole?
+/// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each. Their capacity is the optimum,
+/// so a layout must fill the rectangle without a hole.
 pub fn packings_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for buffers in [50, 100, 200, 400] {
@@ -143,15 +146,16 @@ pub fn packings_suite() -> Vec<Instance> {
     suite
 }
 
-/// The first two instances with a proof, called `NAME-SEED`.
+/// The first two instances with a proof, named `NAME-SEED`.
 fn two_above_load(name: &str, params: &[(&str, u64)]) -> Vec<Instance> {
     above_load(params).take(2).map(|(seed, made)| called(made, &format!("{name}-{seed}"))).collect()
 }
 
-/// Instances whose optimum is proved to lie above the load, 20 to 120 buffers: what can be proved there?
+/// Instances of 20 to 120 buffers whose optimum is proved to exceed the load, to measure lower bounds.
 ///
-/// Eight are live at a time, by three laws: two or three die together; as many, but the contradiction comes
-/// late (seven live); five or six die together, and their sums must match those of their heirs.
+/// There are three kinds. `free`: eight live buffers, two or three freed together. `late`: seven live
+/// buffers, and only the last ones rule out a layout at the load. `sums`: eight live buffers, five or six
+/// freed together, whose sums must match those of their successors.
 pub fn above_load_suite() -> Vec<Instance> {
     let laws: [(&str, &[(&str, u64)]); 3] = [
         ("free", &[("alive", 8)]),
@@ -168,8 +172,8 @@ pub fn above_load_suite() -> Vec<Instance> {
     suite
 }
 
-/// The same question with more live at a time: nine to twelve, 60 to 120 buffers, two or three of which die
-/// together; sizes that are multiples of a 64th of the load, or any number of bytes.
+/// Like [`above_load_suite`] with nine to twelve live buffers: 60 to 120 buffers, two or three freed
+/// together, sizes that are multiples of a 64th of the load or any number of bytes.
 pub fn above_load_wide_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for live in [9, 10, 11, 12] {
@@ -183,19 +187,19 @@ pub fn above_load_wide_suite() -> Vec<Instance> {
     suite
 }
 
-/// The instance with time running backwards, under the name `X-reversed`; its capacity stays.
+/// The instance with time reversed, named `X-reversed`, with the same capacity.
 pub fn derived_reversed(instance: &Instance) -> Vec<Instance> {
     vec![reversed(instance).with_name(format!("{}-reversed", instance.name()))]
 }
 
-/// Shares of the buffers kept in thinned variants, percent.
+/// Percentages of buffers kept in thinned variants.
 const KEPT_PERCENT: [u8; 2] = [98, 95];
 
-/// The instance with each buffer kept with probability 0.98, and with 0.95, under the names `X-thinned-98`
-/// and `X-thinned-95`; its capacity stays. The share is the seed.
+/// Two instances that keep each buffer with probability 0.98 and 0.95, named `X-thinned-98` and
+/// `X-thinned-95`. The capacity is unchanged, and the percentage is the seed.
 ///
 /// # Panics
-/// Never: the shares are shares.
+/// Never: both probabilities are valid.
 pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
     let thin = |percent: u8| {
         let part = thinned(instance, f64::from(percent) / 100.0, u64::from(percent)).expect("a share");
@@ -207,8 +211,7 @@ pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
 const LARGE: [&str; 8] =
     ["uniform", "log-uniform", "heavy-tailed", "stack", "trace", "training", "packing", "guillotine"];
 
-/// Eight [families](crate::FAMILIES) with ten thousand, a hundred thousand and a million buffers. About a
-/// gigabyte.
+/// Eight [families](crate::FAMILIES) with 10^4, 10^5 and 10^6 buffers, about a gigabyte in all.
 pub fn large_suite() -> Vec<Instance> {
     families(&[10_000, 100_000, 1_000_000])
 }

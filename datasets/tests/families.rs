@@ -90,7 +90,7 @@ fn parameters_are_checked() {
         "min_size is 9, above max_size, which is 8"
     );
     assert_eq!(refused("trace", &[("young", 999)]), "young is 999, but must be at most 998");
-    assert!(refused("packing", &[("bytes", 1025)]).starts_with("bytes is 1025, no multiple of unit"));
+    assert!(refused("packing", &[("bytes", 1025)]).starts_with("bytes is 1025, not a multiple of unit"));
     assert!(refused("packing", &[("bytes", 1024), ("min_duration", 100)]).contains("do not fit"));
 }
 
@@ -185,7 +185,7 @@ fn large_exchanges_above_the_load_are_given_up() {
     }
 }
 
-/// The most memory this process ever held, bytes; none where the system does not say.
+/// Peak memory of this process, bytes; `None` if the system does not report it.
 fn high_water_mark() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;

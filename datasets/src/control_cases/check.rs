@@ -1,4 +1,4 @@
-//! The numbers of the cases from the definitions: points of the program, what is alive there, every layout.
+//! Checks the optima of the cases from their definitions: points of the program, live tensors, every layout.
 
 use super::{CONTROL_CASES, ControlCase};
 use crate::brute::optimum_up_to;
@@ -13,7 +13,7 @@ struct Point {
     next: Vec<usize>,
 }
 
-/// The points of a program and which may follow which.
+/// The points of a program and their successors.
 struct Program<'a> {
     graph: &'a Graph,
     points: Vec<Point>,
@@ -30,10 +30,10 @@ impl Program<'_> {
         at
     }
 
-    /// A region: its first point, and its last.
+    /// Adds a region and returns its first and last point.
     fn region(&mut self, after: &[usize], region: RegionId, flow: Option<(&Flow, usize)>) -> (usize, usize) {
         let list = self.graph.region(region).clone();
-        // What the state of a loop is, is written elsewhere.
+        // The state of a loop is written elsewhere.
         let elsewhere = |id: &TensorId| {
             let begin = flow.map(|(_, at)| Moment::Begin(at));
             flow.is_some_and(|(flow, _)| flow.handovers.iter().any(|h| h.to == *id && Some(h.when) != begin))
@@ -74,7 +74,7 @@ impl Program<'_> {
                 Control::Branch if at == 0 => ends = vec![end],
                 Control::Branch => ends.push(end),
                 Control::Call => ends = vec![end],
-                // A condition comes first and last; a body without one may not run at all.
+                // The condition runs first and last; a loop without a condition may run its body zero times.
                 Control::Loop if operator.regions.len() == 1 => {
                     self.points[end].next.push(first);
                     ends.push(end);
@@ -91,9 +91,9 @@ impl Program<'_> {
         exit
     }
 
-    /// The tensors that are live at each point: those that it reads and writes, and those that are read later
-    /// before they are written again.
-    fn live(&self) -> Vec<BTreeSet<TensorId>> {
+    /// The tensors live at each point: those read or written there, and those read later before they are
+    /// overwritten.
+    fn alive(&self) -> Vec<BTreeSet<TensorId>> {
         let mut needed: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.points.len()];
         let after = |needed: &[BTreeSet<TensorId>], at: usize| -> BTreeSet<TensorId> {
             self.points[at].next.iter().flat_map(|&next| needed[next].iter().copied()).collect()
@@ -114,28 +114,28 @@ impl Program<'_> {
         }
         (0..self.points.len())
             .map(|at| {
-                let mut live = after(&needed, at);
-                live.extend(&self.points[at].reads);
-                live.extend(&self.points[at].writes);
-                live.retain(|&id| {
+                let mut alive = after(&needed, at);
+                alive.extend(&self.points[at].reads);
+                alive.extend(&self.points[at].writes);
+                alive.retain(|&id| {
                     let tensor = self.graph.tensor(id);
                     tensor.role != Role::Weight && tensor.bytes > Bytes::ZERO
                 });
-                live
+                alive
             })
             .collect()
     }
 }
 
-/// What is alive where branches exclude each other.
+/// Live tensors if branches are mutually exclusive.
 fn exclusive(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
-    program.live()
+    program.alive()
 }
 
-/// What is alive where all regions run one after the other, everything held from the first to the last point
-/// at which it is touched.
+/// Live tensors if all regions run sequentially and every tensor is live from the first to the last point
+/// that uses it.
 fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
@@ -150,12 +150,12 @@ fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     (0..program.points.len()).map(|at| held(at).collect()).collect()
 }
 
-/// Two tensors conflict where both are alive at a point. The instance, and the most bytes alive at one.
-fn instance(graph: &Graph, live: &[BTreeSet<TensorId>]) -> (Instance, u64) {
-    let tensors: BTreeSet<TensorId> = live.iter().flatten().copied().collect();
+/// Returns the instance in which tensors conflict if both are live at a point, and the peak live bytes.
+fn instance(graph: &Graph, alive: &[BTreeSet<TensorId>]) -> (Instance, u64) {
+    let tensors: BTreeSet<TensorId> = alive.iter().flatten().copied().collect();
     let number: BTreeMap<TensorId, usize> = tensors.iter().enumerate().map(|(at, &id)| (id, at)).collect();
     let mut edges = HashSet::new();
-    for point in live {
+    for point in alive {
         let list: Vec<usize> = point.iter().map(|id| number[id]).collect();
         for (at, &a) in list.iter().enumerate() {
             edges.extend(list[at + 1..].iter().map(|&b| (a, b)));
@@ -164,11 +164,11 @@ fn instance(graph: &Graph, live: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     let mut edges: Vec<(usize, usize)> = edges.into_iter().collect();
     edges.sort_unstable();
     let buffers = tensors.iter().map(|&id| (graph.tensor(id).name.clone(), graph.tensor(id).bytes));
-    let most = live.iter().map(|point| point.iter().map(|&id| graph.tensor(id).bytes.get()).sum()).max();
+    let most = alive.iter().map(|point| point.iter().map(|&id| graph.tensor(id).bytes.get()).sum()).max();
     (Instance::from_conflicts(graph.name(), buffers, edges).unwrap(), most.unwrap())
 }
 
-/// The least arena, proved by trying every layout.
+/// The least arena, proved by enumeration of all layouts.
 fn least(instance: &Instance, bound: u64) -> u64 {
     (bound..=instance.total_size().get()).find(|&limit| optimum_up_to(instance, limit).is_some()).unwrap()
 }

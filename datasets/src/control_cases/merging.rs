@@ -13,13 +13,13 @@ use plimsoll_model::graph::Graph;
 /// u 1, v 1                       #######          in a branch
 /// F 3                                      ###
 /// ```
-/// Five bytes are enough: A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five bytes u and v lie
-/// apart, so a block of two does not fit and six are needed:
-/// - A and B fill five bytes: B lies at 0 or at 4. Let it be 4, the other case is the same upside down.
+/// Five bytes are enough: A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five bytes u and v are
+/// not adjacent, so a block of two does not fit and six bytes are needed:
+/// - A and B fill five bytes: B lies at 0 or at 4. Let it be 4; the other case is the mirror image.
 /// - C and D fill the four bytes below B: D lies at 0 or 2.
-/// - F leaves E the places 0, 1, 3 and 4.
-/// - Beside B, D at 2 leaves E the places 0 and 1; D at 0 leaves it 2 and 3, of which F allows 3.
-/// - What D and E leave for u and v: {1, 4}, {0, 4} or {2, 4}.
+/// - F leaves E the offsets 0, 1, 3 and 4.
+/// - Beside B, D at 2 leaves E the offsets 0 and 1; D at 0 leaves 2 and 3, of which F allows 3.
+/// - D and E leave u and v the offsets {1, 4}, {0, 4} or {2, 4}.
 pub(super) fn block_fills_no_holes() -> Graph {
     let mut s = Sketch::new("block-fills-no-holes");
     let (body, a) = (s.body, s.input("A", 4));
@@ -40,18 +40,18 @@ pub(super) fn block_fills_no_holes() -> Graph {
     s.finish(&[f])
 }
 
-/// Both branches read `x`, the larger one first of all: `wide` may take its place.
+/// Both branches read `x`. The larger branch reads it in its first operator, so `wide` may take its place.
 ///
-/// Eight bytes are needed for `x` and `t`, or `t` and `wide`, and are enough: t 6, wide 0, s 6. Planned on
-/// its own, the branch has a peak of 8 too, beside `go`, `x` and `y`: 8 + 1 + 6 + 2 = 17.
+/// Eight bytes are needed for `x` and `t`, or `t` and `wide`, and are enough: t 6, wide 0, s 6. Planned
+/// separately, the branch has a peak of 8 too, beside `go`, `x` and `y`: 8 + 1 + 6 + 2 = 17.
 pub(super) fn block_beside_its_input() -> Graph {
     branching("block-beside-its-input", true)
 }
 
-/// Like the case before, but the smaller branch does not read `x`.
+/// Like the previous case, but the smaller branch does not read `x`.
 ///
-/// Both branches written one after the other, results kept, are 8 bytes at their peak: `x` dies in the first
-/// operator. The block takes 17 as before.
+/// If both branches run sequentially and results are kept, the peak is 8 bytes, because `x` dies in the first
+/// operator. The block needs 17 as before.
 pub(super) fn block_behind_sequence() -> Graph {
     branching("block-behind-sequence", false)
 }

@@ -1,16 +1,18 @@
-//! Small graphs with control flow on which planners of memory have gone wrong, or fall short.
+//! Small graphs with control flow on which memory planners fail or fall short.
 //!
-//! [`ControlCase::optimum`] is the least arena over all layouts, operators in the order of the file. Two tensors may not
-//! share a byte if both are alive at some point of the program. The points are the operators; an operator
-//! that owns regions has one where it is entered and one where it is left, and each region one where it
-//! begins and one where it has ended. At an operator everything it reads and makes is alive. What a region is
-//! given is written when it begins, what it returns is copied when it has ended. Inputs are alive from the
-//! start to their last use, outputs from their making to the end. Branches exclude each other: what is used
-//! last in one of them is dead in the others from their beginning.
+//! [`ControlCase::optimum`] is the least arena over all layouts, with operators in the order of the file. Two
+//! tensors may not share a byte if both are live at some point of the program. The points are the operators.
+//! An operator that owns regions has an entry point and an exit point, and each region has a first and a last
+//! point.
+//! - At an operator, everything it produces or consumes is live.
+//! - Arguments of a region are written at its first point; its results are copied at its last point.
+//! - Inputs are live from the start to their last use, outputs from their production to the end.
+//! - Branches are mutually exclusive: a tensor last used in one branch is dead in the others from their
+//!   beginning.
 //!
-//! [`ControlCase::merged`] is what is left of that where the regions of an operator are planned on their own, and held as one
-//! contiguous block, as large as the largest, while the operator runs, beside everything it reads and makes
-//! at its best: every region and the whole planned without loss.
+//! [`ControlCase::merged`] is the least arena if the regions of an operator are planned separately. They are
+//! then one contiguous block of the size of the largest, which is live while the operator runs, beside
+//! everything that the operator produces or consumes. Every region and the whole graph are planned optimally.
 
 #[cfg(test)]
 mod check;
@@ -21,25 +23,25 @@ mod sketch;
 use plimsoll_model::Bytes;
 use plimsoll_model::graph::Graph;
 
-/// A small graph with control flow, and what is known of it.
+/// A small graph with control flow and its known optima.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlCase {
-    /// What it is called; also the name of the graph.
+    /// The name of the case and of its graph.
     pub name: &'static str,
-    /// What it shows: where a careless planner goes wrong.
+    /// The mistake of a careless planner that it exposes.
     pub about: &'static str,
-    /// Where it comes from.
+    /// The source.
     pub source: &'static str,
-    /// Makes it.
+    /// Builds the graph.
     pub build: fn() -> Graph,
-    /// Bytes of the least arena, where worked out.
+    /// The least arena in bytes, if known.
     pub optimum: Option<Bytes>,
-    /// Bytes of the least arena with one block per operator that owns regions, where worked out.
+    /// The least arena with one block per operator that owns regions, bytes, if known.
     pub merged: Option<Bytes>,
 }
 
 impl ControlCase {
-    /// The case of this name.
+    /// Returns the case with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         CONTROL_CASES.iter().find(|case| case.name == name)
     }
@@ -56,7 +58,7 @@ const fn case(
     ControlCase { name, about, source, build, optimum, merged }
 }
 
-/// Every case.
+/// All cases.
 pub const CONTROL_CASES: &[ControlCase] = &[
     case(
         "cond-then-cond",
@@ -88,17 +90,17 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     ),
     ControlCase {
         name: "idle-argument",
-        about: "what a loop's condition is given but never reads is copied all the same",
+        about: "a loop copies an argument of its condition even if the condition never reads it",
         source: "TensorFlow Lite Micro pull request 1194: a loop that carries a value past its condition",
         build: field::idle_argument,
         optimum: Some(Bytes::new(152)),
-        // The body needs what the condition was given: the two cannot be planned apart.
+        // The body needs the arguments of the condition, so the two cannot be planned separately.
         merged: None,
     },
     case(
         "both-branches-summed",
-        "room for both branches of a conditional, although one of them runs",
-        "onnxsim pull request 1094: every body of an operator gets room of its own",
+        "both branches of a conditional get memory, although only one of them runs",
+        "onnxsim pull request 1094: every body of an operator gets its own memory",
         field::both_branches_summed,
         (500, 701),
     ),
@@ -111,7 +113,7 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     ),
     case(
         "two-branches-in-a-row",
-        "B or C, then E or F: without merging all of them are alive at once",
+        "B or C, then E or F: without merging all of them are live at once",
         "the graph of figures 1 and 2 of the LUNA paper (Wang, Shen, Jing, Lyu), sizes chosen here",
         field::two_branches_in_a_row,
         (20, 25),
@@ -125,15 +127,15 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     ),
     case(
         "block-beside-its-input",
-        "a branch may overwrite what it has read last; a block lies beside everything that its branches read",
+        "a branch may overwrite a tensor after its last use; a block may not overlap any input of its branches",
         "worked out here: a block is held during the whole conditional",
         merging::block_beside_its_input,
         (8, 17),
     ),
     case(
         "block-behind-sequence",
-        "laying both branches out one after the other, excluding nothing, beats merging them to a block",
-        "worked out here: what one branch reads last dies in it",
+        "running both branches sequentially, without exclusion, needs less memory than merging them into a block",
+        "worked out here: a tensor last read in one branch is dead after it",
         merging::block_behind_sequence,
         (8, 17),
     ),

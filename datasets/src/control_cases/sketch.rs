@@ -1,4 +1,4 @@
-//! Small graphs written down tensor by tensor.
+//! A builder for small graphs.
 
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, RegionId, TensorId};

@@ -1,4 +1,4 @@
-//! Whether allocations answer a document, from its own rules: no instance, no merging.
+//! Checks allocations against a document by its own rules, without instances or merging.
 
 use super::document::Document;
 use super::write::Allocation;
@@ -6,8 +6,8 @@ use plimsoll_model::Bytes;
 use std::collections::{HashMap, HashSet};
 
 impl Document {
-    /// Everything wrong with an answer, one line each; empty where it is valid. Colocated buffers take the
-    /// bytes of the largest of them, as the schema's own checker has it; those of size 0 take none. O(n^2 + n
+    /// Returns all violations of an answer, one line each; empty if it is valid. Colocated buffers occupy the
+    /// bytes of the largest of them, as in the schema's own checker; buffers of size 0 occupy none. O(n^2 + n
     /// p) for n buffers and p pairs.
     pub fn check(&self, allocations: &[Allocation]) -> Vec<String> {
         let mut wrong = Vec::new();
@@ -23,7 +23,7 @@ impl Document {
             }
         }
         let missing = places.iter().zip(&self.buffers).filter(|(place, _)| place.is_none());
-        wrong.extend(missing.map(|(_, buffer)| format!("{} has no place", buffer.label())));
+        wrong.extend(missing.map(|(_, buffer)| format!("{} has no offset", buffer.label())));
         let placed: Vec<(usize, &Allocation)> =
             places.iter().enumerate().filter_map(|(at, place)| Some((at, (*place)?))).collect();
         for &(at, place) in &placed {
@@ -43,7 +43,7 @@ impl Document {
             complain(format!("pool {} is none of its own", self.pools[pool].label()));
         }
         if !place.offset.get().is_multiple_of(buffer.alignment.get()) {
-            complain(format!("offset {} is no multiple of {}", place.offset, buffer.alignment));
+            complain(format!("offset {} is not a multiple of {}", place.offset, buffer.alignment));
         }
         let (begin, end) = (place.offset.get(), place.offset.get().saturating_add(buffer.size.get()));
         let takes_bytes = begin < end;
@@ -77,7 +77,7 @@ impl Document {
         let (separations, exclusions) = (both_ways(&self.separations), both_ways(&self.exclusions));
         let pinned_alone: HashSet<usize> =
             self.pins.iter().filter(|pin| pin.exclusive).map(|pin| pin.buffer).collect();
-        // Classes by spreading numbers until nothing changes: slow, and plainly right.
+        // Classes by spreading numbers until a fixed point: slow, but obviously correct.
         let mut class: Vec<usize> = (0..count).collect();
         loop {
             let before = class.clone();

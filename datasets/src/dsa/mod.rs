@@ -1,4 +1,5 @@
-//! The structured problem schema, version 1, of dsa-solver: memories of a compiler for accelerators, as JSON.
+//! The structured problem schema of dsa-solver, version 1: JSON problems of memories in accelerator
+//! compilers.
 //!
 //! | member | meaning |
 //! |---|---|
@@ -8,21 +9,22 @@
 //! | `problem.buffers[]` | `id`, `name`, `size` and `alignment` in bytes, `live_intervals[]` (`lower`, `upper`, half-open, steps; of size 0 also none), `allowed_pools[]` |
 //! | `problem.constraints.colocations[]` | `first`, `second`: same pool and offset |
 //! | `problem.constraints.separations[]` | `first`, `second`: no common address, whatever the lifespans |
-//! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses although both are alive |
+//! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses although both are live |
 //! | `problem.constraints.pinned_allocations[]` | `buffer`, `pool`, `offset`, `exclusive_for_all_time` (default false) |
 //! | `problem.objective` | ordered metrics; here every pool's peak is made least, which makes `total_peak` and `max_peak` least |
 //!
-//! Numbers are whole, and but for steps not negative; where steps are, all are counted from the first.
-//! Unknown members are refused, so that no constraint is silently ignored. What is read and has no meaning
-//! for peaks (`metadata`, `pypto_structure`, `reasons`) is passed over, what has one that no offset problem
-//! knows (costs of reuse, banks, other metrics) is named in the [notes](Document::notes).
+//! Numbers are non-negative integers; only steps may be negative. If they are, all steps are counted from the
+//! first. Unknown members are rejected, so that no constraint is silently ignored. Members without influence
+//! on peaks (`metadata`, `pypto_structure`, `reasons`) are skipped. Members that influence them in a way that
+//! no offset problem models (costs of reuse, banks, other metrics) are listed in the
+//! [notes](Document::notes).
 //!
-//! [`Document::split`] makes one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become fixed buffers
-//! that are alive all the time, pins fixed offsets.
+//! [`Document::split`] returns one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become
+//! fixed buffers that are live at all steps, and pins become fixed offsets.
 //!
-//! *Colocated* buffers become one, alive when any of them is, as large as the largest: the schema has them as
-//! one allocation of that extent, which everything asked of one of them is asked of, so that this is the same
-//! problem.
+//! *Colocated* buffers become one buffer. It is live whenever one of them is, and as large as the largest.
+//! The schema defines them as one allocation of that extent, and every constraint on one of them applies to
+//! it, so this is an equivalent problem.
 //!
 //! Source: tonibohnlein/dsa-solver, `docs/structured_problem_schema_v1.md`, `src/dsa/model/model.h`
 //! (colocations).

@@ -1,4 +1,4 @@
-//! Reading and validating.
+//! Reading and validation.
 
 use super::document::{Demand, Document, OWN, Pin, Pool, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
@@ -17,10 +17,10 @@ pub fn read_dsa_file(path: &Path) -> Result<Document, DsaError> {
     read_dsa(path, &data)
 }
 
-/// Reads a problem; `origin` names it in messages. O(n log n) for n members of the file.
+/// Reads a problem. `origin` appears in messages. O(n log n) for n members of the file.
 ///
 /// # Errors
-/// See [`DsaError`]. JSON nested deeper than 128 levels is refused.
+/// See [`DsaError`]. JSON with more than 128 levels is rejected.
 pub fn read_dsa(origin: &Path, data: &[u8]) -> Result<Document, DsaError> {
     let value: Value =
         serde_json::from_slice(data).map_err(|source| DsaError::Json { file: origin.to_owned(), source })?;
@@ -66,9 +66,8 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
     Ok(document)
 }
 
-/// The hash by which dsa-solver knows the problem that an answer is for: FNV-1a, 64 bits, of the document as
-/// that project writes it, which is with sorted members, an indent of two, and nothing that is empty by
-/// default.
+/// The hash by which dsa-solver matches answers to problems: 64-bit FNV-1a of the document as that project
+/// writes it, with sorted members, two spaces of indentation, and without members that are empty by default.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {
@@ -97,7 +96,7 @@ struct Ids {
     buffers: HashMap<u32, usize>,
 }
 
-/// Notes an id, which must be new.
+/// Registers an id, which must be new.
 fn new_id(node: &Node, kind: &'static str, ids: &mut HashMap<u32, usize>) -> Result<u32, DsaError> {
     let member = node.member("id")?;
     let id = member.id()?;
@@ -106,7 +105,7 @@ fn new_id(node: &Node, kind: &'static str, ids: &mut HashMap<u32, usize>) -> Res
     if first == at { Ok(id) } else { Err(member.error(DsaErrorKind::DuplicateId { kind, id, first })) }
 }
 
-/// The position that an id names.
+/// Returns the position of the item with this id.
 fn known(node: &Node, kind: &'static str, ids: &HashMap<u32, usize>) -> Result<usize, DsaError> {
     let id = node.id()?;
     ids.get(&id).copied().ok_or_else(|| node.error(DsaErrorKind::UnknownId { kind, id }))
@@ -136,21 +135,21 @@ fn pools(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec<P
         pool.reserved =
             union(ranges).into_iter().map(|(begin, end)| (Bytes::new(begin), Bytes::new(end))).collect();
         if node.optional("bank_geometry")?.is_some() {
-            notes.push(format!("pool {}: its banks are left out", pool.label()));
+            notes.push(format!("pool {}: its banks are ignored", pool.label()));
         }
         pools.push(pool);
     }
     Ok(pools)
 }
 
-/// What is wrong with addresses that stick out of the pool.
+/// Returns the error for addresses beyond the capacity of the pool.
 fn beyond(pool: &Pool, begin: u64, end: u64) -> Option<DsaErrorKind> {
     let capacity = pool.capacity.filter(|capacity| end > capacity.get())?;
     let (begin, end) = (Bytes::new(begin), Bytes::new(end));
     Some(DsaErrorKind::BeyondCapacity { begin, end, capacity, pool: pool.label() })
 }
 
-/// The same numbers by disjoint ranges, ascending, none adjacent.
+/// The union of ranges, as disjoint ranges, ascending, none adjacent.
 pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut joined: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
@@ -168,7 +167,7 @@ fn buffers(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec
     let nodes = problem.list("buffers")?;
     let first = first_step(&nodes)?;
     if first < 0 {
-        notes.push(format!("steps are counted from {first}, the first of the file"));
+        notes.push(format!("steps are counted from {first}, the first step in the file"));
     }
     for node in nodes {
         node.only(&["id", "name", "size", "alignment", "live_intervals", "allowed_pools"])?;
@@ -198,7 +197,7 @@ fn buffers(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec
     Ok(buffers)
 }
 
-/// The first step of all buffers, or 0 where that is earlier.
+/// The first step of all buffers, or 0 if that is earlier.
 fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     let mut first = 0;
     for buffer in buffers {
@@ -209,8 +208,8 @@ fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     Ok(first)
 }
 
-/// The union of the intervals, which may overlap, with steps counted from `first`, which none lies before. A
-/// buffer of size 0 may have none, or empty ones.
+/// The union of the intervals, which may overlap, with steps counted from `first`, the earliest step. A
+/// buffer of size 0 may have no intervals or empty ones.
 fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> {
     let (mut parts, mut begin) = (Vec::new(), None);
     for interval in node.entries()? {
@@ -232,7 +231,7 @@ fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> 
     Lifespan::from_intervals(parts).map_err(|_| node.error(DsaErrorKind::NeverLive))
 }
 
-/// Hints and names that the schema has no place for; true where this build wrote the file.
+/// Reads hints and names that the schema cannot represent. Returns whether this project wrote the file.
 fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaError> {
     let Some(metadata) = root.optional("metadata")? else { return Ok(false) };
     let Some((_, own)) = metadata.members()?.into_iter().find(|(name, _)| *name == OWN) else {
@@ -257,7 +256,7 @@ fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaErr
     Ok(true)
 }
 
-/// Pairs of buffers by position; one buffer twice only where `own`.
+/// Reads pairs of buffers by position. A pair of a buffer with itself is allowed only if `own`.
 fn pairs(
     constraints: &Node,
     name: &'static str,
@@ -301,7 +300,7 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
     Ok(pins)
 }
 
-/// Why a pin cannot hold by itself; without bytes it takes no address of its pool.
+/// Returns why a pin is invalid by itself. A buffer of size 0 occupies no address of its pool.
 fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
     if !buffer.pools.contains(&pin.pool) {
         return Some(DsaErrorKind::PinnedElsewhere(pool.label()));
@@ -328,7 +327,7 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
         model.only(&["reuse_penalties"])?;
         let penalties = model.list("reuse_penalties")?.len();
         if penalties > 0 {
-            notes.push(format!("{penalties} costs of reuse are left out: peaks are made least, not costs"));
+            notes.push(format!("{penalties} costs of reuse are ignored: the objective here is the peak"));
         }
     }
     let objective = problem.member("objective")?;
@@ -341,7 +340,8 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
         }
     }
     if !other.is_empty() {
-        notes.push(format!("the objective's {} is left out: peaks are made least", other.join(", ")));
+        notes
+            .push(format!("the objective's {} is ignored: the objective here is the peak", other.join(", ")));
     }
     Ok(())
 }

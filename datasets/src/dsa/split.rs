@@ -6,28 +6,28 @@ use super::read::union;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, gcd, root};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// A problem taken apart.
+/// A problem split into instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// One entry per pool of the document, in its order.
     pub pools: Vec<PoolInstance>,
-    /// What was decided or left out on the way, one line each.
+    /// Decisions and ignored constraints, one line each.
     pub notes: Vec<String>,
 }
 
-/// What one pool is asked.
+/// The problem of one pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolInstance {
     /// Position of the pool in the document.
     pub pool: usize,
-    /// Its offset problem, called as the pool is.
+    /// Its offset problem, named after the pool.
     pub instance: Instance,
-    /// By position in the instance: the positions in the document of the buffers it stands for; none for a
-    /// reserved range.
+    /// For each buffer of the instance, the positions in the document of the buffers it represents; none for
+    /// a reserved range.
     pub members: Vec<Vec<usize>>,
 }
 
-/// Colocated buffers, as one.
+/// A set of colocated buffers.
 struct Group {
     /// Positions in the document, ascending.
     members: Vec<usize>,
@@ -36,12 +36,12 @@ struct Group {
 }
 
 impl Document {
-    /// One instance per pool: every buffer bound to one, reserved ranges and pins fixed, colocated buffers
-    /// merged. A buffer that several pools may hold is bound only where one of them is large enough. O(n log
-    /// n + p m) for p pairs of buffers with m colocated ones.
+    /// Builds one instance per pool. Every buffer is bound to one pool, reserved ranges and pins become
+    /// fixed, and colocated buffers are merged. A buffer with several allowed pools is bound only if exactly
+    /// one of them is large enough. O(n log n + p m) for p pairs of buffers with m colocated ones.
     ///
     /// # Errors
-    /// [`DsaError`] naming the buffer that cannot be bound or the pair that cannot hold.
+    /// [`DsaError`] naming the buffer that cannot be bound or the pair that is contradictory.
     pub fn split(&self) -> Result<Split, DsaError> {
         let mut notes = Vec::new();
         let (groups, group_of) = self.groups(&mut notes)?;
@@ -79,12 +79,12 @@ impl Document {
         DsaError::Item { file: self.origin.clone(), at, kind: Box::new(kind) }
     }
 
-    /// Who is colocated, and where everyone goes.
+    /// Returns the sets of colocated buffers, and the set of each buffer.
     fn groups(&self, notes: &mut Vec<String>) -> Result<(Vec<Group>, Vec<usize>), DsaError> {
         let mut parent: Vec<usize> = (0..self.buffers.len()).collect();
         for &(a, b) in &self.colocations {
             let (a, b) = (root(&mut parent, a), root(&mut parent, b));
-            // The first of the file stays the root.
+            // The first buffer in the file stays the root.
             parent[a.max(b)] = a.min(b);
         }
         let pins: BTreeMap<usize, Pin> = self.pins.iter().map(|&pin| (pin.buffer, pin)).collect();
@@ -103,7 +103,7 @@ impl Document {
         Ok((groups, group_of))
     }
 
-    /// Finds the one pool of colocated buffers.
+    /// Determines the one pool of colocated buffers.
     fn bind(
         &self,
         members: Vec<usize>,
@@ -150,7 +150,8 @@ impl Document {
         Ok(Group { members, pool, pin })
     }
 
-    /// Pairs of groups in one pool that are separated, and those that may share though both are alive.
+    /// Pairs of groups in one pool that are separated, and pairs that may share addresses although both are
+    /// live.
     fn group_pairs(
         &self,
         groups: &[Group],
@@ -202,18 +203,19 @@ impl Document {
             }
         }
         if across > 0 {
-            notes.push(format!("{across} pairs of buffers in different pools mean nothing and are left out"));
+            notes
+                .push(format!("{across} pairs of buffers in different pools have no effect and are ignored"));
         }
         if beaten > 0 {
             notes.push(format!(
-                "{beaten} temporal exclusions change nothing: separations, exclusive pins or colocated buffers \
+                "{beaten} temporal exclusions have no effect: separations, exclusive pins or colocated buffers \
                  keep the two apart"
             ));
         }
         Ok(pairs)
     }
 
-    /// Everything of a pool but pairs.
+    /// Builds the instance of a pool, without pairs.
     fn pool(&self, pool: usize, groups: &[&Group]) -> Result<InstanceBuilder, DsaError> {
         let Pool { name, capacity, reserved, .. } = &self.pools[pool];
         let always =
@@ -261,16 +263,16 @@ struct GroupPairs {
     exclusions: BTreeSet<(usize, usize)>,
 }
 
-/// The steps at which any of them is alive.
+/// The steps at which at least one of them is live.
 fn united<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     let parts = buffers.clone().flat_map(|b| b.lifespan.intervals()).map(|i| (i.lower.get(), i.upper.get()));
     let parts = union(parts.collect()).into_iter().map(|(lower, upper)| Interval::new(lower, upper));
-    // Where nothing is alive, nothing has bytes.
+    // Buffers that are never live have no bytes.
     let first = buffers.map(|b| b.lifespan.hull().lower).min().unwrap_or_default();
     Lifespan::from_intervals(parts).unwrap_or_else(|_| Lifespan::empty_at(first))
 }
 
-/// From the first step of any of them to the last; one step where there are none.
+/// The interval from the first step of any of them to the last; one step if there are none.
 fn always<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     let hulls = buffers.map(|b| b.lifespan.hull()).filter(|hull| !hull.is_empty());
     let lower = hulls.clone().map(|hull| hull.lower.get()).min().unwrap_or(0);
@@ -278,7 +280,7 @@ fn always<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     Lifespan::single(lower, upper).expect("the lifespans looked at are not empty")
 }
 
-/// The name, or one like it, that CSV can carry and no other has.
+/// Returns a unique name that CSV can represent: the name itself if possible, else a similar one.
 fn unique(name: &str, nameless: &str, id: u32, used: &mut HashSet<String>) -> String {
     let name = name.trim();
     let mut name = if name.is_empty() { nameless.to_owned() } else { name.to_owned() };
@@ -289,10 +291,10 @@ fn unique(name: &str, nameless: &str, id: u32, used: &mut HashSet<String>) -> St
 }
 
 impl PoolInstance {
-    /// The offset of every buffer of the document that this pool holds, by position in the document.
+    /// Returns the offset of every buffer of the document in this pool, by position in the document.
     ///
     /// # Panics
-    /// If the layout has not one offset per buffer of the instance.
+    /// If the layout does not have one offset per buffer of the instance.
     pub fn offsets(&self, layout: &Layout) -> Vec<(usize, Bytes)> {
         assert_eq!(self.instance.len(), layout.offsets().len(), "one offset per buffer");
         let each = self.members.iter().zip(layout.offsets());

@@ -1,4 +1,4 @@
-//! The laws that draw one buffer after the other, and those made elsewhere.
+//! Families that draw one buffer at a time, and adapters for the generators of other modules.
 
 use crate::above_load::{AboveLoadParams, above_load_rows};
 use crate::error::{GenerateError, at_least};
@@ -117,8 +117,8 @@ pub(super) fn training(params: &Params, seed: u64) -> Made {
     })))
 }
 
-/// What rectangle these parameters cut: by default, a thousand pieces fit on top of each other with room to
-/// spare.
+/// The rectangle to cut. With default parameters, a thousand of the smallest pieces fit on top of each other
+/// with space to spare.
 pub(super) fn rectangle(params: &Params) -> Result<PackingParams, GenerateError> {
     Ok(PackingParams {
         buffers: params.get("buffers"),

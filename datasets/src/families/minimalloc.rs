@@ -1,34 +1,33 @@
-//! Instances like the challenging ones of google/minimalloc.
+//! Instances similar to the challenging ones of google/minimalloc.
 //!
-//! Measured on A to K, which a layout of 2^20 bytes is known for each:
+//! Measured on A to K, each of which has a known layout of 2^20 bytes:
 //!
 //! - Sizes are multiples of 1024 bytes and steps of 1024 steps; there are 1024 of the latter. 154 to 454
 //!   buffers, most of which end where others begin.
 //! - A to E and I to K (*all magnitudes*): a tenth of the buffers lives for at most 4 to 33 units of time,
 //!   the middle one for 23 to 234, some for all of it; sizes run from 1 to 207 or 861 KiB, the middle one 17
-//!   to 86. 18 to 78 are alive on average, 3 to 46 % live for more than a quarter of the time, large ones
+//!   to 86. 18 to 78 are live on average, 3 to 46 % live for more than a quarter of the time, large ones
 //!   briefly and small ones for long. The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps
 //!   reach.
 //! - F, G and H (*bricks*): durations of 11 to 57 units and sizes of 30 to 119 KiB, the middle ones 31 and
-//!   65, 11 alive on average. The load grows from nothing to its peak after two thirds of the time, which 8
+//!   65, 11 live on average. The load grows from nothing to its peak after two thirds of the time, which 8
 //!   to 17 % of the steps reach, and lies at about 85 % from there on.
 //!
-//! The family is made the other way round, from a layout, so that the capacity of 2^20 bytes is always
-//! enough:
+//! The family works in reverse, from a layout, so that the capacity of 2^20 bytes always suffices:
 //!
-//! - *All magnitudes*: again and again the largest of three random pieces of a full square is cut anywhere,
-//!   along time with the probability `cuts`, or into a pinwheel. For each hundred buffers to come there are
-//!   `holes` pieces too many, which are left out at random.
+//! - *All magnitudes*: repeatedly, the largest of three random pieces of a full square is cut at a random
+//!   position, along time with probability `cuts`, or into a pinwheel. For every hundred wanted buffers there
+//!   are `holes` surplus pieces, which are omitted at random.
 //! - *Bricks*: the largest piece of a full rectangle is cut near the middle, or into a pinwheel, until there
-//!   are two thirds more than wanted, of 31 x 65 units on average. They are left out with a probability that
-//!   falls from one to 15 % until two thirds of the time.
+//!   are two thirds more than wanted, of 31 x 65 units on average. They are omitted with a probability that
+//!   falls from 100 % to 15 % until two thirds of the time.
 //!
-//! They are about as hard: of first fit in the usual orders, the best is 4 to 34 % above the optimum on A to
-//! K, and 15 to 30 % on six seeds of either law; `search` needs 300 to five million nodes there, and 500 to
+//! They are about as hard. The best first fit in the usual orders is 4 to 34 % above the optimum on A to K,
+//! and 15 to 30 % on six seeds of either law. `search` needs 300 to five million nodes there, and 500 to
 //! thirty million here, most of the latter for law 0.
 //!
-//! Of `full` percent of the steps in a row no piece is left out, so the load, the capacity and the optimum
-//! are one. With more buffers time grows, so that about as many are live at once. O(n log n).
+//! In a run of `full` percent of the steps no piece is omitted, so load, capacity and optimum are equal. With
+//! more buffers the number of steps grows, so that about as many are simultaneously live. O(n log n).
 
 use crate::error::GenerateError;
 use crate::family::Params;
@@ -58,8 +57,8 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
         let width = (count * BRICK[0] * BRICK[1]).div_ceil(HEIGHT).max(2 * BRICK[0]);
         let cut = |count, rng: &mut _| bricks(count, width, pinwheels, rng);
         // Next to all at first, next to none from two thirds on.
-        let excluded = |x: u64| 100 - (150 * x / width).min(85);
-        thinned(buffers, count, (width, full), excluded, cut, &mut rng)
+        let left_out = |x: u64| 100 - (150 * x / width).min(85);
+        thinned(buffers, count, (width, full), left_out, cut, &mut rng)
     };
     let row = |r: Rectangle| Row { lower: r.x * UNIT, upper: (r.x + r.w) * UNIT, size: r.h * UNIT };
     let capacity = Some(Bytes::new(HEIGHT * UNIT));
@@ -110,27 +109,27 @@ fn thinned(
     buffers: u64,
     count: u64,
     (width, full): (u64, u64),
-    excluded: impl Fn(u64) -> u64,
+    left_out: impl Fn(u64) -> u64,
     mut cut: impl FnMut(u64, &mut Xoshiro256PlusPlus) -> Vec<Rectangle>,
     rng: &mut Xoshiro256PlusPlus,
 ) -> Vec<Rectangle> {
     let stretch = (width * full / 100).max(1);
-    // Where fewer are left out later, the stretch lies there.
-    let first = if excluded(0) > excluded(width) { width * 2 / 3 } else { 0 };
+    // The run of full steps lies where fewer are omitted later.
+    let first = if left_out(0) > left_out(width) { width * 2 / 3 } else { 0 };
     let from = rng.random_range(first.min(width - stretch)..=width - stretch);
     let mut pieces = cut(count, rng);
     let spare = |piece: &Rectangle| piece.x >= from + stretch || piece.x + piece.w <= from;
     let mut spare: Vec<usize> = (0..pieces.len()).filter(|&at| spare(&pieces[at])).collect();
     let surplus = (count - buffers) as usize;
     if surplus > spare.len() {
-        // Nearly all are needed where the load is full: then nothing is left out at all.
+        // If the full run needs nearly all pieces, none is omitted.
         return cut(buffers, rng);
     }
     // Those drawn by their place come first, both parts in random order.
     spare.shuffle(rng);
     let mut drawn = |at: usize| {
         let Rectangle { x, w, .. } = pieces[at];
-        rng.random_range(0..100) < excluded(x + w / 2)
+        rng.random_range(0..100) < left_out(x + w / 2)
     };
     let (mut out, later): (Vec<usize>, Vec<usize>) = spare.into_iter().partition(|&at| drawn(at));
     out.extend(later);

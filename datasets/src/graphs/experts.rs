@@ -113,7 +113,8 @@ impl Run<'_> {
         sum
     }
 
-    /// The feed-forward part of one expert on so many rows. Its matrices are the same whichever choice it is.
+    /// The feed-forward part of one expert on `rows` rows. Its matrices do not depend on the rank of the
+    /// choice.
     fn expert(&mut self, name: &str, layer: &str, expert: u64, (x, rows): (TensorId, u64)) -> TensorId {
         let [hidden, ffn] = self.widths();
         let product = |run: &mut Self, piece: &str, x: TensorId, [from, to]: [u64; 2]| {

@@ -25,10 +25,10 @@ impl GraphFamily {
     }
 }
 
-const BATCH: FamilyParam = param("batch", 1, "images at once");
+const BATCH: FamilyParam = param("batch", 1, "images per batch");
 /// A graph of a million operators takes a gigabyte or two.
 const N: FamilyParam = param("n", 100, "number of operators").up_to(1 << 20);
-const KIB: FamilyParam = param("kib", 1024, "tensors take 1 to so many KiB, every size as likely");
+const KIB: FamilyParam = param("kib", 1024, "maximum size of a tensor, KiB; sizes are uniform from 1 KiB");
 const SIZE: &str = "height and width of the input, pixels";
 const STAGES: FamilyParam = param("stages", 1, "stages, each halving the size and doubling the channels");
 const WIRED: [FamilyParam; 3] = [
@@ -37,40 +37,43 @@ const WIRED: [FamilyParam; 3] = [
     param("size", 56, SIZE),
 ];
 
-const BYTES: FamilyParam = param("bytes", 1024, "middle size of a tensor");
-const SPREAD: FamilyParam = param("spread", 50, "sizes differ from the middle by at most so many percent");
-const PER_REGION: FamilyParam = param("operators", 3, "operators per region, without those that own regions");
+const BYTES: FamilyParam = param("bytes", 1024, "median size of a tensor, bytes");
+const SPREAD: FamilyParam = param("spread", 50, "maximum deviation of a size from the median, percent");
+const PER_REGION: FamilyParam =
+    param("operators", 3, "operators per region, excluding those that own regions");
 
-const CLASSES: FamilyParam = param("classes", 80, "classes of objects");
+const CLASSES: FamilyParam = param("classes", 80, "object classes");
 const NORM: FamilyParam =
-    param("norm", 0, "1: batch normalisation by operators of its own; 0: folded into biases");
-const SPLIT: FamilyParam = param("split", 1, "1: SiLU is a sigmoid and a product; 0: one operator");
-const INT8: FamilyParam = param("int8", 0, "1: everything takes one byte per element; 0: four");
+    param("norm", 0, "1: batch normalisation as separate operators; 0: folded into biases");
+const SPLIT: FamilyParam = param("split", 1, "1: SiLU as a sigmoid and a product; 0: as one operator");
+const INT8: FamilyParam = param("int8", 0, "1: one byte per element; 0: four");
 
 const LAYERS: FamilyParam = param("layers", 40, "decoder layers");
-const SEQUENCES: FamilyParam = param("batch", 1, "sequences at once");
+const SEQUENCES: FamilyParam = param("batch", 1, "sequences per batch");
 const TOKENS: FamilyParam =
-    param("tokens", 1024, "tokens per sequence computed in this run: the prompt, or 1 to decode");
-const CACHE: FamilyParam =
-    param("cache", 0, "tokens per sequence computed before, whose keys and values are kept");
+    param("tokens", 1024, "tokens computed per sequence: the length of the prompt, or 1 to decode");
+const CACHE: FamilyParam = param("cache", 0, "tokens per sequence in the key-value cache");
 const STATE: FamilyParam =
-    param("state", 0, "1: keys and values are states written in place; 0: past ones go in, all come out");
+    param("state", 0, "1: keys and values are states updated in place; 0: they are inputs and outputs");
 const SHARDS: FamilyParam = param(
     "shards",
     1,
-    "devices the heads and the feed-forward columns are divided among; this is one of them",
+    "devices that share the heads and feed-forward columns; the graph is that of one device",
 );
 const WEIGHTS: FamilyParam =
-    param("weights", 0, "1: every matrix is converted by an operator of its own, at the front of the file");
-const TABLES: FamilyParam =
-    param("tables", 0, "1: every layer makes its own masks and tables, at the front of the file; 0: shared");
+    param("weights", 0, "1: an operator at the start of the file converts every matrix");
+const TABLES: FamilyParam = param(
+    "tables",
+    0,
+    "1: every layer has its own masks and tables, produced at the start of the file; 0: shared",
+);
 const WIDTH: FamilyParam = param("width", 4096, "hidden size");
 const HEADS: FamilyParam = param("heads", 32, "heads");
-const KV_HEADS: FamilyParam = param("kv_heads", 8, "heads with keys and values of their own; 1: multi-query");
+const KV_HEADS: FamilyParam = param("kv_heads", 8, "key-value heads; 1: multi-query");
 const FFN: FamilyParam = param("ffn", 14336, "feed-forward columns");
-const VOCABULARY: FamilyParam = param("vocabulary", 32_000, "tokens there are");
+const VOCABULARY: FamilyParam = param("vocabulary", 32_000, "number of tokens");
 const REPEAT: FamilyParam =
-    param("repeat", 0, "1: keys and values are repeated for every head; 0: heads of a group are one product");
+    param("repeat", 0, "1: keys and values are repeated for every head; 0: one product per group of heads");
 
 /// Parameters of the language models of one size.
 const LLM: &[FamilyParam] = &[LAYERS, SEQUENCES, TOKENS, CACHE, STATE, SHARDS, WEIGHTS, TABLES];
@@ -100,8 +103,8 @@ const MOE: &[FamilyParam] = &[
     FFN,
     VOCABULARY,
     param("experts", 8, "experts per layer"),
-    param("chosen", 2, "experts that a token chooses"),
-    param("capacity", 125, "an expert has room for so many percent of its fair share of tokens"),
+    param("chosen", 2, "experts per token"),
+    param("capacity", 125, "capacity of an expert, percent of its fair share of tokens"),
     SEQUENCES,
     TOKENS.or(1),
     CACHE.or(1024),
@@ -111,49 +114,45 @@ const MOE: &[FamilyParam] = &[
 
 /// Every family.
 pub const GRAPH_FAMILIES: &[GraphFamily] = &[
-    family("chain", "operators one after the other", &[N, KIB], shapes::chain),
+    family("chain", "a chain of operators", &[N, KIB], shapes::chain),
     family(
         "in-tree",
-        "every tensor is read by one later operator; leaves read nothing",
-        &[N, KIB, param("window", 10, "readers are at most so much further on")],
+        "every tensor is read by exactly one later operator; leaves have no inputs",
+        &[N, KIB, param("window", 10, "maximum distance between an operator and the reader of its output")],
         shapes::in_tree,
     ),
     family(
         "layered",
-        "layers of operators that read some tensors of the layers before",
+        "layers of operators that read tensors of earlier layers",
         &[
             N,
             KIB,
             param("width", 8, "operators per layer"),
-            param("reads", 3, "most tensors read").up_to(1 << 12),
+            param("reads", 3, "maximum number of tensors that an operator reads").up_to(1 << 12),
         ],
         shapes::layered,
     ),
     family(
         "series-parallel",
-        "parts one after the other or side by side, and so on inside: from one tensor to one other",
+        "series-parallel composition, nested, with one source and one sink",
         &[
             N,
             KIB,
-            param("parallel", 50, "percent of the parts that are side by side"),
-            param("branches", 4, "most parts side by side"),
+            param("parallel", 50, "percent of the compositions that are parallel"),
+            param("branches", 4, "maximum number of parallel branches"),
         ],
         shapes::series_parallel,
     ),
     family(
         "weight-chain",
-        "operators with weights one after the other: what fetching ahead can hide, and what not",
+        "a chain of operators with weights, to study how far prefetching hides transfers",
         &[
             N.or(32),
-            KIB.or(64).about("KiB of every tensor made"),
-            param("weight", 1024, "KiB of the middle weight"),
-            param("intensity", 48, "multiply-accumulates per byte of weight, about"),
-            param(
-                "spread",
-                50,
-                "weights and multiply-accumulates per byte differ by at most so many percent",
-            ),
-            param("free", 25, "percent of the operators that have no weight"),
+            KIB.or(64).about("size of every produced tensor, KiB"),
+            param("weight", 1024, "median size of a weight, KiB"),
+            param("intensity", 48, "approximate multiply-accumulates per byte of weight"),
+            param("spread", 50, "maximum deviation of weights and of multiply-accumulates per byte, percent"),
+            param("free", 25, "percent of the operators without weights"),
         ],
         shapes::weight_chain,
     ),
@@ -166,7 +165,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             param("classes", 2, "channels of the output"),
             param("channels", 64, "channels at the top"),
             param("depth", 4, "levels"),
-            param("padded", 0, "1: 3 x 3 convolutions keep the size; 0: they lose the edges"),
+            param("padded", 0, "1: padded 3 x 3 convolutions; 0: unpadded"),
             NORM,
             BATCH,
         ],
@@ -174,12 +173,12 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     ),
     family(
         "hourglass",
-        "down to few pixels and up again, with branches across at every level",
+        "encoder and decoder with a skip branch at every level",
         &[
             param("depth", 4, "levels"),
-            param("convs", 2, "convolutions per level and way").up_to(1 << 12),
-            param("skip", 1, "convolutions on the branch across; 0 is a U-Net").up_to(1 << 12),
-            param("narrow", 4, "the branch across has so many times fewer channels"),
+            param("convs", 2, "convolutions per level in encoder and decoder").up_to(1 << 12),
+            param("skip", 1, "convolutions on the skip branch; 0: a U-Net").up_to(1 << 12),
+            param("narrow", 4, "factor by which the skip branch has fewer channels"),
             param("channels", 32, "channels at the top"),
             param("size", 256, SIZE),
         ],
@@ -190,7 +189,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         "blocks of four parallel branches, concatenated (GoogLeNet's 3a)",
         &[
             param("blocks", 4, "blocks").up_to(1 << 16),
-            param("channels", 16, "16 is the published width"),
+            param("channels", 16, "channels; the published width is 16"),
             param("size", 28, SIZE),
         ],
         shapes::inception,
@@ -204,7 +203,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     family(
         "vgg16",
         "VGG-16, configuration D (Simonyan, Zisserman 2015)",
-        &[BATCH, param("classifier", 1, "0: convolutions and pooling only; 1: the three dense layers too")],
+        &[BATCH, param("classifier", 1, "1: with the three dense layers; 0: convolutions and pooling only")],
         |params, _| classic::vgg16(params),
     ),
     family("resnet18", "ResNet-18, batch normalisation folded (He et al. 2016)", &[BATCH], |params, _| {
@@ -280,7 +279,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     family(
         "randwire-er",
         "randomly wired network, Erdos-Renyi model (Xie et al. 2019)",
-        &[WIRED[0], param("p", 20, "percent of pairs joined"), WIRED[1], WIRED[2], STAGES],
+        &[WIRED[0], param("p", 20, "percent of pairs connected by an edge"), WIRED[1], WIRED[2], STAGES],
         wired::er,
     ),
     family(
@@ -293,7 +292,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         "darts",
         "stack of cells of the published genotype DARTS_V2, for CIFAR (Liu et al. 2019)",
         &[
-            param("cells", 20, "cells; those at one and two thirds reduce"),
+            param("cells", 20, "cells; those at one and two thirds are reduction cells"),
             param("channels", 36, "channels of the first cell"),
             param("size", 32, SIZE),
         ],
@@ -303,7 +302,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         "nasnet-a",
         "stack of NASNet-A cells, for ImageNet (Zoph et al. 2018); mobile by default",
         &[
-            param("cells", 4, "normal cells per part, of which there are three"),
+            param("cells", 4, "normal cells in each of the three parts"),
             param("filters", 44, "filters of the first part: penultimate filters / 24"),
             param("stem", 32, "channels of the stem"),
             param("size", 224, SIZE),
@@ -318,29 +317,29 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     }),
     family(
         "transformer",
-        "decoder with grouped queries, float16: Mistral's sizes but four layers (Jiang et al. 2023)",
+        "decoder with grouped-query attention, float16: Mistral's sizes, four layers (Jiang et al. 2023)",
         TRANSFORMER,
         llm::transformer,
     ),
     family(
         "moe",
-        "the same with experts as regions: Mixtral's sizes but two layers (Jiang et al. 2024)",
+        "mixture-of-experts decoder with experts as regions: Mixtral's sizes, two layers (Jiang et al. 2024)",
         MOE,
         llm::moe,
     ),
     family(
         "nested-if",
-        "a conditional in a branch of a conditional, and so on",
-        &[param("depth", 3, "conditionals inside each other"), PER_REGION, BYTES, SPREAD],
+        "nested conditionals",
+        &[param("depth", 3, "nesting depth of conditionals"), PER_REGION, BYTES, SPREAD],
         control::nested,
     ),
     family(
         "unbalanced-if",
-        "conditionals in a row, one branch of each takes many times the memory of the other",
+        "a sequence of conditionals, each with one large and one small branch",
         &[
             param("ifs", 2, "conditionals"),
             PER_REGION,
-            param("ratio", 8, "one branch's tensors are so many times as large as the other's"),
+            param("ratio", 8, "ratio of the tensor sizes of the two branches"),
             BYTES,
             SPREAD,
         ],
@@ -348,19 +347,19 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     ),
     family(
         "shared-if",
-        "a conditional whose branches read tensors made before it, some of them for the last time",
-        &[param("shared", 10, "tensors made before it"), PER_REGION, BYTES, SPREAD],
+        "a conditional whose branches read earlier tensors, some of them for the last time",
+        &[param("shared", 10, "tensors produced before the conditional"), PER_REGION, BYTES, SPREAD],
         control::shared,
     ),
     family(
         "loops",
-        "counted loops and loops with a condition in turn, with carried and captured values",
+        "counted and conditional loops in alternation, with carried and captured values",
         &[
-            param("loops", 2, "loops in a row"),
-            param("carried", 2, "values carried from trip to trip"),
-            param("captured", 2, "tensors read in every trip"),
-            param("rows", 1, "values stacked by a counted loop, a row per trip"),
-            param("trips", 4, "rows there is room for"),
+            param("loops", 2, "number of loops"),
+            param("carried", 2, "loop-carried values"),
+            param("captured", 2, "tensors captured by every iteration"),
+            param("rows", 1, "values stacked by a counted loop, one row per iteration"),
+            param("trips", 4, "maximum number of iterations"),
             PER_REGION,
             BYTES,
             SPREAD,
@@ -369,10 +368,10 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     ),
     family(
         "control-mix",
-        "conditionals, loops, calls, views and writing in place, mixed at random",
+        "a random mix of conditionals, loops, calls, views and in-place operators",
         &[
-            param("operators", 9, "operators, about, those in regions included"),
-            param("depth", 3, "regions inside each other at most"),
+            param("operators", 9, "approximate number of operators, including those in regions"),
+            param("depth", 3, "maximum nesting depth of regions"),
             param("control", 25, "percent of operators that own regions"),
             BYTES,
             SPREAD,

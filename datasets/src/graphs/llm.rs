@@ -51,7 +51,7 @@ pub(super) struct Model {
     repeat: bool,
     /// Experts instead of one feed-forward part, and how many of them a token chooses.
     experts: Option<(u64, u64)>,
-    /// Percent of their fair share of tokens that experts have room for.
+    /// Capacity of an expert, percent of its fair share of tokens.
     capacity: u64,
 }
 
@@ -250,7 +250,7 @@ impl Run<'_> {
         }
     }
 
-    /// Cosines and sines at the positions at hand, `[b,1,s,d]`.
+    /// Cosines and sines at the current positions, `[b,1,s,d]`.
     fn rotation(&mut self, at: usize, positions: TensorId) -> [TensorId; 2] {
         let shape = [self.batch, 1, self.tokens, self.head];
         let [cos, sin] = self.tables[at];

@@ -94,8 +94,8 @@ pub(super) fn shufflenet_v2(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// A block of two branches, whose channels are mixed at the end: the first one of a stage halves the sides
-/// and works on all channels in both branches, the others hand on one half of them.
+/// A block of two branches, whose channels are shuffled at the end. The first block of a stage halves the
+/// sides and processes all channels in both branches; the others pass one half of the channels through.
 fn shuffled(n: &mut Layers, name: &str, x: TensorId, channels: u64, first: bool) -> TensorId {
     let half = channels / 2;
     let named = |piece: &str| format!("{name}.{piece}");

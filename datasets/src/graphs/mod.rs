@@ -1,6 +1,6 @@
-//! Computation graphs and order problems made by rule.
+//! Families of computation graphs and of operator orders.
 //!
-//! [`GRAPH_FAMILIES`] lists every rule; the same parameters and seed give the same graph on any machine.
+//! [`GRAPH_FAMILIES`] lists all families. The same parameters and seed give the same graph on any machine.
 //!
 //! ```
 //! use plimsoll_datasets::graphs::GraphFamily;

@@ -9,13 +9,13 @@ use plimsoll_model::graph::Graph;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// A tensor of one to `kib` KiB, every size as likely.
+/// A tensor of one to `kib` KiB, uniformly distributed.
 fn any(net: &mut Net, name: String, reads: &[TensorId], kib: u64, rng: &mut Xoshiro256PlusPlus) -> TensorId {
     let bytes = 1024 * rng.random_range(1..=kib);
     Node::new(name, "Any").reads(reads).makes(net, Element::Byte, &[bytes])
 }
 
-/// `n` operators one after the other, each reading what the one before made.
+/// A chain of `n` operators, each of which reads the output of its predecessor.
 pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -73,9 +73,9 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&wanted)
 }
 
-/// `n` operators between one input and one output: parts one after the other, or side by side from one tensor
-/// to one operator that reads the ends of all. Where three operators and more are left, `parallel` percent of
-/// the parts are of the second kind, with up to `branches` branches.
+/// A series-parallel graph of `n` operators with one source and one sink. A parallel composition begins at
+/// one tensor and ends at one operator that reads the ends of all branches. While three or more operators
+/// remain, `parallel` percent of the compositions are parallel, with up to `branches` branches.
 pub(super) fn series_parallel(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (parallel, branches) = (params.percent("parallel")?, params.at_least("branches", 2)?);
@@ -129,9 +129,9 @@ impl Weaver {
     }
 }
 
-/// `n` operators one after the other, most of which read a weight of about `weight` KiB, and do about
-/// `intensity` multiply-accumulates per byte of it; both differ by at most `spread` percent, independently.
-/// `free` percent have no weight and do one per byte they make.
+/// A chain of `n` operators. Most of them read a weight of about `weight` KiB and do about `intensity`
+/// multiply-accumulates per byte of it; both deviate by at most `spread` percent, independently. `free`
+/// percent have no weight and do one multiply-accumulate per byte of output.
 pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (weight, intensity) = (1024 * params.at_least("weight", 1)?, params.at_least("intensity", 1)?);
@@ -156,7 +156,7 @@ pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, Generate
     net.finish(&[x])
 }
 
-/// A number that differs from the middle by at most so many percent.
+/// A random number that deviates from the median by at most this many percent.
 fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let most = middle * percent / 100;
     rng.random_range((middle - most).max(1)..=middle + most)

@@ -13,7 +13,7 @@ pub struct SmallOrderParams {
     pub operators: usize,
     /// Sizes are 1 to this.
     pub max_size: u64,
-    /// Some storages are held from the start, some of them used by nobody in particular order.
+    /// Some storages are live from the start, and some are used in no particular order.
     pub from_start: bool,
     /// Some storages are held to the end, some throughout.
     pub to_end: bool,

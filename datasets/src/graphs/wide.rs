@@ -154,7 +154,7 @@ pub(super) fn googlenet(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// Layers one after the other, each with an activation; called `NAME.0` and so on.
+/// A chain of layers, each with an activation, named `NAME.0` and so on.
 fn row(n: &mut Layers, name: &str, mut x: TensorId, windows: &[Window]) -> TensorId {
     for (at, &window) in windows.iter().enumerate() {
         x = n.active(&format!("{name}.{at}"), x, window, "Relu");

@@ -17,7 +17,7 @@ pub struct Upstream<'p, 'm> {
     program: &'p Program<'m>,
     /// The operator of every tensor that one makes.
     makers: HashMap<usize, &'p Step<'m>>,
-    /// The operator that hands over an input of a body.
+    /// The operator that passes an input to a body.
     owners: HashMap<usize, &'p Step<'m>>,
     tensor: usize,
 }
@@ -34,7 +34,7 @@ impl<'p, 'm> Upstream<'p, 'm> {
         Self { program, makers, owners, tensor }
     }
 
-    /// The operator that makes or hands over the tensor.
+    /// The operator that produces or passes the tensor.
     fn step(&self) -> Option<&'p Step<'m>> {
         self.makers.get(&self.tensor).or_else(|| self.owners.get(&self.tensor)).copied()
     }

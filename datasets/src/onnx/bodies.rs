@@ -148,7 +148,7 @@ impl<'m> Run<'m, '_> {
         Ok((nothing(step, reason), complete))
     }
 
-    /// `Loop`: carried values keep their shapes; scanned ones are stacked, one per trip.
+    /// `Loop`: carried values keep their shapes; scanned ones are stacked, one per iteration.
     pub fn repeat(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let carried = step.inputs.len().saturating_sub(2);
         let body = match self.body(step, carried + 2) {
@@ -156,7 +156,7 @@ impl<'m> Run<'m, '_> {
             Err(reason) => return self.abandon(step, &reason, dead),
         };
         let scalar = |element| Fact::new(Some(element), []);
-        // What the body hands on as it is stays a constant.
+        // A constant that the body returns unchanged stays a constant.
         let go = match self.fact(step, 1) {
             Some(go) => Fact { value: go.value.clone(), ..scalar(Element::BOOL) },
             None => scalar(Element::BOOL).with(Some(Value::Ints(vec![1]))),
@@ -185,7 +185,7 @@ impl<'m> Run<'m, '_> {
                 (_, _) if at <= carried && given[at + 1].is_alike(&result) => Ok(result.variable()),
                 (_, _) if at <= carried => {
                     self.note_growth(step, body, at + 1, &result);
-                    Err(Reason::unknown("its shape changes from trip to trip"))
+                    Err(Reason::unknown("its shape changes between iterations"))
                 }
                 (Some(shape), Some(trips)) => {
                     if !exact {
@@ -223,7 +223,7 @@ impl<'m> Run<'m, '_> {
         from == input
     }
 
-    /// A loop whose body is given other shapes from the second trip on, which its sizes do not show.
+    /// A loop whose body gets different shapes from the second iteration on, which its sizes do not reflect.
     fn note_growth(&mut self, step: &Step, body: usize, input: usize, result: &Fact) {
         let slot = &self.program.slots[self.program.blocks[body].inputs[input]];
         if let (Some(first), Some(later)) = (slot.fact.shape.as_deref(), result.shape.as_deref()) {

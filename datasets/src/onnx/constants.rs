@@ -7,7 +7,7 @@ use crate::operators::value::{FOLD_LIMIT, Fact, Reason, Value, count, extents, m
 /// What a constant of the file is: type, shape, and its elements where they are few.
 ///
 /// # Errors
-/// Extents below zero, an unknown type, data of another length than the shape says.
+/// Negative extents, an unknown type, or data whose length does not match the shape.
 pub fn read_tensor(tensor: &proto::Tensor) -> Result<Fact, Reason> {
     let element = Element::of(tensor.data_type)
         .ok_or_else(|| format!("element type {} is not known", tensor.data_type))?;
@@ -72,7 +72,7 @@ pub fn read_constant(node: &proto::Node) -> Result<Fact, Reason> {
         _ => match (&attribute.t, &attribute.sparse_tensor) {
             (Some(tensor), _) => read_tensor(tensor),
             (None, Some(sparse)) => read_sparse(sparse),
-            (None, None) => misfit(format!("{} is no value with a size", attribute.name)),
+            (None, None) => misfit(format!("{} is not a value with a size", attribute.name)),
         },
     }
 }

@@ -8,7 +8,7 @@ use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Why no number so large is an extent.
-pub const TOO_LARGE: &str = "more than anybody can hold";
+pub const TOO_LARGE: &str = "it is too large";
 
 /// What options change about the inputs that a tensor depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -207,7 +207,7 @@ impl<'o> Dims<'o> {
         self.options.tensor_shapes.iter().map(|(name, shape)| (name.as_str(), shape.as_slice()))
     }
 
-    /// Everything about inputs that neither the file nor an option says.
+    /// All properties of inputs that neither the file nor an option gives.
     ///
     /// # Errors
     /// Types that are no tensors.
@@ -325,7 +325,7 @@ impl<'o> Dims<'o> {
         bound
     }
 
-    /// What the file says of a value inside; the shape only where all its extents have values.
+    /// The declaration of an intermediate value; the shape only if all its extents are bound.
     ///
     /// # Errors
     /// Types that are not known.
@@ -347,7 +347,7 @@ impl<'o> Dims<'o> {
     }
 }
 
-/// True where the file says that a value is a sequence, a map, an optional or a sparse tensor.
+/// Whether the file declares that a value is a sequence, a map, an optional or a sparse tensor.
 fn is_no_tensor(info: &proto::ValueInfo) -> bool {
     info.r#type.as_ref().is_some_and(|kind| {
         [&kind.sequence, &kind.map, &kind.sparse, &kind.optional].into_iter().any(Option::is_some)
@@ -389,7 +389,7 @@ fn text(listed: &[proto::Dimension]) -> String {
     if extents.is_empty() { "scalar".to_owned() } else { extents.join("x") }
 }
 
-/// Value infos of one graph, by name; of two for one name the one that says more.
+/// Value infos of one graph, by name; of two with the same name, the more detailed one.
 pub fn by_name(graph: &proto::Graph) -> HashMap<&str, &proto::ValueInfo> {
     let (bare, shaped): (Vec<_>, Vec<_>) =
         graph.value_info.iter().chain(&graph.output).partition(|info| declared_dims(info).is_none());

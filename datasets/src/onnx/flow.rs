@@ -1,12 +1,13 @@
-//! What `If`, `Loop` and `Scan` hand to their bodies and back, where positions in the graph do not say it:
-//! absent tensors are left out of the graph, so that those after them move up.
+//! Arguments and results of the bodies of `If`, `Loop` and `Scan` where positions in the graph do not
+//! determine them: the graph omits absent tensors, so that later ones move up.
 
 use super::program::{Block, Program, Step};
 use super::proto::plain;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::{Handover, Moment};
 
-/// The handovers of a step; none where the graph's own rules find the same. A `Scan` always says them.
+/// The handovers of a step; `None` where the graph's own rules find the same ones. A `Scan` always states
+/// them.
 pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
     if !plain(&step.node.domain) {
         return None;
@@ -20,8 +21,8 @@ pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
     }
 }
 
-/// True where an absent tensor shifts the others, or the last results of a body are not wanted. The first two
-/// inputs of a `Loop` are handed to nobody, nor is the condition `ahead` of what its body returns.
+/// Whether an absent tensor shifts the others, or the last results of a body are unused. The first two inputs
+/// of a `Loop` are not passed to its body, nor is the condition `ahead` of the body's results passed on.
 fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
     let carried = step.inputs.iter().skip(2);
     let more = |&block: &usize| program.blocks[block].outputs.len() > step.outputs.len() + ahead;

@@ -1,6 +1,6 @@
 //! Models in the ONNX format (`.onnx`).
 //!
-//! # What becomes of a file
+//! # Mapping
 //!
 //! | in the file | in the graph |
 //! |---|---|
@@ -9,32 +9,38 @@
 //! | initialiser, also where it is listed among the inputs | a tensor, role weight; of external data only shape and type are read |
 //! | sparse initialiser | a tensor, role weight, with the bytes of its values and indices |
 //! | input, output | a tensor of that role; outputs of bodies too |
-//! | call of a function that the file defines | the operators of its body, named after the call: `call/inner`; operators that have a rule here are no calls, as ONNX Runtime prefers its kernels |
-//! | two constants of one name | the last one, initialisers ahead of `Constant` nodes, as in ONNX Runtime |
-//! | body of `If`, `Loop`, `Scan` | a region of the name of its attribute, owned by the operator; it may read what encloses it |
+//! | call of a function that the file defines | the operators of its body, named after the call:
+//! `call/inner`; an operator with a built-in rule is not expanded, as ONNX Runtime prefers its kernels |
+//! | two constants with one name | the last one, initialisers before `Constant` nodes, as in ONNX Runtime |
+//! | body of `If`, `Loop`, `Scan` | a region named after its attribute, owned by the operator; it may capture
+//! tensors of enclosing graphs |
 //!
-//! Operators that compute shapes stay operators and what they make stays activations, as in the file: the
-//! graph has its operators and no others, although runtimes compute such constants before they start. Their
-//! results are followed all the same, because `Reshape`, `Slice`, `Expand`, `If` and others need them. In the
-//! same way weights that operators make (by `ConstantOfShape`, or by slicing an initialiser) are activations.
+//! Operators that compute shapes stay operators and their outputs stay activations. The graph has exactly the
+//! operators of the file, although runtimes compute such constants before inference. Their values are
+//! propagated nevertheless, because `Reshape`, `Slice`, `Expand`, `If` and others need them. Weights produced
+//! by operators (by
+//! `ConstantOfShape`, or by slicing an initialiser) are activations too.
 //!
 //! # Sizes
 //!
 //! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are
-//! inferred from inputs on in topological order; what the file says of a tensor is used only where inference
-//! does not know. Of an `If` whose condition is known, the branch that runs gives the shape; what cannot be
-//! sized in the other one takes 0 bytes. Of any other `If`, the branch with more bytes does, unless one holds
-//! an operator that cannot run on such shapes: then it counts as never run. Where an extent depends on data
-//! but has an upper bound, the bound is taken; elements of string tensors count what a `std::string` takes; a
-//! sequence has the bytes of the tensors it holds. A `Loop` stacks as many rows as it may make trips.
-//! Everything of that kind that is not certain is said in [`Import::assumed`].
+//! inferred from the inputs in topological order. A declared shape is used only if inference fails.
+//! - If the condition of an `If` is known, the branch that runs determines the shape; tensors of the other
+//!   branch without a size take 0 bytes. Otherwise the branch with more bytes determines it. A branch with an
+//!  operator that
+//!   cannot run on its shapes counts as never run.
+//! - If an extent depends on data but has an upper bound, the bound is used.
+//! - An element of a string tensor has the size of a `std::string`. A sequence has the bytes of its tensors.
+//! - A `Loop` stacks as many rows as its maximum number of iterations.
 //!
-//! # What a file leaves open
+//! [`Import::assumed`] lists every uncertain decision of this kind.
 //!
-//! Every free dimension of an input needs a value; one message names all that have none, with options that
-//! import the model where a short search finds some ([`ImportProblem::Open`]). Values of inputs that decide
-//! shapes and shapes of tensors inside can be given ([`ImportOptions::values`],
-//! [`ImportOptions::tensor_shapes`]). Copies of the bodies of functions are bounded in depth and in bytes.
+//! # Open dimensions
+//!
+//! Every free dimension of an input needs a value. One message names all free dimensions, with options that
+//! import the model if a short search finds some ([`ImportProblem::Open`]). Values of inputs that determine
+//! shapes, and shapes of intermediate tensors, can be given ([`ImportOptions::values`],
+//! [`ImportOptions::tensor_shapes`]). Copies of function bodies are bounded in depth and in bytes.
 //!
 //! # Shared memory
 //!
@@ -44,9 +50,10 @@
 //! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other functions of one element; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | over the first input |
 //! | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `Min`, `Max`, `Sum`, `Mean`, `Where`, `PRelu`, comparisons, logic | over any input |
 //!
-//! *Over* is said only where input and output have the same shape and the same bytes; a view needs the same
-//! bytes. `Softmax`, `LRN` and other normalisations read elements after they would have been overwritten, so
-//! they are in neither row.
+//! *Over* applies only if input and output have the same shape and the same bytes; a view needs the same
+//! bytes.
+//! `Softmax`, `LRN` and other normalisations read elements after they would have been overwritten, so they
+//! are in neither row.
 
 mod advice;
 mod bodies;
@@ -76,7 +83,7 @@ use proto::plain;
 use run::Run;
 use std::path::Path;
 
-/// Reads a model. `origin` gives the graph its name. O(size of the file), small constants aside.
+/// Reads a model. `origin` names the graph. O(size of the file), small constants aside.
 pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Result<Import, ImportProblem> {
     let float = match &options.element {
         None => None,
@@ -91,11 +98,11 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
             proto::PART_LIMIT
         )));
     }
-    let model =
-        proto::Model::decode(bytes).map_err(|why| ImportProblem::Damaged(format!("no ONNX model: {why}")))?;
+    let model = proto::Model::decode(bytes)
+        .map_err(|why| ImportProblem::Damaged(format!("not an ONNX model: {why}")))?;
     let proto::Model { opset_import, graph, functions } = model;
     let mut graph =
-        graph.ok_or_else(|| ImportProblem::Damaged("no ONNX model: it holds no graph".to_owned()))?;
+        graph.ok_or_else(|| ImportProblem::Damaged("not an ONNX model: it contains no graph".to_owned()))?;
     let opset = opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
     let opset = opset.unwrap_or(1);
     functions::inline(&mut graph, &functions, opset).map_err(ImportProblem::Damaged)?;
@@ -149,7 +156,7 @@ impl<'m> Source<'m> {
         })
     }
 
-    /// How far inference gets with these options.
+    /// Returns how far inference proceeds with these options.
     fn attempt(&self, options: &ImportOptions) -> Trial {
         let Ok(dims) = Dims::new(options, self.graph) else { return Trial::Fails };
         let Ok(mut run) = self.run(options, &dims) else { return Trial::Fails };
@@ -161,7 +168,7 @@ impl<'m> Source<'m> {
         }
     }
 
-    /// The error with what leads to it and what helps.
+    /// Returns the error with its causes and remedies.
     fn explain(
         &self,
         mut problem: ImportProblem,

@@ -1,4 +1,4 @@
-//! Names resolved: who makes and reads which tensor, in the graph and in the bodies of its operators.
+//! Name resolution: producers and consumers of tensors, in the graph and in the bodies of its operators.
 
 use super::constants::{read_constant, read_sparse, read_tensor};
 use super::dims::{Change, Dims, TOO_LARGE, by_name};
@@ -12,12 +12,12 @@ use plimsoll_model::topological;
 use std::collections::{HashMap, HashSet};
 use strsim::levenshtein;
 
-/// A tensor: what the file says of it, and what is found out.
+/// A tensor with its declaration and its inferred facts.
 pub struct Slot<'m> {
     pub name: &'m str,
     pub role: Role,
     pub fact: Fact,
-    /// What the file says, for where nothing else is known.
+    /// The declaration in the file, used if inference fails.
     pub declared: Fact,
     /// True where the file's shape names a dimension that an option gives a value.
     pub named: bool,
@@ -214,8 +214,9 @@ impl<'m> Resolver<'m, '_> {
         }
         self.program.blocks[block].steps = steps;
         for info in &graph.output {
-            let missing =
-                || format!("'{}' is wanted of graph '{}', but nothing makes it", info.name, graph.name);
+            let missing = || {
+                format!("'{}' is an output of graph '{}', but no operator produces it", info.name, graph.name)
+            };
             let tensor = self.lookup(&info.name).ok_or_else(|| ImportProblem::Damaged(missing()))?;
             self.program.blocks[block].outputs.push(tensor);
         }
@@ -305,12 +306,15 @@ impl<'m> Resolver<'m, '_> {
         };
         let block = self.scope().block;
         match self.program.slots[known].role {
-            Role::Weight => self
-                .program
-                .notes
-                .push(format!("constant '{name}' is made twice: the last one counts, as in ONNX Runtime")),
+            Role::Weight => self.program.notes.push(format!(
+                "constant '{name}' is defined twice: the last definition applies, as in ONNX Runtime"
+            )),
             Role::Input => self.program.blocks[block].inputs.retain(|&input| input != known),
-            _ => return Err(ImportProblem::Damaged(format!("constant '{name}' is made by an operator too"))),
+            _ => {
+                return Err(ImportProblem::Damaged(format!(
+                    "constant '{name}' is also the output of an operator"
+                )));
+            }
         }
         let slot = &mut self.program.slots[known];
         (slot.role, slot.fact) = (Role::Weight, fact);
@@ -333,7 +337,7 @@ impl<'m> Resolver<'m, '_> {
                 step.inputs.push(None);
                 continue;
             }
-            let missing = || format!("operator {} reads '{name}', which nothing makes", step.label());
+            let missing = || format!("operator {} reads '{name}', which no operator produces", step.label());
             let tensor = self.lookup(name).ok_or_else(|| ImportProblem::Damaged(missing()))?;
             step.inputs.push(Some(tensor));
         }

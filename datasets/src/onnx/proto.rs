@@ -67,7 +67,7 @@ message! {
     }
 }
 message! {
-    /// An attribute: the field that is there says its type.
+    /// An attribute. The field that is present determines its type.
     Attribute {
         #[prost(string, tag = "1")] name: String,
         #[prost(float, optional, tag = "2")] f: Option<f32>,

@@ -72,8 +72,9 @@ impl<'m> Run<'m, '_> {
             },
             _ if !step.blocks.is_empty() => {
                 let label = step.label();
-                let reason =
-                    Reason::unknown(format!("what operator {label} hands to its bodies is not known"));
+                let reason = Reason::unknown(format!(
+                    "the arguments that operator {label} passes to its bodies are not known"
+                ));
                 let (_, complete) = self.abandon(step, &reason, dead)?;
                 (self.plain_step(step, dead), complete)
             }

@@ -1,4 +1,4 @@
-//! What a tensor is: inferred, else as the file declares it, else assumed; and what a message says of that.
+//! Settles type and shape of each tensor: inferred, else declared, else assumed; with messages about it.
 
 use super::dims::Change;
 use super::open::argument;
@@ -11,7 +11,7 @@ use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, show};
 const LISTED: usize = 8;
 
 impl Run<'_, '_> {
-    /// Decides what a tensor is: what was inferred; else what the file says; else what is assumed.
+    /// Settles a tensor: the inferred fact, else the declared one, else the assumed one.
     pub fn settle(&mut self, tensor: usize, mut fact: Fact, origin: &Origin) -> Result<(), ImportProblem> {
         let mut source = origin.source;
         if fact.shape.as_ref().is_some_and(|shape| shape.len() > RANK_LIMIT) {
@@ -45,7 +45,7 @@ impl Run<'_, '_> {
         fact.element = fact.element.or(self.program.slots[tensor].declared.element);
         let strings = fact.element == Some(Element::STRING) && fact.bytes.is_none();
         let sized = match self.options.assume_bytes {
-            Some(_) if strings => Err(Reason::unknown("texts have no fixed size")),
+            Some(_) if strings => Err(Reason::unknown("strings have no fixed size")),
             _ => fact.size(self.float),
         };
         if strings && sized.is_ok() && !origin.dead {
@@ -82,7 +82,7 @@ impl Run<'_, '_> {
         {
             let (who, name) = ((origin.who)(), slot.name);
             self.contradictions.push(format!(
-                "operator {who}: tensor '{name}' is declared as {}, but is {}, which is taken",
+                "operator {who}: tensor '{name}' is declared as {}, but inferred as {}; the inferred shape is used",
                 show(declared),
                 show(shape)
             ));

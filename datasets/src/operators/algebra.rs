@@ -33,7 +33,7 @@ pub fn gemm(call: &Call, right: usize, element: Option<Element>) -> Facts {
     let turned = |shape: &[u64], name: &str| match *shape {
         [x, y] if call.attr(name).unwrap_or(0) != 0 => Ok((y, x)),
         [x, y] => Ok((x, y)),
-        _ => misfit(format!("{} is no matrix", show(shape))),
+        _ => misfit(format!("{} is not a matrix", show(shape))),
     };
     let ((rows, k), (l, columns)) = (turned(a, "transA")?, turned(b, "transB")?);
     if k != l && !call.bounded() {
@@ -261,7 +261,7 @@ pub fn dft(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Windows such as `HannWindow`: as long as the input says.
+/// Windows such as `HannWindow`, whose length is the input's value.
 pub fn window(call: &Call) -> Facts {
     let element = call.attr_element("output_datatype")?.unwrap_or(Element::FLOAT32);
     Ok(vec![Fact::new(Some(element), [extent(call.int(0)?.into(), "the length")?])])

@@ -17,7 +17,7 @@ pub enum Attribute<'a> {
     Floats(Cow<'a, [f32]>),
     /// A constant, or why it cannot be read.
     Constant(Result<Fact, Reason>),
-    /// Texts: so many.
+    /// Number of strings.
     Texts(usize),
 }
 
@@ -28,7 +28,7 @@ pub struct Call<'a> {
     /// Its domain; empty for ONNX's own.
     pub domain: &'a str,
     pub attributes: Vec<(&'a str, Attribute<'a>)>,
-    /// Its inputs; none where one is left out.
+    /// Its inputs; `None` for omitted ones.
     pub inputs: Vec<Option<&'a Fact>>,
     pub names: Vec<&'a str>,
     /// The number of outputs, absent ones among them.

@@ -105,7 +105,7 @@ pub fn insert(call: &Call) -> Facts {
 
 /// The error for a position that there is not.
 fn outside(at: i64, list: &[Rc<Fact>]) -> Reason {
-    format!("position {at} lies outside of a sequence of {}", list.len()).into()
+    format!("position {at} lies outside a sequence of {}", list.len()).into()
 }
 
 /// `SequenceErase`: the last, unless a position is given.
@@ -177,7 +177,7 @@ pub fn split(call: &Call) -> Facts {
     Ok(vec![Fact::sequence(parts)])
 }
 
-/// `ConcatFromSequence`: one after the other, or along a new axis.
+/// `ConcatFromSequence`: along an existing axis or a new one.
 pub fn concat(call: &Call) -> Facts {
     let list = items(call, 0)?;
     let Some(first) = list.first() else { return misfit("the sequence is empty") };

@@ -273,7 +273,7 @@ pub fn trains(call: &Call) -> bool {
 /// Whole numbers from `start` towards `limit`.
 pub fn range(call: &Call) -> Facts {
     let scalar = |at: usize| -> Result<f64, Reason> {
-        // In `com.microsoft` the step may be left out.
+        // In `com.microsoft` the step may be omitted.
         if at == 2 && call.input(2).is_none() {
             return Ok(1.0);
         }

@@ -18,8 +18,8 @@ fn whole<'a>(call: &Call<'a>, at: usize) -> Option<&'a [i64]> {
     }
 }
 
-/// For every element of `shape`: the position in a tensor of shape `within` that has, along `at`, the index
-/// that `indices` says, and the same index along every other dimension.
+/// For every element of `shape`, the position in a tensor of shape `within`. Its index along `at` comes from
+/// `indices`; all other indices are the same.
 fn along(shape: &[u64], within: &[u64], at: usize, indices: &[i64]) -> Option<Vec<usize>> {
     let of = strides(within);
     let inside = |(d, (x, y)): (usize, (&u64, &u64))| d == at || x <= y;

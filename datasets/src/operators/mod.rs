@@ -1,26 +1,26 @@
-//! One rule per operator: from what is known of the inputs to what is known of the outputs.
+//! Shape rules of operators: from facts about the inputs to facts about the outputs.
 //!
-//! Shapes are complete or unknown: free dimensions have their values before inference starts. Small integers
-//! and floating-point numbers are followed as values through the operators that compute shapes
+//! Shapes are complete or unknown: free dimensions are bound before inference starts. Operators that compute
+//! shapes also propagate the values of small integer and floating-point tensors
 //! ([`FOLD_LIMIT`](value::FOLD_LIMIT) elements at most).
 //!
-//! Operators that share a rule stand in one row of a table; `plimsoll list operators` prints all of them.
+//! Operators with the same rule share a row of a table; `plimsoll list operators` prints all of them.
 //!
 //! # Bounds
 //!
-//! Where an extent depends on data but has an upper bound, the bound is taken and the fact says so
-//! ([`Fact::bound`]). What is computed from such a tensor is bounded as well, and no values are followed
-//! through it: extents that are bounds are no constants. Rules are monotone in the extents of their inputs,
+//! If an extent depends on data but has an upper bound, the bound is used and the fact is marked
+//! ([`Fact::bound`]). Everything derived from such a tensor is bounded as well. Values are not propagated
+//! through it, because an upper bound is not a constant. Rules are monotone in the extents of their inputs,
 //! or give no fact.
 //!
 //! # Strings
 //!
 //! An element of a string tensor counts [`STRING_BYTES`](element::STRING_BYTES): the object that ONNX Runtime
-//! holds per element on 64-bit platforms. Longer texts lie outside of the tensor and are not counted.
+//! stores per element on 64-bit platforms. Longer strings are stored outside the tensor and are not counted.
 //!
 //! # Sequences
 //!
-//! A sequence holds the bytes of its tensors; an optional value is what it holds.
+//! A sequence has the bytes of its tensors; an optional value has the bytes of its content.
 
 mod algebra;
 mod call;
@@ -54,20 +54,20 @@ use known::{find, knows};
 use rules::Sizing;
 use value::{Fact, Reason, unknown};
 
-/// True where a list of kinds, with spaces between them, has this one.
+/// Whether a space-separated list of kinds contains this one.
 pub fn is_listed(kinds: &str, kind: &str) -> bool {
     kinds.split(' ').any(|one| one == kind)
 }
 
-/// True where there is a rule for an operator; ONNX's own domain is empty.
+/// Whether there is a rule for an operator. The domain of ONNX itself is empty.
 pub fn is_known(domain: &str, kind: &str) -> bool {
     find(domain, kind).is_some()
 }
 
-/// What is known of the outputs of a plain operator.
+/// Infers the outputs of a plain operator.
 ///
 /// # Errors
-/// Why the outputs cannot be sized, for people.
+/// The reason why the outputs cannot be sized, for people.
 pub fn infer(call: &Call) -> Facts {
     let (kind, domain) = (call.kind, call.domain);
     let Some(rule) = find(domain, kind) else {
@@ -83,17 +83,17 @@ pub fn infer(call: &Call) -> Facts {
     if !call.bounded() {
         return (rule.infer)(call);
     }
-    // Extents that are bounds need not fit what they would have to fit.
+    // Extents that are upper bounds need not be compatible.
     let facts = (rule.infer)(call).map_err(|reason| Reason {
         text: format!("{} (an input has extents that depend on data)", reason.text),
         misfit: false,
     })?;
-    // The rank is known all the same.
+    // The rank is known nevertheless.
     let exact = domain.is_empty() && matches!(kind, "Shape" | "Size");
     Ok(facts.into_iter().map(|fact| Fact { bound: !exact, ..fact.variable() }).collect())
 }
 
-/// What others may make otherwise of an operator.
+/// Returns how other runtimes may interpret an operator differently.
 pub fn doubt(call: &Call) -> Option<String> {
     match (call.domain, call.kind) {
         ("", "MaxPool" | "AveragePool" | "LpPool") => window::pool_doubt(call),

@@ -34,7 +34,7 @@ pub fn reshape(call: &Call) -> Facts {
     if let Some(at) = rest {
         // Of a bound, whole rows.
         if known == 0 || (total % known != 0 && !call.bound(0)) {
-            return misfit(format!("{} elements are no multiple of {known}", show(from)));
+            return misfit(format!("{} elements are not a multiple of {known}", show(from)));
         }
         shape[at] = total / known;
     } else if total != known && !call.bound(0) {

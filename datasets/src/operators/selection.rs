@@ -37,7 +37,7 @@ pub fn top_k(call: &Call) -> Facts {
     let at = axis(call.attr("axis").unwrap_or(-1), from.len())?;
     let k = match (call.attr("k"), call.int(1)) {
         (Some(k), _) | (None, Ok(k)) => k,
-        // Of so many elements, no more are the largest.
+        // At most all elements are selected.
         (None, Err(reason)) if reason.misfit => return Err(reason),
         (None, Err(_)) => {
             let places = Fact::new(Some(Element::INT64), from).bounded();
@@ -136,7 +136,7 @@ pub fn unique(call: &Call) -> Facts {
 pub fn suppression(call: &Call) -> Facts {
     let (boxes, scores) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let (batches, classes, count) = (scores[0], scores[1], boxes[1].min(scores[2]));
-    // Nothing is kept unless an input says how many.
+    // Nothing is kept unless an input gives the number.
     let most = match (call.input(2), call.int(2)) {
         (None, _) => 0,
         (Some(_), Ok(most)) => most.max(0).cast_unsigned(),

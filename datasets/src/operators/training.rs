@@ -20,7 +20,7 @@ pub fn optimizer(call: &Call) -> Facts {
     let groups = kept.len() + 1;
     let tensors = call.inputs.len().saturating_sub(2);
     if !tensors.is_multiple_of(groups) {
-        return misfit(format!("{tensors} tensors are no multiple of {groups}"));
+        return misfit(format!("{tensors} tensors are not a multiple of {groups}"));
     }
     let each = tensors / groups;
     let mut facts = Vec::new();

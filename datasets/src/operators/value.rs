@@ -6,7 +6,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
     pub text: String,
-    /// True where the operator cannot run on such inputs at all; false where somebody else might know.
+    /// True if the operator cannot run on such inputs; false if the shape is only unknown here.
     pub misfit: bool,
 }
 
@@ -155,7 +155,7 @@ impl Fact {
         Self { element, shape: Some(shape.into()), ..Self::default() }
     }
 
-    /// With elements, if they are few, as many as the shape says, and of the type.
+    /// With elements, if they are few and match the shape and the type.
     pub fn with(mut self, value: Option<Value>) -> Self {
         let count = self.shape.as_deref().and_then(count);
         self.value = value
@@ -254,7 +254,7 @@ pub fn strides(shape: &[u64]) -> Vec<usize> {
     strides
 }
 
-/// For every element of `shape`, in order: the sum over dimensions of what `offset(dimension, index)` says.
+/// For every element of `shape`, in order: the sum of `offset(dimension, index)` over dimensions.
 /// None where there are more than [`FOLD_LIMIT`].
 pub fn gather_positions(shape: &[u64], offset: impl Fn(usize, usize) -> usize) -> Option<Vec<usize>> {
     let total = count(shape).filter(|&count| count <= FOLD_LIMIT)? as usize;

@@ -29,7 +29,7 @@ pub(super) struct Conversion<'m, 'a> {
     /// Variables, and constants without a byte, by subgraph and index: copies share them.
     kept: HashMap<(usize, usize), TensorId>,
     assumed: Vec<String>,
-    /// Tensors of used subgraphs that nothing makes or reads.
+    /// Tensors of used subgraphs that no operator produces or consumes.
     idle: usize,
     sources: SizeSources,
     /// Scratch of operators, by subgraph and index: how many operators name it.
@@ -138,8 +138,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Keeps variables that nothing makes or reads, if they have a size: the runtime holds them from run to
-    /// run.
+    /// Keeps variables that no operator produces or consumes, if they have a size: the runtime keeps them
+    /// between runs.
     fn variables(&mut self, scope: &mut Scope) -> Result<(), ImportProblem> {
         let who = format!("a variable of subgraph {}", scope.index);
         for (at, info) in self.model.subgraphs[scope.index].tensors.iter().enumerate() {
@@ -194,7 +194,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
     ) -> Result<(), ImportProblem> {
         let Some(kind) = self.model.kinds.get(step.code as usize) else {
             let what = format!(
-                "operator {at} of subgraph {} has operator code {}, of which there are only {}",
+                "operator {at} of subgraph {} has operator code {}, but there are only {}",
                 scope.index,
                 step.code,
                 self.model.kinds.len()
@@ -239,7 +239,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             let known = usize::try_from(called).ok().filter(|&called| called < self.model.subgraphs.len());
             let Some(called) = known else {
                 let count = self.model.subgraphs.len();
-                let what = format!("{who} runs subgraph {called}, of which there are only {count}");
+                let what = format!("{who} runs subgraph {called}, but there are only {count}");
                 return Err(ImportProblem::Damaged(what));
             };
             let name = &self.model.subgraphs[called].name;
@@ -299,7 +299,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         else {
             let count = subgraph.tensors.len();
             return Err(ImportProblem::Damaged(format!(
-                "{who} names tensor {tensor}, of which there are only {count}"
+                "{who} names tensor {tensor}, but there are only {count}"
             )));
         };
         if let Some(id) = scope.ids[at] {
@@ -308,7 +308,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         let name = info.named(at);
         let (measured, source) = self.measure(scope, at, info, who)?;
         if self.model.ranked && !info.has_rank && info.shape.len() == 0 && scope.given[at] {
-            self.assumed.push(format!("input '{name}': the file does not say its rank; read as a scalar"));
+            self.assumed.push(format!("input '{name}': the file declares no rank; read as a scalar"));
         }
         let role = role(scope, at, info, &measured);
         let id = match role {
@@ -406,11 +406,11 @@ impl<'m, 'a> Conversion<'m, 'a> {
             let operator = who.strip_prefix("operator ").unwrap_or(who).to_owned();
             return Err(ImportProblem::Unsized { operator, tensor: name, reason });
         };
-        self.assumed.push(format!("tensor '{name}': {reason}; taken to have {bytes} bytes"));
+        self.assumed.push(format!("tensor '{name}': {reason}; {bytes} bytes assumed"));
         Ok((Measured { bytes, element: None, shape: None }, Source::Assumed))
     }
 
-    /// Operands of an operator of unknown kind that nobody makes: memory it works in.
+    /// Operands of a custom operator that no operator produces: scratch memory.
     fn scratch(&self, scope: &Scope, step: &Step) -> Vec<i32> {
         let infos = &self.model.subgraphs[scope.index].tensors;
         let loose = |tensor: i32| {
@@ -449,7 +449,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             for (dimension, (extent, signed)) in info.shape.iter().zip(info.signature.iter()).enumerate() {
                 if signed == -1 && !self.given.sets(info, dimension) {
                     self.assumed.push(format!(
-                        "input '{}': dimension {dimension} is free; {extent} taken, as in its shape",
+                        "input '{}': dimension {dimension} is free; {extent} is used, as in its shape",
                         info.name
                     ));
                 }
@@ -457,7 +457,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         }
     }
 
-    /// What was left out, and what did not follow the batch.
+    /// Notes about skipped tensors and about those that ignore the batch.
     fn note_rest(&mut self) {
         for (&(subgraph, at), &operators) in &self.scratch {
             let name = self.model.subgraphs[subgraph].tensors[at].named(at);
@@ -467,15 +467,15 @@ impl<'m, 'a> Conversion<'m, 'a> {
                 String::new()
             };
             self.assumed.push(format!(
-                "tensor '{name}', which nothing makes, is scratch: held while its operator runs{each}"
+                "tensor '{name}', which no operator produces, is scratch memory: live while its operator runs{each}"
             ));
         }
         if self.idle > 0 {
-            self.assumed.push(format!("left out: {} tensors that nothing makes or reads", self.idle));
+            self.assumed.push(format!("skipped {} tensors that no operator produces or consumes", self.idle));
         }
         let unused = self.uses.iter().filter(|&&uses| uses == 0).count();
         if unused > 0 {
-            self.assumed.push(format!("left out: {unused} subgraphs that the body does not run"));
+            self.assumed.push(format!("skipped {unused} subgraphs that the body does not run"));
         }
     }
 }

@@ -5,7 +5,7 @@
 //! their types after them, with its length, the width of its keys and the way to them in front; keys are
 //! sorted texts that end in 0.
 
-/// Types of values: the six high bits of the byte that says them.
+/// Types of values: the six high bits of the type byte.
 const INT: u8 = 1;
 const UINT: u8 = 2;
 const MAP: u8 = 9;

@@ -1,4 +1,4 @@
-//! Operators that run subgraphs: what they hand to them, and what comes back.
+//! Operators that run subgraphs: their arguments and results.
 
 use super::infer::{Inference, Inferred, Outcome, Scope};
 use super::known::Known;
@@ -118,7 +118,7 @@ impl<'m, 'a> Inference<'m, 'a> {
             }
         }
         if !settled {
-            let why = || "its shape changes from round to round".to_owned();
+            let why = || "its shape changes between iterations".to_owned();
             carried = carried.iter().map(|known| Known::unknown(why(), known.changed)).collect();
         }
         let inner = called.iter().map(|&called| self.subgraph(called, &carried)).collect();
@@ -137,6 +137,6 @@ fn after_a_round(known: &Known, result: &Known) -> Known {
         (None, Some(why)) => format!("not known ({why})"),
         (None, None) => "not known".to_owned(),
     };
-    let why = format!("its shape changes from round to round: {}, then {then}", show(shape));
+    let why = format!("its shape changes between iterations: {}, then {then}", show(shape));
     Known { fact: Fact { shape: None, ..known.fact.clone() }, source, changed, why: Some(why.into()) }
 }

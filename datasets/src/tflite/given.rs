@@ -21,18 +21,17 @@ impl Given {
     /// Takes them from the options.
     ///
     /// # Errors
-    /// Names that the model has not, shapes of another rank, numbers that nobody can hold.
+    /// Unknown names, shapes of another rank, and numbers that are too large.
     pub(super) fn new(model: &Model, options: &ImportOptions) -> Result<Self, ImportProblem> {
         if let Some((name, value)) = options.dims.first_key_value() {
-            let reason =
-                "TFLite files do not name dimensions; --batch, --input-shape and --dim-default set them";
+            let reason = "TFLite files do not name dimensions; use --batch, --input-shape or --dim-default";
             return Err(ImportProblem::option(format!("--dim {name}={value}"), reason));
         }
         let numbers = [("--batch", options.batch), ("--dim-default", options.dim_default)];
         for (option, number) in numbers.into_iter().filter_map(|(option, number)| Some((option, number?))) {
             let reason = match number {
-                0 if option == "--batch" => "a batch has at least one",
-                _ if large(number) => "more than anybody can hold",
+                0 if option == "--batch" => "the batch must be at least 1",
+                _ if large(number) => "it is too large",
                 _ => continue,
             };
             return Err(ImportProblem::option(format!("{option} {number}"), reason));
@@ -67,7 +66,7 @@ impl Given {
                 return refuse(format!("the shape of the input is {shape}"));
             }
             if value.len() as u64 > FOLD_LIMIT {
-                return refuse(format!("more than {FOLD_LIMIT} values are not followed"));
+                return refuse(format!("more than {FOLD_LIMIT} values are not supported"));
             }
         }
         Ok(())
@@ -126,12 +125,12 @@ fn check_shapes(model: &Model, options: &ImportOptions, inputs: &[&Info]) -> Res
             let option_ = format!("{option} {name}={}", show(shape));
             let refuse = |reason: String| Err(ImportProblem::option(&option_, reason));
             if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| large(extent)) {
-                return refuse("more than anybody can hold".to_owned());
+                return refuse("it is too large".to_owned());
             }
             match find(inputs, name) {
                 _ if option == "--tensor-shape" => {
                     if !makes(model, name) {
-                        return refuse("no operator makes a tensor of that name".to_owned());
+                        return refuse("no operator produces a tensor of that name".to_owned());
                     }
                 }
                 None => return refuse(none(inputs)),
@@ -156,7 +155,7 @@ fn find<'m, 'a>(inputs: &[&'m Info<'a>], name: &str) -> Option<&'m Info<'a>> {
 
 fn none(inputs: &[&Info]) -> String {
     let names: Vec<&str> = inputs.iter().map(|info| info.name.as_ref()).collect();
-    format!("no such input; there are: {}", names.join(", "))
+    format!("no such input; the inputs are: {}", names.join(", "))
 }
 
 /// The inputs of the body that exist.

@@ -1,12 +1,12 @@
-//! A forward pass over subgraphs: the shape of every tensor, and what it rests on.
+//! A forward pass over subgraphs: the shape of every tensor, and the source of that shape.
 //!
-//! Inputs have the shapes of the file or of the options, constants those of the file; everything else follows
-//! from operators, in the order of the file. A subgraph is gone through for every operator that runs it, with
-//! what that operator hands to it; the last result is kept, for copies are mostly given the same.
+//! Inputs have the shapes of the file or of the options, constants those of the file. All others are inferred
+//! from operators, in the order of the file. A subgraph is processed for every operator that runs it, with
+//! that operator's arguments; the last result is cached, because most copies have the same arguments.
 //!
-//! Where no rule tells a shape, the file's counts, but only if no option has changed anything that the
-//! operator depends on, and what it reads has the shapes that the file declares. Otherwise the shape is
-//! unknown, and the reason is kept.
+//! If no rule gives a shape, the declared one is used. That requires that no option has changed anything that
+//! the operator depends on, and that its inputs have their declared shapes. Otherwise the shape is unknown,
+//! with a reason.
 
 use super::given::Given;
 use super::known::Known;
@@ -28,7 +28,7 @@ pub(super) const COPIES: usize = 1 << 20;
 pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
     let name = &model.subgraphs[index].name;
     ImportProblem::Unsupported {
-        what: format!("subgraph {index} '{name}', which is run from too many places,"),
+        what: format!("subgraph {index} '{name}', which is called from too many places,"),
         reason: format!("copies of subgraphs may have {COPIES} operators and tensors together"),
     }
 }
@@ -38,11 +38,11 @@ pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
 pub(super) struct Inferred {
     /// Tensors that are used, by index.
     pub tensors: Vec<Option<Known>>,
-    /// By position of an operator: the subgraphs it runs, in order, absent ones left out.
+    /// By position of an operator: the subgraphs it runs, in order, absent ones skipped.
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
 }
 
-/// Lines of one kind, the first of which are told.
+/// Notes of one kind, the first of which are reported.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     seen: BTreeSet<(usize, usize)>,
@@ -123,10 +123,10 @@ impl<'m, 'a> Inference<'m, 'a> {
 
     pub(super) fn notes(&self) -> Vec<String> {
         let notes = [
-            self.contradictions.summary("other shapes than the file declares follow from the operators for"),
-            self.declared.summary("shapes are taken from the file for"),
-            self.bounds.summary("data decide the shapes of, and the largest is taken for"),
-            self.varying.summary("branches differ, and the larger is taken for"),
+            self.contradictions.summary("the inferred shape differs from the declared shape of"),
+            self.declared.summary("the declared shape is used for"),
+            self.bounds.summary("the shape depends on data, and the upper bound is used for"),
+            self.varying.summary("the branches differ, and the larger shape is used for"),
         ];
         notes.into_iter().flatten().collect()
     }
@@ -176,7 +176,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         if let Some(from) = self.stack.iter().position(|&outer| outer == index) {
             let cycle: Vec<String> =
                 self.stack[from..].iter().chain([&index]).map(ToString::to_string).collect();
-            let what = format!("{name}, which runs itself ({})", cycle.join(" -> "));
+            let what = format!("{name}, which calls itself ({})", cycle.join(" -> "));
             let reason = "such a program has no bounded memory".to_owned();
             return Some(ImportProblem::Unsupported { what, reason });
         }
@@ -286,7 +286,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         outcome: &mut Outcome,
     ) -> Known {
         let (key, info) = ((scope.index, output.tensor), &scope.subgraph.tensors[output.tensor]);
-        let few = || Reason::unknown("its rule tells fewer outputs");
+        let few = || Reason::unknown("its rule gives fewer outputs");
         let known = match outcome {
             Outcome::Rule(Err(reason)) => self.by_file(scope, step, output, reason),
             Outcome::Rule(Ok(made)) => match made.facts.get_mut(output.position) {
@@ -343,7 +343,7 @@ impl<'m, 'a> Inference<'m, 'a> {
             (None, None) => "and the file declares no shape for it".to_owned(),
             (Some(against), _) => format!("and the shape in the file may not hold: {against}"),
         };
-        Known::unknown(format!("{reason}, {why}; --tensor-shape {name}=AxB says its shape"), changed)
+        Known::unknown(format!("{reason}, {why}; --tensor-shape {name}=AxB gives its shape"), changed)
     }
 
     /// Remembers what contradicts the file although no option asks for it.
@@ -366,7 +366,7 @@ impl<'m, 'a> Inference<'m, 'a> {
 
 pub(super) enum Outcome {
     Rule(Result<Made, Reason>),
-    /// What the subgraphs it runs hand back.
+    /// Results of the subgraphs that it runs.
     Carried(Vec<Known>),
 }
 
@@ -398,7 +398,7 @@ pub(super) struct Scope<'m, 'a> {
     pub subgraph: &'m Subgraph<'a>,
     pub tensors: Vec<Option<Known>>,
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
-    /// Constants whose values nobody has asked for.
+    /// Constants whose values are not requested.
     blind: Vec<bool>,
 }
 
@@ -414,7 +414,7 @@ impl<'m, 'a> Scope<'m, 'a> {
         usize::try_from(tensor).ok().filter(|&at| at < self.tensors.len())
     }
 
-    /// What the rule of an operator says.
+    /// The result of an operator's rule.
     pub(super) fn plain(&self, step: &Step<'a>, kind: &str, builtin: bool) -> Result<Made, Reason> {
         let tensors = || step.inputs.iter().map(|tensor| self.place(tensor));
         let fact = |at: Option<usize>| self.tensors[at?].as_ref().map(|known| &known.fact);
@@ -459,7 +459,7 @@ impl<'m, 'a> Scope<'m, 'a> {
     }
 }
 
-/// A fact with the type that the file says.
+/// A fact with the declared type.
 fn retyped(fact: Fact, element: Option<Element>) -> Fact {
     if fact.element == element {
         return fact;

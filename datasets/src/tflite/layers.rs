@@ -102,7 +102,7 @@ fn conv_3d(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// An input says the shape, over which the windows must stand at as many places as the data have.
+/// An input gives the shape; its number of window positions must match the data.
 fn transposed(op: &Operation) -> Result<Made, Reason> {
     let (shape, weights, input) = (op.extents(0)?, op.shape(1)?, op.shape(2)?);
     if shape.len() != input.len() || weights.len() != input.len() || shape.first() != input.first() {
@@ -172,13 +172,13 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     shape[0] = match down {
         true => extent(i128::from(input[0]) * i128::from(all), "the batch")?,
         false if input[0] % all == 0 => input[0] / all,
-        false => return misfit(format!("a batch of {} is no multiple of {all} blocks", input[0])),
+        false => return misfit(format!("a batch of {} is not a multiple of {all} blocks", input[0])),
     };
     for (at, &block) in blocks.iter().enumerate() {
         let (length, block) = (i128::from(input[at + 1]), i128::from(block));
         let edge = i128::from(edges[2 * at]) + i128::from(edges[2 * at + 1]);
         if down && (length + edge) % block != 0 {
-            return misfit(format!("extent {} is no multiple of block {block}", length + edge));
+            return misfit(format!("extent {} is not a multiple of block {block}", length + edge));
         }
         let length = if down { (length + edge) / block } else { length * block - edge };
         shape[at + 1] = extent(length, "an extent")?;
@@ -213,7 +213,7 @@ fn batch_matmul(op: &Operation) -> Result<Made, Reason> {
         let mut shape = op.shape(at)?.to_vec();
         let rank = shape.len();
         if rank < 2 {
-            return misfit(format!("shape {} is no matrix", show(&shape)));
+            return misfit(format!("shape {} is not a matrix", show(&shape)));
         }
         if op.options.is(field) {
             shape.swap(rank - 2, rank - 1);
@@ -243,7 +243,7 @@ fn state(op: &Operation, at: usize, extents: &[u64]) -> Result<(), Reason> {
     if op.call.input(at).is_some() && count(op.shape(at)?) != count(extents) {
         let name = op.call.names.get(at).copied().unwrap_or_default();
         return misfit(format!(
-            "state '{name}' is {}, but {} is kept from run to run",
+            "state '{name}' is {}, but {} is kept between runs",
             show(op.shape(at)?),
             show(extents)
         ));
@@ -291,7 +291,7 @@ fn both_rnn(op: &Operation) -> Result<Made, Reason> {
     both(op, options::RNN_MERGE, outer, forward, backward)
 }
 
-/// Outputs of both directions, one after the other in one tensor or in two.
+/// Outputs of both directions, concatenated in one tensor or in two tensors.
 fn both(op: &Operation, merge: Field, outer: &[u64], forward: u64, backward: u64) -> Result<Made, Reason> {
     let width = |units: u64| [outer, &[units]].concat();
     if op.options.is(merge) {

@@ -15,15 +15,15 @@ pub(super) struct Model<'a> {
     pub kinds: Vec<Kind<'a>>,
     /// The first is the body.
     pub subgraphs: Vec<Subgraph<'a>>,
-    /// True where the file says of any tensor that its rank is known: older writers never did.
+    /// Whether the file sets `has_rank` for any tensor; older writers never did.
     pub ranked: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Kind<'a> {
-    /// Its name in the schema, or the one that whoever added it gave it.
+    /// Its name in the schema, or the name of a custom operator.
     pub name: Cow<'a, str>,
-    /// False where the schema does not say what it does.
+    /// False if the schema does not define it.
     pub builtin: bool,
 }
 
@@ -139,7 +139,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
     }
     let buffers = table.tables(model::BUFFERS).enumerate().map(|(at, table)| {
         let (offset, size) = (table.u64(buffer::OFFSET), table.u64(buffer::SIZE));
-        // Offsets of 0 and 1 say that the values are in the table itself.
+        // Offsets of 0 and 1 mean that the values are in the table itself.
         if offset <= 1 {
             return Ok(table.bytes(buffer::DATA));
         }
@@ -158,7 +158,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
         .map(|(at, table)| subgraph(at, table, &buffers).map_err(damaged))
         .collect::<Result<_, _>>()?;
     if subgraphs.is_empty() {
-        return Err(damaged("there is no subgraph".to_owned()));
+        return Err(damaged("there are no subgraphs".to_owned()));
     }
     let ranked = subgraphs.iter().flat_map(|subgraph| &subgraph.tensors).any(|tensor| tensor.has_rank);
     Ok(Model { kinds: table.tables(model::OPERATOR_CODES).map(kind).collect(), subgraphs, ranked })
@@ -205,7 +205,7 @@ fn info<'a>(table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Info<'a>, String> 
     let data = match buffers.get(index as usize) {
         _ if index == 0 => &[],
         Some(&bytes) => bytes,
-        None => return Err(format!("buffer {index} is named, of which there are only {}", buffers.len())),
+        None => return Err(format!("it refers to buffer {index}, but there are only {}", buffers.len())),
     };
     let held = match (data, external) {
         ([], 0) => None,

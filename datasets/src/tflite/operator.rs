@@ -55,8 +55,8 @@ pub(super) fn sharing(kind: &str) -> Option<(AliasKind, &'static [usize])> {
     row.map(|&(how, positions, _)| (how, positions))
 }
 
-/// How an operator runs its subgraphs, and what it hands to them, where its name and positions do not say.
-/// Reducers and comparators run on single elements, which are nobody's tensors.
+/// How an operator runs its subgraphs, and their arguments, where its name and positions do not determine
+/// them. Reducers and comparators run on single elements, which are not tensors of the graph.
 pub(super) fn control(kind: &str) -> (Option<Control>, Option<Vec<Handover>>) {
     match kind {
         "STABLEHLO_CASE" => (Some(Control::Branch), None),

@@ -103,7 +103,7 @@ fn gather(op: &Operation) -> Result<Made, Reason> {
     op.one([&data[..along], &indices[batch..], &data[along + 1..]].concat())
 }
 
-/// A row of a table for each index; a lookup also says which were found.
+/// A row of a table for each index; a lookup also returns which ones were found.
 fn rows(op: &Operation, table: usize) -> Result<Made, Reason> {
     let ([number], table) = (op.ranked(0)?, op.shape(table)?);
     let row = table.get(1..).ok_or("the table is a scalar")?;
@@ -112,7 +112,7 @@ fn rows(op: &Operation, table: usize) -> Result<Made, Reason> {
 
 /// Sizes of -1 go to the end. Where a slice begins matters only for those.
 fn slice(op: &Operation) -> Result<Made, Reason> {
-    const WHY: &str = "how large the slice is";
+    const WHY: &str = "the size of the slice";
     let from = op.shape(0)?;
     let Some(Value::Ints(sizes)) = op.call.value(2) else {
         return Ok(Made::at_most(vec![op.fact(from)], WHY));
@@ -126,7 +126,7 @@ fn slice(op: &Operation) -> Result<Made, Reason> {
         return Ok(if sizes.contains(&-1) { Made::at_most(vec![fact], WHY) } else { vec![fact].into() });
     };
     if begins.len() != from.len() {
-        return misfit(format!("{} begins for {} dimensions", begins.len(), from.len()));
+        return misfit(format!("{} start indices for {} dimensions", begins.len(), from.len()));
     }
     let mut ends = Vec::with_capacity(from.len());
     for ((&begin, &size), &extent_) in begins.iter().zip(sizes).zip(from) {
@@ -164,7 +164,7 @@ fn strided_slice(op: &Operation) -> Result<Made, Reason> {
     let marked = |mask: i64, at: usize| at < 32 && mask >> at & 1 == 1;
     let (ellipsis, new) = (op.int(options::ELLIPSIS_MASK), op.int(options::NEW_AXIS_MASK));
     let Some(listed) = usize::try_from(listed).ok().filter(|&listed| listed <= 32) else {
-        return misfit(format!("{listed} begins are too many"));
+        return misfit(format!("{listed} start indices are too many"));
     };
     let added = (0..listed).filter(|&at| marked(new, at) && !marked(ellipsis, at)).count();
     let total = from.len() + added;
@@ -179,7 +179,7 @@ fn strided_slice(op: &Operation) -> Result<Made, Reason> {
         } else if marked(new, at) && at < listed {
             cuts.push(Cut::whole(1));
         } else {
-            let Some(extent) = rest.next() else { return misfit("it names more dimensions than there are") };
+            let Some(extent) = rest.next() else { return misfit("it names too many dimensions") };
             cuts.push(if at < listed { cut(op, at, extent)? } else { Cut::whole(extent) });
         }
     }
@@ -199,7 +199,7 @@ fn strided_slice(op: &Operation) -> Result<Made, Reason> {
     let kept: Vec<u64> = cuts.iter().filter(|cut| !cut.shrunk).map(|cut| cut.count).collect();
     let fact = op.fact(kept).with(value);
     let sized = cuts.iter().all(|cut| cut.exact || cut.shrunk);
-    Ok(if sized { vec![fact].into() } else { Made::at_most(vec![fact], "how large the slice is") })
+    Ok(if sized { vec![fact].into() } else { Made::at_most(vec![fact], "the size of the slice") })
 }
 
 /// One dimension of a slice, by the numbers at one place.
@@ -250,17 +250,17 @@ fn cut(op: &Operation, at: usize, length: u64) -> Result<Cut, Reason> {
     })
 }
 
-/// As many rows as the last identifier says. Identifiers start at 0 and grow by 1 at most.
+/// The last identifier gives the number of rows. Identifiers start at 0 and grow by at most 1.
 fn segments(op: &Operation) -> Result<Made, Reason> {
     let (row, [ids]) = (op.shape(0)?.get(1..).ok_or("the data are a scalar")?, op.ranked(1)?);
     let Some(Value::Ints(list)) = op.call.value(1) else {
-        return Ok(Made::at_most(vec![op.fact([&[*ids], row].concat())], "how many segments there are"));
+        return Ok(Made::at_most(vec![op.fact([&[*ids], row].concat())], "the number of segments"));
     };
     let last = list.last().copied().unwrap_or(-1);
     op.one([&[extent(i128::from(last) + 1, "the number of segments")?], row].concat())
 }
 
-/// As many rows as an input says; identifiers take the place of leading dimensions.
+/// An input gives the number of rows; identifiers take the place of leading dimensions.
 fn unsorted_segments(op: &Operation) -> Result<Made, Reason> {
     let (data, ids) = (op.shape(0)?, op.shape(1)?);
     let Some(row) = data.get(ids.len()..) else {

@@ -20,7 +20,7 @@ use std::borrow::Cow;
 /// Tables a file may have: a model has one per tensor, buffer and operator.
 const TABLES: usize = 1_000_000;
 
-/// Shared parts counted each time they are referred to, a file may hold so many times its own length.
+/// Maximum ratio of the content to the length of the file, with shared parts counted per reference.
 const APPARENT: usize = 8;
 
 /// The place of a field in a vtable.
@@ -37,7 +37,7 @@ type TablesOf<T> = Offset<Vector<'static, Offset<T>>>;
 /// Goes over all that this importer reads of a model.
 ///
 /// # Errors
-/// What the verifier of the crate says, on one line.
+/// The verifier's message, on one line.
 pub(super) fn root(bytes: &[u8]) -> Result<Table<'_>, String> {
     let options = VerifierOptions {
         max_depth: 8,
@@ -293,7 +293,7 @@ impl<'a> Options<'a> {
         self.0.filter(|(tag, _)| *tag == field.tag).map(|(_, table)| table)
     }
 
-    /// A number; the field's default where it is left out, 0 where all options are.
+    /// A number; the field's default if it is absent, 0 if all options are.
     pub(super) fn int(self, field: Field) -> i32 {
         let Some(table) = self.table(field) else { return 0 };
         if table.field(field.id).is_none() {
@@ -307,7 +307,7 @@ impl<'a> Options<'a> {
         self.int(field) != 0
     }
 
-    /// A text, empty where it is left out; none where there are no such options.
+    /// A string, empty if it is absent; `None` if there are no such options.
     pub(super) fn text(self, field: Field) -> Option<Cow<'a, str>> {
         self.table(field).map(|table| table.text(field.id))
     }

@@ -6,7 +6,7 @@
 /// The file identifier, at bytes 4 to 7.
 pub(super) const IDENTIFIER: &[u8; 4] = b"TFL3";
 
-/// The version of the schema, the only one in use since identifiers say `TFL3`.
+/// The version of the schema, the only one in use since the identifier `TFL3`.
 pub(super) const VERSION: u32 = 3;
 
 /// A field of an operator's options that names another subgraph, or several.

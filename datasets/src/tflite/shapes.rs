@@ -1,8 +1,8 @@
-//! Shapes of what operators make, as the kernels of the interpreter resize their outputs.
+//! Output shapes of operators, as the kernels of the interpreter resize their outputs.
 //!
-//! Where an operator means what one of ONNX does, the rule of [`operators`] is asked, in its vocabulary; what
-//! is left is here and in the modules next to this one. Types are not inferred: the file says them, and the
-//! interpreter believes it.
+//! If an operator has an equivalent in ONNX, the rule of [`operators`] applies, in ONNX's vocabulary. The
+//! remaining rules are here and in the neighbouring modules. Types are not inferred: the interpreter uses the
+//! declared ones.
 //!
 //! Source: `Prepare` and `Eval` of the kernels in `TFLite` (`tflite/kernels/*.cc`, 2025).
 
@@ -119,7 +119,7 @@ pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
     })
 }
 
-/// Operators whose inputs say how large their outputs are.
+/// Operators whose inputs give the sizes of their outputs.
 fn by_values(op: &Operation) -> Result<Made, Reason> {
     match op.call.kind {
         "RANDOM_STANDARD_NORMAL" | "RANDOM_UNIFORM" => op.one(op.extents(0)?),
@@ -132,7 +132,7 @@ fn by_values(op: &Operation) -> Result<Made, Reason> {
         "WHERE" => positions(op),
         "UNIQUE" => {
             let [length] = *op.ranked(0)?;
-            Ok(Made::at_most(vec![op.fact([length]); 2], "how many elements differ"))
+            Ok(Made::at_most(vec![op.fact([length]); 2], "the number of distinct elements"))
         }
         "NON_MAX_SUPPRESSION_V4" | "NON_MAX_SUPPRESSION_V5" => {
             let kept = op.fact([operators::extent(op.call.int(2)?.into(), "the number of boxes")?]);
@@ -210,8 +210,8 @@ fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![op.fact([*a.max(b)]).with(value)].into())
 }
 
-/// To the shape that a vector gives, else one of the options; 0 is an extent like others. Files of old say
-/// `[0]` of a scalar.
+/// To the shape given by a vector, else by the options; 0 is an ordinary extent. Old files write `[0]` for a
+/// scalar.
 fn reshape(op: &Operation) -> Result<Made, Reason> {
     let vector = op.call.input(1).is_some_and(|fact| {
         fact.element == Some(Element::INT32) && fact.shape.as_ref().is_none_or(|shape| shape.len() == 1)
@@ -219,13 +219,13 @@ fn reshape(op: &Operation) -> Result<Made, Reason> {
     let wanted = if vector {
         op.call.ints(1)?.to_vec()
     } else {
-        let list = op.options.list(options::NEW_SHAPE).map(widened).ok_or("it says no shape")?;
+        let list = op.options.list(options::NEW_SHAPE).map(widened).ok_or("it gives no shape")?;
         if list == [0] { Vec::new() } else { list }
     };
     Ok(op.onnx("Reshape", &[0], vec![ints("shape", wanted), int("allowzero", 1)])?.into())
 }
 
-/// To a shape that an input gives; indices say where the updates go.
+/// To a shape that an input gives; indices give the positions of the updates.
 fn scatter_nd(op: &Operation) -> Result<Made, Reason> {
     let (indices, updates, shape) = (op.shape(0)?, op.shape(1)?, op.extents(2)?);
     let part = indices.split_last().and_then(|(&last, outer)| {
@@ -291,7 +291,7 @@ fn positions(op: &Operation) -> Result<Made, Reason> {
         return op.one([found, rank]);
     }
     let most = count(shape).ok_or("there are more than 2^64 elements")?;
-    Ok(Made::at_most(vec![op.fact([most, rank])], "how many elements are not 0"))
+    Ok(Made::at_most(vec![op.fact([most, rank])], "the number of non-zero elements"))
 }
 
 /// Boxes, classes, scores and their number, all for one image.
@@ -299,10 +299,10 @@ fn detections(op: &Operation) -> Result<Made, Reason> {
     let number = |name: &str| {
         flex::int(op.custom, name)
             .and_then(|value| u64::try_from(value).ok())
-            .ok_or_else(|| Reason::unknown(format!("its options do not say {name}")))
+            .ok_or_else(|| Reason::unknown(format!("its options lack {name}")))
     };
     if op.shape(0)?.first() != Some(&1) {
-        return misfit(format!("boxes {} are not those of one image", show(op.shape(0)?)));
+        return misfit(format!("boxes {} do not belong to one image", show(op.shape(0)?)));
     }
     let (boxes, classes) = (number("max_detections")?, number("max_classes_per_detection")?);
     let kept = operators::extent(i128::from(boxes) * i128::from(classes), "the number of boxes")?;

@@ -18,7 +18,7 @@ pub(super) enum Trouble {
     Damaged(String),
 }
 
-/// What options say of the types of elements.
+/// Element types given by options.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     element: Option<Element>,
@@ -55,7 +55,7 @@ impl Sizes {
         let dense = packed(own).ok_or_else(too_large)?;
         let data = info.data.map(|data| data.len() as u64);
         let bytes = match data {
-            // The file says what is stored; another element type changes it in proportion.
+            // The file gives the stored bytes; another element type scales them.
             Some(data) if info.sparse => {
                 let (from, to) = (own.bits.unwrap_or(1), element.bits.unwrap_or(1));
                 u64::try_from((u128::from(data) * u128::from(to)).div_ceil(u128::from(from)))
@@ -77,7 +77,7 @@ fn element(name: &str) -> Result<Element, ImportProblem> {
     let known = || ELEMENTS.iter().filter(|element| element.bits.is_some());
     known().find(|element| element.name == name).copied().ok_or_else(|| {
         let names: Vec<&str> = known().map(|element| element.name).collect();
-        let reason = format!("no such element type; there are: {}", names.join(", "));
+        let reason = format!("no such element type; the types are: {}", names.join(", "));
         ImportProblem::option(format!("--element {name}"), reason)
     })
 }

@@ -23,7 +23,7 @@ fn regions(graph: &Graph) -> impl Iterator<Item = RegionId> {
     (0..graph.regions().len()).map(RegionId::at)
 }
 
-/// Every operator says how it runs its regions, and hands over what the regions are given and want.
+/// Every operator states how it runs its regions, and its arguments and results match theirs.
 fn check(graph: &Graph) {
     for id in operators(graph) {
         let operator = graph.operator(id);
@@ -321,7 +321,7 @@ fn mixtures_have_everything() {
     }
 }
 
-/// Every operator of every real model that owns regions says how it runs them.
+/// Every operator of every real model that owns regions states how it runs them.
 #[test]
 fn regions_of_real_models_can_be_run() {
     let Some(folder) = std::env::var_os(CORPORA_VARIABLE).filter(|folder| !folder.is_empty()) else {

@@ -1,4 +1,4 @@
-//! Real instances, where `PLIMSOLL_CORPORA` says where they are.
+//! Real instances, if `PLIMSOLL_CORPORA` is set.
 
 use plimsoll_datasets::{CORPORA_VARIABLE, MANIFEST};
 use plimsoll_model::csv::{ReadOptions, read_instance, read_instance_file, write_instance};

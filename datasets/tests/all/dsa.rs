@@ -115,7 +115,7 @@ fn steps_before_nought_are_counted_from_the_first() {
     value["problem"]["buffers"][2]["live_intervals"] = json!([{ "lower": i64::MIN, "upper": -1 }]);
     value["problem"]["buffers"][0]["live_intervals"] = json!([{ "lower": 0, "upper": i64::MAX }]);
     let document = read(&value).unwrap();
-    assert_eq!(document.notes(), ["steps are counted from -9223372036854775808, the first of the file"]);
+    assert_eq!(document.notes(), ["steps are counted from -9223372036854775808, the first step in the file"]);
     let hull = |at: usize| document.buffers()[at].lifespan.hull();
     assert_eq!((hull(2).lower.get(), hull(2).upper.get()), (0, (1 << 63) - 1));
     assert_eq!((hull(0).lower.get(), hull(0).upper.get()), (1 << 63, u64::MAX));
@@ -165,8 +165,8 @@ fn wrong_allocations_are_told() {
     assert!(with((10, 7, 4), (11, 7, 28)).contains("meets the reserved range [0, 8)"));
     assert!(with((10, 7, 60), (11, 7, 28)).contains("[60, 68) lies beyond the capacity 64"));
     assert!(with((10, 3, 60), (11, 7, 28)).contains("pool 3 'Mat' is none of its own"));
-    assert!(with((10, 7, 10), (11, 7, 28)).contains("offset 10 is no multiple of 4"));
-    assert!(wrong(&rest).contains("buffer 10 'b10' has no place"));
+    assert!(with((10, 7, 10), (11, 7, 28)).contains("offset 10 is not a multiple of 4"));
+    assert!(wrong(&rest).contains("buffer 10 'b10' has no offset"));
     assert!(wrong(&[(13, 7, 20), (13, 7, 20), (9, 7, 0)]).contains("pinned to offset 16 of pool 7 'Vec'"));
 }
 
@@ -249,12 +249,12 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/constraints/pinned_allocations/0/offset",
             json!(18),
-            "offset 18 is no multiple of the alignment 4",
+            "offset 18 is not a multiple of the alignment 4",
         ),
         (
             "/problem/constraints/pinned_allocations/0/pool",
             json!(3),
-            "it is pinned to pool 3 'Mat', which is none of its allowed pools",
+            "it is pinned to pool 3 'Mat', which is not one of its allowed pools",
         ),
         (
             "/problem/constraints/pinned_allocations/0/pool",
@@ -273,7 +273,7 @@ fn slips_are_refused_with_file_and_item() {
 fn pins_that_contradict_are_infeasible_and_not_bad_input() {
     let mut document = example();
     let pins = at(&mut document, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
-    // Buffers 10 and 13 are alive at step 1.
+    // Buffers 10 and 13 are live at step 1.
     pins.push(json!({ "buffer": 10, "pool": 7, "offset": 12 }));
     let instance = split(&document).unwrap().pools.remove(0).instance;
     let bound = instance.contradiction().unwrap();
@@ -329,13 +329,13 @@ fn colocated_buffers_are_one() {
     let told = |value: &Value| split(value).unwrap_err();
     assert!(told(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
     assert!(told(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
-    // Buffer 13 is pinned and alive in the gap of 10: the union has no gap, the size is that of 10.
+    // Buffer 13 is pinned and live in the gap of 10: the union has no gap, the size is that of 10.
     let merged = split(&colocated(13, 10)).unwrap();
     assert_eq!(merged.pools[0].members, [vec![0, 3], vec![1], vec![]]);
     let buffer = &merged.pools[0].instance.buffers()[0];
     assert_eq!((buffer.size().get(), buffer.fixed()), (8, Some(Bytes::new(16))));
     assert!(!buffer.lifespan().has_gaps());
-    // The exclusion of 13 and 11 stands only because 10 and 11 are never alive together; but they are
+    // The exclusion of 13 and 11 stands only because 10 and 11 are never simultaneously live; but they are
     // separated.
     assert!(merged.pools[0].instance.exclusions().is_empty());
     assert!(merged.notes[0].contains("1 temporal exclusions change nothing"), "{:?}", merged.notes);
@@ -356,8 +356,8 @@ fn what_no_offset_problem_knows_is_noted() {
         .unwrap()
         .push(json!({ "first": 10, "second": 12 }));
     let document = read(&value).unwrap();
-    assert!(document.notes()[0].contains("1 costs of reuse are left out"));
-    assert!(document.notes()[1].contains("the objective's reuse_cost is left out"));
+    assert!(document.notes()[0].contains("1 costs of reuse are ignored"));
+    assert!(document.notes()[1].contains("the objective's reuse_cost is ignored"));
     assert!(
         document.split().unwrap().notes[0].contains("1 pairs of buffers in different pools mean nothing")
     );
@@ -506,7 +506,7 @@ fn random_document(rng: &mut rand::rngs::Xoshiro256PlusPlus) -> Value {
             "objective": { "aggregation": "lexicographic", "terms": [] } } })
 }
 
-/// Every buffer at the lowest address that fits, on the ground or on top of another, one after the other.
+/// Places one buffer at a time at the lowest address that fits, at 0 or on top of another buffer.
 fn first_fit(instance: &Instance) -> Layout {
     let fixed = |id| instance.buffer(id).fixed().map(Bytes::get);
     let mut offsets: Vec<Option<u64>> = instance.ids().map(fixed).collect();

@@ -1,4 +1,4 @@
-//! ONNX models against what an independent reader says of them (`scripts/reference/onnx_facts.py`).
+//! ONNX models compared with an independent reader (`scripts/reference/onnx_facts.py`).
 
 use plimsoll_datasets::{CORPORA_VARIABLE, Import, ImportOptions, import_file};
 use plimsoll_model::graph::{Graph, Role, Tensor};
@@ -78,7 +78,7 @@ fn weights_made_by_operators_count_as_weights_unless_kept() {
     let gone = kept.graph.operators().len() - folded.graph.operators().len();
     assert_eq!(
         folded.assumed,
-        [format!("{gone} operators read nothing but constants: what they make counts as weights")]
+        [format!("{gone} operators read only constants: their outputs count as weights")]
     );
 }
 

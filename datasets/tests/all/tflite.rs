@@ -53,7 +53,7 @@ fn subgraph(
     SubgraphSpec { name: name.to_owned(), tensors, inputs, outputs, operators }
 }
 
-/// x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out, with room for a batch.
+/// x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out, with a batch dimension.
 fn chain() -> ModelSpec {
     let tensors = vec![
         tensor("x", INT8, &[1, 6, 6, 3]).signed(&[-1, 6, 6, 3]),
@@ -129,8 +129,8 @@ fn a_chain_has_sizes_roles_costs_and_sharing() {
     assert_eq!(
         assumed,
         [
-            "input 'x': dimension 0 is free; 1 taken, as in its shape",
-            "left out: 1 tensors that nothing makes or reads",
+            "input 'x': dimension 0 is free; 1 is used, as in its shape",
+            "skipped 1 tensors that no operator produces or consumes",
         ]
     );
 }
@@ -144,7 +144,7 @@ fn a_batch_is_inferred_through_all_tensors() {
     assert_eq!(graph.bytes(Role::Output), Bytes::new(4 * 32));
     assert_eq!(graph.bytes(Role::Weight), Bytes::new(70));
     assert_eq!(graph.operators()[0].cost, Some(4 * 32 * 27));
-    assert_eq!(assumed, ["left out: 1 tensors that nothing makes or reads"]);
+    assert_eq!(assumed, ["skipped 1 tensors that no operator produces or consumes"]);
     assert_eq!((sizes.inferred, sizes.declared.len(), sizes.assumed.len()), (7, 0, 0));
     // Whatever the file marks as free.
     let mut fixed = chain();
@@ -158,8 +158,8 @@ fn a_batch_is_inferred_through_all_tensors() {
     assert_eq!(
         read(&file, &options).unwrap_err().to_string(),
         "tiny.tflite: operator 1 (RESHAPE): tensor 'z': shape 4x4x4x2 cannot be read as 1x32, and the shape in \
-         the file may not hold: an option changes what it depends on; --tensor-shape z=AxB says its shape; \
-         --assume-bytes gives such tensors a size"
+         the file may not hold: an option changes what it depends on; --tensor-shape z=AxB gives its shape; \
+         use --assume-bytes to give such tensors a size"
     );
 }
 
@@ -169,17 +169,17 @@ fn options_that_fit_nothing_are_refused() {
     let default = ImportOptions::default;
     assert_eq!(
         refused(ImportOptions { dims: BTreeMap::from([("N".to_owned(), 2)]), ..default() }),
-        "tiny.tflite: --dim N=2: TFLite files do not name dimensions; --batch, --input-shape \
-         and --dim-default set them"
+        "tiny.tflite: --dim N=2: TFLite files do not name dimensions; use --batch, --input-shape \
+         or --dim-default"
     );
     assert_eq!(
         refused(ImportOptions { batch: Some(0), ..default() }),
-        "tiny.tflite: --batch 0: a batch has at least one"
+        "tiny.tflite: --batch 0: the batch must be at least 1"
     );
     let shapes = |name: &str, shape: &[u64]| BTreeMap::from([(name.to_owned(), shape.to_vec())]);
     assert_eq!(
         refused(ImportOptions { input_shapes: shapes("q", &[2]), ..default() }),
-        "tiny.tflite: --input-shape q=2: no such input; there are: x"
+        "tiny.tflite: --input-shape q=2: no such input; the inputs are: x"
     );
     assert_eq!(
         refused(ImportOptions { input_shapes: shapes("x", &[8, 8, 3]), ..default() }),
@@ -191,7 +191,7 @@ fn options_that_fit_nothing_are_refused() {
     let same = ImportOptions { input_shapes: shapes("x", &[1, 6, 6, 3]), ..default() };
     assert_eq!(read(&chain(), &same).unwrap().graph, plain(&chain()).graph);
     let element = refused(ImportOptions { element: Some("half".to_owned()), ..default() });
-    let start = "tiny.tflite: --element half: no such element type; there are: float32, float16, int32,";
+    let start = "tiny.tflite: --element half: no such element type; the types are: float32, float16, int32,";
     assert!(element.starts_with(start), "{element}");
 }
 
@@ -218,9 +218,9 @@ fn subgraphs_become_regions_and_share_constants() {
     assert_eq!(
         assumed,
         [
-            "shapes are taken from the file for 1 tensors: 'go', operator 0 (BUILTIN_9999) of subgraph 3: operator \
+            "the declared shape is used for 1 tensors: 'go', operator 0 (BUILTIN_9999) of subgraph 3: operator \
              BUILTIN_9999 is not known",
-            "left out: 1 subgraphs that the body does not run",
+            "skipped 1 subgraphs that the body does not run",
         ]
     );
     let sums: Vec<&str> =
@@ -258,7 +258,7 @@ fn a_case_owns_all_its_branches() {
     missing.subgraphs[0].operators[0].lists = vec![(0, vec![1, 9])];
     assert_eq!(
         error(&missing),
-        "tiny.tflite: damaged: operator 0 (STABLEHLO_CASE) runs subgraph 9, of which there are only 4"
+        "tiny.tflite: damaged: operator 0 (STABLEHLO_CASE) runs subgraph 9, but there are only 4"
     );
 }
 
@@ -280,7 +280,7 @@ fn a_variable_that_nothing_touches_is_kept() {
     let tensors = [vec![tensor("x", FLOAT32, &[2]), tensor("y", FLOAT32, &[2])], idle.to_vec()].concat();
     let Import { graph, assumed, .. } = plain(&one(tensors, &[0], &[1], vec![operator(ADD, &[0, 0], &[1])]));
     assert_eq!(graph.bytes(Role::State), Bytes::new(12));
-    assert_eq!(assumed, ["left out: 1 tensors that nothing makes or reads"]);
+    assert_eq!(assumed, ["skipped 1 tensors that no operator produces or consumes"]);
 }
 
 /// Fields of options, with their values.
@@ -332,19 +332,19 @@ fn loops_of_subgraphs_are_refused() {
         operator(IF, &[0], &[2]).options(false, IF_OPTIONS, &[(0, 2), (1, 1)]);
     assert_eq!(
         error(&endless),
-        "tiny.tflite: subgraph 1 'double', which runs itself (1 -> 1) is not supported: \
+        "tiny.tflite: subgraph 1 'double', which calls itself (1 -> 1) is not supported: \
          such a program has no bounded memory"
     );
     // Without options fields are zero: the body itself.
     let mut itself = regions();
     itself.subgraphs[1].operators[0] = operator(IF, &[0], &[2]).options(false, IF_OPTIONS, &[]);
-    assert!(error(&itself).contains("subgraph 0 'main', which runs itself (0 -> 1 -> 0)"));
+    assert!(error(&itself).contains("subgraph 0 'main', which calls itself (0 -> 1 -> 0)"));
     let mut missing = regions();
     missing.subgraphs[0].operators[0] =
         operator(CALL_ONCE, &[], &[]).options(false, CALL_ONCE_OPTIONS, &[(0, -7)]);
     assert_eq!(
         error(&missing),
-        "tiny.tflite: damaged: operator 0 (CALL_ONCE) runs subgraph -7, of which there are only 6"
+        "tiny.tflite: damaged: operator 0 (CALL_ONCE) runs subgraph -7, but there are only 6"
     );
 }
 
@@ -390,7 +390,7 @@ fn an_input_of_unknown_rank_is_a_scalar() {
     assert!(plain(&file).assumed.is_empty());
     file.subgraphs[0].tensors[1].ranked = true;
     let import = plain(&file);
-    assert_eq!(import.assumed, ["input 'x': the file does not say its rank; read as a scalar"]);
+    assert_eq!(import.assumed, ["input 'x': the file declares no rank; read as a scalar"]);
     assert_eq!(import.graph.bytes(Role::Output), Bytes::new(4));
 }
 
@@ -403,14 +403,14 @@ fn what_has_no_size_is_named_or_assumed() {
     assert_eq!(
         error(&strings),
         "tiny.tflite: operator 0 (CUSTOM): tensor 'words': elements of type string have no fixed size; \
-         --assume-bytes gives such tensors a size"
+         use --assume-bytes to give such tensors a size"
     );
     let options = ImportOptions { assume_bytes: Some(64), ..ImportOptions::default() };
     let import = read(&strings, &options).unwrap();
     assert_eq!(import.graph.bytes(Role::Output), Bytes::new(64));
     assert_eq!(
         import.assumed[1..],
-        ["tensor 'words': elements of type string have no fixed size; taken to have 64 bytes"]
+        ["tensor 'words': elements of type string have no fixed size; 64 bytes assumed"]
     );
     assert!(error(&unsized_(tensor("r", VARIANT, &[1]))).contains("type variant"));
     assert!(error(&unsized_(tensor("n", INT8, &[2, -3]))).contains("its dimension 1 is -3"));
@@ -464,15 +464,15 @@ fn contradictions_are_named() {
     };
     assert_eq!(
         with(&|m| m.subgraphs[0].operators[0].inputs[1] = 77),
-        "tiny.tflite: damaged: operator 0 (CONV_2D) names tensor 77, of which there are only 8"
+        "tiny.tflite: damaged: operator 0 (CONV_2D) names tensor 77, but there are only 8"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].outputs[0] = -3),
-        "tiny.tflite: damaged: output 0 of subgraph 0 names tensor -3, of which there are only 8"
+        "tiny.tflite: damaged: output 0 of subgraph 0 names tensor -3, but there are only 8"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].tensors[1].buffer = 12),
-        "tiny.tflite: damaged: tensor 1 of subgraph 0: buffer 12 is named, of which there are only 4"
+        "tiny.tflite: damaged: tensor 1 of subgraph 0: it refers to buffer 12, but there are only 4"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].tensors[1].shape = vec![2, 3, 3]),
@@ -490,7 +490,7 @@ fn contradictions_are_named() {
         with(&|m| m.version = 2),
         "tiny.tflite: version 2 of the TFLite schema is not supported: only 3 is read"
     );
-    assert_eq!(with(&|m| m.subgraphs.clear()), "tiny.tflite: damaged: there is no subgraph");
+    assert_eq!(with(&|m| m.subgraphs.clear()), "tiny.tflite: damaged: there are no subgraphs");
     let short = read_tflite(Path::new("x"), b"\0\0\0\0TFL", &ImportOptions::default()).unwrap_err();
     assert_eq!(short.to_string(), "x: damaged: bytes 4 to 7 are not 'TFL3'");
 }
@@ -564,7 +564,7 @@ fn folder() -> Option<PathBuf> {
     folder.map(|folder| Path::new(&folder).join("tflite")).filter(|folder| folder.is_dir())
 }
 
-/// What `scripts/reference/tflite_facts.py` says of a model, from a graph.
+/// The facts that `scripts/reference/tflite_facts.py` prints for a model, from a graph.
 fn facts(graph: &Graph) -> Value {
     const LAYERS: &[&str] =
         &["CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"];

@@ -1,4 +1,4 @@
-//! Shapes of `TFLite` models: one rule after the other, then what the file says where no rule tells.
+//! Shapes of `TFLite` models: one rule at a time, then declared shapes where no rule applies.
 //!
 //! Expected shapes are those that the interpreter (`ai-edge-litert` 2.3.0) gives these files, where it runs
 //! them.
@@ -252,7 +252,7 @@ fn strided_slices() {
     // An ellipsis, a new dimension.
     cut(&[(2, 1)], [&[4, 5, 6], &[0, 1], &[0, 3], &[1, 1]], &[4, 5, 2]);
     cut(&[(3, 1), (1, 2)], [&[5, 7], &[0, 2], &[0, 0], &[1, 1]], &[1, 3, 7]);
-    // Where the index is not known, the dimension is gone all the same.
+    // Where the index is not known, the dimension disappears nevertheless.
     let inputs = [Data(&[5, 7]), Ints(&[1]), Ints(&[1]), Vector(&[1])];
     makes(45, Some((32, &[(4, 1)])), &inputs, &[&[7]]);
 }
@@ -282,7 +282,7 @@ fn elements_and_sums() {
     makes(96, None, &[Number(3), Number(18), Number(4)], &[&[4]]);
 }
 
-/// With these operators one after the other: names, kinds, options, operands; the last tensor is the output.
+/// With a chain of these operators: names, kinds, options, operands; the last tensor is the output.
 fn body(tensors: Vec<TensorSpec>, inputs: &[i32], operators: Vec<OperatorSpec>) -> ModelSpec {
     let last = tensors.len() as i32 - 1;
     model(vec![subgraph(tensors, inputs, &[last], operators)])
@@ -344,17 +344,15 @@ fn declared_shapes_count_only_where_nothing_has_changed() {
     assert_eq!(counts(&import.sizes), [1, 2, 0]);
     assert_eq!(
         import.assumed,
-        [
-            "shapes are taken from the file for 1 tensors: 'y', operator 0 (Magic): operator Magic is not known"
-        ]
+        ["the declared shape is used for 1 tensors: 'y', operator 0 (Magic): operator Magic is not known"]
     );
     // The same batch changes nothing.
     assert_eq!(read(&magic(), &batch(2)).unwrap(), import);
     assert_eq!(
         read(&magic(), &batch(4)).unwrap_err(),
         "tiny.tflite: operator 0 (Magic): tensor 'y': operator Magic is not known, and the shape in the file may \
-         not hold: an option changes what it depends on; --tensor-shape y=AxB says its shape; --assume-bytes gives \
-         such tensors a size"
+         not hold: an option changes what it depends on; --tensor-shape y=AxB gives its shape; use --assume-bytes to \
+         give such tensors a size"
     );
     let with = |pairs: &[(&str, &[u64])]| ImportOptions { tensor_shapes: named(pairs), ..batch(4) };
     let import = read(&magic(), &with(&[("y", &[4, 4])])).unwrap();
@@ -363,7 +361,7 @@ fn declared_shapes_count_only_where_nothing_has_changed() {
     let refused = |pairs: &[(&str, &[u64])]| read(&magic(), &with(pairs)).unwrap_err();
     assert_eq!(
         refused(&[("z", &[4, 4])]),
-        "tiny.tflite: --tensor-shape z=4x4: no operator makes a tensor of that name"
+        "tiny.tflite: --tensor-shape z=4x4: no operator produces a tensor of that name"
     );
     // A stale declaration: the input is not what the operator was declared for.
     let mut stale = magic();
@@ -382,9 +380,7 @@ fn what_operators_make_counts_against_the_file() {
     assert_eq!(import.graph.bytes(Role::Output), Bytes::new(24));
     assert_eq!(
         import.assumed,
-        [
-            "other shapes than the file declares follow from the operators for 1 tensors: 'out' is 2x3, not 1x1"
-        ]
+        ["the inferred shape differs from the declared shape of 1 tensors: 'out' is 2x3, not 1x1"]
     );
     // What is marked as free is no contradiction.
     file.subgraphs[0].tensors[1] = tensor("out", FLOAT32, &[1, 3]).signed(&[-1, 3]);
@@ -403,13 +399,13 @@ fn a_missing_shape_is_inferred_or_refused() {
     assert_eq!(
         read(&file, &ImportOptions::default()).unwrap_err(),
         "tiny.tflite: operator 1 (Magic): tensor 'out': operator Magic is not known, and the file declares no \
-         shape for it; --tensor-shape out=AxB says its shape; --assume-bytes gives such tensors a size"
+         shape for it; --tensor-shape out=AxB gives its shape; use --assume-bytes to give such tensors a size"
     );
     let given = ImportOptions { tensor_shapes: named(&[("out", &[5])]), ..ImportOptions::default() };
     let import = read(&file, &given).unwrap();
     assert_eq!(shapes(&import.graph, "y"), [[2, 3]]);
     assert_eq!(import.graph.bytes(Role::Output), Bytes::new(20));
-    // A scalar, where the file says so.
+    // A scalar, if the file declares one.
     file.subgraphs[0].tensors[2].ranked = true;
     assert_eq!(plain(&file).graph.bytes(Role::Output), Bytes::new(4));
     // Dimensions of inputs that the file leaves open.
@@ -507,7 +503,7 @@ fn states_do_not_grow() {
     assert_eq!(shapes(&read(&file, &longer).unwrap().graph, "out"), [[2, 9, 4]]);
     let wider = ImportOptions { input_shapes: named(&[("in0", &[5, 6, 3])]), ..ImportOptions::default() };
     let error = read(&file, &wider).unwrap_err();
-    assert!(error.contains("is 2x4, but 5x4 is kept from run to run"), "{error}");
+    assert!(error.contains("is 2x4, but 5x4 is kept between runs"), "{error}");
 }
 
 /// The body, with the operator that runs others on `x`, and these.
@@ -539,7 +535,7 @@ fn branches_are_given_what_their_operator_reads() {
     let import = read(&runs(118, 92, &[same(), twice()]), &batch(4)).unwrap();
     assert_eq!(shapes(&import.graph, "out"), [[4, 6]]);
     assert_eq!(counts(&import.sizes), [6, 0, 1]);
-    let line = "branches differ, and the larger is taken for 1 tensors: 'out' is 4x3 or 4x6";
+    let line = "the branches differ, and the larger shape is used for 1 tensors: 'out' is 4x3 or 4x6";
     assert_eq!(import.assumed[0], line);
 }
 
@@ -559,7 +555,7 @@ fn loops_carry_tensors_of_one_shape() {
     let grows = part(operator(2, &[0, 0], &[1]).options(false, 10, &[(0, 1)]), ["a", "b"]);
     keeps.subgraphs[2] = grows;
     let error = read(&keeps, &ImportOptions::default()).unwrap_err();
-    assert!(error.contains("its shape changes from round to round: 1x3, then 1x6"), "{error}");
+    assert!(error.contains("its shape changes between iterations: 1x3, then 1x6"), "{error}");
 }
 
 #[test]
@@ -581,9 +577,9 @@ fn scratch_of_custom_operators_is_theirs() {
     assert_eq!(
         import.assumed[1..],
         [
-            "tensor 'work', which nothing makes, is scratch: held while its operator runs, each of the 2 operators \
+            "tensor 'work', which no operator produces, is scratch memory: live while its operator runs, each of the 2 operators \
              that name it",
-            "tensor 'fast', which nothing makes, is scratch: held while its operator runs",
+            "tensor 'fast', which no operator produces, is scratch memory: live while its operator runs",
         ]
     );
     // Operators that the schema knows have none.
@@ -667,7 +663,7 @@ fn variables_are_states_as_large_as_what_is_assigned() {
     // A handle is a number.
     let handle = graph.tensors().iter().find(|tensor| tensor.name == "handle").unwrap();
     assert_eq!(handle.bytes.get(), 4);
-    // Nothing assigned before it is read: the file says nothing either.
+    // Nothing is assigned before the read, and the file declares no shape either.
     let mut early = streams(&[1, 3]);
     early.subgraphs[0].operators.remove(0);
     let error = read(&early, &ImportOptions::default()).unwrap_err();

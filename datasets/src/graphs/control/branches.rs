@@ -50,8 +50,8 @@ fn nest(
     maker.chain(region, made, operators - before)
 }
 
-/// Conditionals in a row. Both branches are chains of `operators` operators before the one that makes the
-/// result; the tensors of one branch, either, are exactly `ratio` times as large as those of the other.
+/// A sequence of conditionals. Both branches are chains of `operators` operators before the one that produces
+/// the result. The tensors of a random branch are exactly `ratio` times as large as those of the other.
 pub(in crate::graphs) fn unbalanced(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (operators, ratio) = (operators(params)?, params.at_least("ratio", 1)?);
     params.at_most("ifs", MOST_OPERATORS)?;
@@ -89,9 +89,8 @@ enum Readers {
     BothAndAfter,
 }
 
-/// One `If` whose branches read `shared` tensors made before it: some in one branch, some in both, some after
-/// it. As many as there are of the five cases occur; each branch has `operators` operators that hand on one
-/// tensor.
+/// One `If` whose branches read `shared` earlier tensors: some in one branch, some in both, some after it. As
+/// many of the five cases as possible occur. Each branch has `operators` operators in a chain.
 pub(in crate::graphs) fn shared(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     params.at_most("shared", MOST_OPERATORS)?;
@@ -130,7 +129,7 @@ pub(in crate::graphs) fn shared(params: &Params, seed: u64) -> Result<Graph, Gen
     maker.finish(&[y])
 }
 
-/// A chain of operators that read the tensors at places drawn; the last makes so many bytes.
+/// A chain of operators that read the tensors at random positions; the last one produces this many bytes.
 fn gather(maker: &mut Maker, region: RegionId, reads: &[TensorId], operators: u64, bytes: u64) -> TensorId {
     let mut places: Vec<Vec<TensorId>> = vec![Vec::new(); operators as usize];
     for &tensor in reads {

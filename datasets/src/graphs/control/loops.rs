@@ -1,4 +1,4 @@
-//! Loops in a row: `Loop` and `WHILE` in turn.
+//! Sequences of loops that alternate between `Loop` and `WHILE`.
 
 use super::maker::{MOST_OPERATORS, Maker, operators};
 use crate::error::GenerateError;
@@ -7,7 +7,7 @@ use plimsoll_model::graph::{Graph, Role};
 use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;
 
-/// Bytes of the number of a trip, and of a condition.
+/// Bytes of an iteration number and of a condition.
 const TRIP: u64 = 8;
 const CONDITION: u64 = 1;
 
@@ -17,10 +17,11 @@ struct Counts {
     trips: u64,
 }
 
-/// `loops` loops in a row, `Loop` and `WHILE` in turn, which comes first by chance. Each carries `carried`
-/// values, reads `captured` tensors made before all of them, and makes temporaries with `operators` operators
-/// per body. A `Loop` reads captured tensors where they are and stacks `rows` rows of `trips` trips; a
-/// `WHILE` is handed copies and hands them on unchanged.
+/// A sequence of `loops` loops that alternate between `Loop` and `WHILE`, starting with a random one. Each
+/// carries
+/// `carried` values, reads `captured` tensors produced before all loops, and has `operators` operators with
+/// temporaries per body. A `Loop` captures tensors in place and stacks `rows` values of `trips` rows each; a
+/// `WHILE` gets copies and passes them on unchanged.
 pub(in crate::graphs) fn loops(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     for name in ["loops", "carried", "captured", "rows"] {
@@ -115,8 +116,7 @@ fn counted(
     let ahead = [maker.tensor(TRIP, Role::Input), maker.tensor(CONDITION, Role::Input)];
     let carried = given(maker, state);
     let (last, next) = trip(maker, region, counts, captured, &carried);
-    // Every second loop or so goes on for as many trips as it was told: it returns the condition it was
-    // given.
+    // About half of the loops return their condition unchanged and so run all iterations.
     let go = if maker.percent(50) { ahead[1] } else { maker.step(region, "Any", &[last], CONDITION) };
     let mut outputs = vec![go];
     outputs.extend(&next);

@@ -73,7 +73,7 @@ impl Maker {
         Operator::new(name, kind)
     }
 
-    /// An operator that makes one tensor of so many bytes.
+    /// Adds an operator that produces one tensor of this many bytes.
     pub fn step(&mut self, region: RegionId, kind: &str, reads: &[TensorId], bytes: u64) -> TensorId {
         let made = self.made(bytes);
         let operator = self.named(kind).reads(reads.iter().copied()).makes([made]);

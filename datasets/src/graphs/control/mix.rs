@@ -7,10 +7,10 @@ use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
 
-/// A random program of about `operators` operators, regions included, nested up to `depth`: plain operators,
-/// views, operators that can write in place, and as many conditionals, loops and calls as `control` says,
-/// percent. Results may be tensors of regions around, constants, or what a region was given; regions may be
-/// empty, tensors may have no bytes.
+/// A random program of about `operators` operators, including those in regions, nested up to `depth`. It has
+/// plain operators, views, in-place operators, and `control` percent of conditionals, loops and calls.
+/// Results may be tensors of enclosing regions, constants, or arguments of the region. Regions may be empty,
+/// and tensors may have no bytes.
 pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let control = params.percent("control")?;
@@ -33,7 +33,7 @@ pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, Genera
 
 struct Scope {
     region: RegionId,
-    /// So many regions may still be nested inside.
+    /// Number of regions that may still be nested inside.
     level: u64,
     /// Every tensor that can be read, those of enclosing regions first.
     seen: Vec<TensorId>,
@@ -52,7 +52,7 @@ struct Mixer {
     maker: Maker,
     /// Percent of operators that own regions, where some may.
     control: u64,
-    /// None do once there are so many tensors, which keeps small mixtures small.
+    /// None above this number of tensors, which keeps small mixtures small.
     most: usize,
 }
 
@@ -226,7 +226,7 @@ impl Mixer {
         made
     }
 
-    /// The state of a loop after a trip: tensors of the sizes of those it was given.
+    /// The state of a loop after an iteration: tensors of the same sizes as before.
     fn next(&mut self, inner: &mut Scope, state: &[TensorId]) -> Vec<TensorId> {
         let mut next = Vec::new();
         for &one in state {
@@ -236,7 +236,7 @@ impl Mixer {
         next
     }
 
-    /// `Loop`: number of trips, condition, none to two carried values, sometimes one that is stacked.
+    /// `Loop`: number of iterations, condition, none to two carried values, sometimes one that is stacked.
     fn counted(&mut self, scope: &mut Scope, operators: u64) {
         let count = self.maker.rng.random_range(0..=2);
         let reads = self.reads(scope, 2 + count);
@@ -285,7 +285,7 @@ impl Mixer {
         scope.made(&made);
     }
 
-    /// `Scan`, which says what it hands over: one state, one tensor read and one written row by row.
+    /// `Scan` with explicit arguments: one state, one tensor read and one written row by row.
     fn scan(&mut self, scope: &mut Scope, operators: u64) {
         let reads = self.reads(scope, 2);
         let [state, row] = [self.maker.bytes(reads[0]), self.maker.bytes(reads[1]).div_ceil(2)];

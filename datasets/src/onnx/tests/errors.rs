@@ -79,7 +79,7 @@ fn options_must_fit_the_file() {
         "m.onnx: --element half: no element type of that name; known are float32, uint8, int8,"
     ));
     let message = with(free(), &ImportOptions { batch: Some(u64::MAX), ..dims(&[("H", 1)]) });
-    assert!(message.contains("more than anybody can hold"), "{message}");
+    assert!(message.contains("it is too large"), "{message}");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_nobody_can_size_is_named() {
     assert_eq!(
         error(unknown()),
         "m.onnx: operator 1 'm' (com.example.Magic): tensor 'm': operators of domain com.example are not known; \
-         --tensor-shape m=AxB gives it a shape; --assume-bytes gives such tensors a size"
+         --tensor-shape m=AxB gives it a shape; use --assume-bytes to give such tensors a size"
     );
     let assumed = ImportOptions { assume_bytes: Some(100), ..ImportOptions::default() };
     let import = read(&model(unknown()), &assumed).unwrap();
@@ -117,7 +117,7 @@ fn what_nobody_can_size_is_named() {
             "operator 2 'y' (Relu): tensor 'y' takes 100 bytes: the shape of input 'm' is not known"
         ]
     );
-    // What the file says is as good.
+    // A declared shape is sufficient.
     let mut told = unknown();
     told.value_info = vec![info("m", "7")];
     assert_eq!(shown(&super::import(told), "y"), "float32:7");
@@ -126,7 +126,7 @@ fn what_nobody_can_size_is_named() {
         error(graph(&[("x", "2x3")], nodes, "y")),
         "m.onnx: operator 0 'y z' (StringSplit): tensor 'y': nothing that the file contains says how large its outputs are; \
          --tensor-shape y=AxB gives it a shape; \
-         --assume-bytes gives such tensors a size"
+         use --assume-bytes to give such tensors a size"
     );
 }
 
@@ -144,7 +144,10 @@ fn what_is_no_tensor_is_not_supported() {
 #[test]
 fn damage_is_found() {
     let read = |bytes: &[u8]| read_onnx(Path::new("m.onnx"), bytes, &ImportOptions::default());
-    assert_eq!(read(b"").unwrap_err().to_string(), "m.onnx: damaged: no ONNX model: it holds no graph");
+    assert_eq!(
+        read(b"").unwrap_err().to_string(),
+        "m.onnx: damaged: not an ONNX model: it contains no graph"
+    );
     let whole = model(graph(&[("x", "2")], [node("Relu", "x", "y", [])], "y")).encode_to_vec();
     for length in 1..whole.len() {
         // A cut at the end of a field leaves a smaller model.
@@ -156,11 +159,11 @@ fn damage_is_found() {
     ));
     assert_eq!(
         error(graph(&[("x", "2")], [node("Relu", "q", "y", [])], "y")),
-        "m.onnx: damaged: operator 0 'y' (Relu) reads 'q', which nothing makes"
+        "m.onnx: damaged: operator 0 'y' (Relu) reads 'q', which no operator produces"
     );
     assert_eq!(
         error(graph(&[("x", "2")], [node("Relu", "x", "q", [])], "y")),
-        "m.onnx: damaged: 'y' is wanted of graph 'g', but nothing makes it"
+        "m.onnx: damaged: 'y' is an output of graph 'g', but no operator produces it"
     );
     let constant = |tensor: Tensor| {
         let mut graph = graph(&[("x", "2")], [node("Relu", "x", "y", [])], "y");
@@ -179,7 +182,7 @@ fn damage_is_found() {
     unnamed.name.clear();
     assert_eq!(
         error(graph(&[("x", "2")], [unnamed, node("Relu", "x", "y", [])], "y")),
-        "m.onnx: damaged: constant 'c': value_words is no value with a size"
+        "m.onnx: damaged: constant 'c': value_words is not a value with a size"
     );
 }
 
@@ -218,7 +221,7 @@ fn nested(depth: usize) -> Graph {
 fn depth_is_limited() {
     assert_eq!(import(nested(30)).graph.regions().len(), 61);
     assert_eq!(error(nested(31)), "m.onnx: region 'then_branch' lies more than 30 regions deep");
-    assert!(error(nested(60)).starts_with("m.onnx: damaged: no ONNX model: "), "{}", error(nested(60)));
+    assert!(error(nested(60)).starts_with("m.onnx: damaged: not an ONNX model: "), "{}", error(nested(60)));
 }
 
 #[test]
@@ -277,7 +280,10 @@ fn of_two_constants_the_last_counts() {
     let twice = graph(&[("x", "2x6")], [constant(&[2, 6]), constant(&[3, 4]), reshape.clone()], "y");
     let twice = import(twice);
     assert_eq!(shown(&twice, "y"), "float32:3x4");
-    assert_eq!(twice.assumed, ["constant 'c' is made twice: the last one counts, as in ONNX Runtime"]);
+    assert_eq!(
+        twice.assumed,
+        ["constant 'c' is defined twice: the last definition applies, as in ONNX Runtime"]
+    );
     let mut both = graph(&[("x", "2x6"), ("c", "int64:2")], [constant(&[4, 3]), reshape.clone()], "y");
     assert_eq!(shown(&import(both.clone()), "y"), "float32:4x3");
     both.initializer = vec![tensor("c", &[2], &[6, 2]), tensor("c", &[2], &[12, 1])];
@@ -285,5 +291,5 @@ fn of_two_constants_the_last_counts() {
     both.node.remove(0);
     assert_eq!(shown(&import(both), "y"), "float32:12x1");
     let made = graph(&[("x", "2x6")], [node("Shape", "x", "c", []), constant(&[3, 4]), reshape], "y");
-    assert_eq!(error(made), "m.onnx: damaged: constant 'c' is made by an operator too");
+    assert_eq!(error(made), "m.onnx: damaged: constant 'c' is also the output of an operator");
 }

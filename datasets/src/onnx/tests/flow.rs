@@ -1,4 +1,4 @@
-//! What operators hand to their bodies and back.
+//! Arguments and results of the bodies of operators.
 
 use super::{body, graph, import, info, int, node, tensor};
 use crate::import::Import;

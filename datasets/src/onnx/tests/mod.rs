@@ -51,7 +51,7 @@ pub fn floats(name: &str, dims: &[i64], list: &[f32]) -> Tensor {
     Tensor { name: name.to_owned(), data_type: 1, dims, float_data, ..Tensor::default() }
 }
 
-/// `float16:Nx3x?` has an element type, `float32` where it is left out, and extents that may be names or
+/// `float16:Nx3x?` has an element type, `float32` if it is omitted, and extents that may be names or
 /// unknown.
 pub fn info(name: &str, kind: &str) -> ValueInfo {
     let (element, dims) = kind.split_once(':').unwrap_or(("float32", kind));
@@ -66,7 +66,7 @@ pub fn info(name: &str, kind: &str) -> ValueInfo {
     ValueInfo { name: name.to_owned(), r#type: Some(kind) }
 }
 
-/// `node("Add", "a b", "c", [])`; `_` is left out.
+/// `node("Add", "a b", "c", [])`; `_` is an omitted operand.
 pub fn node(kind: &str, inputs: &str, outputs: &str, attribute: impl Into<Vec<Attribute>>) -> Node {
     let list = |text: &str| text.split(' ').map(|name| name.trim_matches('_').to_owned()).collect();
     let input = if inputs.is_empty() { Vec::new() } else { list(inputs) };

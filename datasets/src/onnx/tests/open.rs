@@ -141,7 +141,7 @@ fn values_of_inputs_decide_shapes() {
     assert!(
         message.contains(
             "; --value size=1,1 gives input 'size' a value; --value scale=1 gives input 'scale' a value; \
-             --tensor-shape y=AxB gives it a shape; --assume-bytes gives"
+             --tensor-shape y=AxB gives it a shape; use --assume-bytes to"
         ),
         "{message}"
     );
@@ -198,7 +198,7 @@ fn shapes_of_tensors_inside_are_given() {
     );
     assert!(
         with(&given, &ImportOptions::default()).unwrap_err().ends_with(
-            "operators of domain odd are not known; --tensor-shape m=AxB gives it a shape; --assume-bytes gives such tensors a size"
+            "operators of domain odd are not known; --tensor-shape m=AxB gives it a shape; use --assume-bytes to give such tensors a size"
         )
     );
 }

@@ -342,7 +342,7 @@ fn sequences_hold_their_tensors() {
     );
 }
 
-/// What a loop hands round as it is stays a constant, and decides shapes.
+/// A loop-carried value that never changes stays a constant and determines shapes.
 #[test]
 fn loops_keep_constants() {
     let inside = graph(

@@ -77,7 +77,7 @@ fn a_branch_that_cannot_run_takes_no_part() {
     );
 }
 
-/// Stacks `x + i` for as many trips as `trips` says.
+/// Stacks `x + i` for `trips` iterations.
 fn looping(trips: i64, condition: &str) -> Graph {
     let nodes = [
         node("Add", "carried outer", "next", []),
@@ -117,7 +117,7 @@ fn a_loop_without_an_end_has_no_size() {
     assert_eq!(
         error(graph),
         "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the number of trips, input 'trips', which is no constant; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
-         --assume-bytes gives such tensors a size"
+         use --assume-bytes to give such tensors a size"
     );
 }
 
@@ -129,12 +129,12 @@ fn a_loop_that_changes_a_shape_has_no_size() {
     let repeat = node("Loop", "_ _ x", "last", [body("body", inside)]);
     assert_eq!(
         error(graph(&[("x", "2")], [repeat], "last")),
-        "m.onnx: operator 0 'last' (Loop): tensor 'last': its shape changes from trip to trip; --tensor-shape last=AxB gives it a shape; \
-         --assume-bytes gives such tensors a size"
+        "m.onnx: operator 0 'last' (Loop): tensor 'last': its shape changes between iterations; --tensor-shape last=AxB gives it a shape; \
+         use --assume-bytes to give such tensors a size"
     );
 }
 
-/// Where nobody reads what a loop has grown in the end, it has a size, but not the right one.
+/// An unread final value of a growing loop-carried tensor has a size, but not the right one.
 #[test]
 fn a_loop_that_grows_inside_is_an_assumption() {
     let nodes = [

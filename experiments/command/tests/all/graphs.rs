@@ -131,7 +131,11 @@ fn branches_are_planned_by_scheme() {
     scratch.plimsoll(&["verify", "s.csv", "l.csv"]).exits(0);
     scratch.plimsoll(&["plan", "b.json", "--runs", "0"]).exits(2);
     let refused = scratch.plimsoll(&["plan", "b.json", "--batch", "2"]).exits(2);
-    assert!(refused.stderr.contains("b.json: --batch 2: a graph is taken as it is"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("b.json: --batch 2: graph files take no import options"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
@@ -203,7 +207,7 @@ fn unreadable_files_and_bad_options_are_reported() {
     scratch.write("cut.json", &TWO_CHAINS[..300]);
     let cases: [(&[&str], &str); 9] = [
         (&["import", "none.onnx"], "none.onnx: "),
-        (&["import", "model.bin"], "model.bin: no model this build can read"),
+        (&["import", "model.bin"], "model.bin: unsupported format"),
         (&["import", "cut.json"], "cut.json: EOF while parsing"),
         (&["order", "cycle.json"], "form a cycle: operator 2 'shrink1' (Pool) -> operator 0 'grow1' (Conv)"),
         (&["order", "two.json", "--order", "bfz"], "unknown order 'bfz'; did you mean 'bfs'?"),

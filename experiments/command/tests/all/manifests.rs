@@ -212,7 +212,11 @@ fn targets_without_a_file_suffix_are_folders_with_a_manifest() {
 fn parameters_are_explained() {
     let scratch = Scratch::new();
     let run = scratch.plimsoll(&["list", "moe"]).exits(0);
-    assert!(run.stdout.starts_with("moe: the same with experts as regions"), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with("moe: mixture-of-experts decoder with experts as regions"),
+        "{}",
+        run.stdout
+    );
     assert!(run.stdout.contains("chosen            2  experts that a token chooses\n"), "{}", run.stdout);
     let json = scratch.plimsoll(&["list", "perturbed", "--json"]).exits(0).json();
     assert_eq!((&json["params"][0]["name"], &json["version"]), (&"buffers".into(), &1.into()));
