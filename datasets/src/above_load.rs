@@ -31,10 +31,10 @@ use std::collections::BTreeSet;
 /// Parameters of an instance with a flat load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AboveLoadParams {
-    /// Number of buffers, at least `alive`.
+    /// Number of buffers, at least `live`.
     pub buffers: u64,
     /// Approximate number of live buffers at a step, at least 3.
-    pub alive: u64,
+    pub live: u64,
     /// The load at every step, bytes: a multiple of `unit`, at least four units per live buffer.
     pub bytes: u64,
     /// All sizes are multiples of this, bytes, at least 1.
@@ -47,19 +47,19 @@ pub struct AboveLoadParams {
 impl AboveLoadParams {
     /// This many buffers, about six of them simultaneously live, with a load of 256 units of 1 KiB.
     pub fn with_buffers(buffers: u64) -> Self {
-        Self { buffers, alive: 6, bytes: 1 << 18, unit: 1 << 10, turnover: 3 }
+        Self { buffers, live: 6, bytes: 1 << 18, unit: 1 << 10, turnover: 3 }
     }
 
     fn validate(&self) -> Result<(), GenerateError> {
         at_least("unit", self.unit, 1)?;
-        at_least("alive", self.alive, 3)?;
+        at_least("alive", self.live, 3)?;
         at_least("turnover", self.turnover, 3)?;
-        at_least("buffers", self.buffers, self.alive)?;
+        at_least("buffers", self.buffers, self.live)?;
         if !self.bytes.is_multiple_of(self.unit) {
             let (name, value) = ("bytes", self.bytes);
             return Err(GenerateError::NoMultiple { name, value, of_name: "unit", of: self.unit });
         }
-        at_least("bytes / unit", self.bytes / self.unit, self.alive.saturating_mul(4))
+        at_least("bytes / unit", self.bytes / self.unit, self.live.saturating_mul(4))
     }
 }
 
@@ -170,21 +170,21 @@ pub(crate) fn above_load_rows(
 struct Lives {
     params: AboveLoadParams,
     made: Vec<(u64, Interval)>,
-    alive: Vec<usize>,
+    live: Vec<usize>,
     step: u64,
 }
 
 impl Lives {
     fn first(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Self {
         let made = Vec::with_capacity(params.buffers as usize);
-        let mut lives = Self { params, made, alive: Vec::new(), step: 0 };
-        lives.bear(params.bytes / params.unit, params.alive, rng);
+        let mut lives = Self { params, made, live: Vec::new(), step: 0 };
+        lives.bear(params.bytes / params.unit, params.live, rng);
         lives
     }
 
     fn bear(&mut self, freed: u64, heirs: u64, rng: &mut Xoshiro256PlusPlus) {
         for size in divided(freed, heirs, rng) {
-            self.alive.push(self.made.len());
+            self.live.push(self.made.len());
             self.made.push((size, Interval::new(self.step, u64::MAX)));
         }
         self.step += 1;
@@ -196,23 +196,23 @@ impl Lives {
 
     /// Frees some buffers and divides their bytes among successors.
     fn turn(&mut self, rng: &mut Xoshiro256PlusPlus) {
-        let alive = &mut self.alive;
-        alive.shuffle(rng);
+        let live = &mut self.live;
+        live.shuffle(rng);
         // Freeing one buffer would only split it; freeing all would restart from scratch.
         let least = self.params.turnover - 1;
-        let dying = rng.random_range(least..=least + 1).min((alive.len() as u64).saturating_sub(1)).max(1);
+        let dying = rng.random_range(least..=least + 1).min((live.len() as u64).saturating_sub(1)).max(1);
         let mut freed = 0;
-        for position in alive.drain(alive.len() - dying as usize..) {
+        for position in live.drain(live.len() - dying as usize..) {
             freed += self.made[position].0;
             self.made[position].1.upper = self.step.into();
         }
-        let staying = alive.len() as u64;
+        let staying = live.len() as u64;
         let heirs = heir_count(dying, staying, self.params, rng).min(self.left()).min(freed);
         self.bear(freed, heirs, rng);
     }
 
     fn end(mut self) -> Vec<(u64, Interval)> {
-        for position in self.alive {
+        for position in self.live {
             self.made[position].1.upper = self.step.into();
         }
         self.made
@@ -233,7 +233,7 @@ fn is_above_load(made: &[(u64, Interval)]) -> bool {
         Some(fits) => !fits,
         None => starts_of_stretches(made)
             .into_iter()
-            .any(|step| fits_at_load(&alive_from(made, step)) == Some(false)),
+            .any(|step| fits_at_load(&live_from(made, step)) == Some(false)),
     }
 }
 
@@ -243,10 +243,10 @@ fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     if made.len() > 4096 {
         return Vec::new();
     }
-    let alive = |step: u64| made.iter().filter(|(_, life)| life.contains(step.into())).count();
+    let live = |step: u64| made.iter().filter(|(_, life)| life.contains(step.into())).count();
     let mut steps: Vec<u64> = made.iter().map(|(_, life)| life.lower.get()).collect();
     steps.dedup();
-    steps.sort_by_key(|&step| (alive(step), step));
+    steps.sort_by_key(|&step| (live(step), step));
     steps.truncate(STRETCHES);
     steps
 }
@@ -255,7 +255,7 @@ fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
 const STRETCHES: usize = 8;
 
 /// Buffers live at or after a step, with clipped lifespans, in order of birth.
-fn alive_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
+fn live_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
     let after = made.iter().filter(|(_, life)| life.upper.get() > step);
     after.map(|&(size, life)| (size, Interval::new(life.lower.get().max(step), life.upper.get()))).collect()
 }
@@ -266,8 +266,8 @@ fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     let first = made.partition_point(|&(_, life)| life.lower == made[0].1.lower);
     // Every order is allowed at the first step; mirror images count as one.
     let mut orders = 1;
-    for alive in 3..=first {
-        orders *= alive;
+    for live in 3..=first {
+        orders *= live;
         if orders > ORDERS {
             return None;
         }
@@ -379,7 +379,7 @@ impl Filling<'_> {
 fn heir_count(dying: u64, staying: u64, params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let (least, most) = (params.turnover - 2, params.turnover);
     let heirs = rng.random_range(least..=most);
-    let heirs = match (staying + heirs).cmp(&params.alive) {
+    let heirs = match (staying + heirs).cmp(&params.live) {
         std::cmp::Ordering::Less => (heirs + 1).min(most),
         std::cmp::Ordering::Equal => heirs,
         std::cmp::Ordering::Greater => (heirs - 1).max(least),
@@ -411,8 +411,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_load_is_flat(buffers in 3u64..150, alive in 3u64..7, units in 12u64..400, unit in 1u64..5, seed: u64) {
-            let params = AboveLoadParams { buffers, alive, bytes: units * unit, unit, turnover: 3 };
+        fn the_load_is_flat(buffers in 3u64..150, live in 3u64..7, units in 12u64..400, unit in 1u64..5, seed: u64) {
+            let params = AboveLoadParams { buffers, live, bytes: units * unit, unit, turnover: 3 };
             match hard_above_load(params, seed) {
                 Ok(made) => {
                     prop_assert_eq!(made.instance.len() as u64, buffers);
@@ -421,7 +421,7 @@ mod tests {
                     prop_assert_eq!(profile.peak().0.get(), units * unit);
                     prop_assert_eq!(hard_above_load(params, seed).unwrap(), made);
                 }
-                Err(_) => prop_assert!(buffers < alive || units < 4 * alive),
+                Err(_) => prop_assert!(buffers < live || units < 4 * live),
             }
         }
     }
@@ -430,7 +430,7 @@ mod tests {
     fn the_proof_agrees_with_brute_force() {
         let mut above = 0;
         for seed in 0..12 {
-            let params = AboveLoadParams { buffers: 18, alive: 6, bytes: 60, unit: 1, turnover: 3 };
+            let params = AboveLoadParams { buffers: 18, live: 6, bytes: 60, unit: 1, turnover: 3 };
             let made = hard_above_load(params, seed).unwrap();
             assert_eq!(optimum_up_to(&made.instance, 60).is_none(), made.proved, "seed {seed}");
             above += u32::from(made.proved);
@@ -442,7 +442,7 @@ mod tests {
     fn what_a_stretch_proves_holds_for_the_whole() {
         let mut above = 0;
         for seed in 0..60 {
-            let params = AboveLoadParams { buffers: 30, alive: 5, bytes: 40, unit: 1, turnover: 3 };
+            let params = AboveLoadParams { buffers: 30, live: 5, bytes: 40, unit: 1, turnover: 3 };
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut lives = Lives::first(params, &mut rng);
             while lives.left() > 0 {
@@ -450,7 +450,7 @@ mod tests {
             }
             let made = lives.end();
             for step in starts_of_stretches(&made) {
-                let part = fits_at_load(&alive_from(&made, step)).unwrap();
+                let part = fits_at_load(&live_from(&made, step)).unwrap();
                 assert!(part || !fits_at_load(&made).unwrap(), "seed {seed}, from step {step}");
                 above += u32::from(!part);
             }

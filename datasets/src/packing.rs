@@ -70,9 +70,9 @@ impl PackingParams {
             }
         }
         share("pinwheel_share", self.pinwheel_share)?;
-        let room = self.room(self.whole());
-        if room < u128::from(self.buffers) {
-            return Err(GenerateError::NoRoom { buffers: self.buffers, room });
+        let space = self.space(self.whole());
+        if space < u128::from(self.buffers) {
+            return Err(GenerateError::NoSpace { buffers: self.buffers, space });
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl PackingParams {
     }
 
     /// Number of pieces of the smallest size and shortest lifetime that fit into `r`.
-    fn room(&self, r: Rectangle) -> u128 {
+    fn space(&self, r: Rectangle) -> u128 {
         u128::from(r.w / self.min_duration) * u128::from(r.h / self.min_height())
     }
 }
@@ -183,9 +183,9 @@ impl Cutter<'_> {
                 waiting.push((part, left));
                 return;
             }
-            let later_room: u128 = later.iter().map(|&r| self.params.room(r)).sum();
-            let least = u128::from(left).saturating_sub(later_room).max(1);
-            let most = self.params.room(part).min(u128::from(left) - later.len() as u128);
+            let later_space: u128 = later.iter().map(|&r| self.params.space(r)).sum();
+            let least = u128::from(left).saturating_sub(later_space).max(1);
+            let most = self.params.space(part).min(u128::from(left) - later.len() as u128);
             let area = |r: &Rectangle| u128::from(r.w) * u128::from(r.h);
             let total: u128 = parts[i..].iter().map(area).sum();
             // 0.5 to 1.5 times the fair share, in 1/64: areas stay below 2^128.
@@ -212,7 +212,7 @@ impl Cutter<'_> {
         let (length, least) = if in_time { (r.w, least_w) } else { (r.h, least_h) };
         let at = self.place(least, length - least);
         let parts = split(r, in_time, at);
-        if parts.iter().map(|&part| self.params.room(part)).sum::<u128>() >= u128::from(count) {
+        if parts.iter().map(|&part| self.params.space(part)).sum::<u128>() >= u128::from(count) {
             return parts;
         }
         // A cut at a multiple of the least length wastes no space.
@@ -237,8 +237,8 @@ impl Cutter<'_> {
         let (x1, x2) = self.two_places(least_w, r.w);
         let (y1, y2) = self.two_places(least_h, r.h);
         let parts = whirl(r, [x1, x2], [y1, y2], self.rng.random_bool(0.5));
-        let room: u128 = parts.iter().map(|&part| self.params.room(part)).sum();
-        (room >= u128::from(count)).then(|| parts.to_vec())
+        let space: u128 = parts.iter().map(|&part| self.params.space(part)).sum();
+        (space >= u128::from(count)).then(|| parts.to_vec())
     }
 
     /// Draws two positions that leave at least `least` before, between and after them.
@@ -312,9 +312,9 @@ mod tests {
                         prop_assert_eq!(make(params, seed), Ok(packing));
                     }
                     Err(error) => {
-                        let room = u128::from(steps / min_duration) * u128::from(height / min_height);
-                        prop_assert_eq!(error, GenerateError::NoRoom { buffers, room });
-                        prop_assert!(room < u128::from(buffers));
+                        let space = u128::from(steps / min_duration) * u128::from(height / min_height);
+                        prop_assert_eq!(error, GenerateError::NoSpace { buffers, space });
+                        prop_assert!(space < u128::from(buffers));
                     }
                 }
             }

@@ -57,8 +57,8 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
         let width = (count * BRICK[0] * BRICK[1]).div_ceil(HEIGHT).max(2 * BRICK[0]);
         let cut = |count, rng: &mut _| bricks(count, width, pinwheels, rng);
         // Next to all at first, next to none from two thirds on.
-        let left_out = |x: u64| 100 - (150 * x / width).min(85);
-        thinned(buffers, count, (width, full), left_out, cut, &mut rng)
+        let excluded = |x: u64| 100 - (150 * x / width).min(85);
+        thinned(buffers, count, (width, full), excluded, cut, &mut rng)
     };
     let row = |r: Rectangle| Row { lower: r.x * UNIT, upper: (r.x + r.w) * UNIT, size: r.h * UNIT };
     let capacity = Some(Bytes::new(HEIGHT * UNIT));
@@ -109,13 +109,13 @@ fn thinned(
     buffers: u64,
     count: u64,
     (width, full): (u64, u64),
-    left_out: impl Fn(u64) -> u64,
+    excluded: impl Fn(u64) -> u64,
     mut cut: impl FnMut(u64, &mut Xoshiro256PlusPlus) -> Vec<Rectangle>,
     rng: &mut Xoshiro256PlusPlus,
 ) -> Vec<Rectangle> {
     let stretch = (width * full / 100).max(1);
     // The run of full steps lies where fewer are omitted later.
-    let first = if left_out(0) > left_out(width) { width * 2 / 3 } else { 0 };
+    let first = if excluded(0) > excluded(width) { width * 2 / 3 } else { 0 };
     let from = rng.random_range(first.min(width - stretch)..=width - stretch);
     let mut pieces = cut(count, rng);
     let spare = |piece: &Rectangle| piece.x >= from + stretch || piece.x + piece.w <= from;
@@ -129,7 +129,7 @@ fn thinned(
     spare.shuffle(rng);
     let mut drawn = |at: usize| {
         let Rectangle { x, w, .. } = pieces[at];
-        rng.random_range(0..100) < left_out(x + w / 2)
+        rng.random_range(0..100) < excluded(x + w / 2)
     };
     let (mut out, later): (Vec<usize>, Vec<usize>) = spare.into_iter().partition(|&at| drawn(at));
     out.extend(later);

@@ -2,7 +2,7 @@
 //!
 //! Each page runs in an empty folder of its own, top to bottom. `<!-- file: NAME -->` before a fenced block
 //! writes that block to NAME. Lines `$ plimsoll ...` of `console` blocks run, and exit with 0 or with the N
-//! of `# exit N`. The lines below are the standard output. `...` at the end of a line stands for the rest of it,
+//! of `# exit N`. The lines below are the standard output. `...` at the end of a line stands for its rest,
 //! alone for any number of lines. Pictures that the commands write to `pictures/` are those of
 //! `docs/src/pictures`. `PLIMSOLL_WRITE_DOCS=1` updates quoted lines and pictures.
 
