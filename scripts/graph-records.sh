@@ -186,7 +186,7 @@ FAMILIES
     done
     while read -r pace options; do
         # shellcheck disable=SC2086 # words of one line are arguments
-        "$binary" measure run "${straight[@]}" --chains 8 --room 4194304 --repeat 7 --time-limit 60 $options \
+        "$binary" measure run "${straight[@]}" --chains 8 --slack 4194304 --repeat 7 --time-limit 60 $options \
             --out "$out/$pace" >/dev/null
     done <<'PACES'
 memory --startup 10e-6

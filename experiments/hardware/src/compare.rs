@@ -31,7 +31,7 @@ pub struct Settings<'a> {
     /// Number of counted runs per schedule, after one warm-up run.
     pub repeat: u32,
     /// On-chip bytes beside the peak activations; replaces the capacity of the machine.
-    pub space: Option<Bytes>,
+    pub slack: Option<Bytes>,
     /// Number of buffers of `k-buffers`.
     pub buffers: usize,
     /// Limits of each schedule.
@@ -206,13 +206,13 @@ fn plan(
         program(graph, &regions, machine, OverlapOptions::default()).map_err(|error| skipped(&error))
     };
     let mut program = build(&machine)?;
-    if let Some(space) = settings.space {
+    if let Some(slack) = settings.slack {
         let activations = program.segments()[0].problem.activations();
-        machine.capacity = Bytes::new(activations.get().saturating_add(space.get()));
+        machine.capacity = Bytes::new(activations.get().saturating_add(slack.get()));
         program = build(&machine)?;
     }
     if machine.capacity > MOST_CAPACITY {
-        let why = "bytes of on-chip memory exceed the limit of 16 GiB; see --room";
+        let why = "bytes of on-chip memory exceed the limit of 16 GiB; see --slack";
         return Err(skipped(&format_args!("{} {why}", machine.capacity)));
     }
     let works = executable.in_order(&regions[0], machine.slice);

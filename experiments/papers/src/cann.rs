@@ -80,7 +80,7 @@ fn worked_example(
     let bound = load(instance).0;
     let rows = [
         ("no reuse", "no-sharing", instance.total_size().get(), "sum of the five"),
-        ("theoretical minimum", "load", bound.get(), "peak live bytes"),
+        ("theoretical minimum", "load", bound.get(), "most bytes alive at a position"),
         ("Max-block", "max-block", max_block.value, "max-block"),
         ("two-level reuse", "two-level", two_level.value, "ge-two-level"),
     ];
@@ -145,7 +145,7 @@ fn rules(
         panels.push(Panel { name: setting.clone(), groups, mark: Some(mega(least)) });
         if let Some((.., (base, plain, both))) = most {
             let reason = format!(
-                "generated {family}, {setting}, {base}; the article does not state which graph, batch, tokens or precision, nor whether weights count"
+                "generated {family}, {setting}, {base}; the article does not say which graph, batch, tokens or precision, nor whether weights count"
             );
             let saved = saved(plain, both);
             beside.push(context! { name, setting, before, after, saving, plain, both, saved, reason });

@@ -118,8 +118,8 @@ pub struct RunArgs {
     buffers: u32,
     /// Set the on-chip memory to the peak activations of each graph plus this many bytes [default: the
     /// capacity of the machine]
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    space: Option<u64>,
+    #[arg(long, alias = "room", value_name = "BYTES", value_parser = bytes)]
+    slack: Option<u64>,
     /// Replace the first dimension of every model input
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
@@ -263,7 +263,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
         machine: &machine,
         link: args.link.link(),
         repeat: args.link.repeat,
-        space: args.space.map(Bytes::new),
+        slack: args.slack.map(Bytes::new),
         buffers: args.buffers as usize,
         limits: Limits { nodes: Some(SEARCH_NODES), ..Limits::default() },
         most: args.time_limit,

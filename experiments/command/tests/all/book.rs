@@ -217,7 +217,7 @@ fn options_and_targets_on_the_pages_exist() {
             text.match_indices(" --").chain(text.match_indices("`--")).map(|(at, _)| &text[at + 1..]);
         for option in options.map(|rest| rest.split(|letter| !is_word(letter)).next().unwrap_or_default()) {
             let is_known = known.contains(&format!("{option}\\fR")) || FOREIGN.contains(&option);
-            if option.contains(char::is_alphabetic) && !is_known {
+            if option.contains(char::is_alphabetic) && !option.ends_with('-') && !is_known {
                 faults.push(format!("{}: no option {option}", path.display()));
             }
         }

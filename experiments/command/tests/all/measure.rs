@@ -60,7 +60,7 @@ fn a_machine_is_calibrated_and_predicts() {
 fn a_record_contains_raw_samples() {
     let scratch = Scratch::new();
     scratch.plimsoll(&["generate", "shared-if", "--out", "branches.json"]).exits(0);
-    let run = ["measure", "run", "branches.json", "--chains", "2", "--out", "record", "--room", "6291456"];
+    let run = ["measure", "run", "branches.json", "--chains", "2", "--out", "record", "--slack", "6291456"];
     let Some(text) = calibrating(&scratch, &words(&run, &QUICK), "record/summary.csv") else { return };
     let text = text.stdout;
     let parts = ["latency", "chain-1-rows-16", "median error", "skipped: graph 'shared-if-0' has branches"];
@@ -99,7 +99,7 @@ fn bad_input_is_rejected_in_one_line() {
     refused(&["calibrate", "--startup", "2"], &["at most one second"]);
     refused(&["calibrate", "-o", "a", "--samples", "a"], &["two outputs have the same file"]);
     refused(&["calibrate", "--repeat", "0"], &["--repeat"]);
-    let huge = ["measure", "run", "--chains", "1", "--machine", "luna", "--room", "99999999999"];
+    let huge = ["measure", "run", "--chains", "1", "--machine", "luna", "--slack", "99999999999"];
     let huge = scratch.plimsoll(&words(&huge, &QUICK)).exits(3).stdout;
     assert!(
         huge.contains("skipped: graph 'chain-0-rows-2': ") && huge.contains("exceed the limit of 16 GiB"),

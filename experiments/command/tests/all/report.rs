@@ -426,9 +426,7 @@ fn errors_name_file_line_and_value() {
     scratch.plimsoll(&["report", "empty", "--out", "o"]).refuses(&["empty: no CSV file in this folder"]);
     scratch.write("rows.csv", &good);
     scratch.write("file", "");
-    scratch
-        .plimsoll(&["report", "file", "--out", "o"])
-        .refuses(&["file: it is neither a folder nor a CSV file"]);
+    scratch.plimsoll(&["report", "file", "--out", "o"]).refuses(&["file: expected a folder or a CSV file"]);
     scratch.plimsoll(&["report", "rows.csv", "--out", "file"]).refuses(&["file: it is not a folder"]);
     scratch.plimsoll(&["report", "rows.csv", "--out", "empty/.."]).refuses(&["cannot write"]);
     scratch.plimsoll(&["report", "rows.csv", "--out", "o", "--target-gap", "-1"]).exits(2);

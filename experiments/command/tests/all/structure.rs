@@ -133,7 +133,8 @@ fn files_match_the_problem() {
     scratch.plimsoll(&["verify", "skip.csv", "layout.csv"]).exits(0);
     let solved = scratch.plimsoll(&["solve", "skip.csv", "--json"]).exits(0).json();
     assert_eq!((&solved["peak"], &solved["claim"]), (&Value::from(270), &Value::from("optimal")));
-    let pieces = scratch.plimsoll(&["solve", "skip.csv", "--problem", "split", "--json"]).exits(0).json();
+    let pieces =
+        scratch.plimsoll(&["solve", "skip.csv", "--problem", "split-buffers", "--json"]).exits(0).json();
     assert_eq!((&pieces["solver"], &pieces["peak"]), (&Value::from("exact"), &Value::from(270)));
     assert!(scratch.read("map.svg").contains("svg") && scratch.read("orders.csv").contains("join"));
 }
@@ -153,10 +154,10 @@ fn unsupported_plans_are_rejected() {
     refuses(&["--conflicts", "streams=0"], &["at least 1, not '0'"]);
     refuses(&["--conflicts", "compare", "--plot", "x.svg"], &["--plot"]);
     refuses(&["--conflicts", "mutex", "--joint"], &["--joint"]);
-    refuses(&["--problem", "split"], &["--conflicts"]);
+    refuses(&["--problem", "split-buffers"], &["--conflicts"]);
     refuses(&["--conflicts", "mutex", "--solver", "nonsense"], &["nonsense"]);
     refuses(
-        &["--conflicts", "mutex", "--problem", "split", "--solver", "search"],
+        &["--conflicts", "mutex", "--problem", "split-buffers", "--solver", "search"],
         &["'search' does not solve split-buffers"],
     );
 }

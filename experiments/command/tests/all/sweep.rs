@@ -427,7 +427,7 @@ fn errors_in_sweep_files_name_line_key_and_value() {
             "names = \"large-first\"\ndecide = \"odd\"\n",
             &["line 5", "\"odd\"", "expected \"file\", \"load\""],
         ),
-        ("names = \"large-first\"\ntime = -1.0\n", &["line 5", "-1 is not a number of seconds"]),
+        ("names = \"large-first\"\ntime = -1.0\n", &["line 5", "-1 is not a non-negative number of seconds"]),
         ("names = \"large-first\"\nrepetitions = 0\n", &["repetitions is 0"]),
         (
             "names = \"large-first\"\nseeds = [1, 1]\n",

@@ -337,7 +337,7 @@ fn errors_of_sbatch_are_reported() {
     fake("echo Submitted batch job 7");
     with_path(&scratch, &words).refuses(&["unexpected answer 'Submitted batch job 7'; expected a job id"]);
     let quoted: Vec<&str> = words.iter().map(|word| if *word == "o" { "o\"p" } else { word }).collect();
-    with_path(&scratch, &quoted).refuses(&["o\"p: a script cannot name a path"]);
+    with_path(&scratch, &quoted).refuses(&["o\"p: a script cannot contain a path"]);
     for bad in ["--array=1-9", "-p x -a 3", "--dependency=x", "-a3", "-o/log", "--arr=9", "-p x --dep=7"] {
         with_path(&scratch, &[&words[..], &["--slurm-options", bad]].concat())
             .refuses(&["is set by this command"]);
