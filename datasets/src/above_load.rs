@@ -77,7 +77,7 @@ pub struct AboveLoad {
 /// Generates an instance with a flat load whose optimum tends to exceed the load, more often with more
 /// buffers. The same parameters and seed give the same instance.
 ///
-/// Generation takes O(n alive); the proof keeps at most [`ORDERS`] orders at a time. With more than about
+/// Generation takes O(n live); the proof keeps at most [`ORDERS`] orders at a time. With more than about
 /// eight live buffers, the proof starts where fewer are live, and is abandoned if that does not help.
 ///
 /// # Errors
@@ -98,7 +98,7 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 /// drawn again until a layout at the load survives it, and the last until none does. No short interval of
 /// time then shows that the optimum exceeds the load; a proof must cover many exchanges.
 ///
-/// O(n alive + n draws orders) for at most [`ORDERS`] orders and [`DRAWS`] draws per exchange. With more than
+/// O(n live + n draws orders) for at most [`ORDERS`] orders and [`DRAWS`] draws per exchange. With more than
 /// seven live buffers there are too many orders to follow, and the result is that of [`hard_above_load`].
 ///
 /// # Errors

@@ -95,7 +95,7 @@ fn parameters_are_checked() {
 }
 
 #[test]
-fn names_tell_parameters() {
+fn names_contain_parameters() {
     assert_eq!(make("stack", 7, &[("buffers", 30), ("disorder", 0)]).name(), "stack-disorder-0-30-7");
     let made = Family::named("minimalloc-like").unwrap().generate(2, &params(&[("law", 1)])).unwrap();
     assert_eq!(made.file_name(), "minimalloc-like-law-1-250-2.1048576.csv");
@@ -150,7 +150,7 @@ fn minimalloc_like_instances_fill_their_capacity() {
 }
 
 #[test]
-fn above_load_says_what_is_proved() {
+fn above_load_states_what_is_proved() {
     let proved: Vec<_> = (0..10)
         .map(|seed| Family::named("above-load").unwrap().generate(seed, &params(&[])).unwrap())
         .filter(|made| made.at_least > Some(Bytes::new(1 << 18)))

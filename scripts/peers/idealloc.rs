@@ -1,13 +1,14 @@
 //! Offset assignment by idealloc: a command line for its library, because its own binary prints no layout.
 //!
-//! A peer for `plimsoll bench --external`, to be built inside a checkout of idealloc; see README.md in this folder.
+//! A peer for `plimsoll bench --external`, to be built inside a checkout of idealloc; see README.md in this
+//! folder.
 //!
-//!     offsets --input A.csv --output layout.csv [--capacity BYTES] [--lives N] [--time-limit SECONDS]
-//!
-//! The input is CSV with the columns id,lower,upper,size and half-open steps, as in the lifetimes of idealloc. `--lives`
-//! sets the number of attempts. A run ends when the makespan is within the capacity (by default the load). idealloc is
-//! randomised and has no seed; RAYON_NUM_THREADS sets its threads. With a time limit, the driver repeats runs until the
-//! limit and keeps the best layout. Each run is a new process, because idealloc creates its threads only once.
+//! offsets --input A.csv --output layout.csv [--capacity BYTES] [--lives N] [--time-limit SECONDS]  The
+//! input is CSV with the columns id,lower,upper,size and half-open steps, as in the lifetimes of idealloc.
+//! `--lives` sets the number of attempts. A run ends when the makespan is within the capacity (by default
+//! the load). idealloc is randomised and has no seed; RAYON_NUM_THREADS sets its threads. With a time limit,
+//! the driver repeats runs until the limit and keeps the best layout. Each run is a new process, because
+//! idealloc creates its threads only once.
 
 use coreba::jobset::init;
 use coreba::{ByteSteps, Job};
@@ -105,7 +106,8 @@ fn once(options: &HashMap<String, String>) -> Result<(), Box<dyn Error>> {
         });
     }
     let load = load(&jobs);
-    // idealloc stops at the makespan load * fragmentation. Half a byte more prevents rounding below the capacity.
+    // idealloc stops at the makespan load * fragmentation. Half a byte more prevents rounding below the
+    // capacity.
     let fragmentation = match options.get("--capacity") {
         Some(capacity) => ((capacity.parse::<f64>()? + 0.5) / load as f64).max(1.0),
         None => 1.0,

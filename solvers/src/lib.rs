@@ -32,8 +32,9 @@
 //! # Features
 //!
 //! `ilp` links HiGHS (through `good_lp`) and `smt` links z3; both take long to build. They are off by
-//! default in this crate and on by default in the command `plimsoll`. All other solvers, including the defaults of all
-//! problems but shared objects, need neither. [`LIBRARIES`] lists which of the two this build contains.
+//! default in this crate and on by default in the command `plimsoll`. All other solvers, including the
+//! defaults of all problems but shared objects, need neither. [`LIBRARIES`] lists which of the two this
+//! build contains.
 //!
 //! # Example
 //!

@@ -144,8 +144,10 @@ impl Document {
             }
         };
         if members.iter().any(|&at| self.buffers[at].pools.len() > 1) {
-            let (who, pool) = (first.label(), self.pools[pool].label());
-            notes.push(format!("{who}: bound to pool {pool}, the only one of several that can hold it"));
+            let (buffer_name, pool) = (first.label(), self.pools[pool].label());
+            notes.push(format!(
+                "{buffer_name}: bound to pool {pool}, the only one of several that can hold it"
+            ));
         }
         Ok(Group { members, pool, pin })
     }

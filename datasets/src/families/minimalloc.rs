@@ -4,11 +4,11 @@
 //!
 //! - Sizes are multiples of 1024 bytes and steps of 1024 steps; there are 1024 of the latter. 154 to 454
 //!   buffers, most of which end where others begin.
-//! - A to E and I to K (*all magnitudes*): a tenth of the buffers lives for at most 4 to 33 units of time,
-//!   the middle one for 23 to 234, some for all of it; sizes run from 1 to 207 or 861 KiB, the middle one 17
-//!   to 86. 18 to 78 are live on average, 3 to 46 % live for more than a quarter of the time, large ones
-//!   briefly and small ones for long. The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps
-//!   reach.
+//! - A to E and I to K (*all magnitudes*): the lifespans of a tenth of the buffers have at most 4 to 33 units
+//!   of time, the median has 23 to 234, and some have all of it. Sizes run from 1 to 207 or 861 KiB, with a
+//!   median of 17 to 86. On average 18 to 78 buffers are live. Between 3 and 46 % of them are live for more
+//!   than a quarter of the time; large ones briefly, small ones for long. The mean load is 81 to 98 % of its
+//!   peak, which 1 to 78 % of the steps reach.
 //! - F, G and H (*bricks*): durations of 11 to 57 units and sizes of 30 to 119 KiB, the middle ones 31 and
 //!   65, 11 live on average. The load grows from nothing to its peak after two thirds of the time, which 8
 //!   to 17 % of the steps reach, and lies at about 85 % from there on.
@@ -103,7 +103,8 @@ fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) 
     pieces
 }
 
-/// Cuts `count` pieces and omits all but `buffers`. The position of a piece determines the percentage omitted there;
+/// Cuts `count` pieces and omits all but `buffers`. The position of a piece determines the percentage omitted
+/// there;
 /// pieces chosen at random make up the number. None is omitted in a run of `full` percent of the steps.
 fn thinned(
     buffers: u64,

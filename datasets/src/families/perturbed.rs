@@ -9,9 +9,9 @@ use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Cuts a rectangle, then shrinks `share` percent of the pieces: each loses up to `sizes` percent of its
-/// bytes, in units, and up to `lives` percent of its steps at the begin, and as many at the end; a unit and a
-/// step stay. Pieces only shrink, so they fit where they were cut: the height of the rectangle stays an upper
+/// Cuts a rectangle, then shrinks `share` percent of the pieces. Each loses up to `sizes` percent of its
+/// bytes, in units, and up to `lives` percent of its steps at either end. A unit and a step always
+/// stay. Pieces only shrink, so they fit where they were cut: the height of the rectangle stays an upper
 /// bound of the optimum. The load, a lower bound, mostly lies below it. O(n).
 pub(super) fn perturbed(params: &Params, seed: u64) -> Result<Generated, GenerateError> {
     let percent = |name| params.percent(name);

@@ -14,7 +14,8 @@ impl GraphFamily {
     /// seed.
     ///
     /// # Errors
-    /// [`GenerateError`] for parameters the family does not have or allow, or sizes that leave the address space.
+    /// [`GenerateError`] for parameters that the family does not have or allow, or sizes that leave the
+    /// address space.
     pub fn generate(&self, seed: u64, params: &BTreeMap<String, u64>) -> Result<Graph, GenerateError> {
         Ok(self.make_named(seed, params)?.0)
     }

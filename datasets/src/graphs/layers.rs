@@ -175,7 +175,7 @@ impl Layers {
         self.makes(node, &[shape[0], shape[1], 1, 1])
     }
 
-    /// One after the other, by channels.
+    /// Concatenates along the channels.
     pub fn concat(&mut self, name: &str, xs: &[TensorId]) -> TensorId {
         let channels = xs.iter().map(|&x| self.channels(x)).sum();
         let shape = [self.batch, channels, self.side(xs[0]), self.net.shape(xs[0])[3]];

@@ -15,20 +15,19 @@
 //! | attention | matmul `[b,a,s,t]`, scale, add mask, softmax (`LLaMA`: in `float32`), matmul, transpose, reshape, matmul, add |
 //! | feed-forward | gate, silu, up, mul `[b,s,f]`, down, add `[b,s,h]` |
 //!
-//! Where fewer heads have keys and values of their own than there are (grouped queries; one head for all:
-//! multi-query), the queries of a group are rows of one product, `[b,k,s a/k,t]`, or, with `repeat`, keys and
-//! values are repeated for every head first.
+//! With fewer key-value heads than heads (grouped queries, or multi-query with one), the queries of a group
+//! are rows of one product, `[b,k,s a/k,t]`. With `repeat`, keys and values are repeated for every head
+//! first.
 //!
 //! At the end: norm, head `[b,s,vocabulary]`, cast to `float32`. Divided models add up parts after attention
 //! and feed-forward (`AllReduce`), and divide the head and the embedding by columns of the vocabulary and
 //! hidden size.
 //!
-//! **As a graph engine may see it.** With `weights`, every matrix passes through an operator that reads
-//! nothing else (a conversion of its layout, the size of the matrix); with `tables`, every layer makes its
-//! own mask and cuts its own tables from constants. These operators stand at the front of the file, as a
-//! front end that collects constants first would put them, or as breadth first order would run them. All of
-//! their outputs are live from there to their layer; an engine with a fixed rule moves them there. How the
-//! engine's graphs really look is not published.
+//! **As a graph engine may see it.** With `weights`, every matrix passes through an operator of its own that
+//! converts its layout without changing its size. With `tables`, every layer computes its own mask and slices
+//! its own tables from constants. These operators stand at the front of the file, as with a front end that
+//! collects constants first, or in breadth-first order. Their outputs are live from there to their layer; an
+//! engine with a fixed rule moves them there. The engine's real graphs are not published.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};

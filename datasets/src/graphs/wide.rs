@@ -234,10 +234,10 @@ fn forked(n: &mut Layers, name: &str, x: TensorId) -> TensorId {
     n.concat(&named("concat"), &[a, b0, b1, c0, c1, d])
 }
 
-/// U-Net (Ronneberger, Fischer, Brox 2015): `depth` levels down and up with two 3 x 3 convolutions each,
-/// sides halved by pooling and doubled by transposed convolutions, channels the other way; what comes up is
-/// concatenated with what was there before pooling, which is cropped first where convolutions do not pad, as
-/// in the paper.
+/// U-Net (Ronneberger, Fischer, Brox 2015): `depth` levels down and up with two 3 x 3 convolutions each.
+/// Pooling halves the sides and transposed convolutions double them; the number of channels changes
+/// inversely. On the way up, each level is concatenated with the output before pooling. That output is
+/// cropped first if convolutions do not pad, as in the paper.
 pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let (depth, channels) = (params.at_least("depth", 1)?, params.at_least("channels", 1)?);

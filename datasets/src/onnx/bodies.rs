@@ -127,7 +127,7 @@ impl<'m> Run<'m, '_> {
     ) -> Result<(), ImportProblem> {
         let (change, source) = self.upstream(step);
         for (tensor, fact) in self.program.blocks[body].inputs.clone().into_iter().zip(facts) {
-            self.settle(tensor, fact, &Origin { reason, change, source, dead, who: &|| step.label() })?;
+            self.settle(tensor, fact, &Origin { reason, change, source, dead, label: &|| step.label() })?;
         }
         Ok(())
     }

@@ -43,10 +43,10 @@ impl<'m> Run<'m, '_> {
         let constants =
             slots.filter(|(_, slot)| slot.role == Role::Weight).map(|(at, _)| (at, "(a constant)"));
         let inputs = self.program.blocks[0].inputs.iter().map(|&at| (at, "(an input)"));
-        for (at, who) in constants.chain(inputs).collect::<Vec<_>>() {
+        for (at, label) in constants.chain(inputs).collect::<Vec<_>>() {
             let fact = self.program.slots[at].fact.clone();
             let change = self.program.slots[at].change;
-            self.settle(at, fact, &Origin { change, ..Origin::new(&|| who.to_owned()) })?;
+            self.settle(at, fact, &Origin { change, ..Origin::new(&|| label.to_owned()) })?;
         }
         self.block(0, false)
     }
@@ -89,7 +89,7 @@ impl<'m> Run<'m, '_> {
                     None => (Fact::default(), Some("the operator has fewer outputs".into())),
                 };
                 let reason = reason.as_ref();
-                self.settle(tensor, fact, &Origin { reason, change, source, dead, who: &|| step.label() })?;
+                self.settle(tensor, fact, &Origin { reason, change, source, dead, label: &|| step.label() })?;
             }
         }
         Ok(complete)
@@ -190,13 +190,13 @@ pub struct Origin<'a> {
     /// True in a block that never runs.
     pub dead: bool,
     /// The operator, for messages.
-    pub who: &'a dyn Fn() -> String,
+    pub label: &'a dyn Fn() -> String,
 }
 
 impl<'a> Origin<'a> {
     /// What depends on nothing.
-    pub fn new(who: &'a dyn Fn() -> String) -> Self {
-        Self { reason: None, change: Change::None, source: Source::Inferred, dead: false, who }
+    pub fn new(label: &'a dyn Fn() -> String) -> Self {
+        Self { reason: None, change: Change::None, source: Source::Inferred, dead: false, label }
     }
 
     /// True where the shape that the file declares can hold.

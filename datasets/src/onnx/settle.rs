@@ -21,7 +21,7 @@ impl Run<'_, '_> {
         match (&slot.given, &fact.shape) {
             (Some(given), Some(shape)) if given != shape => {
                 let option = argument("--tensor-shape", &format!("{}={}", slot.name, show(given)));
-                let reason = format!("by operator {} it is {}", (origin.who)(), show(shape));
+                let reason = format!("by operator {} it is {}", (origin.label)(), show(shape));
                 return Err(ImportProblem::option(option, reason));
             }
             (Some(given), None) => {
@@ -80,9 +80,9 @@ impl Run<'_, '_> {
         if let (true, Some(shape), Some(declared)) = (holds, &fact.shape, &slot.declared.shape)
             && shape != declared
         {
-            let (who, name) = ((origin.who)(), slot.name);
+            let (label, name) = ((origin.label)(), slot.name);
             self.contradictions.push(format!(
-                "operator {who}: tensor '{name}' is declared as {}, but inferred as {}; the inferred shape is used",
+                "operator {label}: tensor '{name}' is declared as {}, but inferred as {}; the inferred shape is used",
                 show(declared),
                 show(shape)
             ));
@@ -95,7 +95,7 @@ impl Run<'_, '_> {
             let reason = origin.reason.map_or("its shape is not known", |reason| reason.text.as_str());
             self.declared.push(format!(
                 "operator {}: tensor '{name}' has the declared shape: {reason}",
-                (origin.who)()
+                (origin.label)()
             ));
         }
     }
@@ -117,7 +117,7 @@ impl Run<'_, '_> {
         origin: &Origin,
         unknown: &Reason,
     ) -> Result<u64, ImportProblem> {
-        let (slot, who) = (&self.program.slots[tensor], origin.who);
+        let (slot, label) = (&self.program.slots[tensor], origin.label);
         let (at, name) = (tensor, slot.name);
         let mut reason = origin.reason.unwrap_or(unknown).clone();
         if slot.declared.shape.is_some() && origin.change > Change::None && !reason.misfit {
@@ -137,7 +137,7 @@ impl Run<'_, '_> {
         }
         let Some(bytes) = self.options.assume_bytes else {
             self.failed = Some(at);
-            let (operator, tensor, misfit) = (who(), name.to_owned(), reason.misfit);
+            let (operator, tensor, misfit) = (label(), name.to_owned(), reason.misfit);
             let reason = reason.text;
             return Err(if misfit {
                 ImportProblem::Misfit { operator, tensor, reason }
@@ -145,7 +145,7 @@ impl Run<'_, '_> {
                 ImportProblem::Unsized { operator, tensor, reason }
             });
         };
-        self.assumed.push(format!("operator {}: tensor '{name}' takes {bytes} bytes: {reason}", who()));
+        self.assumed.push(format!("operator {}: tensor '{name}' takes {bytes} bytes: {reason}", label()));
         Ok(bytes)
     }
 }

@@ -78,7 +78,7 @@ pub fn infer(call: &Call) -> Facts {
         });
     };
     if rule.sizing == Sizing::Opaque {
-        return unknown("nothing that the file contains says how large its outputs are");
+        return unknown("the file does not determine the sizes of its outputs");
     }
     if !call.bounded() {
         return (rule.infer)(call);

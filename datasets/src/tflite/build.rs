@@ -141,12 +141,12 @@ impl<'m, 'a> Conversion<'m, 'a> {
     /// Keeps variables that no operator produces or consumes, if they have a size: the runtime keeps them
     /// between runs.
     fn variables(&mut self, scope: &mut Scope) -> Result<(), ImportProblem> {
-        let who = format!("a variable of subgraph {}", scope.index);
+        let user = format!("a variable of subgraph {}", scope.index);
         for (at, info) in self.model.subgraphs[scope.index].tensors.iter().enumerate() {
             let sized = || info.declared().is_some_and(|shape| self.sizes.measure(info, shape).is_ok());
             let idle = info.variable && scope.ids[at].is_none() && sized();
             if let (true, Ok(at)) = (idle, i32::try_from(at)) {
-                self.tensor(scope, at, &who)?;
+                self.tensor(scope, at, &user)?;
             }
         }
         Ok(())
@@ -177,8 +177,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         let mut ids = Vec::with_capacity(tensors.len());
         for (at, &tensor) in tensors.iter().enumerate() {
             if tensor != -1 {
-                let who = format!("{what} {at} of subgraph {}", scope.index);
-                ids.push(self.tensor(scope, tensor, &who)?);
+                let user = format!("{what} {at} of subgraph {}", scope.index);
+                ids.push(self.tensor(scope, tensor, &user)?);
             }
         }
         Ok(ids)
@@ -201,19 +201,19 @@ impl<'m, 'a> Conversion<'m, 'a> {
             );
             return Err(ImportProblem::Damaged(what));
         };
-        let who = if scope.index == 0 {
+        let user = if scope.index == 0 {
             format!("operator {at} ({})", kind.name)
         } else {
             format!("operator {at} ({}) of subgraph {}", kind.name, scope.index)
         };
         let scratch = if kind.builtin { Vec::new() } else { self.scratch(scope, step) };
         let inputs = step.inputs.iter().map(|tensor| if scratch.contains(&tensor) { -1 } else { tensor });
-        let inputs = self.operands(scope, inputs, &who)?;
-        let outputs = self.operands(scope, step.outputs.iter(), &who)?;
+        let inputs = self.operands(scope, inputs, &user)?;
+        let outputs = self.operands(scope, step.outputs.iter(), &user)?;
         let mut operator = Operator::new("", kind.name.as_ref());
         operator.inputs = inputs.iter().flatten().map(|&(_, id)| id).collect();
         operator.outputs = outputs.iter().flatten().map(|&(_, id)| id).collect();
-        operator.scratch = self.hold(scope, &scratch, &who)?;
+        operator.scratch = self.hold(scope, &scratch, &user)?;
         if kind.builtin && matches!(kind.name.as_ref(), "ASSIGN_VARIABLE" | "READ_VARIABLE") {
             let value = inputs.get(1).or(outputs.first()).copied().flatten();
             operator.inputs.extend(self.resource(scope, step, value));
@@ -239,7 +239,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             let known = usize::try_from(called).ok().filter(|&called| called < self.model.subgraphs.len());
             let Some(called) = known else {
                 let count = self.model.subgraphs.len();
-                let what = format!("{who} runs subgraph {called}, but there are only {count}");
+                let what = format!("{user} runs subgraph {called}, but there are only {count}");
                 return Err(ImportProblem::Damaged(what));
             };
             let name = &self.model.subgraphs[called].name;
@@ -255,13 +255,13 @@ impl<'m, 'a> Conversion<'m, 'a> {
         &mut self,
         scope: &mut Scope,
         tensors: impl Iterator<Item = i32>,
-        who: &str,
+        user: &str,
     ) -> Result<Vec<Option<(usize, TensorId)>>, ImportProblem> {
         let one = |tensor: i32| {
             if tensor == -1 {
                 Ok(None)
             } else {
-                Ok(Some((tensor as usize, self.tensor(scope, tensor, who)?)))
+                Ok(Some((tensor as usize, self.tensor(scope, tensor, user)?)))
             }
         };
         tensors.map(one).collect()
@@ -292,21 +292,21 @@ impl<'m, 'a> Conversion<'m, 'a> {
     }
 
     /// The graph's tensor for one of a subgraph, made at its first use.
-    fn tensor(&mut self, scope: &mut Scope, tensor: i32, who: &str) -> Result<TensorId, ImportProblem> {
+    fn tensor(&mut self, scope: &mut Scope, tensor: i32, user: &str) -> Result<TensorId, ImportProblem> {
         let subgraph = &self.model.subgraphs[scope.index];
         let Some((at, info)) =
             usize::try_from(tensor).ok().and_then(|at| Some((at, subgraph.tensors.get(at)?)))
         else {
             let count = subgraph.tensors.len();
             return Err(ImportProblem::Damaged(format!(
-                "{who} names tensor {tensor}, but there are only {count}"
+                "{user} names tensor {tensor}, but there are only {count}"
             )));
         };
         if let Some(id) = scope.ids[at] {
             return Ok(id);
         }
         let name = info.named(at);
-        let (measured, source) = self.measure(scope, at, info, who)?;
+        let (measured, source) = self.measure(scope, at, info, user)?;
         if self.model.ranked && !info.has_rank && info.shape.len() == 0 && scope.given[at] {
             self.assumed.push(format!("input '{name}': the file declares no rank; read as a scalar"));
         }
@@ -380,7 +380,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         scope: &Scope,
         at: usize,
         info: &Info,
-        who: &str,
+        user: &str,
     ) -> Result<(Measured, Source), ImportProblem> {
         // Only states that nothing touches were not gone through.
         let known = scope.inferred.tensors.get(at).and_then(Option::as_ref);
@@ -403,7 +403,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         };
         let name = info.named(at);
         let Some(bytes) = self.assume_bytes else {
-            let operator = who.strip_prefix("operator ").unwrap_or(who).to_owned();
+            let operator = user.strip_prefix("operator ").unwrap_or(user).to_owned();
             return Err(ImportProblem::Unsized { operator, tensor: name, reason });
         };
         self.assumed.push(format!("tensor '{name}': {reason}; {bytes} bytes assumed"));
@@ -426,7 +426,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
     }
 
     /// The bytes of an operator's scratch.
-    fn hold(&mut self, scope: &Scope, scratch: &[i32], who: &str) -> Result<Bytes, ImportProblem> {
+    fn hold(&mut self, scope: &Scope, scratch: &[i32], user: &str) -> Result<Bytes, ImportProblem> {
         let mut sum = 0u64;
         for (position, &tensor) in scratch.iter().enumerate() {
             if scratch[..position].contains(&tensor) {
@@ -434,7 +434,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             }
             let at = tensor as usize;
             let info = &self.model.subgraphs[scope.index].tensors[at];
-            let (measured, _) = self.measure(scope, at, info, who)?;
+            let (measured, _) = self.measure(scope, at, info, user)?;
             *self.scratch.entry((scope.index, at)).or_default() += 1;
             sum = sum.saturating_add(measured.bytes);
         }

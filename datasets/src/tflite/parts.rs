@@ -147,7 +147,7 @@ struct Cut {
     step: i128,
     count: u64,
     exact: bool,
-    /// Left out of the result.
+    /// Omitted from the result.
     shrunk: bool,
 }
 

@@ -1,15 +1,15 @@
 //! Tables of a `FlatBuffers` file: the crate's verifier first, then reads that check their bounds again.
 //!
 //! The accessors of the `flatbuffers` crate are `unsafe` functions, and so is what its compiler generates;
-//! this workspace forbids `unsafe`. Its verifier is safe to drive, so it goes over everything this importer
-//! reads (offsets, vtables, vectors, alignment, depth, number of tables, size once shared parts are counted
-//! each time), and the few kinds of fields needed are then read from plain slices. A read out of bounds,
-//! which the verifier rules out, counts as an absent field.
+//! this workspace forbids `unsafe`. Its verifier has a safe interface, so it checks everything that this
+//! importer reads: offsets, vtables, vectors, alignment, depth, number of tables, and the size with shared
+//! parts counted each time. The few kinds of fields needed are then read from plain slices. A read out of
+//! bounds, which the verifier rules out, counts as an absent field.
 //!
 //! Layout, from the format's internals page: a table begins with the signed 32-bit distance back to its
-//! vtable; a vtable holds its own length, the table's, then one 16-bit distance from the table's start per
-//! field id, 0 where absent; strings and vectors are 32-bit distances to a 32-bit length and the elements;
-//! all little-endian.
+//! vtable. A vtable contains its own length, that of the table, then one 16-bit distance from the table's
+//! start per field id, 0 if absent. Strings and vectors are 32-bit distances to a 32-bit length and the
+//! elements. All numbers are little-endian.
 
 use super::schema::{CALLS, Field, Stored, options};
 use flatbuffers::{

@@ -82,7 +82,7 @@ fn every_seed_makes_a_graph_that_can_be_run() {
 }
 
 #[test]
-fn mixtures_are_small_unless_told() {
+fn mixtures_are_small_by_default() {
     let mut above = 0;
     for seed in 0..1000 {
         let count = make("control-mix", seed, &[]).tensors().len();
@@ -134,7 +134,7 @@ fn temporaries(graph: &Graph, region: RegionId) -> u64 {
 }
 
 #[test]
-fn parameters_say_what_is_made() {
+fn parameters_determine_the_graph() {
     for seed in 0..50 {
         let nested = make("nested-if", seed, &[("depth", 4), ("operators", 6), ("spread", 0), ("bytes", 64)]);
         assert_eq!((deepest(&nested), nested.regions().len()), (4, 9));

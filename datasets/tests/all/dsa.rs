@@ -149,7 +149,7 @@ fn what_is_written_is_of_a_profile_that_takes_it() {
 }
 
 #[test]
-fn wrong_allocations_are_told() {
+fn wrong_allocations_are_reported() {
     let document = read(&example()).unwrap();
     let place = |buffer, pool, offset| Allocation { buffer, pool, offset: Bytes::new(offset) };
     let wrong = |places: &[(u32, u32, u64)]| {
@@ -264,8 +264,11 @@ fn slips_are_refused_with_file_and_item() {
         ("/metadata", json!({ "plimsoll": "{" }), "metadata.plimsoll: it is '{', but must be"),
     ];
     for (pointer, to, message) in cases {
-        let told = read(&changed(pointer, to.clone())).unwrap_err();
-        assert!(told.starts_with("p.json: ") && told.contains(message), "{pointer}: {told}");
+        let message_of = read(&changed(pointer, to.clone())).unwrap_err();
+        assert!(
+            message_of.starts_with("p.json: ") && message_of.contains(message),
+            "{pointer}: {message_of}"
+        );
     }
 }
 
@@ -305,8 +308,11 @@ fn buffers_with_a_choice_are_bound_or_refused() {
         *at(&mut value, "/problem/buffers/2/size") = json!(size);
         value
     };
-    let told = split(&choice(16)).unwrap_err();
-    assert!(told.starts_with("p.json: buffer 12 'b12': pools 7 'Vec', 3 'Mat' may hold it"), "{told}");
+    let message_of = split(&choice(16)).unwrap_err();
+    assert!(
+        message_of.starts_with("p.json: buffer 12 'b12': pools 7 'Vec', 3 'Mat' may hold it"),
+        "{message_of}"
+    );
     let bound = split(&choice(100)).unwrap();
     assert_eq!(bound.pools[1].members, [[2]]);
     assert!(bound.notes[0].contains("buffer 12 'b12': bound to pool 3 'Mat'"));
@@ -326,9 +332,9 @@ fn buffers_with_a_choice_are_bound_or_refused() {
 fn colocated_buffers_are_one() {
     let colocated =
         |a: u32, b: u32| changed("/problem/constraints/colocations", json!([{ "first": a, "second": b }]));
-    let told = |value: &Value| split(value).unwrap_err();
-    assert!(told(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
-    assert!(told(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
+    let message_of = |value: &Value| split(value).unwrap_err();
+    assert!(message_of(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
+    assert!(message_of(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
     // Buffer 13 is pinned and live in the gap of 10: the union has no gap, the size is that of 10.
     let merged = split(&colocated(13, 10)).unwrap();
     assert_eq!(merged.pools[0].members, [vec![0, 3], vec![1], vec![]]);
@@ -342,7 +348,10 @@ fn colocated_buffers_are_one() {
     let mut twice = colocated(13, 10);
     let pins = at(&mut twice, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
     pins.push(json!({ "buffer": 10, "pool": 7, "offset": 32 }));
-    assert!(told(&twice).contains("is pinned to offset 32 of pool 7 'Vec' and to offset 16 of pool 7 'Vec'"));
+    assert!(
+        message_of(&twice)
+            .contains("is pinned to offset 32 of pool 7 'Vec' and to offset 16 of pool 7 'Vec'")
+    );
 }
 
 #[test]
@@ -364,7 +373,7 @@ fn what_no_offset_problem_knows_is_noted() {
 }
 
 #[test]
-fn an_exclusive_pin_is_alive_all_the_time() {
+fn an_exclusive_pin_is_always_live() {
     let pin = "/problem/constraints/pinned_allocations/0/exclusive_for_all_time";
     let split = split(&changed(pin, json!(true))).unwrap();
     let instance = &split.pools[0].instance;
@@ -416,7 +425,7 @@ fn csv_to_json_to_csv_keeps_everything() {
 }
 
 #[test]
-fn what_the_schema_cannot_say_is_refused() {
+fn unsupported_features_are_rejected() {
     let write = |text: &str, capacity: u64| {
         let options = ReadOptions { capacity: Some(Bytes::new(capacity)), ..ReadOptions::default() };
         let instance = read_instance("i", text.as_bytes(), options).unwrap();

@@ -83,7 +83,7 @@ fn weights_made_by_operators_count_as_weights_unless_kept() {
 }
 
 #[test]
-fn classic_networks_are_what_shape_inference_says() {
+fn classic_networks_match_shape_inference() {
     let facts = facts();
     let mut compared = 0;
     for facts in facts.iter().filter(|facts| facts["executed"].is_null()) {

@@ -598,19 +598,19 @@ fn facts(graph: &Graph) -> Value {
 }
 
 #[test]
-fn real_models_are_what_an_independent_reader_says() {
+fn real_models_match_an_independent_reader() {
     let Some(folder) = folder() else { return };
-    let told: Value = serde_json::from_str(include_str!("../data/tflite_facts.json")).unwrap();
-    let models = told["models"].as_object().unwrap();
+    let expected: Value = serde_json::from_str(include_str!("../data/tflite_facts.json")).unwrap();
+    let models = expected["models"].as_object().unwrap();
     let mut read = 0;
-    for (name, told) in models {
+    for (name, expected) in models {
         let path = folder.join(name);
         if !path.is_file() {
             eprintln!("not there: {name}");
             continue;
         }
         let import = import_file(&path, &ImportOptions::default()).unwrap();
-        assert_eq!(&facts(&import.graph), told, "{name}");
+        assert_eq!(&facts(&import.graph), expected, "{name}");
         read += 1;
     }
     assert_eq!(read, models.len(), "every model with facts is there");

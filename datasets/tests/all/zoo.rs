@@ -191,7 +191,7 @@ fn weaves_have_two_ends() {
             assert_eq!(graph.operators().len() as u64, n);
             let idle = (0..graph.tensors().len())
                 .filter(|&at| graph.consumers(plimsoll_model::TensorId::at(at)).is_empty());
-            assert_eq!(idle.count(), 1, "only the output is read by nobody");
+            assert_eq!(idle.count(), 1, "only the output has no consumer");
         }
     }
     let chain = make("series-parallel", &[("parallel", 0), ("n", 50)]);

@@ -89,7 +89,7 @@ fn a_batch_overrides_fixed_extents_too() {
 }
 
 #[test]
-fn what_nobody_can_size_is_named() {
+fn operators_without_sizes_are_named() {
     let unknown = || {
         let mut graph = graph(
             &[("x", "2x3")],
@@ -118,13 +118,13 @@ fn what_nobody_can_size_is_named() {
         ]
     );
     // A declared shape is sufficient.
-    let mut told = unknown();
-    told.value_info = vec![info("m", "7")];
-    assert_eq!(shown(&super::import(told), "y"), "float32:7");
+    let mut declared = unknown();
+    declared.value_info = vec![info("m", "7")];
+    assert_eq!(shown(&super::import(declared), "y"), "float32:7");
     let nodes = [node("StringSplit", "x", "y z", [])];
     assert_eq!(
         error(graph(&[("x", "2x3")], nodes, "y")),
-        "m.onnx: operator 0 'y z' (StringSplit): tensor 'y': nothing that the file contains says how large its outputs are; \
+        "m.onnx: operator 0 'y z' (StringSplit): tensor 'y': the file does not determine the sizes of its outputs; \
          --tensor-shape y=AxB gives it a shape; \
          use --assume-bytes to give such tensors a size"
     );

@@ -104,9 +104,9 @@ pub fn shown(import: &Import, name: &str) -> String {
     format!("{}:{shape}", tensor.element.as_deref().unwrap_or("?"))
 }
 
-/// One operator on its own, of another domain where that stands before its name with a dot: types of inputs
-/// as for [`info`], `=1,2` a constant list of integers, `#3` one integer, `~1,2` a list of floating-point
-/// numbers, nothing for inputs left out. Gives the first `outputs` outputs.
+/// A graph of one operator. A domain precedes its name with a dot. Inputs are types as for [`info`], or
+/// `=1,2` for a constant list of integers, `#3` for one integer, `~1,2` for a list of floating-point
+/// numbers. An empty text omits an input. The graph returns the first `outputs` outputs.
 pub fn operator(kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: usize) -> Graph {
     let (mut input, mut initializer, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for (at, kind) in inputs.iter().enumerate() {

@@ -296,7 +296,7 @@ fn external_programs_follow_the_same_rules() {
     let reason = "fails (offsets) failed in 1 of 1 runs; tiny: no answer was written; exit status: 7; stderr: capacity was 9\n";
     assert!(run.stdout.contains(reason), "{}", run.stdout);
     let summary = scratch.read("rec/summary.md");
-    assert!(summary.contains("## Algorithms that failed\n\n- ") && summary.contains(reason), "{summary}");
+    assert!(summary.contains("## Failed algorithms\n\n- ") && summary.contains(reason), "{summary}");
     let rows = rows(&scratch, "rec");
     let of = |kind: &str| {
         let row = row(&rows, "tiny", kind);

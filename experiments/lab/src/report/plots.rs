@@ -1,7 +1,7 @@
 //! The charts of an analysis.
 //!
-//! In a performance profile of times (Dolan and Moré 2002), the left end of a line (factor 1) is the share of
-//! instances on which the algorithm is the fastest. To the right it rises to the share that it solves.
+//! In a performance profile of times (Dolan and Moré 2002), the left end of a line (factor 1) is the share
+//! of instances on which the algorithm is the fastest. To the right it rises to the share that it solves.
 //! Instances that no algorithm solves count in the total.
 
 use crate::analysis::curves::{self, Curve};
