@@ -194,3 +194,8 @@ pub mod timelines;
 pub use compare::{Comparison, Standing};
 pub use engine::{Engine, EngineError, MemoryPlan, plan, solve};
 pub use registry::{Excluded, Listed, NameTaken, Registry, excluded, registry};
+
+/// The code on the front page compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;
