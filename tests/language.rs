@@ -175,7 +175,9 @@ fn prose(markdown: &str) -> Vec<String> {
         if line.starts_with("```") {
             fenced = !fenced;
         }
-        let is_item = line.starts_with("- ") || line.starts_with("* ") || line.starts_with(|c: char| c.is_ascii_digit());
+        let is_item = line.starts_with("- ")
+            || line.starts_with("* ")
+            || line.starts_with(|c: char| c.is_ascii_digit());
         if fenced || line.is_empty() || line.starts_with(['|', '#', '<', '`']) || is_item {
             paragraphs.push(String::new());
         }
@@ -185,7 +187,11 @@ fn prose(markdown: &str) -> Vec<String> {
             last.push_str(line);
         }
     }
-    paragraphs.iter().map(|paragraph| without_code(paragraph)).filter(|text| !text.trim().is_empty()).collect()
+    paragraphs
+        .iter()
+        .map(|paragraph| without_code(paragraph))
+        .filter(|text| !text.trim().is_empty())
+        .collect()
 }
 
 /// Inline code becomes one word; targets of links go.
@@ -222,7 +228,8 @@ fn dialect(words: &[String], text: &str) -> Vec<String> {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         words.windows(phrase.len()).any(|window| window.iter().eq(phrase.iter()))
     });
-    let is_right = |phrase: &str| RIGHT.iter().any(|(right, _)| right.contains(phrase) && text.contains(right));
+    let is_right =
+        |phrase: &str| RIGHT.iter().any(|(right, _)| right.contains(phrase) && text.contains(right));
     found
         .filter(|(phrase, _)| !is_right(phrase))
         .map(|(phrase, better)| format!("'{phrase}' (better: {better})"))
@@ -264,12 +271,15 @@ fn one_word_per_idea() {
 fn sentences_are_short() {
     let (mut faults, mut lengths) = (Vec::new(), Vec::new());
     let mut paragraph = |place: &str, text: &str| {
-        for sentence in text.split_inclusive(['.', '!', '?', ';', ':']).collect::<Vec<_>>().chunk_by(|end, next| {
-            // A sentence ends where a space follows its mark.
-            !(end.ends_with(['.', '!', '?']) && next.starts_with(' '))
-        }) {
+        for sentence in
+            text.split_inclusive(['.', '!', '?', ';', ':']).collect::<Vec<_>>().chunk_by(|end, next| {
+                // A sentence ends where a space follows its mark.
+                !(end.ends_with(['.', '!', '?']) && next.starts_with(' '))
+            })
+        {
             let sentence = sentence.concat();
-            let length = sentence.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
+            let length =
+                sentence.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
             lengths.push(length);
             if length > SENTENCE {
                 faults.push(format!("{place}: {length} words: {}", sentence.trim()));
@@ -318,13 +328,16 @@ fn links_lead_somewhere() {
     let mut faults = Vec::new();
     for path in files(&["md"]) {
         let text = fs::read_to_string(&path).unwrap();
-        for target in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target) {
+        for target in
+            text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
+        {
             let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
             if file.starts_with("http") {
                 continue;
             }
             let linked = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
-            let is_there = linked.exists() && (anchor.is_empty() || anchors(&linked).iter().any(|own| own == anchor));
+            let is_there =
+                linked.exists() && (anchor.is_empty() || anchors(&linked).iter().any(|own| own == anchor));
             if !is_there {
                 faults.push(format!("{}: {target}", shown(&path)));
             }

@@ -1,16 +1,15 @@
 //! Instances whose optimum tends to lie above the load.
 //!
-//! At every step exactly `bytes` bytes are alive: whenever buffers die, the bytes they free are divided anew
-//! at random among the next ones. A layout at the load would leave no byte idle, so those that die together
-//! must lie where their heirs fit: two that die for one heir must be neighbours, and so on. Soon neighbours
-//! are asked for that cannot be. The load, every clique of a common step, and all bounds by area see nothing
-//! of this.
+//! At every step exactly `bytes` bytes are live. Whenever buffers die, their bytes are divided at random
+//! among new buffers, their *heirs*.
 //!
-//! Because nothing may lie idle, a layout at the load is at every step just an order of those alive, bottom
-//! to top.
-//! [`hard_above_load`] follows all orders through time; where none is left, the optimum is proved to be above the
-//! load, and since all sizes are multiples of a unit, at least one unit above.
+//! A layout at the load leaves no byte idle, so buffers that die together must lie where their heirs fit. For
+//! example, two buffers that die for one heir must be neighbours. Such requirements soon contradict each
+//! other. Neither the load, nor a clique of buffers live at one step, nor a bound by area detects that.
 //!
+//! Because no byte is idle, a layout at the load is an order of the live buffers at every step, bottom to
+//! top. [`hard_above_load`] follows all possible orders through time. If none remains, the optimum provably
+//! exceeds the load. It exceeds it by at least one unit, since all sizes are multiples of the unit.
 //! ```text
 //!  ┌───┐
 //!  │ c │ ?         a and c die together, and their one heir is as large as both.
@@ -29,24 +28,25 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
 
-/// What an instance with a flat load is made of.
+/// The parameters of an instance with constant load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AboveLoadParams {
     /// Number of buffers, at least `alive`.
     pub buffers: u64,
-    /// About how many are alive at a step, at least 3.
+    /// The approximate number of live buffers at a step, at least 3.
     pub alive: u64,
-    /// The load at every step, bytes: a multiple of `unit`, at least four units per buffer alive.
+    /// The load at every step, in bytes: a multiple of `unit`, and at least four units per live buffer.
     pub bytes: u64,
-    /// All sizes are multiples of this, bytes, at least 1.
+    /// All sizes are multiples of this, in bytes, at least 1.
     pub unit: u64,
-    /// Most buffers that die together, and most heirs, at least 3. Three make for long memories; where many
-    /// are exchanged at a time, their sums must match.
+    /// The maximum number of buffers that die together, and of their heirs, at least 3. With three, early
+    /// decisions constrain late ones. With many, the sums of sizes must match.
     pub turnover: u64,
 }
 
 impl AboveLoadParams {
-    /// So many buffers, about six alive at a time, with a load of 256 units of 1 KiB.
+    /// Returns parameters for `buffers` buffers, about six of them simultaneously live, with a load of 256
+    /// units of 1 KiB.
     pub fn with_buffers(buffers: u64) -> Self {
         Self { buffers, alive: 6, bytes: 1 << 18, unit: 1 << 10, turnover: 3 }
     }
@@ -69,17 +69,18 @@ impl AboveLoadParams {
 pub struct AboveLoad {
     /// The buffers, in random order.
     pub instance: Instance,
-    /// What no layout can go below, bytes: the load where `proved` is false, one unit more where it is true.
+    /// A lower bound on the peak in bytes: the load, or one unit more if `proved`.
     pub lower_bound: Bytes,
-    /// True where no layout at the load exists.
+    /// True if there is provably no layout at the load.
     pub proved: bool,
 }
 
-/// An instance of constant load whose optimum tends to be larger: more often the more buffers there are. The
-/// same parameters and seed give the same instance.
+/// Generates an instance of constant load whose optimum tends to be larger, more often so with more buffers.
+/// The same parameters and seed give the same instance.
 ///
-/// O(n alive) to generate; the proof keeps at most [`ORDERS`] orders at a time. With more than about eight
-/// alive it starts where fewer are, and is given up where that does not help.
+/// Generating takes O(n k) for k live buffers. The proof keeps at most [`ORDERS`] orders at a time. With more
+/// than about eight live buffers, it starts at steps with fewer live buffers, and gives up if that does not
+/// help.
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -95,12 +96,14 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
     lives
 }
 
-/// The same as [`hard_above_load`], but the contradiction comes late: every turn of population but the last
-/// is drawn again until a layout at the load survives it, the last until none does. No short stretch of time
-/// shows that the optimum lies above the load; a proof must reach back over many turns.
+/// Generates an instance like [`hard_above_load`], but with a late contradiction. Every exchange of buffers
+/// but the last is redrawn until a layout at the load survives it; the last is redrawn until none does. Hence
+/// no short interval of time shows that the optimum exceeds the load, and a proof must reach back over many
+/// exchanges.
 ///
-/// O(n alive + n draws orders) for at most [`ORDERS`] orders and [`DRAWS`] draws a turn; with more than seven
-/// alive there are too many orders to follow, and the instance is that of [`hard_above_load`].
+/// O(n k + n d o) for k live buffers, with d up to [`DRAWS`] draws per exchange and o up to [`ORDERS`]
+/// orders. With more than seven live buffers there are too many orders to follow, and the result is that of
+/// [`hard_above_load`].
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -129,7 +132,7 @@ fn late_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
     lives
 }
 
-/// Draws per turn of [`late_above_load`].
+/// The maximum number of draws per exchange in [`late_above_load`].
 pub const DRAWS: usize = 200;
 
 fn finished(
@@ -145,8 +148,8 @@ fn finished(
     Ok(AboveLoad { instance, lower_bound, proved })
 }
 
-/// The rows of [`hard_above_load`], or of [`late_above_load`], in random order, and whether it is proved that
-/// no layout at the load exists.
+/// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order. The flag is true if there
+/// is provably no layout at the load.
 pub(crate) fn above_load_rows(
     params: AboveLoadParams,
     late: bool,
@@ -166,7 +169,7 @@ pub(crate) fn above_load_rows(
     Ok((made.into_iter().map(row), proved))
 }
 
-/// Size in units and life of every buffer so far, in order of birth; lives that go on have no end yet.
+/// The size in units and the life of every buffer so far, in order of birth. Ongoing lives have no end yet.
 #[derive(Clone)]
 struct Lives {
     params: AboveLoadParams,
@@ -195,11 +198,11 @@ impl Lives {
         self.params.buffers - self.made.len() as u64
     }
 
-    /// Some die, others inherit.
+    /// Lets some buffers die and adds their heirs.
     fn turn(&mut self, rng: &mut Xoshiro256PlusPlus) {
         let alive = &mut self.alive;
         alive.shuffle(rng);
-        // One alone would only be cut up, and all at once would start afresh.
+        // A single buffer would only be divided, and exchanging all of them would start from scratch.
         let least = self.params.turnover - 1;
         let dying = rng.random_range(least..=least + 1).min((alive.len() as u64).saturating_sub(1)).max(1);
         let mut freed = 0;
@@ -220,25 +223,26 @@ impl Lives {
     }
 }
 
-/// The most orders followed at a time.
+/// The maximum number of orders followed at a time.
 pub const ORDERS: usize = 50_000;
 
-/// Steps of a search that finds nothing, at most: where many are exchanged at once, nearly all ways to fill
-/// the holes lead nowhere.
+/// The maximum number of steps of a search without a result. If many buffers are exchanged at once, nearly
+/// all ways to fill the holes are dead ends.
 const VAIN: u64 = 1 << 12;
 
-/// True where it is proved that no layout without an idle byte exists: from the first step on, or, where that
-/// means too many orders, from any later step on; what was before it is left out, which is a relaxation.
+/// Returns true if there is provably no layout without an idle byte. The proof starts at the first step or,
+/// if that needs too many orders, at a later one. Ignoring everything before that step is a relaxation.
 fn is_above_load(made: &[(u64, Interval)]) -> bool {
     match fits_at_load(made) {
         Some(fits) => !fits,
         None => starts_of_stretches(made)
             .into_iter()
-            .any(|step| fits_at_load(&alive_from(made, step)) == Some(false)),
+            .any(|step| fits_at_load(&live_from(made, step)) == Some(false)),
     }
 }
 
-/// Steps to follow orders from, those with the fewest alive first. O(n^2), so none where there are thousands.
+/// Returns the steps to start from, those with the fewest live buffers first. Returns none for thousands of
+/// buffers, since this takes O(n^2).
 fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     if made.len() > 4096 {
         return Vec::new();
@@ -251,20 +255,20 @@ fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     steps
 }
 
-/// Steps from which orders are followed, at most.
+/// The maximum number of steps to start from.
 const STRETCHES: usize = 8;
 
-/// Those alive at or after a step, lives clipped, by birth.
-fn alive_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
+/// Returns the buffers that are live at or after a step, with clipped lives, by birth.
+fn live_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
     let after = made.iter().filter(|(_, life)| life.upper.get() > step);
     after.map(|&(size, life)| (size, Interval::new(life.lower.get().max(step), life.upper.get()))).collect()
 }
 
-/// Whether buffers of constant load, listed by birth, have a layout without an idle byte. `None` where too
-/// many orders had to be followed.
+/// Decides whether buffers of constant load, listed by birth, have a layout without an idle byte. Returns
+/// `None` if there are too many orders to follow.
 fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     let first = made.partition_point(|&(_, life)| life.lower == made[0].1.lower);
-    // Up to mirror images, any order will do at first.
+    // At the start, all orders are possible. Mirror images are equivalent.
     let mut orders = 1;
     for alive in 3..=first {
         orders *= alive;
@@ -282,8 +286,8 @@ fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     Some(true)
 }
 
-/// The orders at a step, bottom to top, that continue some of the orders before it; an order and its mirror
-/// image are one. `None` where they are too many, or too hard to find.
+/// Returns the orders at a step, bottom to top, that continue one of the orders before it. An order and its
+/// mirror image count as one. Returns `None` if there are too many, or if they are too hard to find.
 fn next_orders(
     made: &[(u64, Interval)],
     step: u64,
@@ -312,14 +316,14 @@ fn next_orders(
     Some(next)
 }
 
-/// A stretch of addresses at a turn of population: a buffer that stays, or so much that became free.
+/// A range of addresses during an exchange: a buffer that stays, or a hole of that size.
 #[derive(Clone, Copy)]
 enum Slot {
     Kept(usize),
     Hole(u64),
 }
 
-/// Adjacent holes are one.
+/// Merges adjacent holes.
 fn merged(slots: impl Iterator<Item = Slot>) -> Vec<Slot> {
     let mut merged: Vec<Slot> = Vec::new();
     for slot in slots {
@@ -331,19 +335,19 @@ fn merged(slots: impl Iterator<Item = Slot>) -> Vec<Slot> {
     merged
 }
 
-/// Fills the holes of one order with heirs in all ways.
+/// Enumerates the ways to fill the holes of one order with heirs.
 struct Filling<'a> {
     made: &'a [(u64, Interval)],
     heirs: &'a [usize],
     order: Vec<usize>,
     found: &'a mut BTreeSet<Vec<usize>>,
-    /// Steps until this is given up, counted anew from every order found.
+    /// The remaining steps of the search, reset for every order found.
     left: u64,
 }
 
 impl Filling<'_> {
-    /// `used` bytes at the bottom of the first slot are filled already. Stops soon after too many were found,
-    /// or tried in vain.
+    /// The lowest `used` bytes of the first slot are already filled. Stops soon after too many orders were
+    /// found, or too many attempts failed.
     fn fill(&mut self, slots: &[Slot], used: u64) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.found.len() > ORDERS {
@@ -374,7 +378,8 @@ impl Filling<'_> {
     }
 }
 
-/// A random number of heirs, drawn towards the wanted number alive; one for one would change nothing.
+/// Draws a number of heirs, biased towards the desired number of live buffers. Exchanging one for one would
+/// change nothing.
 fn heir_count(dying: u64, staying: u64, params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let (least, most) = (params.turnover - 2, params.turnover);
     let heirs = rng.random_range(least..=most);
@@ -386,13 +391,13 @@ fn heir_count(dying: u64, staying: u64, params: AboveLoadParams, rng: &mut Xoshi
     if dying == 1 && heirs == 1 { 2 } else { heirs }
 }
 
-/// `whole` as a sum of `parts` positive numbers, at random. There must be that much.
+/// Splits `whole` at random into `parts` positive summands. `whole` must be at least `parts`.
 fn divided(whole: u64, parts: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<u64> {
     let mut sizes = Vec::with_capacity(parts as usize);
     let mut left = whole;
     for later in (0..parts).rev() {
         let most = left - later;
-        // Between a third of the fair share and the double of it.
+        // Draw between a third of the fair share and twice that share.
         let fair = left / (later + 1);
         let size = if later == 0 { left } else { rng.random_range((fair / 3).max(1)..=(2 * fair).min(most)) };
         sizes.push(size);
@@ -449,7 +454,7 @@ mod tests {
             }
             let made = lives.end();
             for step in starts_of_stretches(&made) {
-                let part = fits_at_load(&alive_from(&made, step)).unwrap();
+                let part = fits_at_load(&live_from(&made, step)).unwrap();
                 assert!(part || !fits_at_load(&made).unwrap(), "seed {seed}, from step {step}");
                 above += u32::from(!part);
             }

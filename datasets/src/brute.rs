@@ -1,17 +1,17 @@
-//! The optimum of a tiny instance, by trying every order: for tests only.
+//! Computes the optimum of a tiny instance by enumerating orders. For tests only.
 
 use plimsoll_model::{BufferId, Bytes, Instance};
 
-/// The least peak of any layout. Exponential; meant for up to about twelve plain buffers.
+/// Returns the minimum peak over all layouts. Exponential; practical for up to about twelve plain buffers.
 pub(crate) fn optimum(instance: &Instance) -> Bytes {
     let total = instance.total_size().get();
     Bytes::new(optimum_up_to(instance, total).expect("everything end to end is a layout"))
 }
 
-/// The least peak of any layout where that is at most `limit` bytes. The tighter the limit, the faster.
+/// Returns the minimum peak over all layouts if it is at most `limit` bytes. A tighter limit is faster.
 ///
-/// Some optimal layout has every buffer resting on the floor or on a buffer it conflicts with; placing in
-/// order of offset, each on top of the conflicting ones placed before it, finds it.
+/// Some optimal layout has every buffer at address 0 or directly on top of a buffer that it conflicts with.
+/// Placing buffers in order of offset, each on top of the conflicting ones already placed, finds it.
 pub(crate) fn optimum_up_to(instance: &Instance, limit: u64) -> Option<u64> {
     assert!(!instance.has_alignment() && !instance.has_fixed(), "plain buffers only");
     let mut search = Search { instance, placed: Vec::new(), best: limit + 1 };
@@ -37,12 +37,12 @@ impl Search<'_> {
             let below = self.placed.iter().filter(|p| self.instance.conflict(id, p.0));
             let offset = below.map(|p| p.2).max().unwrap_or(0);
             let end = offset + self.instance.buffer(id).size().get();
-            // What rests lower was the business of an earlier place in the order, and what cannot end below
-            // the best here never will.
+            // Lower positions were tried at an earlier place in the order. A buffer that cannot end below the
+            // best peak here cannot do so later either.
             if end >= self.best {
                 return;
             }
-            // Ties by id: buffers at one offset do not conflict, so their order is free.
+            // Break ties by id: buffers at the same offset do not conflict, so their order does not matter.
             if (offset, Some(id)) > lowest {
                 options.push((id, offset, end));
             }
@@ -56,8 +56,8 @@ impl Search<'_> {
         }
     }
 
-    /// At a common step all conflict, so what is not placed goes on top of what is. Says nothing where
-    /// conflicts are not a matter of steps.
+    /// At a common step all buffers conflict, so the unplaced ones lie on top of the placed ones. Returns
+    /// true where conflicts do not follow from steps.
     fn may_fit(&self) -> bool {
         let ids = || self.instance.ids();
         let hull = |id| self.instance.buffer(id).lifespan().hull();

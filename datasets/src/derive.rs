@@ -1,15 +1,16 @@
-//! Instances made from instances: fewer buffers, or time running backwards.
+//! Instances derived from instances: fewer buffers, or reversed time.
 
 use crate::error::{GenerateError, share};
 use plimsoll_model::{Buffer, BufferId, Instance, InstanceBuilder, Interval, Lifespan, Step};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Keeps each buffer with the given probability, and all that is said of the pairs kept. The same instance,
-/// probability and seed give the same instance; a layout of the whole is one of the rest. O(n log n).
+/// Keeps each buffer with the given probability, and every constraint between kept buffers. The same
+/// instance, probability and seed give the same result. A layout of the original restricts to a layout of the
+/// result. O(n log n).
 ///
 /// # Errors
-/// [`GenerateError::NoShare`] for a probability outside of 0 to 1.
+/// [`GenerateError::NoShare`] for a probability outside the range 0 to 1.
 pub fn thinned(instance: &Instance, keep_probability: f64, seed: u64) -> Result<Instance, GenerateError> {
     share("keep_probability", keep_probability)?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -18,7 +19,7 @@ pub fn thinned(instance: &Instance, keep_probability: f64, seed: u64) -> Result<
     Ok(rebuilt(instance, &kept, name, Clone::clone))
 }
 
-/// The same problem with time running backwards; its layouts are the same. O(n log n).
+/// Returns the same problem with reversed time. It has the same layouts. O(n log n).
 ///
 /// # Panics
 /// Never: the mirror image of a valid instance is valid.
@@ -36,7 +37,7 @@ pub fn reversed(instance: &Instance) -> Instance {
     })
 }
 
-/// The instance of the buffers `kept` (ascending), with their lifespans changed.
+/// Builds the instance of the buffers `kept` (ascending), with transformed lifespans.
 fn rebuilt(
     instance: &Instance,
     kept: &[BufferId],
@@ -102,7 +103,7 @@ mod tests {
                     prop_assert_eq!(t.conflict(a, b), back.conflict(a, b));
                 }
             }
-            // Steps before the first buffer are lost on the way.
+            // Reversing drops the steps before the first buffer.
             let first = t.buffers().iter().map(|b| b.lifespan().hull().lower.get()).min();
             let twice = reversed(&back);
             if first == Some(0) {

@@ -1,24 +1,24 @@
-//! Families: rules that make instances or graphs from named parameters and a seed.
+//! Families: rules that generate instances or graphs from named parameters and a seed.
 
 use crate::error::{GenerateError, at_least};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A rule that makes values of one kind: the same parameters and seed give the same value on any machine.
+/// A deterministic generator: the same parameters and seed give the same value on any machine.
 #[derive(Clone, Copy)]
 pub struct Generator<T> {
-    /// The name users type.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is like, in one line.
+    /// A description in one line.
     pub about: &'static str,
-    /// Its parameters; `buffers` is the first of every family of instances.
+    /// The parameters. In every family of instances, `buffers` comes first.
     pub params: &'static [FamilyParam],
-    /// Counts up whenever the same parameters and seed make other bytes than before.
+    /// The version of the output. It increases whenever the same parameters and seed produce different bytes.
     pub version: u32,
     make: fn(&Params, u64) -> Result<T, GenerateError>,
 }
 
-/// A family of the first version.
+/// Returns a family of version 1.
 pub(crate) const fn family<T>(
     name: &'static str,
     about: &'static str,
@@ -29,9 +29,9 @@ pub(crate) const fn family<T>(
 }
 
 impl<T> Generator<T> {
-    /// The value of these parameters and this seed, and its name: the family, the parameters given, the
-    /// number of buffers where the family has one, the seed. Families without chance take a seed all the
-    /// same.
+    /// Generates the value for these parameters and this seed, and its name. The name consists of the family,
+    /// the given parameters, the number of buffers (if the family has that parameter) and the seed. Families
+    /// without randomness accept a seed too.
     pub(crate) fn make_named(
         &self,
         seed: u64,
@@ -51,17 +51,17 @@ impl<T> fmt::Debug for Generator<T> {
     }
 }
 
-/// A parameter of a family: a whole number.
+/// A parameter of a family, a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyParam {
-    /// The name users type.
+    /// The name on the command line.
     pub name: &'static str,
-    /// Its value where none is given.
+    /// The default value.
     pub default: u64,
-    /// What it means, in a few words.
+    /// The meaning, in a few words.
     pub about: &'static str,
-    /// No family takes a larger value; what is too large for a family beside its other parameters, it says
-    /// itself.
+    /// The largest value that any family accepts. A family may reject smaller values in combination with its
+    /// other parameters.
     pub most: u64,
 }
 
@@ -74,25 +74,25 @@ impl FamilyParam {
         Self { about, ..self }
     }
 
-    /// The same, with another value where none is given.
+    /// Returns the same parameter with another default.
     pub(crate) const fn or(self, default: u64) -> Self {
         Self { default, ..self }
     }
 }
 
-/// A parameter up to 2^24.
+/// Returns a parameter with a maximum of 2^24.
 pub(crate) const fn param(name: &'static str, default: u64, about: &'static str) -> FamilyParam {
     FamilyParam { name, default, about, most: 1 << 24 }
 }
 
-/// Values of a family's parameters, by name.
+/// The values of a family's parameters, by name.
 pub(crate) struct Params {
     name: String,
     values: BTreeMap<&'static str, u64>,
 }
 
 impl Params {
-    /// What was given, and defaults for all else.
+    /// Combines the given values with defaults for the rest.
     fn of(
         family: &'static str,
         declared: &[FamilyParam],
@@ -129,7 +129,7 @@ impl Params {
         self.values[name]
     }
 
-    /// The value, or this for families without such a parameter.
+    /// Returns the value, or `value` for families without such a parameter.
     pub fn get_or(&self, name: &'static str, value: u64) -> u64 {
         self.values.get(name).copied().unwrap_or(value)
     }

@@ -1,40 +1,40 @@
-//! What importers are told, what they return, and how they fail.
+//! Options, results and errors of importers.
 
 use plimsoll_model::graph::{Graph, GraphError};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Files larger than this are refused, bytes: offsets inside the formats have 31 or 32 bits.
+/// The largest file that importers accept, in bytes. Offsets inside the formats have 31 or 32 bits.
 pub const FILE_LIMIT: u64 = 1 << 31;
 
-/// What an importer cannot know from the file.
+/// Import options: information that the file does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Values of free dimensions, by the name they have in the file (`N`, `batch_size`).
+    /// Values of free dimensions, by their name in the file (`N`, `batch_size`).
     pub dims: BTreeMap<String, u64>,
-    /// Whole shapes of inputs, by name; they override what the file says.
+    /// Full shapes of inputs, by name. They override the shapes in the file.
     pub input_shapes: BTreeMap<String, Vec<u64>>,
-    /// Extent of the first dimension of every input that has at least one and is not named in `input_shapes`.
+    /// The extent of the first dimension of every input of rank 1 or higher that `input_shapes` does not
+    /// name.
     pub batch: Option<u64>,
-    /// Every tensor of a floating-point type takes this type instead: a name such as `float16`.
+    /// The element type, such as `float16`, that replaces every floating-point type.
     pub element: Option<String>,
-    /// Keep operators that read nothing but constants. Otherwise what they make is a weight
-    /// ([`Graph::folded`]), as runtimes of ONNX models compute it before they start. `TFLite` models and
-    /// graphs are taken as they are.
+    /// Keeps operators that read only constants. By default their outputs become weights ([`Graph::folded`]),
+    /// since ONNX runtimes compute them before they start. Does not affect `TFLite` models and graphs.
     pub keep_constants: bool,
-    /// Bytes for tensors whose shape or type nobody can tell, instead of an error.
+    /// The size in bytes of tensors whose shape or type cannot be determined. Without it they are an error.
     pub assume_bytes: Option<u64>,
-    /// Value of every free dimension that nothing else gives one.
+    /// The value of every free dimension that has no other value.
     pub dim_default: Option<u64>,
-    /// Values of inputs that decide shapes, by name: integers in row-major order.
+    /// Values of inputs that determine shapes, by name: integers in row-major order.
     pub values: BTreeMap<String, Vec<i64>>,
-    /// Shapes of tensors inside, by name, for where they cannot be inferred.
+    /// Shapes of intermediate tensors, by name, for tensors whose shape cannot be inferred.
     pub tensor_shapes: BTreeMap<String, Vec<u64>>,
 }
 
 impl ImportOptions {
-    /// The first option that is not as by default, as typed.
+    /// Returns the first option that differs from its default, as typed.
     pub(crate) fn first_given(&self) -> Option<String> {
         let shape = |shape: &Vec<u64>| shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
         let dims = self.dims.iter().map(|(name, value)| format!("--dim {name}={value}"));
@@ -57,44 +57,45 @@ impl ImportOptions {
     }
 }
 
-/// The option that gives an input a value, as typed.
+/// Returns the option that gives an input a value, as typed.
 pub(crate) fn value_option(name: &str, list: &[i64]) -> String {
     format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }
 
-/// A graph, and what had to be assumed to make it.
+/// A graph and the assumptions made to import it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
     /// The operators and tensors of the file.
     pub graph: Graph,
-    /// Free dimensions and tensors that were given a value nobody stated, one line each, for people.
+    /// Free dimensions and tensors that received an assumed value, one readable line each.
     pub assumed: Vec<String>,
-    /// What the sizes of its tensors rest on.
+    /// The sources of the sizes of its tensors.
     pub sizes: SizeSources,
 }
 
-/// What the sizes of a graph's tensors rest on. All are empty where a graph is taken as it is.
+/// The sources of the sizes of a graph's tensors. All fields are empty for files that already contain a
+/// graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SizeSources {
-    /// How many follow from the model's inputs and constants by the rules of its operators.
+    /// The number of sizes that follow from the model's inputs and constants by the rules of its operators.
     pub inferred: usize,
-    /// Names of those that rest on a shape that the file declares and nothing confirms: their own, or that of
-    /// a tensor they depend on.
+    /// Names of tensors whose size depends on an unconfirmed shape that the file declares: their own, or that
+    /// of a tensor they depend on.
     pub declared: Vec<String>,
-    /// Names of those that rest on an assumption: an upper bound of what data decide, or bytes that an option
-    /// gives.
+    /// Names of tensors whose size depends on an assumption: an upper bound on a data-dependent extent, or a
+    /// size given by an option.
     pub assumed: Vec<String>,
 }
 
-/// What the size of a tensor rests on; of several inputs the last in this order counts.
+/// The source of a tensor's size. Of several inputs, the last source in this order applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
-    /// The rules of operators, from the model's inputs on.
+    /// Inferred by the rules of operators from the model's inputs.
     #[default]
     Inferred,
-    /// A shape that the file declares.
+    /// Declared in the file.
     Declared,
-    /// A bound, or an option.
+    /// An upper bound, or given by an option.
     Assumed,
 }
 
@@ -113,7 +114,7 @@ impl SizeSources {
         }
     }
 
-    /// Those of the tensors that a graph still has.
+    /// Restricts the names to tensors that are still part of the graph.
     pub(crate) fn within(mut self, graph: &Graph) -> Self {
         let names: HashSet<&str> = graph.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
         self.declared.retain(|name| names.contains(name.as_str()));
@@ -123,69 +124,69 @@ impl SizeSources {
     }
 }
 
-/// Why a file gives no graph.
+/// An error while importing a file.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ImportError {
-    /// A file that cannot be imported, and what is wrong with it.
+    /// The file cannot be imported.
     #[error("{}: {problem}", path.display())]
     File { path: PathBuf, problem: ImportProblem },
-    /// A graph as JSON that is none.
+    /// A JSON file that is not a valid graph.
     #[error(transparent)]
     Json(#[from] plimsoll_model::graph::GraphFileError),
 }
 
-/// What is wrong with a file.
+/// A problem with a file.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ImportProblem {
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Neither of the known formats, by extension and first bytes.
-    #[error("no model this build can read; known are .onnx, .tflite and graphs as .json")]
+    /// The format is unknown by extension and by first bytes.
+    #[error("unknown model format; supported are .onnx, .tflite and graphs as .json")]
     UnknownFormat,
-    #[error("{0} bytes are more than the {FILE_LIMIT} a model file may have")]
+    #[error("the file has {0} bytes; a model file may have at most {FILE_LIMIT}")]
     TooLarge(u64),
-    /// It is truncated, inconsistent, or not of its format: what is wrong, and where.
+    /// The file is truncated, inconsistent or malformed. Holds the problem and its location.
     #[error("damaged: {0}")]
     Damaged(String),
-    /// An operator whose outputs cannot be sized.
+    /// The size of an output of an operator cannot be determined.
     #[error("operator {operator}: tensor '{tensor}': {reason}; --assume-bytes gives such tensors a size")]
     Unsized {
-        /// Position, name and kind of the operator, or which input of the graph.
+        /// Position, name and kind of the operator, or the input of the graph.
         operator: String,
         tensor: String,
         reason: String,
     },
-    /// An operator that cannot run on the shapes it is given.
+    /// An operator that cannot run on the shapes of its inputs.
     #[error("operator {operator}: tensor '{tensor}': {reason}")]
     Misfit {
         /// Position, name and kind of the operator.
         operator: String,
         tensor: String,
-        /// Why, and which free dimensions lead to it.
+        /// The reason, with the free dimensions that cause it.
         reason: String,
     },
-    /// Inputs whose shape or type neither the file nor an option gives.
+    /// Inputs whose shape or type is given neither by the file nor by an option.
     #[error("{what}; try {options}")]
     Open {
-        /// Dimensions and inputs, all of them.
+        /// All the dimensions and inputs concerned.
         what: String,
-        /// Options that close it, as typed.
+        /// The options that supply the missing values, as typed.
         options: String,
     },
     #[error("{what} is not supported: {reason}")]
     Unsupported {
         what: String,
-        /// Why, or what would help.
+        /// The reason, or a remedy.
         reason: String,
     },
-    /// An option that fits nothing in the file.
+    /// An option that matches nothing in the file.
     #[error("{option}: {reason}")]
     Option {
         /// The option with its value, as typed.
         option: String,
-        /// Why it cannot be followed, with the names there are.
+        /// The reason, with the available names.
         reason: String,
     },
     #[error(transparent)]
@@ -193,12 +194,12 @@ pub enum ImportProblem {
 }
 
 impl ImportProblem {
-    /// The problem with an option, given as typed.
+    /// Returns the problem with an option, given as typed.
     pub(crate) fn option(option: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Option { option: option.into(), reason: reason.into() }
     }
 
-    /// The error for a file with this problem.
+    /// Attaches the path of the file to this problem.
     pub(crate) fn of(self, path: &Path) -> ImportError {
         ImportError::File { path: path.to_path_buf(), problem: self }
     }

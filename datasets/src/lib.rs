@@ -1,7 +1,6 @@
-//! Where problems come from: worked examples, generators, importers.
+//! Sources of problems: worked examples, generators and importers.
 //!
-//! Every generator takes parameters and a seed; the same parameters and seed give the same instance on any
-//! machine.
+//! A generator is deterministic: the same parameters and seed give the same instance on any machine.
 
 mod above_load;
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! External corpora: what they are called, where they come from, and what is known of them.
+//! External corpora: their names, origins and known facts.
 //!
-//! Nothing of them is part of this repository. Fetched files belong in folders named as here, and
-//! `PLIMSOLL_CORPORA` names the folder above.
+//! This repository contains none of their files. Fetched files belong into folders with the names given here,
+//! below the folder named by `PLIMSOLL_CORPORA`.
 
 use plimsoll_model::Bytes;
 use serde::Deserialize;
@@ -11,31 +11,31 @@ use std::sync::LazyLock;
 /// The environment variable that names the folder of all corpora.
 pub const CORPORA_VARIABLE: &str = "PLIMSOLL_CORPORA";
 
-/// Files of one origin.
+/// The files of one origin.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Corpus {
-    /// Their folder, below the folder of all corpora.
+    /// The folder of the corpus, below the folder of all corpora.
     pub folder: &'static str,
-    /// The project that keeps them, and where among its files they are.
+    /// The upstream project, and the location of the files in it.
     pub upstream: &'static str,
-    /// Where each file can be fetched by itself.
+    /// The source from which each file can be fetched individually.
     pub origin: Origin,
-    /// Commit or version.
+    /// The commit or version.
     pub version: &'static str,
-    /// Their licence, as an SPDX identifier.
+    /// The licence, as an SPDX identifier.
     pub licence: &'static str,
-    /// What a download consists of.
+    /// The files of a complete download.
     pub files: Vec<CorpusFile>,
 }
 
-/// Where the files of a corpus can be fetched.
+/// A source from which the files of a corpus can be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// A public repository there, by owner and name.
+    /// A public GitHub repository, by owner and name.
     Github(&'static str),
-    /// A Python package, of which an archive is downloaded.
+    /// A Python package, distributed as an archive.
     Package(&'static str),
 }
 
@@ -43,29 +43,29 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CorpusFile {
-    /// Its name in the folder.
+    /// The name of the file in the folder.
     pub name: &'static str,
-    /// Its path below the repository or package.
+    /// The path of the file in the repository or package.
     pub path: &'static str,
-    /// SHA-256 of its bytes, hexadecimal.
+    /// The SHA-256 digest of the file, in hexadecimal.
     pub sha256: &'static str,
-    /// What is known of it, where it is an instance.
+    /// Known facts, if the file is an instance.
     pub facts: Option<Facts>,
 }
 
-/// What is known of an instance.
+/// Known facts about an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// Number of buffers.
+    /// The number of buffers.
     pub buffers: usize,
-    /// The most bytes live at a step.
+    /// The load: the peak live bytes.
     pub load: Bytes,
-    /// The least peak, bytes, where a layout at the load is known.
+    /// The minimum peak in bytes, if a layout at the load is known.
     pub optimum: Option<Bytes>,
 }
 
-/// All external corpora, as `data/corpora.toml` lists them.
+/// All external corpora, as listed in `data/corpora.toml`.
 pub static MANIFEST: LazyLock<Vec<Corpus>> = LazyLock::new(|| {
     let lists: BTreeMap<String, Vec<Corpus>> =
         toml::from_str(include_str!("../data/corpora.toml")).expect("a valid list of corpora");

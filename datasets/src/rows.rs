@@ -1,53 +1,54 @@
-//! Instances row by row, so that a million buffers need no more memory than their law does.
+//! Instances as streams of rows, so that a million buffers need no more memory than their generator.
 //!
-//! A [`Generated`] instance is either collected as an [`Instance`] or written as it comes, in the same bytes.
-//! Writing keeps two numbers per end of a lifespan, 32 bytes per buffer, to tell the load; some laws keep as
-//! much themselves.
+//! A [`Generated`] instance is either collected into an [`Instance`] or written as a stream, with identical
+//! bytes. To compute the load, writing keeps two numbers per end of a lifespan, 32 bytes per buffer. Some
+//! generators keep as much themselves.
 
 use crate::error::GenerateError;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Lifespan};
 use std::io::{self, Write};
 
-/// A plain buffer; where it stands is its number.
+/// A plain buffer. Its position is its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// First step.
+    /// The first step.
     pub lower: u64,
-    /// Step after the last.
+    /// The step after the last.
     pub upper: u64,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
 impl Row {
-    /// The buffer `bN` for number N.
+    /// Returns buffer `bN` for number N.
     pub(crate) fn buffer(self, at: usize) -> Buffer {
         let lifespan = Lifespan::single(self.lower, self.upper).expect("a life holds a step");
         Buffer::new(format!("b{at}"), self.size, lifespan)
     }
 }
 
-/// A generated instance and what is known of it by construction.
+/// A generated instance and the facts known from its construction.
 pub struct Generated {
-    /// Family, parameters given, buffers, seed.
+    /// The family, the given parameters, the number of buffers and the seed.
     pub name: String,
-    /// Bytes that are enough by construction and asked to be: the name of the file ends in them.
+    /// The capacity in bytes, if the family defines one. It suffices by construction, and the file name ends
+    /// in it.
     pub capacity: Option<Bytes>,
-    /// No layout is lower, bytes; the load aside.
+    /// A lower bound on the peak of every layout, in bytes, other than the load.
     pub at_least: Option<Bytes>,
-    /// There is a layout as low as this, bytes.
+    /// An upper bound on the optimum, in bytes: the peak of a known layout.
     pub at_most: Option<Bytes>,
     pub(crate) rows: Box<dyn Iterator<Item = Row>>,
 }
 
-/// What was seen while an instance was written.
+/// A summary of an instance that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Buffers.
+    /// The number of buffers.
     pub buffers: usize,
-    /// Most bytes alive at a step.
+    /// The load: the peak live bytes.
     pub load: Bytes,
-    /// The least peak, bytes, where construction tells it: what no layout is below is reached.
+    /// The minimum peak in bytes, if the lower and upper bounds from the construction meet.
     pub optimum: Option<Bytes>,
 }
 
@@ -57,7 +58,7 @@ impl Generated {
         Self { name: String::new(), capacity: None, at_least: None, at_most: None, rows }
     }
 
-    /// `NAME.csv`, or `NAME.CAPACITY.csv`, as readers of instances expect it.
+    /// Returns `NAME.csv`, or `NAME.CAPACITY.csv`, as readers of instances expect it.
     pub fn file_name(&self) -> String {
         match self.capacity {
             Some(capacity) => format!("{}.{}.csv", self.name, capacity.get()),
@@ -65,27 +66,27 @@ impl Generated {
         }
     }
 
-    /// All rows as an instance.
+    /// Collects all rows into an instance.
     ///
     /// # Errors
-    /// [`GenerateError`] where the sizes leave the address space.
+    /// [`GenerateError`] if the sizes exceed the address space.
     pub fn instance(self) -> Result<Instance, GenerateError> {
         let buffers = self.rows.enumerate().map(|(at, row)| row.buffer(at));
         Ok(InstanceBuilder::new(self.name).buffers(buffers).capacity(self.capacity).build()?)
     }
 
-    /// Writes the rows as CSV as they come: the bytes that the instance would be written as. O(n log n) time,
-    /// 32 bytes of memory per buffer beside the law's.
+    /// Writes the rows as CSV in a single pass, with the same bytes as the collected instance. O(n log n)
+    /// time; 32 bytes of memory per buffer on top of the generator's.
     ///
     /// # Errors
-    /// What the output says, and [`GenerateError`] within an error of the kind `InvalidData` where sizes
-    /// leave the address space.
+    /// Errors of the output, and [`GenerateError`] inside an `InvalidData` error if the sizes exceed the
+    /// address space.
     pub fn write(self, mut output: impl Write) -> io::Result<Written> {
         writeln!(output, "id,lower,upper,size")?;
         let mut turns: Vec<(u64, i64)> = Vec::new();
         let (mut buffers, mut total) = (0, 0u64);
         for Row { lower, upper, size } in self.rows {
-            // One more byte each, as for an instance, so that rounding up cannot leave the address space.
+            // Add one byte each, as for an instance, so that rounding up cannot leave the address space.
             let sum = size.checked_add(1).and_then(|size| total.checked_add(size));
             total = sum.filter(|&sum| i64::try_from(sum).is_ok()).ok_or_else(too_many_bytes)?;
             writeln!(output, "b{buffers},{lower},{upper},{size}")?;
@@ -93,7 +94,7 @@ impl Generated {
             turns.extend([(lower, size as i64), (upper, -(size as i64))]);
         }
         output.flush()?;
-        // Ends come before begins of the same step: lifespans are half-open.
+        // At the same step, ends precede begins: lifespans are half-open.
         turns.sort_unstable();
         let (mut alive, mut load) = (0, 0);
         for (_, change) in turns {

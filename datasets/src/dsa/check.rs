@@ -43,7 +43,7 @@ impl Document {
             complain(format!("pool {} is none of its own", self.pools[pool].label()));
         }
         if !place.offset.get().is_multiple_of(buffer.alignment.get()) {
-            complain(format!("offset {} is no multiple of {}", place.offset, buffer.alignment));
+            complain(format!("offset {} is not a multiple of {}", place.offset, buffer.alignment));
         }
         let (begin, end) = (place.offset.get(), place.offset.get().saturating_add(buffer.size.get()));
         let takes_bytes = begin < end;

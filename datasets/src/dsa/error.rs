@@ -59,7 +59,7 @@ pub enum DsaErrorKind {
     #[error("[{begin}, {end}) meets the reserved range [{}, {}) of pool {pool}", .reserved.0, .reserved.1)]
     Reserved { begin: Bytes, end: Bytes, reserved: (Bytes, Bytes), pool: String },
     /// A pin at an offset that the alignment forbids.
-    #[error("offset {offset} is no multiple of the alignment {alignment}")]
+    #[error("offset {offset} is not a multiple of the alignment {alignment}")]
     Misaligned { offset: Bytes, alignment: Bytes },
     /// A pin to a pool that the buffer may not be in.
     #[error("it is pinned to pool {0}, which is none of its allowed pools")]

@@ -1,9 +1,9 @@
-//! Families of instances: several laws, parameters by name, one seed.
+//! Families of instances: several distributions, named parameters and a seed.
 //!
-//! All are made in O(n log n) time and O(n) memory of at most a hundred bytes per buffer, and the number of
-//! simultaneously live buffers stays bounded or grows slowly, as it does in programs. The *law* determines how
-//! hard it is to reach the load: where the load is flat (`packing`), any waste anywhere counts; where it peaks, only
-//! waste near the peak does.
+//! All families take O(n log n) time and O(n) memory, at most a hundred bytes per buffer. The number of
+//! simultaneously live buffers stays bounded or grows slowly, as it does in programs. The distribution
+//! determines how hard it is to reach the load. If the load is flat (`packing`), any waste counts; if it has
+//! a peak, only waste near the peak does.
 
 mod laws;
 mod minimalloc;
@@ -19,38 +19,38 @@ use std::collections::BTreeMap;
 pub type Family = Generator<Generated>;
 
 impl Family {
-    /// The instance with this many buffers and this seed, other parameters by default.
+    /// Generates the instance with this many buffers and this seed, with defaults for all other parameters.
     ///
     /// # Errors
-    /// [`GenerateError`] for a number of buffers that the law does not allow, or whose sizes leave the address space.
+    /// [`GenerateError`] for a number of buffers that the family does not allow, or if the sizes exceed the
+    /// address space.
     pub fn make(&self, buffers: u64, seed: u64) -> Result<Instance, GenerateError> {
         self.generate(seed, &[("buffers".to_owned(), buffers)].into())?.instance()
     }
 
-    /// The instance of these parameters and this seed, row by row, called after the family, the other
-    /// parameters given, the number of buffers and the seed.
+    /// Generates the instance of these parameters and this seed, row by row. Its name consists of the family,
+    /// the other given parameters, the number of buffers and the seed.
     ///
     /// # Errors
-    /// [`GenerateError`] for parameters the family does not have or allow.
+    /// [`GenerateError`] for parameters that the family does not have or allow.
     pub fn generate(&self, seed: u64, params: &BTreeMap<String, u64>) -> Result<Generated, GenerateError> {
         let (made, name) = self.make_named(seed, params)?;
         Ok(Generated { name, ..made })
     }
 
-    /// The family of this name.
+    /// Returns the family of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         FAMILIES.iter().find(|family| family.name == name)
     }
 }
 
-/// Largest sizes and durations that can be asked for.
+/// The maximum of sizes and durations that can be given as parameters.
 const WIDE: u64 = 1 << 60;
 
 const BUFFERS: FamilyParam = param("buffers", 1000, "number of buffers");
-const SPACING: FamilyParam = param("spacing", 2, "steps per buffer: more make it sparser");
+const SPACING: FamilyParam = param("spacing", 2, "steps per buffer: higher is sparser");
 const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest life, steps").up_to(WIDE);
-const SIZES: FamilyParam =
-    param("sizes", 1, "0: every size as likely; 1: every power of two; 2: powers of two only");
+const SIZES: FamilyParam = param("sizes", 1, "0: sizes uniform; 1: log-uniform; 2: powers of two only");
 const MIN_SIZE: FamilyParam = param("min_size", 64, "least size, bytes").up_to(WIDE);
 const MAX_SIZE: FamilyParam = param("max_size", 1 << 20, "largest size, bytes").up_to(WIDE);
 const UNIT: FamilyParam = param("unit", 64, "sizes are multiples of this, bytes").up_to(WIDE);
@@ -61,25 +61,25 @@ const PIECE: [FamilyParam; 3] = [
     param("unit", 1 << 10, "sizes are multiples of this, bytes").up_to(WIDE),
 ];
 const PINWHEELS: FamilyParam =
-    param("pinwheels", 50, "percent of the places where one fits that are cut into a pinwheel");
+    param("pinwheels", 50, "percentage of possible places that are cut into a pinwheel");
 
-/// Every family.
+/// All families of instances.
 pub const FAMILIES: &[Family] = &[
     family(
         "uniform",
-        "begins anywhere, durations to 1000 steps, sizes to 1 MiB, all uniform",
+        "uniform start, durations up to 1000 steps, sizes up to 1 MiB",
         &[BUFFERS, SPACING, MAX_DURATION, SIZES.or(0), MIN_SIZE, MAX_SIZE, UNIT],
         laws::uniform,
     ),
     family(
         "log-uniform",
-        "begins anywhere, durations to 4096 steps and sizes to 1 MiB, every power of two as likely",
+        "uniform start, log-uniform durations up to 4096 steps and sizes up to 1 MiB",
         &[BUFFERS, SPACING, MAX_DURATION.or(4096), SIZES, MIN_SIZE, MAX_SIZE, UNIT],
         laws::log_uniform,
     ),
     family(
         "heavy-tailed",
-        "most live four steps, one in k at least 4 k; sizes of every power of two to 1 MiB as likely",
+        "most live for four steps, one in k at least 4 k; log-uniform sizes up to 1 MiB",
         &[
             BUFFERS,
             SPACING,
@@ -93,10 +93,10 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "stack",
-        "a trace of nested calls: allocates or frees the newest, one free in ten is of any",
+        "a trace of nested calls: allocates or frees the newest; one free in ten is of a random buffer",
         &[
             BUFFERS,
-            param("disorder", 10, "percent of the frees that free any buffer"),
+            param("disorder", 10, "percentage of frees that free a random buffer"),
             SIZES,
             MIN_SIZE,
             MAX_SIZE,
@@ -106,46 +106,46 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "trace",
-        "a trace of a server: 90 % die young, 0.2 % live for a quarter to half of the run; size classes",
+        "a trace of a server with size classes: 90 % are short-lived, 0.2 % live for a quarter to half of the run",
         &[
             BUFFERS,
             SPACING,
-            param("young", 900, "so many of a thousand live for 64 steps at most"),
-            param("old", 2, "so many of a thousand live for a quarter to half of the run"),
+            param("young", 900, "buffers per thousand that live for at most 64 steps"),
+            param("old", 2, "buffers per thousand that live for a quarter to half of the run"),
             param(
                 "classes",
                 7,
-                "so many of ten have a size of a power of two, 64 bytes to 16 KiB; the others take up to 4 MiB",
+                "buffers in ten whose size is a power of two, 64 bytes to 16 KiB; the others take up to 4 MiB",
             ),
         ],
         laws::trace,
     ),
     family(
         "training",
-        "20 rounds forward and back through layers: nested activations, temporaries in every layer",
+        "20 forward and backward passes through layers: nested activations, temporaries in every layer",
         &[
             BUFFERS,
-            param("rounds", 20, "rounds forward and back"),
-            param("activations", 20, "buffers per layer that live until it is met again on the way back"),
-            param("temporaries", 40, "buffers per layer and direction that do not"),
+            param("rounds", 20, "forward and backward passes"),
+            param("activations", 20, "buffers per layer that live until the backward pass reaches it"),
+            param("temporaries", 40, "temporary buffers per layer and direction"),
         ],
         laws::training,
     ),
     family(
         "packing",
-        "a full rectangle cut into pieces, pinwheels among them: the load is flat and the optimum",
+        "a full rectangle cut into pieces, some of them pinwheels: the load is flat and equals the optimum",
         &[BUFFERS, SPACING.or(4), HEIGHT, PIECE[0], PIECE[1], PIECE[2], PINWHEELS],
         laws::packing,
     ),
     family(
         "guillotine",
-        "a full rectangle cut from edge to edge again and again: the load is flat and the optimum",
+        "a full rectangle cut repeatedly from edge to edge: the load is flat and equals the optimum",
         &[BUFFERS, SPACING.or(4), HEIGHT, PIECE[0], PIECE[1], PIECE[2]],
         laws::guillotine,
     ),
     family(
         "perturbed",
-        "a full rectangle cut into pieces, half of which shrink a little: the optimum is at most its height",
+        "a full rectangle cut into pieces, half of which are shrunk a little: the optimum is at most its height",
         &[
             BUFFERS,
             SPACING.or(4),
@@ -154,22 +154,22 @@ pub const FAMILIES: &[Family] = &[
             PIECE[1],
             PIECE[2],
             PINWHEELS,
-            param("share", 50, "percent of the buffers that shrink"),
-            param("sizes", 10, "they lose up to so many percent of their bytes"),
-            param("lives", 10, "and up to so many percent of their steps, at either end"),
+            param("share", 50, "percentage of the buffers that are shrunk"),
+            param("sizes", 10, "maximum loss of bytes of a shrunk buffer, percent"),
+            param("lives", 10, "maximum loss of steps at either end of a shrunk buffer, percent"),
         ],
         perturbed::perturbed,
     ),
     family(
         "above-load",
-        "the load is flat and tends to lie below the optimum: those that die together leave holes that no heir fits",
+        "the load is flat and tends to lie below the optimum: dying buffers leave holes that no new buffer fits",
         &[
             BUFFERS.or(100),
-            param("alive", 6, "about so many are alive at a step"),
+            param("alive", 6, "approximate number of live buffers at a step"),
             param("bytes", 1 << 18, "the load at every step, bytes").up_to(WIDE),
             param("unit", 1 << 10, "sizes are multiples of this, bytes").up_to(WIDE),
-            param("turnover", 3, "most that die together, and most heirs"),
-            param("late", 0, "1: the contradiction comes with the last buffers; 0: anywhere"),
+            param("turnover", 3, "maximum number of buffers that die together or replace them"),
+            param("late", 0, "1: the load becomes unreachable with the last buffers; 0: anywhere"),
         ],
         laws::above_load,
     ),
@@ -179,9 +179,9 @@ pub const FAMILIES: &[Family] = &[
         &[
             BUFFERS.or(250),
             param("law", 0, "0: of all magnitudes, like A to E and I to K; 1: bricks, like F to H"),
-            param("holes", 5, "law 0: so many pieces are left out for each hundred buffers"),
-            param("full", 10, "percent of the steps at which no piece is left out"),
-            param("cuts", 40, "law 0: percent of the cuts that part steps; the others part bytes"),
+            param("holes", 5, "law 0: pieces omitted per hundred buffers"),
+            param("full", 10, "percentage of the steps at which no piece is omitted"),
+            param("cuts", 40, "law 0: percentage of cuts that divide time; the others divide addresses"),
             PINWHEELS.or(20),
         ],
         minimalloc::minimalloc_like,

@@ -165,7 +165,7 @@ fn wrong_allocations_are_told() {
     assert!(with((10, 7, 4), (11, 7, 28)).contains("meets the reserved range [0, 8)"));
     assert!(with((10, 7, 60), (11, 7, 28)).contains("[60, 68) lies beyond the capacity 64"));
     assert!(with((10, 3, 60), (11, 7, 28)).contains("pool 3 'Mat' is none of its own"));
-    assert!(with((10, 7, 10), (11, 7, 28)).contains("offset 10 is no multiple of 4"));
+    assert!(with((10, 7, 10), (11, 7, 28)).contains("offset 10 is not a multiple of 4"));
     assert!(wrong(&rest).contains("buffer 10 'b10' has no place"));
     assert!(wrong(&[(13, 7, 20), (13, 7, 20), (9, 7, 0)]).contains("pinned to offset 16 of pool 7 'Vec'"));
 }
@@ -249,7 +249,7 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/constraints/pinned_allocations/0/offset",
             json!(18),
-            "offset 18 is no multiple of the alignment 4",
+            "offset 18 is not a multiple of the alignment 4",
         ),
         (
             "/problem/constraints/pinned_allocations/0/pool",

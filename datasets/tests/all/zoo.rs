@@ -163,16 +163,18 @@ fn odd_sizes_are_refused_by_name() {
     let refused = |family: &str, list: &[(&str, u64)]| generate(family, list).unwrap_err().to_string();
     assert_eq!(
         refused("transformer", &[("kv_heads", 5)]),
-        "heads is 32, no multiple of kv_heads, which is 5"
+        "heads is 32, but must be a multiple of kv_heads, which is 5"
     );
     assert_eq!(
         refused("transformer", &[("heads", 48)]),
-        "width is 4096, no multiple of twice heads, which is 96"
+        "width is 4096, but must be a multiple of twice heads, which is 96"
     );
     assert_eq!(refused("transformer", &[("kv_heads", 0)]), "kv_heads is 0, but must be at least 1");
-    assert!(refused("transformer", &[("shards", 16)]).contains("kv_heads is 8, no multiple of shards"));
+    assert!(
+        refused("transformer", &[("shards", 16)]).contains("kv_heads is 8, but must be a multiple of shards")
+    );
     assert_eq!(refused("moe", &[("chosen", 9)]), "chosen is 9, but must be at most 8");
-    assert!(refused("moe", &[("shards", 2)]).starts_with("moe has no parameter 'shards', only layers, "));
+    assert!(refused("moe", &[("shards", 2)]).starts_with("moe has no parameter 'shards'; it has layers, "));
     assert_eq!(
         refused("moe", &[("experts", 10), ("layers", 10_000)]),
         "layers times experts is 100000, but must be at most 65536"

@@ -211,7 +211,8 @@ fn options_and_targets_on_the_pages_exist() {
     let mut faults = Vec::new();
     for path in pages() {
         let text = fs::read_to_string(&path).unwrap();
-        let options = text.match_indices(" --").chain(text.match_indices("`--")).map(|(at, _)| &text[at + 1..]);
+        let options =
+            text.match_indices(" --").chain(text.match_indices("`--")).map(|(at, _)| &text[at + 1..]);
         for option in options.map(|rest| rest.split(|letter| !is_word(letter)).next().unwrap_or_default()) {
             let is_known = known.contains(&format!("{option}\\fR")) || FOREIGN.contains(&option);
             if option.len() > 2 && !is_known {

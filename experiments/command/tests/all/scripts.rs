@@ -54,7 +54,10 @@ fn the_first_run_needs_cargo_and_a_compiler() {
     };
     let Ok(bare) = setup() else { return eprintln!("no bash here") };
     let message = String::from_utf8(bare.stderr).unwrap();
-    assert!(bare.status.code() == Some(1) && message.contains("gcc") && !message.contains("cmake"), "{message}");
+    assert!(
+        bare.status.code() == Some(1) && message.contains("gcc") && !message.contains("cmake"),
+        "{message}"
+    );
     for tool in ["cc", "cargo"] {
         std::os::unix::fs::symlink("/bin/true", scratch.path(tool)).unwrap();
     }
