@@ -10,6 +10,7 @@
 //! Because no byte is idle, a layout at the load is an order of the live buffers at every step, bottom to
 //! top. [`hard_above_load`] follows all possible orders through time. If none remains, the optimum provably
 //! exceeds the load. It exceeds it by at least one unit, since all sizes are multiples of the unit.
+//!
 //! ```text
 //!  ┌───┐
 //!  │ c │ ?         a and c die together, and their one heir is as large as both.

@@ -1,4 +1,5 @@
-//! The numbers of the cases from the definitions: points of the program, what is alive there, every layout.
+//! Checks the numbers of the cases against the definitions: points of the program, liveness there, every
+//! layout.
 
 use super::{CONTROL_CASES, ControlCase};
 use crate::brute::optimum_up_to;
@@ -13,7 +14,7 @@ struct Point {
     next: Vec<usize>,
 }
 
-/// The points of a program and which may follow which.
+/// The points of a program and their possible successors.
 struct Program<'a> {
     graph: &'a Graph,
     points: Vec<Point>,
@@ -30,10 +31,10 @@ impl Program<'_> {
         at
     }
 
-    /// A region: its first point, and its last.
+    /// Adds a region and returns its first and last point.
     fn region(&mut self, after: &[usize], region: RegionId, flow: Option<(&Flow, usize)>) -> (usize, usize) {
         let list = self.graph.region(region).clone();
-        // What the state of a loop is, is written elsewhere.
+        // The state of a loop is written elsewhere.
         let elsewhere = |id: &TensorId| {
             let begin = flow.map(|(_, at)| Moment::Begin(at));
             flow.is_some_and(|(flow, _)| flow.handovers.iter().any(|h| h.to == *id && Some(h.when) != begin))
@@ -74,7 +75,7 @@ impl Program<'_> {
                 Control::Branch if at == 0 => ends = vec![end],
                 Control::Branch => ends.push(end),
                 Control::Call => ends = vec![end],
-                // A condition comes first and last; a body without one may not run at all.
+                // A condition comes first and last. A body without one may not run at all.
                 Control::Loop if operator.regions.len() == 1 => {
                     self.points[end].next.push(first);
                     ends.push(end);
@@ -91,8 +92,8 @@ impl Program<'_> {
         exit
     }
 
-    /// The tensors that are live at each point: those that it reads and writes, and those that are read later
-    /// before they are written again.
+    /// Returns the tensors that are live at each point: those that it reads and writes, and those that are
+    /// read later before they are written again.
     fn alive(&self) -> Vec<BTreeSet<TensorId>> {
         let mut needed: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.points.len()];
         let after = |needed: &[BTreeSet<TensorId>], at: usize| -> BTreeSet<TensorId> {
@@ -127,15 +128,15 @@ impl Program<'_> {
     }
 }
 
-/// What is alive where branches exclude each other.
+/// Liveness with mutually exclusive branches.
 fn exclusive(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
     program.alive()
 }
 
-/// What is alive where all regions run one after the other, everything held from the first to the last point
-/// at which it is touched.
+/// Liveness with all regions executed sequentially. Every tensor is live from the first to the last point
+/// that touches it.
 fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
@@ -150,7 +151,8 @@ fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     (0..program.points.len()).map(|at| held(at).collect()).collect()
 }
 
-/// Two tensors conflict where both are alive at a point. The instance, and the most bytes alive at one.
+/// Builds the instance in which two tensors conflict if both are live at a point, and returns its peak live
+/// bytes.
 fn instance(graph: &Graph, alive: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     let tensors: BTreeSet<TensorId> = alive.iter().flatten().copied().collect();
     let number: BTreeMap<TensorId, usize> = tensors.iter().enumerate().map(|(at, &id)| (id, at)).collect();
@@ -168,12 +170,12 @@ fn instance(graph: &Graph, alive: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     (Instance::from_conflicts(graph.name(), buffers, edges).unwrap(), most.unwrap())
 }
 
-/// The least arena, proved by trying every layout.
+/// Returns the minimum arena, proved by trying every layout.
 fn least(instance: &Instance, bound: u64) -> u64 {
     (bound..=instance.total_size().get()).find(|&limit| optimum_up_to(instance, limit).is_some()).unwrap()
 }
 
-/// The least arena of a region with one block per operator that owns regions.
+/// Returns the minimum arena of a region with one block per operator that owns regions.
 fn merged(graph: &Graph, region: RegionId) -> u64 {
     let block = |id: OperatorId| {
         let blocks = graph.operator(id).regions.iter().map(|&inner| merged(graph, inner));

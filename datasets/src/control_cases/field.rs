@@ -1,14 +1,15 @@
-//! Cases met in the field, in own words and with sizes chosen here.
+//! Cases reported against real planners, described independently and with sizes chosen here.
 
 use super::sketch::Sketch;
 use plimsoll_model::graph::Graph;
 
-/// `r1` is made by one conditional and read after the next one. A runtime that leaves a branch's result where
-/// the branch made it, and gives the branches of all conditionals the same memory, overwrites `r1`.
+/// One conditional produces `r1`, which is read after the next conditional. A runtime overwrites `r1` if it
+/// leaves the result of a branch in the memory of that branch, and gives the branches of all conditionals the
+/// same memory.
 ///
 /// The peak is where the first conditional copies its result: `go`, `x`, the result and `r1`, 1 + 8 + 8 + 8 =
-/// 25. Everything else has at most three tensors of 8 alive, and `go` can lie at 24, so 25 is enough. As a
-/// block of 8 beside `go`, `x`, `r1` and, for the second one, `r2`: 33.
+/// 25. Elsewhere at most three tensors of 8 bytes are live, and `go` can lie at 24, so 25 suffices. With a
+/// block of 8 beside `go`, `x`, `r1` and, for the second conditional, `r2`, it is 33.
 pub(super) fn cond_then_cond() -> Graph {
     let mut s = Sketch::new("cond-then-cond");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 8));
@@ -27,11 +28,12 @@ pub(super) fn cond_then_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// The second conditional reads `r1` and holds a third one. While that runs, `q` of the branch around it and
-/// `r1` are still needed; a plan that starts every nested branch at the same offset overwrites one of them.
+/// The second conditional reads `r1` and contains a third one. While the third runs, `q` of the enclosing
+/// branch and `r1` are still needed. A plan that starts every nested branch at the same offset overwrites one
+/// of them.
 ///
-/// The peak is where the third conditional copies its result: `r1`, `q`, the result and `r3`, 32, both flags
-/// dead. Nowhere else are four tensors alive, and three leave room for the flags.
+/// The peak is where the third conditional copies its result: `r1`, `q`, the result and `r3`, 32, with both
+/// flags dead. Nowhere else are four tensors live, and three leave enough space for the flags.
 pub(super) fn cond_in_cond() -> Graph {
     let mut s = Sketch::new("cond-in-cond");
     let (body, go, neg, x) = (s.body, s.input("go", 1), s.input("neg", 1), s.input("x", 8));
@@ -61,11 +63,11 @@ pub(super) fn cond_in_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// Arguments `a` and `b` are copied to what the branch is given, all copies before the branch starts. `a` is
-/// read after the conditional as well. If `a1` lies over `b`, the first copy overwrites what the second one
-/// reads; if anything of the branch lies over `a`, the last operator reads rubbish.
+/// Arguments `a` and `b` are copied to the inputs of the branch, all of them before the branch starts. `a` is
+/// also read after the conditional. If `a1` overlaps `b`, the first copy overwrites the source of the second.
+/// If any tensor of the branch overlaps `a`, the last operator reads garbage.
 ///
-/// When a branch begins, `a`, `b` and both copies are alive: 16 bytes. Elsewhere there are at most 16, and
+/// When a branch begins, `a`, `b` and both copies are live: 16 bytes. Elsewhere there are at most 16, and
 /// `cond` is dead by then.
 pub(super) fn copies_into_branch() -> Graph {
     let mut s = Sketch::new("copies-into-branch");
@@ -82,11 +84,11 @@ pub(super) fn copies_into_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The else branch has no operator: what it is given is what it returns. A planner that learns of tensors
-/// from operators alone gives it no lifetime, hence no memory.
+/// The else branch has no operator: it returns its input. A planner that collects tensors from operators
+/// alone gives that input no lifetime, hence no memory.
 ///
-/// The larger branch peaks where `wide` is read and `y1` made: 12 + 4. `x` is dead by then: its copy was its
-/// last use.
+/// The larger branch peaks where `wide` is read and `y1` produced: 12 + 4. `x` is dead by then: its copy was
+/// its last use.
 pub(super) fn empty_branch() -> Graph {
     let mut s = Sketch::new("empty-branch");
     let (body, cond, x) = (s.body, s.input("cond", 1), s.input("x", 4));
@@ -104,13 +106,13 @@ pub(super) fn empty_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The condition is given `data` and does not read it; it is copied all the same. A planner that gives
+/// The condition receives `data` without reading it, but it is copied all the same. A planner that gives
 /// unread tensors no lifetime lets that copy overwrite anything.
 ///
-/// Of `data?`, `data in` and `data next` two are live at a time: when the body begins, in it, when it has ended.
-/// All three pairs, so none may lie on another, although no point of the program holds more than 2 (48 + 4) =
-/// 104 bytes: lives in a loop go round. `count?` and `count next` meet all of these, and each other: 3 (48) +
-/// 2 (4) = 152.
+/// Of `data?`, `data in` and `data next` two are simultaneously live: when the body begins, in it, and when
+/// it has ended. All three pairs occur, so no two may overlap. Yet no point of the program holds more than 2
+/// (48 + 4) = 104 bytes, because lifetimes in a loop are circular. `count?` and `count next` conflict with
+/// all of these, and with each other: 3 (48) + 2 (4) = 152.
 pub(super) fn idle_argument() -> Graph {
     let mut s = Sketch::new("idle-argument");
     let (body, count, data) = (s.body, s.input("count", 4), s.input("data", 48));
@@ -133,8 +135,8 @@ pub(super) fn idle_argument() -> Graph {
 /// One branch needs 500 bytes at once, the other 400. A tool that adds them up reserves 900 beside `x` and
 /// `y`.
 ///
-/// `wide` of 400 beside either `x` or what is made of it, 100 each: 500, and nothing else is alive. One block
-/// of 500 for both lies beside `x`, `y` and `go`: 701.
+/// `wide` of 400 lies beside either `x` or its result, 100 each: 500, and nothing else is live. One block of
+/// 500 for both lies beside `x`, `y` and `go`: 701.
 pub(super) fn both_branches_summed() -> Graph {
     let mut s = Sketch::new("both-branches-summed");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 100));
@@ -149,13 +151,13 @@ pub(super) fn both_branches_summed() -> Graph {
     s.finish(&[y])
 }
 
-/// `a` is read last in the innermost of three branches, which then makes `c`, as large. A planner that ends
-/// the life of `a` where the outermost conditional ends, or plans the outermost region alone, needs room for
-/// both.
+/// `a` is read last in the innermost of three branches, which then produces `c` of the same size. A planner
+/// needs space for both if it extends `a` to the end of the outermost conditional, or plans only the
+/// outermost region.
 ///
-/// Where `a` is made, it lies beside `x` and three flags: 64 + 16 + 3 = 83. In the innermost branch `x` is
-/// dead from the beginning, so it never has more than 64 + 16 + 3 alive: `c` takes the place of `a`, and 83
-/// are enough.
+/// Where `a` is produced, it lies beside `x` and three flags: 64 + 16 + 3 = 83. In the innermost branch `x`
+/// is dead from the beginning, so at most 64 + 16 + 3 bytes are live. `c` takes the place of `a`, and 83
+/// suffices.
 pub(super) fn if_three_deep() -> Graph {
     let mut s = Sketch::new("if-three-deep");
     let (body, x) = (s.body, s.input("x", 16));
@@ -181,10 +183,11 @@ pub(super) fn if_three_deep() -> Graph {
     s.finish(&[y])
 }
 
-/// A, then B or C, then D, then E or F, then G; whatever was chosen is copied to what comes after the choice.
+/// A, then B or C, then D, then E or F, then G. The chosen result is copied to the input of the next
+/// operator.
 ///
-/// The peak is where F, 10 bytes, is copied, 10 more: 20. Laid out one after the other, F is made beside D
-/// and what E has left, 10 + 4 + 10 = 24.
+/// The peak is where F, 10 bytes, is copied, 10 more: 20. With both branches laid out sequentially, F is
+/// produced beside D and the result of E, 10 + 4 + 10 = 24.
 pub(super) fn two_branches_in_a_row() -> Graph {
     let mut s = Sketch::new("two-branches-in-a-row");
     let (body, p, q) = (s.body, s.input("p", 1), s.input("q", 1));

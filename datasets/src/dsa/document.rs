@@ -6,10 +6,10 @@ use std::path::PathBuf;
 /// The version of the schema that is read and written.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// The member of `metadata` that carries what CSV has and the schema has not.
+/// The member of `metadata` for information that CSV has and the schema lacks.
 pub(super) const OWN: &str = "plimsoll";
 
-/// A problem of several pools, validated. Pools and buffers are named by position.
+/// A validated problem with several pools. Pools and buffers are identified by position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     pub(super) origin: PathBuf,
@@ -26,16 +26,16 @@ pub struct Document {
     pub(super) exported: bool,
 }
 
-/// A memory that buffers may lie in.
+/// A memory pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
-    /// Its id in the file.
+    /// The id in the file.
     pub id: u32,
-    /// Its name there, perhaps empty or that of another.
+    /// The name in the file. It may be empty or repeated.
     pub name: String,
-    /// Bytes, if limited.
+    /// The capacity in bytes, if limited.
     pub capacity: Option<Bytes>,
-    /// Addresses that no buffer may use: begin and end in bytes, ascending, disjoint, none adjacent.
+    /// Addresses that no buffer may use: begin and end in bytes, ascending, disjoint, not adjacent.
     pub reserved: Vec<(Bytes, Bytes)>,
 }
 
@@ -45,22 +45,22 @@ impl Pool {
     }
 }
 
-/// A buffer that asks for a place in one of some pools.
+/// A buffer to be placed in one of its allowed pools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// Its id in the file.
+    /// The id in the file.
     pub id: u32,
-    /// Its name there, perhaps empty.
+    /// The name in the file, possibly empty.
     pub name: String,
-    /// Size, bytes.
+    /// The size in bytes.
     pub size: Bytes,
-    /// Bytes, at least 1.
+    /// The alignment in bytes, at least 1.
     pub alignment: Bytes,
-    /// When it is alive.
+    /// The steps at which the buffer is live.
     pub lifespan: Lifespan,
-    /// Positions of the pools that may hold it, as the file orders them, none twice.
+    /// The positions of the allowed pools, in the order of the file, without duplicates.
     pub pools: Vec<usize>,
-    /// An offset suggested in the CSV it was written from.
+    /// A suggested offset from the CSV file that the document was written from.
     pub hint: Option<Bytes>,
 }
 
@@ -70,42 +70,42 @@ impl Demand {
     }
 }
 
-/// A buffer that has its place already.
+/// A buffer with a fixed place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pin {
-    /// Position of the buffer.
+    /// The position of the buffer.
     pub buffer: usize,
-    /// Position of the pool.
+    /// The position of the pool.
     pub pool: usize,
-    /// Address, bytes.
+    /// The address in bytes.
     pub offset: Bytes,
-    /// No other buffer may use these addresses at any time.
+    /// True if no other buffer may use these addresses at any time.
     pub exclusive: bool,
 }
 
 impl Document {
-    /// The hash by which dsa-solver knows what an answer is for.
+    /// Returns the hash by which dsa-solver matches an answer to its problem.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// The memories, in the order of the file.
+    /// Returns the memory pools, in the order of the file.
     pub fn pools(&self) -> &[Pool] {
         &self.pools
     }
 
-    /// The buffers, in the order of the file.
+    /// Returns the buffers, in the order of the file.
     pub fn buffers(&self) -> &[Demand] {
         &self.buffers
     }
 
-    /// What the file asks beyond offsets and is left out, one line each.
+    /// Returns the requirements of the file beyond offsets, which are ignored, one line each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// One name per pool, different from each other and fit for files: `STEM-POOL`, or where
-    /// [`write_dsa`](super::write_dsa) made the document the name of the instance alone.
+    /// Returns one distinct name per pool, usable in file names. Names have the form `STEM-POOL`, or are the
+    /// name of the instance alone if [`write_dsa`](super::write_dsa) wrote the document.
     pub fn pool_names(&self, stem: &str) -> Vec<String> {
         let plain = |text: &str| -> String {
             text.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()
@@ -122,8 +122,8 @@ impl Document {
         self.pools.iter().map(&mut name).collect()
     }
 
-    /// True where [`write_dsa`](super::write_dsa) made it: then every pool carries the name of the instance
-    /// it was.
+    /// Returns true if [`write_dsa`](super::write_dsa) wrote the document. In that case every pool has the
+    /// name of its instance.
     pub fn is_exported(&self) -> bool {
         self.exported
     }

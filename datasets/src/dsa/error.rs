@@ -1,10 +1,10 @@
-//! Why a file in the structured schema gives no instances.
+//! Errors in files of the structured schema.
 
 use plimsoll_model::{Bytes, InstanceError};
 use std::io;
 use std::path::PathBuf;
 
-/// What is wrong, with the file and the item it is about.
+/// An error with the file and the item it concerns.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum DsaError {
@@ -12,80 +12,80 @@ pub enum DsaError {
     Io { file: PathBuf, source: io::Error },
     #[error("{file}: {source}", file = .file.display())]
     Json { file: PathBuf, source: serde_json::Error },
-    /// An item that cannot be taken as it is.
+    /// An invalid or unsupported item.
     #[error("{file}: {at}: {kind}", file = .file.display())]
     Item {
         file: PathBuf,
-        /// The item: a path of members and positions (`problem.buffers[3].size`), or what it is and its id.
+        /// The item: a path of members and positions (`problem.buffers[3].size`), or a kind and an id.
         at: String,
         kind: Box<DsaErrorKind>,
     },
 }
 
-/// What is wrong with an item.
+/// The error in an item.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field; all sizes and addresses are bytes")]
 pub enum DsaErrorKind {
     /// A value of another type or out of range.
     #[error("it is {found}, but must be {expected}")]
     Value { found: String, expected: &'static str },
-    /// A member that has to be there.
+    /// A missing mandatory member.
     #[error("member '{0}' is missing")]
     Missing(&'static str),
-    /// A member nobody knows, which may change what is asked.
+    /// An unknown member. It is rejected, since it may change the problem.
     #[error("unknown member '{0}'")]
     UnknownMember(String),
-    /// A version this build does not know.
-    #[error("version {0} is not 1, the only one this build reads")]
+    /// An unsupported version.
+    #[error("version {0} is not supported; the only supported version is 1")]
     Version(String),
-    #[error("id {id} is that of {kind} {first} already, counted from 0")]
+    #[error("id {id} is already used by {kind} {first}, counted from 0")]
     DuplicateId { kind: &'static str, id: u32, first: usize },
     #[error("there is no {kind} with id {id}")]
     UnknownId { kind: &'static str, id: u32 },
-    /// A range of addresses without a single byte.
-    #[error("[{lower}, {upper}) is empty: the end must exceed the begin")]
+    /// An empty range of addresses.
+    #[error("[{lower}, {upper}) is empty: the end must exceed the beginning")]
     EmptyRange { lower: u64, upper: u64 },
-    /// A live interval without a single step.
-    #[error("[{lower}, {upper}) is empty: the end must exceed the begin")]
+    /// An empty live interval.
+    #[error("[{lower}, {upper}) is empty: the end must exceed the beginning")]
     EmptyLife { lower: i64, upper: i64 },
     #[error("no live interval")]
     NeverAlive,
-    /// A buffer that no pool may hold.
+    /// A buffer without an allowed pool.
     #[error("no pool is allowed")]
     NoPool,
     /// A range of addresses beyond the capacity.
     #[error("[{begin}, {end}) lies beyond the capacity {capacity} of pool {pool}")]
     BeyondCapacity { begin: Bytes, end: Bytes, capacity: Bytes, pool: String },
-    #[error("[{begin}, {end}) meets the reserved range [{}, {}) of pool {pool}", .reserved.0, .reserved.1)]
+    #[error("[{begin}, {end}) overlaps the reserved range [{}, {}) of pool {pool}", .reserved.0, .reserved.1)]
     Reserved { begin: Bytes, end: Bytes, reserved: (Bytes, Bytes), pool: String },
-    /// A pin at an offset that the alignment forbids.
+    /// A pin whose offset violates the alignment.
     #[error("offset {offset} is not a multiple of the alignment {alignment}")]
     Misaligned { offset: Bytes, alignment: Bytes },
-    /// A pin to a pool that the buffer may not be in.
-    #[error("it is pinned to pool {0}, which is none of its allowed pools")]
+    /// A pin to a pool that is not allowed for the buffer.
+    #[error("it is pinned to pool {0}, which is not one of its allowed pools")]
     PinnedElsewhere(String),
     #[error("it, or a buffer colocated with it, is pinned to {0} and to {1}")]
     PinnedTwice(String, String),
     #[error("a pair of buffer {0} with itself")]
     OwnPair(u32),
-    /// Two buffers that must and must not share an offset.
+    /// Two buffers that are both separated and colocated.
     #[error("buffers {0} and {1} are separated, but colocated")]
     SeparatedColocated(u32, u32),
     #[error("no pool is allowed for all {0} buffers colocated with it")]
     NoCommonPool(usize),
-    /// More than one pool may hold it: a choice that offsets alone cannot make.
-    #[error("pools {0} may hold it; every pool is planned on its own here, so only one may")]
+    /// Several pools may hold the buffer. Offsets alone cannot decide between them.
+    #[error("pools {0} may hold it; each pool is planned separately, so exactly one pool must be allowed")]
     SeveralPools(String),
-    /// None of the several pools allowed is large enough.
+    /// Several pools are allowed, but none is large enough.
     #[error("its {size} bytes fit into none of its pools {pools}")]
     TooLarge { size: Bytes, pools: String },
-    /// Alignments of colocated buffers whose least common multiple leaves 64 bits.
+    /// Alignments of colocated buffers whose least common multiple exceeds 64 bits.
     #[error("the alignments of the buffers colocated with it have no common multiple below 2^64")]
     Alignment,
-    /// A lifespan that the schema cannot write.
-    #[error("step {0} is above the largest the schema has, 2^63 - 1")]
+    /// A lifespan that the schema cannot represent.
+    #[error("step {0} is above the largest step of the schema, 2^63 - 1")]
     LateStep(u64),
-    /// What a pool asks is no instance.
+    /// A pool that is not a valid instance.
     #[error(transparent)]
     Instance(#[from] InstanceError),
 }

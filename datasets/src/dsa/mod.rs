@@ -1,4 +1,4 @@
-//! The structured problem schema, version 1, of dsa-solver: memories of a compiler for accelerators, as JSON.
+//! The structured problem schema of dsa-solver, version 1: memory pools of an accelerator compiler, as JSON.
 //!
 //! | member | meaning |
 //! |---|---|
@@ -8,21 +8,22 @@
 //! | `problem.buffers[]` | `id`, `name`, `size` and `alignment` in bytes, `live_intervals[]` (`lower`, `upper`, half-open, steps; of size 0 also none), `allowed_pools[]` |
 //! | `problem.constraints.colocations[]` | `first`, `second`: same pool and offset |
 //! | `problem.constraints.separations[]` | `first`, `second`: no common address, whatever the lifespans |
-//! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses although both are alive |
+//! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses although both are live |
 //! | `problem.constraints.pinned_allocations[]` | `buffer`, `pool`, `offset`, `exclusive_for_all_time` (default false) |
-//! | `problem.objective` | ordered metrics; here every pool's peak is made least, which makes `total_peak` and `max_peak` least |
+//! | `problem.objective` | ordered metrics; here each pool's peak is minimised, which minimises `total_peak` and `max_peak` |
 //!
-//! Numbers are whole, and but for steps not negative; where steps are, all are counted from the first.
-//! Unknown members are refused, so that no constraint is silently ignored. What is read and has no meaning
-//! for peaks (`metadata`, `pypto_structure`, `reasons`) is passed over, what has one that no offset problem
-//! knows (costs of reuse, banks, other metrics) is named in the [notes](Document::notes).
+//! Numbers are integers, and all but steps are non-negative. If the file has negative steps, all steps are
+//! counted from the first. Unknown members are rejected, so that no constraint is silently ignored. Members
+//! without an effect on peaks (`metadata`, `pypto_structure`, `reasons`) are ignored. Members with an effect
+//! that no offset problem can express (reuse costs, banks, other metrics) appear in the
+//! [notes](Document::notes).
 //!
-//! [`Document::split`] makes one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become fixed buffers
-//! that are alive all the time, pins fixed offsets.
+//! [`Document::split`] returns one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become
+//! fixed buffers that are always live; pins become fixed offsets.
 //!
-//! *Colocated* buffers become one, alive when any of them is, as large as the largest: the schema has them as
-//! one allocation of that extent, which everything asked of one of them is asked of, so that this is the same
-//! problem.
+//! *Colocated* buffers become one buffer, which is as large as the largest and is live when any of them is.
+//! The schema treats them as one allocation of that extent, subject to the constraints of all of them. Hence
+//! both problems are equivalent.
 //!
 //! Source: tonibohnlein/dsa-solver, `docs/structured_problem_schema_v1.md`, `src/dsa/model/model.h`
 //! (colocations).

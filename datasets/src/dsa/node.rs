@@ -1,16 +1,16 @@
-//! A JSON value with the path that leads to it, for messages.
+//! A JSON value with its path, for error messages.
 
 use super::error::{DsaError, DsaErrorKind};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// With the members of all objects in the order of their names, whichever order this build of `serde_json` keeps.
+/// Sorts the members of all objects by name, whatever order `serde_json` keeps.
 pub(super) fn sorted(mut value: Value) -> Value {
     value.sort_all_objects();
     value
 }
 
-/// A value and where it is.
+/// A value and its location.
 #[derive(Clone)]
 pub(super) struct Node<'a> {
     file: &'a Path,
@@ -40,7 +40,7 @@ impl<'a> Node<'a> {
         self.value.as_object().ok_or_else(|| self.expected("an object"))
     }
 
-    /// Refuses members that are none of `known`.
+    /// Rejects members that are not `known`.
     pub(super) fn only(&self, known: &[&str]) -> Result<(), DsaError> {
         match self.object()?.keys().find(|key| !known.contains(&key.as_str())) {
             Some(key) => Err(self.error(DsaErrorKind::UnknownMember(key.clone()))),
@@ -53,13 +53,13 @@ impl<'a> Node<'a> {
         Self { file: self.file, at, value }
     }
 
-    /// A member, if it is there and not null.
+    /// Returns a member, if it is present and not null.
     pub(super) fn optional(&self, name: &str) -> Result<Option<Self>, DsaError> {
         let found = self.object()?.get(name).filter(|value| !value.is_null());
         Ok(found.map(|value| self.child(name, value)))
     }
 
-    /// A member that has to be there; it may be null.
+    /// Returns a mandatory member, which may be null.
     pub(super) fn member(&self, name: &'static str) -> Result<Self, DsaError> {
         match self.object()?.get(name) {
             Some(value) => Ok(self.child(name, value)),
@@ -67,7 +67,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The entries of an array that has to be there.
+    /// Returns the entries of a mandatory array.
     pub(super) fn list(&self, name: &'static str) -> Result<Vec<Self>, DsaError> {
         self.member(name)?.entries()
     }
@@ -98,18 +98,18 @@ impl<'a> Node<'a> {
         self.value.as_bool().ok_or_else(|| self.expected("true or false"))
     }
 
-    /// Bytes from 0 on.
+    /// Returns a number of bytes, at least 0.
     pub(super) fn bytes(&self) -> Result<u64, DsaError> {
         self.value.as_u64().ok_or_else(|| self.expected("a whole number of bytes from 0 to 2^64 - 1"))
     }
 
-    /// Bytes from 1 on.
+    /// Returns a number of bytes, at least 1.
     pub(super) fn positive(&self) -> Result<u64, DsaError> {
         let bytes = self.bytes()?;
         if bytes == 0 { Err(self.expected("a whole number of bytes from 1 on")) } else { Ok(bytes) }
     }
 
-    /// A step, which may be negative.
+    /// Returns a step, which may be negative.
     pub(super) fn step(&self) -> Result<i64, DsaError> {
         self.value.as_i64().ok_or_else(|| self.expected("a step, a whole number from -2^63 to 2^63 - 1"))
     }

@@ -1,4 +1,4 @@
-//! Reading and validating.
+//! Reads and validates documents.
 
 use super::document::{Demand, Document, OWN, Pin, Pool, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
@@ -20,7 +20,7 @@ pub fn read_dsa_file(path: &Path) -> Result<Document, DsaError> {
 /// Reads a problem; `origin` names it in messages. O(n log n) for n members of the file.
 ///
 /// # Errors
-/// See [`DsaError`]. JSON nested deeper than 128 levels is refused.
+/// See [`DsaError`]. JSON nested deeper than 128 levels is rejected.
 pub fn read_dsa(origin: &Path, data: &[u8]) -> Result<Document, DsaError> {
     let value: Value =
         serde_json::from_slice(data).map_err(|source| DsaError::Json { file: origin.to_owned(), source })?;
@@ -66,9 +66,9 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
     Ok(document)
 }
 
-/// The hash by which dsa-solver knows the problem that an answer is for: FNV-1a, 64 bits, of the document as
-/// that project writes it, which is with sorted members, an indent of two, and nothing that is empty by
-/// default.
+/// Returns the hash by which dsa-solver identifies the problem of an answer. It is the 64-bit FNV-1a hash of
+/// the document as that project writes it: with sorted members, an indent of two, and without members that
+/// are empty by default.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {
@@ -97,7 +97,7 @@ struct Ids {
     buffers: HashMap<u32, usize>,
 }
 
-/// Notes an id, which must be new.
+/// Registers an id, which must be new.
 fn new_id(node: &Node, kind: &'static str, ids: &mut HashMap<u32, usize>) -> Result<u32, DsaError> {
     let member = node.member("id")?;
     let id = member.id()?;
@@ -106,7 +106,7 @@ fn new_id(node: &Node, kind: &'static str, ids: &mut HashMap<u32, usize>) -> Res
     if first == at { Ok(id) } else { Err(member.error(DsaErrorKind::DuplicateId { kind, id, first })) }
 }
 
-/// The position that an id names.
+/// Returns the position of an id.
 fn known(node: &Node, kind: &'static str, ids: &HashMap<u32, usize>) -> Result<usize, DsaError> {
     let id = node.id()?;
     ids.get(&id).copied().ok_or_else(|| node.error(DsaErrorKind::UnknownId { kind, id }))
@@ -136,21 +136,21 @@ fn pools(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec<P
         pool.reserved =
             union(ranges).into_iter().map(|(begin, end)| (Bytes::new(begin), Bytes::new(end))).collect();
         if node.optional("bank_geometry")?.is_some() {
-            notes.push(format!("pool {}: its banks are left out", pool.label()));
+            notes.push(format!("pool {}: its banks are ignored", pool.label()));
         }
         pools.push(pool);
     }
     Ok(pools)
 }
 
-/// What is wrong with addresses that stick out of the pool.
+/// Returns the error for addresses beyond the end of the pool.
 fn beyond(pool: &Pool, begin: u64, end: u64) -> Option<DsaErrorKind> {
     let capacity = pool.capacity.filter(|capacity| end > capacity.get())?;
     let (begin, end) = (Bytes::new(begin), Bytes::new(end));
     Some(DsaErrorKind::BeyondCapacity { begin, end, capacity, pool: pool.label() })
 }
 
-/// The same numbers by disjoint ranges, ascending, none adjacent.
+/// Returns the union as disjoint ranges, ascending and not adjacent.
 pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut joined: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
@@ -198,7 +198,7 @@ fn buffers(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec
     Ok(buffers)
 }
 
-/// The first step of all buffers, or 0 where that is earlier.
+/// Returns the first step of all buffers, or 0 if that is earlier.
 fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     let mut first = 0;
     for buffer in buffers {
@@ -209,8 +209,8 @@ fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     Ok(first)
 }
 
-/// The union of the intervals, which may overlap, with steps counted from `first`, which none lies before. A
-/// buffer of size 0 may have none, or empty ones.
+/// Returns the union of the intervals, which may overlap, with steps counted from `first`. No interval begins
+/// before `first`. A buffer of size 0 may have empty intervals or none.
 fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> {
     let (mut parts, mut begin) = (Vec::new(), None);
     for interval in node.entries()? {
@@ -232,7 +232,7 @@ fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> 
     Lifespan::from_intervals(parts).map_err(|_| node.error(DsaErrorKind::NeverAlive))
 }
 
-/// Hints and names that the schema has no place for; true where this build wrote the file.
+/// Reads hints and names that the schema has no member for. Returns true if this tool wrote the file.
 fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaError> {
     let Some(metadata) = root.optional("metadata")? else { return Ok(false) };
     let Some((_, own)) = metadata.members()?.into_iter().find(|(name, _)| *name == OWN) else {
@@ -257,7 +257,7 @@ fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaErr
     Ok(true)
 }
 
-/// Pairs of buffers by position; one buffer twice only where `own`.
+/// Reads pairs of buffers by position. A pair of a buffer with itself is allowed only if `own`.
 fn pairs(
     constraints: &Node,
     name: &'static str,
@@ -301,7 +301,7 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
     Ok(pins)
 }
 
-/// Why a pin cannot hold by itself; without bytes it takes no address of its pool.
+/// Returns the error of an infeasible pin. A buffer without bytes occupies no address of its pool.
 fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
     if !buffer.pools.contains(&pin.pool) {
         return Some(DsaErrorKind::PinnedElsewhere(pool.label()));
@@ -328,7 +328,7 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
         model.only(&["reuse_penalties"])?;
         let penalties = model.list("reuse_penalties")?.len();
         if penalties > 0 {
-            notes.push(format!("{penalties} costs of reuse are left out: peaks are made least, not costs"));
+            notes.push(format!("{penalties} reuse costs are ignored: peaks are minimised, not costs"));
         }
     }
     let objective = problem.member("objective")?;
@@ -341,7 +341,7 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
         }
     }
     if !other.is_empty() {
-        notes.push(format!("the objective's {} is left out: peaks are made least", other.join(", ")));
+        notes.push(format!("the objective's {} is ignored: peaks are minimised", other.join(", ")));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Every family of generated graphs: the list that the command and the tests read.
+//! All families of generated graphs.
 
 use super::{cells, classic, control, llm, mobile, shapes, wide, wired, yolo};
 use crate::error::GenerateError;
@@ -10,25 +10,26 @@ use std::collections::BTreeMap;
 pub type GraphFamily = Generator<Graph>;
 
 impl GraphFamily {
-    /// The graph of these parameters and this seed, called after the family, the parameters given and the
-    /// seed.
+    /// Generates the graph of these parameters and this seed. Its name consists of the family, the given
+    /// parameters and the seed.
     ///
     /// # Errors
-    /// [`GenerateError`] for parameters the family does not have or allow, or sizes that leave the address space.
+    /// [`GenerateError`] for parameters that the family does not have or allow, or if sizes exceed the
+    /// address space.
     pub fn generate(&self, seed: u64, params: &BTreeMap<String, u64>) -> Result<Graph, GenerateError> {
         Ok(self.make_named(seed, params)?.0)
     }
 
-    /// The family of this name.
+    /// Returns the family of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         GRAPH_FAMILIES.iter().find(|family| family.name == name)
     }
 }
 
-const BATCH: FamilyParam = param("batch", 1, "images at once");
+const BATCH: FamilyParam = param("batch", 1, "images per batch");
 /// A graph of a million operators takes a gigabyte or two.
 const N: FamilyParam = param("n", 100, "number of operators").up_to(1 << 20);
-const KIB: FamilyParam = param("kib", 1024, "tensors take 1 to so many KiB, every size as likely");
+const KIB: FamilyParam = param("kib", 1024, "maximum size of a tensor in KiB; sizes are uniform");
 const SIZE: &str = "height and width of the input, pixels";
 const STAGES: FamilyParam = param("stages", 1, "stages, each halving the size and doubling the channels");
 const WIRED: [FamilyParam; 3] = [
@@ -37,40 +38,44 @@ const WIRED: [FamilyParam; 3] = [
     param("size", 56, SIZE),
 ];
 
-const BYTES: FamilyParam = param("bytes", 1024, "middle size of a tensor");
-const SPREAD: FamilyParam = param("spread", 50, "sizes differ from the middle by at most so many percent");
+const BYTES: FamilyParam = param("bytes", 1024, "median size of a tensor in bytes");
+const SPREAD: FamilyParam = param("spread", 50, "maximum deviation of sizes from the median, percent");
 const PER_REGION: FamilyParam = param("operators", 3, "operators per region, without those that own regions");
 
 const CLASSES: FamilyParam = param("classes", 80, "classes of objects");
 const NORM: FamilyParam =
-    param("norm", 0, "1: batch normalisation by operators of its own; 0: folded into biases");
-const SPLIT: FamilyParam = param("split", 1, "1: SiLU is a sigmoid and a product; 0: one operator");
-const INT8: FamilyParam = param("int8", 0, "1: everything takes one byte per element; 0: four");
+    param("norm", 0, "1: separate operators for batch normalisation; 0: folded into biases");
+const SPLIT: FamilyParam = param("split", 1, "1: SiLU as a sigmoid and a product; 0: as one operator");
+const INT8: FamilyParam = param("int8", 0, "1: one byte per element; 0: four");
 
 const LAYERS: FamilyParam = param("layers", 40, "decoder layers");
 const SEQUENCES: FamilyParam = param("batch", 1, "sequences at once");
-const TOKENS: FamilyParam =
-    param("tokens", 1024, "tokens per sequence computed in this run: the prompt, or 1 to decode");
-const CACHE: FamilyParam =
-    param("cache", 0, "tokens per sequence computed before, whose keys and values are kept");
-const STATE: FamilyParam =
-    param("state", 0, "1: keys and values are states written in place; 0: past ones go in, all come out");
+const TOKENS: FamilyParam = param("tokens", 1024, "new tokens per sequence: the prompt, or 1 to decode");
+const CACHE: FamilyParam = param("cache", 0, "earlier tokens per sequence, whose keys and values are cached");
+const STATE: FamilyParam = param(
+    "state",
+    0,
+    "1: keys and values are states written in place; 0: past ones are inputs, all are outputs",
+);
 const SHARDS: FamilyParam = param(
     "shards",
     1,
-    "devices the heads and the feed-forward columns are divided among; this is one of them",
+    "devices that share the heads and the feed-forward columns; the graph is that of one device",
 );
 const WEIGHTS: FamilyParam =
-    param("weights", 0, "1: every matrix is converted by an operator of its own, at the front of the file");
-const TABLES: FamilyParam =
-    param("tables", 0, "1: every layer makes its own masks and tables, at the front of the file; 0: shared");
+    param("weights", 0, "1: a separate operator converts each matrix, at the beginning of the file");
+const TABLES: FamilyParam = param(
+    "tables",
+    0,
+    "1: every layer computes its own masks and tables, at the beginning of the file; 0: shared",
+);
 const WIDTH: FamilyParam = param("width", 4096, "hidden size");
 const HEADS: FamilyParam = param("heads", 32, "heads");
-const KV_HEADS: FamilyParam = param("kv_heads", 8, "heads with keys and values of their own; 1: multi-query");
+const KV_HEADS: FamilyParam = param("kv_heads", 8, "heads of keys and values; 1: multi-query");
 const FFN: FamilyParam = param("ffn", 14336, "feed-forward columns");
-const VOCABULARY: FamilyParam = param("vocabulary", 32_000, "tokens there are");
+const VOCABULARY: FamilyParam = param("vocabulary", 32_000, "size of the vocabulary");
 const REPEAT: FamilyParam =
-    param("repeat", 0, "1: keys and values are repeated for every head; 0: heads of a group are one product");
+    param("repeat", 0, "1: keys and values are repeated for every head; 0: one product per group of heads");
 
 /// Parameters of the language models of one size.
 const LLM: &[FamilyParam] = &[LAYERS, SEQUENCES, TOKENS, CACHE, STATE, SHARDS, WEIGHTS, TABLES];
@@ -101,7 +106,7 @@ const MOE: &[FamilyParam] = &[
     VOCABULARY,
     param("experts", 8, "experts per layer"),
     param("chosen", 2, "experts that a token chooses"),
-    param("capacity", 125, "an expert has room for so many percent of its fair share of tokens"),
+    param("capacity", 125, "capacity of an expert as a percentage of its fair share of tokens"),
     SEQUENCES,
     TOKENS.or(1),
     CACHE.or(1024),
@@ -109,51 +114,47 @@ const MOE: &[FamilyParam] = &[
     REPEAT,
 ];
 
-/// Every family.
+/// All families of graphs.
 pub const GRAPH_FAMILIES: &[GraphFamily] = &[
-    family("chain", "operators one after the other", &[N, KIB], shapes::chain),
+    family("chain", "operators in sequence", &[N, KIB], shapes::chain),
     family(
         "in-tree",
-        "every tensor is read by one later operator; leaves read nothing",
-        &[N, KIB, param("window", 10, "readers are at most so much further on")],
+        "every tensor is read by one later operator; leaves have no inputs",
+        &[N, KIB, param("window", 10, "maximum distance from an operator to its reader")],
         shapes::in_tree,
     ),
     family(
         "layered",
-        "layers of operators that read some tensors of the layers before",
+        "layers of operators that read tensors of earlier layers",
         &[
             N,
             KIB,
             param("width", 8, "operators per layer"),
-            param("reads", 3, "most tensors read").up_to(1 << 12),
+            param("reads", 3, "maximum number of tensors read").up_to(1 << 12),
         ],
         shapes::layered,
     ),
     family(
         "series-parallel",
-        "parts one after the other or side by side, and so on inside: from one tensor to one other",
+        "series-parallel: nested serial and parallel parts between one input and one output",
         &[
             N,
             KIB,
-            param("parallel", 50, "percent of the parts that are side by side"),
-            param("branches", 4, "most parts side by side"),
+            param("parallel", 50, "percentage of the parts that are parallel"),
+            param("branches", 4, "maximum number of parallel parts"),
         ],
         shapes::series_parallel,
     ),
     family(
         "weight-chain",
-        "operators with weights one after the other: what fetching ahead can hide, and what not",
+        "operators with weights in sequence, to study how much latency prefetching can hide",
         &[
             N.or(32),
-            KIB.or(64).about("KiB of every tensor made"),
-            param("weight", 1024, "KiB of the middle weight"),
-            param("intensity", 48, "multiply-accumulates per byte of weight, about"),
-            param(
-                "spread",
-                50,
-                "weights and multiply-accumulates per byte differ by at most so many percent",
-            ),
-            param("free", 25, "percent of the operators that have no weight"),
+            KIB.or(64).about("size of every output in KiB"),
+            param("weight", 1024, "median size of a weight in KiB"),
+            param("intensity", 48, "approximate multiply-accumulates per byte of weight"),
+            param("spread", 50, "maximum deviation of weights and of multiply-accumulates per byte, percent"),
+            param("free", 25, "percentage of the operators without a weight"),
         ],
         shapes::weight_chain,
     ),
@@ -166,7 +167,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             param("classes", 2, "channels of the output"),
             param("channels", 64, "channels at the top"),
             param("depth", 4, "levels"),
-            param("padded", 0, "1: 3 x 3 convolutions keep the size; 0: they lose the edges"),
+            param("padded", 0, "1: 3 x 3 convolutions keep the size; 0: they crop the edges"),
             NORM,
             BATCH,
         ],
@@ -174,12 +175,12 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     ),
     family(
         "hourglass",
-        "down to few pixels and up again, with branches across at every level",
+        "downsampling and upsampling, with skip branches at every level",
         &[
             param("depth", 4, "levels"),
-            param("convs", 2, "convolutions per level and way").up_to(1 << 12),
-            param("skip", 1, "convolutions on the branch across; 0 is a U-Net").up_to(1 << 12),
-            param("narrow", 4, "the branch across has so many times fewer channels"),
+            param("convs", 2, "convolutions per level and direction").up_to(1 << 12),
+            param("skip", 1, "convolutions on the skip branch; 0 is a U-Net").up_to(1 << 12),
+            param("narrow", 4, "the factor by which the skip branch has fewer channels"),
             param("channels", 32, "channels at the top"),
             param("size", 256, SIZE),
         ],
@@ -336,11 +337,11 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     ),
     family(
         "unbalanced-if",
-        "conditionals in a row, one branch of each takes many times the memory of the other",
+        "conditionals in sequence, one branch of each taking many times the memory of the other",
         &[
             param("ifs", 2, "conditionals"),
             PER_REGION,
-            param("ratio", 8, "one branch's tensors are so many times as large as the other's"),
+            param("ratio", 8, "ratio of tensor sizes between the two branches"),
             BYTES,
             SPREAD,
         ],
@@ -348,19 +349,19 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     ),
     family(
         "shared-if",
-        "a conditional whose branches read tensors made before it, some of them for the last time",
-        &[param("shared", 10, "tensors made before it"), PER_REGION, BYTES, SPREAD],
+        "a conditional whose branches read earlier tensors, some of them for the last time",
+        &[param("shared", 10, "tensors produced before the conditional"), PER_REGION, BYTES, SPREAD],
         control::shared,
     ),
     family(
         "loops",
-        "counted loops and loops with a condition in turn, with carried and captured values",
+        "alternating counted and conditional loops, with carried and captured values",
         &[
-            param("loops", 2, "loops in a row"),
-            param("carried", 2, "values carried from trip to trip"),
-            param("captured", 2, "tensors read in every trip"),
-            param("rows", 1, "values stacked by a counted loop, a row per trip"),
-            param("trips", 4, "rows there is room for"),
+            param("loops", 2, "loops in sequence"),
+            param("carried", 2, "values carried between iterations"),
+            param("captured", 2, "tensors read in every iteration"),
+            param("rows", 1, "values stacked by a counted loop, one row per iteration"),
+            param("trips", 4, "capacity of a stacked value in rows"),
             PER_REGION,
             BYTES,
             SPREAD,
@@ -369,11 +370,11 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     ),
     family(
         "control-mix",
-        "conditionals, loops, calls, views and writing in place, mixed at random",
+        "a random mixture of conditionals, loops, calls, views and in-place operators",
         &[
-            param("operators", 9, "operators, about, those in regions included"),
-            param("depth", 3, "regions inside each other at most"),
-            param("control", 25, "percent of operators that own regions"),
+            param("operators", 9, "approximate number of operators, including those in regions"),
+            param("depth", 3, "maximum nesting depth of regions"),
+            param("control", 25, "percentage of operators that own regions"),
             BYTES,
             SPREAD,
         ],

@@ -1,4 +1,4 @@
-//! Computation graphs and order problems made by rule.
+//! Generated computation graphs and order problems.
 //!
 //! [`GRAPH_FAMILIES`] lists every rule; the same parameters and seed give the same graph on any machine.
 //!

@@ -154,7 +154,7 @@ pub(super) fn googlenet(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// Layers one after the other, each with an activation; called `NAME.0` and so on.
+/// Layers in sequence, each with an activation, named `NAME.0` and so on.
 fn row(n: &mut Layers, name: &str, mut x: TensorId, windows: &[Window]) -> TensorId {
     for (at, &window) in windows.iter().enumerate() {
         x = n.active(&format!("{name}.{at}"), x, window, "Relu");
@@ -234,10 +234,10 @@ fn forked(n: &mut Layers, name: &str, x: TensorId) -> TensorId {
     n.concat(&named("concat"), &[a, b0, b1, c0, c1, d])
 }
 
-/// U-Net (Ronneberger, Fischer, Brox 2015): `depth` levels down and up with two 3 x 3 convolutions each,
-/// sides halved by pooling and doubled by transposed convolutions, channels the other way; what comes up is
-/// concatenated with what was there before pooling, which is cropped first where convolutions do not pad, as
-/// in the paper.
+/// U-Net (Ronneberger, Fischer, Brox 2015): `depth` levels down and up with two 3 x 3 convolutions each.
+/// Pooling halves the sides and transposed convolutions double them; channels change inversely. The upsampled
+/// tensor is concatenated with the one before pooling. If convolutions do not pad, that one is cropped first,
+/// as in the paper.
 pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let (depth, channels) = (params.at_least("depth", 1)?, params.at_least("channels", 1)?);
@@ -273,7 +273,7 @@ pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     n.finish(y)
 }
 
-/// Refuses a size whose halves are odd somewhere on the way down, or that unpadded convolutions use up.
+/// Rejects a size with an odd half on the way down, or too small for unpadded convolutions.
 fn sides_fit(size: u64, depth: u64, padded: bool) -> Result<(), GenerateError> {
     let lost = if padded { 0 } else { 4 };
     let (mut side, mut level) = (size, 0);

@@ -22,9 +22,9 @@ fn pair(a: usize, b: usize) -> (usize, usize) {
     (a.min(b), a.max(b))
 }
 
-/// Watts and Strogatz: a ring, everyone joined to the `k / 2` nearest on either side; then, going round `k /
-/// 2` times, the edge to the next one, next but one and so on is replaced with probability `percent` by one
-/// to anybody.
+/// Watts and Strogatz: a ring in which every node is joined to the `k / 2` nearest on either side. Then, in
+/// `k / 2` rounds, the edge to the next node, next but one and so on is replaced with probability `percent`
+/// by an edge to a random node.
 fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let far = |node: usize, step: usize| (node + step) % n;
     let ring = (1..=k / 2).flat_map(|step| (0..n).map(move |node| (node, step)));
@@ -48,11 +48,11 @@ fn erdos_renyi(n: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     pairs.filter(|_| rng.random_range(0..100) < percent).collect()
 }
 
-/// Barabasi and Albert: `m` nodes without edges; every further one is joined to `m` different earlier ones,
-/// who are chosen in proportion to their edges (the first of them to all).
+/// Barabasi and Albert: `m` nodes without edges. Every further node is joined to `m` different earlier ones,
+/// chosen in proportion to their edges (the first further node to all).
 fn barabasi_albert(n: usize, m: usize, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let mut edges = Edges::new();
-    // Every node as often as it has edges.
+    // Every node appears once per edge.
     let mut ends: Vec<usize> = (0..m).collect();
     for node in m..n {
         let mut chosen = BTreeSet::new();

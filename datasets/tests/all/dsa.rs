@@ -162,9 +162,9 @@ fn wrong_allocations_are_told() {
         "buffer 10 'b10' and buffer 11 'b11' conflict, but share addresses"
     );
     assert!(with((10, 7, 16), (11, 7, 28)).contains("buffer 10 'b10' and buffer 13 'b13' conflict"));
-    assert!(with((10, 7, 4), (11, 7, 28)).contains("meets the reserved range [0, 8)"));
+    assert!(with((10, 7, 4), (11, 7, 28)).contains("overlaps the reserved range [0, 8)"));
     assert!(with((10, 7, 60), (11, 7, 28)).contains("[60, 68) lies beyond the capacity 64"));
-    assert!(with((10, 3, 60), (11, 7, 28)).contains("pool 3 'Mat' is none of its own"));
+    assert!(with((10, 3, 60), (11, 7, 28)).contains("pool 3 'Mat' is not one of its allowed pools"));
     assert!(with((10, 7, 10), (11, 7, 28)).contains("offset 10 is not a multiple of 4"));
     assert!(wrong(&rest).contains("buffer 10 'b10' has no place"));
     assert!(wrong(&[(13, 7, 20), (13, 7, 20), (9, 7, 0)]).contains("pinned to offset 16 of pool 7 'Vec'"));
@@ -177,7 +177,7 @@ fn slips_are_refused_with_file_and_item() {
         ("/schema_version", json!("1"), "schema_version: version \"1\" is not 1"),
         ("/instance", json!(5), "p.json: instance: it is 5, but must be a text"),
         ("/problem", json!([]), "p.json: problem: it is an array, but must be an object"),
-        ("/problem/pools/1/id", json!(7), "problem.pools[1].id: id 7 is that of pool 0 already"),
+        ("/problem/pools/1/id", json!(7), "problem.pools[1].id: id 7 is already used by pool 0"),
         (
             "/problem/pools/0/capacity",
             json!(-4),
@@ -193,7 +193,7 @@ fn slips_are_refused_with_file_and_item() {
             json!(65),
             "[0, 65) lies beyond the capacity 64 of pool 7 'Vec'",
         ),
-        ("/problem/buffers/1/id", json!(10), "problem.buffers[1].id: id 10 is that of buffer 0 already"),
+        ("/problem/buffers/1/id", json!(10), "problem.buffers[1].id: id 10 is already used by buffer 0"),
         (
             "/problem/buffers/1/size",
             json!(1.5),
@@ -244,7 +244,7 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/constraints/pinned_allocations/0/offset",
             json!(4),
-            "[4, 8) meets the reserved range [0, 8) of pool 7 'Vec'",
+            "[4, 8) overlaps the reserved range [0, 8) of pool 7 'Vec'",
         ),
         (
             "/problem/constraints/pinned_allocations/0/offset",
@@ -254,7 +254,7 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/constraints/pinned_allocations/0/pool",
             json!(3),
-            "it is pinned to pool 3 'Mat', which is none of its allowed pools",
+            "it is pinned to pool 3 'Mat', which is not one of its allowed pools",
         ),
         (
             "/problem/constraints/pinned_allocations/0/pool",
@@ -356,8 +356,8 @@ fn what_no_offset_problem_knows_is_noted() {
         .unwrap()
         .push(json!({ "first": 10, "second": 12 }));
     let document = read(&value).unwrap();
-    assert!(document.notes()[0].contains("1 costs of reuse are left out"));
-    assert!(document.notes()[1].contains("the objective's reuse_cost is left out"));
+    assert!(document.notes()[0].contains("1 reuse costs are ignored"));
+    assert!(document.notes()[1].contains("the objective's reuse_cost is ignored"));
     assert!(
         document.split().unwrap().notes[0].contains("1 pairs of buffers in different pools mean nothing")
     );

@@ -1,4 +1,4 @@
-//! Loops in a row: `Loop` and `WHILE` in turn.
+//! Alternating `Loop` and `WHILE` in sequence.
 
 use super::maker::{MOST_OPERATORS, Maker, operators};
 use crate::error::GenerateError;
@@ -17,10 +17,10 @@ struct Counts {
     trips: u64,
 }
 
-/// `loops` loops in a row, `Loop` and `WHILE` in turn, which comes first by chance. Each carries `carried`
-/// values, reads `captured` tensors made before all of them, and makes temporaries with `operators` operators
-/// per body. A `Loop` reads captured tensors where they are and stacks `rows` rows of `trips` trips; a
-/// `WHILE` is handed copies and hands them on unchanged.
+/// `loops` loops, `Loop` and `WHILE` alternating, with a random first one. Each carries `carried` values,
+/// reads `captured` tensors produced before all loops, and has `operators` operators with temporaries per
+/// body. A `Loop` reads captured tensors directly and stacks `rows` rows of `trips` iterations. A `WHILE`
+/// receives copies and passes them on unchanged.
 pub(in crate::graphs) fn loops(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     for name in ["loops", "carried", "captured", "rows"] {
@@ -115,8 +115,7 @@ fn counted(
     let ahead = [maker.tensor(TRIP, Role::Input), maker.tensor(CONDITION, Role::Input)];
     let carried = given(maker, state);
     let (last, next) = trip(maker, region, counts, captured, &carried);
-    // Every second loop or so goes on for as many trips as it was told: it returns the condition it was
-    // given.
+    // About every second loop runs for its full number of iterations: it returns the condition it received.
     let go = if maker.percent(50) { ahead[1] } else { maker.step(region, "Any", &[last], CONDITION) };
     let mut outputs = vec![go];
     outputs.extend(&next);
