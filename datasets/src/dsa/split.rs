@@ -144,8 +144,8 @@ impl Document {
             }
         };
         if members.iter().any(|&at| self.buffers[at].pools.len() > 1) {
-            let (who, pool) = (first.label(), self.pools[pool].label());
-            notes.push(format!("{who}: bound to pool {pool}, the only allowed pool that can hold it"));
+            let (subject, pool) = (first.label(), self.pools[pool].label());
+            notes.push(format!("{subject}: bound to pool {pool}, the only allowed pool that can hold it"));
         }
         Ok(Group { members, pool, pin })
     }

@@ -1,6 +1,6 @@
 //! Models in the ONNX format (`.onnx`).
 //!
-//! # What becomes of a file
+//! # Mapping
 //!
 //! | in the file | in the graph |
 //! |---|---|
@@ -13,27 +13,28 @@
 //! | two constants of one name | the last one, initialisers ahead of `Constant` nodes, as in ONNX Runtime |
 //! | body of `If`, `Loop`, `Scan` | a region of the name of its attribute, owned by the operator; it may read what encloses it |
 //!
-//! Operators that compute shapes stay operators and what they make stays activations, as in the file: the
-//! graph has its operators and no others, although runtimes compute such constants before they start. Their
-//! results are followed all the same, because `Reshape`, `Slice`, `Expand`, `If` and others need them. In the
-//! same way weights that operators make (by `ConstantOfShape`, or by slicing an initialiser) are activations.
+//! Operators that compute shapes remain operators, and their outputs remain activations, as in the file,
+//! although runtimes compute such constants before they start. Their values are tracked all the same, because
+//! `Reshape`, `Slice`, `Expand`, `If` and others need them. Likewise, weights that operators produce (by
+//! `ConstantOfShape`, or by slicing an initialiser) are activations.
 //!
 //! # Sizes
 //!
 //! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are
-//! inferred from inputs on in topological order; what the file says of a tensor is used only where inference
-//! does not know. Of an `If` whose condition is known, the branch that runs gives the shape; what cannot be
-//! sized in the other one takes 0 bytes. Of any other `If`, the branch with more bytes does, unless one holds
-//! an operator that cannot run on such shapes: then it counts as never run. Where an extent depends on data
-//! but has an upper bound, the bound is taken; elements of string tensors count what a `std::string` takes; a
-//! sequence has the bytes of the tensors it holds. A `Loop` stacks as many rows as it may make trips.
-//! Everything of that kind that is not certain is said in [`Import::assumed`].
+//! inferred from inputs in topological order. A declared shape counts only if inference gives none.
 //!
-//! # What a file leaves open
+//! If the condition of an `If` is known, the branch that runs gives the shape, and unsized tensors of the
+//! other branch take 0 bytes. Otherwise the branch with more bytes counts. A branch with an operator that
+//! cannot run on such shapes counts as never taken. A data-dependent extent with an upper bound takes the
+//! bound. Elements of string tensors have the size of a `std::string`; a sequence has the bytes of its
+//! tensors. A `Loop` stacks as many rows as its maximum number of iterations. [`Import::assumed`] lists all
+//! uncertain cases.
 //!
-//! Every free dimension of an input needs a value; one message names all that have none, with options that
-//! import the model where a short search finds some ([`ImportProblem::Open`]). Values of inputs that decide
-//! shapes and shapes of tensors inside can be given ([`ImportOptions::values`],
+//! # Free dimensions
+//!
+//! Every free dimension of an input needs a value. One message names all unbound dimensions, with options
+//! that import the model if a short search finds some ([`ImportProblem::Open`]). Values of inputs that
+//! determine shapes, and shapes of intermediate tensors, can be given ([`ImportOptions::values`],
 //! [`ImportOptions::tensor_shapes`]). Copies of the bodies of functions are bounded in depth and in bytes.
 //!
 //! # Shared memory
@@ -44,9 +45,9 @@
 //! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other functions of one element; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | over the first input |
 //! | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `Min`, `Max`, `Sum`, `Mean`, `Where`, `PRelu`, comparisons, logic | over any input |
 //!
-//! *Over* is said only where input and output have the same shape and the same bytes; a view needs the same
-//! bytes. `Softmax`, `LRN` and other normalisations read elements after they would have been overwritten, so
-//! they are in neither row.
+//! *Over* requires that input and output have the same shape and bytes; a view requires the same bytes.
+//! `Softmax`, `LRN` and other normalisations read elements after they would have been overwritten, so they
+//! are in neither row.
 
 mod advice;
 mod bodies;
@@ -95,7 +96,7 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
         proto::Model::decode(bytes).map_err(|why| ImportProblem::Damaged(format!("no ONNX model: {why}")))?;
     let proto::Model { opset_import, graph, functions } = model;
     let mut graph =
-        graph.ok_or_else(|| ImportProblem::Damaged("no ONNX model: it holds no graph".to_owned()))?;
+        graph.ok_or_else(|| ImportProblem::Damaged("not an ONNX model: it has no graph".to_owned()))?;
     let opset = opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
     let opset = opset.unwrap_or(1);
     functions::inline(&mut graph, &functions, opset).map_err(ImportProblem::Damaged)?;
@@ -114,7 +115,7 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
         origin.file_stem().map_or_else(|| graph.name.clone(), |stem| stem.to_string_lossy().into_owned());
     let graph = emit::graph(&name, &program, float)?;
     if !complete {
-        return Err(ImportProblem::Damaged("its operators wait for each other".to_owned()));
+        return Err(ImportProblem::Damaged("its operators form a cycle".to_owned()));
     }
     Ok(Import { graph, assumed, sizes })
 }
@@ -149,7 +150,7 @@ impl<'m> Source<'m> {
         })
     }
 
-    /// How far inference gets with these options.
+    /// Returns how far inference gets with these options.
     fn attempt(&self, options: &ImportOptions) -> Trial {
         let Ok(dims) = Dims::new(options, self.graph) else { return Trial::Fails };
         let Ok(mut run) = self.run(options, &dims) else { return Trial::Fails };
@@ -161,7 +162,7 @@ impl<'m> Source<'m> {
         }
     }
 
-    /// The error with what leads to it and what helps.
+    /// Extends the error with causes and remedies.
     fn explain(
         &self,
         mut problem: ImportProblem,

@@ -261,7 +261,7 @@ pub fn dft(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Windows such as `HannWindow`: as long as the input says.
+/// Windows such as `HannWindow`; the input gives their length.
 pub fn window(call: &Call) -> Facts {
     let element = call.attr_element("output_datatype")?.unwrap_or(Element::FLOAT32);
     Ok(vec![Fact::new(Some(element), [extent(call.int(0)?.into(), "the length")?])])

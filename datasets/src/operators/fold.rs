@@ -1,4 +1,4 @@
-//! Small constants followed through operators that pick, place, add up and compare elements.
+//! Folds small constants through operators that select, place, sum and compare elements.
 
 use super::call::{Call, Facts, axis, ranked};
 use super::value::{Fact, Value, gather_positions, strides};
@@ -18,8 +18,8 @@ fn whole<'a>(call: &Call<'a>, at: usize) -> Option<&'a [i64]> {
     }
 }
 
-/// For every element of `shape`: the position in a tensor of shape `within` that has, along `at`, the index
-/// that `indices` says, and the same index along every other dimension.
+/// For each element of `shape`, returns a position in a tensor of shape `within`. Its index along dimension
+/// `at` comes from `indices`; all other indices are the same.
 fn along(shape: &[u64], within: &[u64], at: usize, indices: &[i64]) -> Option<Vec<usize>> {
     let of = strides(within);
     let inside = |(d, (x, y)): (usize, (&u64, &u64))| d == at || x <= y;

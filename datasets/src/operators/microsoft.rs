@@ -150,7 +150,8 @@ fn fused_product(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), algebra::product_shape(call, &a, &b)?)])
 }
 
-/// `MatMulNBits` and its like: the second matrix is packed, and has as many columns as an attribute says.
+/// `MatMulNBits` and similar operators: the second matrix is packed, and an attribute gives its number of
+/// columns.
 fn packed_product(call: &Call) -> Facts {
     let rows = ranked(call.shape(0)?, 1)?;
     let columns = extent(call.attr("N").ok_or("N is missing")?.into(), "the number of columns")?;
@@ -245,7 +246,7 @@ fn reorder_input(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [&[shape[0], channels], plane].concat()).bounded()])
 }
 
-/// As many channels as an attribute says.
+/// An attribute gives the number of channels.
 fn reorder_output(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 3)?;
     let channels = extent(call.attr("channels").unwrap_or(0).into(), "the number of channels")?;

@@ -1,4 +1,4 @@
-//! One rule per operator: from what is known of the inputs to what is known of the outputs.
+//! One rule per operator, from facts about the inputs to facts about the outputs.
 //!
 //! Shapes are complete or unknown: free dimensions have their values before inference starts. Small integers
 //! and floating-point numbers are followed as values through the operators that compute shapes
@@ -8,10 +8,9 @@
 //!
 //! # Bounds
 //!
-//! Where an extent depends on data but has an upper bound, the bound is taken and the fact says so
-//! ([`Fact::bound`]). What is computed from such a tensor is bounded as well, and no values are followed
-//! through it: extents that are bounds are no constants. Rules are monotone in the extents of their inputs,
-//! or give no fact.
+//! A data-dependent extent with an upper bound takes the bound, and the fact is marked ([`Fact::bound`]).
+//! Everything computed from such a tensor is bounded as well, and no values are tracked through it: bounds
+//! are not constants. Rules are monotone in the extents of their inputs, or give no fact.
 //!
 //! # Strings
 //!
@@ -64,10 +63,10 @@ pub fn is_known(domain: &str, kind: &str) -> bool {
     find(domain, kind).is_some()
 }
 
-/// What is known of the outputs of a plain operator.
+/// Returns the facts about the outputs of a plain operator.
 ///
 /// # Errors
-/// Why the outputs cannot be sized, for people.
+/// The reason why the outputs cannot be sized.
 pub fn infer(call: &Call) -> Facts {
     let (kind, domain) = (call.kind, call.domain);
     let Some(rule) = find(domain, kind) else {
@@ -78,22 +77,22 @@ pub fn infer(call: &Call) -> Facts {
         });
     };
     if rule.sizing == Sizing::Opaque {
-        return unknown("nothing that the file contains says how large its outputs are");
+        return unknown("the file does not determine the sizes of its outputs");
     }
     if !call.bounded() {
         return (rule.infer)(call);
     }
-    // Extents that are bounds need not fit what they would have to fit.
+    // Bounds need not satisfy the constraints on the exact extents.
     let facts = (rule.infer)(call).map_err(|reason| Reason {
         text: format!("{} (an input has extents that depend on data)", reason.text),
         misfit: false,
     })?;
-    // The rank is known all the same.
+    // The rank is known nevertheless.
     let exact = domain.is_empty() && matches!(kind, "Shape" | "Size");
     Ok(facts.into_iter().map(|fact| Fact { bound: !exact, ..fact.variable() }).collect())
 }
 
-/// What others may make otherwise of an operator.
+/// Returns a warning about behaviour on which implementations differ.
 pub fn doubt(call: &Call) -> Option<String> {
     match (call.domain, call.kind) {
         ("", "MaxPool" | "AveragePool" | "LpPool") => window::pool_doubt(call),

@@ -138,7 +138,7 @@ pub fn transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// One after the other along an axis. What has no elements need not fit, as runtimes have it.
+/// Concatenates along an axis. Empty inputs need not match, as in runtimes.
 pub fn concat(call: &Call) -> Facts {
     let shapes: Vec<&[u64]> =
         (0..call.inputs.len()).map(|input| call.shape(input)).collect::<Result<_, _>>()?;

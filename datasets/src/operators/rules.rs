@@ -9,7 +9,7 @@ pub enum Sizing {
     Inferred,
     /// Some extents depend on data: where the data are not constant, an upper bound is taken.
     Bounded,
-    /// Nothing that a file contains says how large its outputs are.
+    /// The file does not determine the sizes of the outputs.
     Opaque,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Sharing {
     Apart,
     /// A view of the first input.
     View,
-    /// Over one of the first inputs: so many.
+    /// Over one of this number of leading inputs.
     Over(usize),
 }
 

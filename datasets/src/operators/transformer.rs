@@ -97,8 +97,8 @@ pub fn heads(call: &Call, past: usize, shared: bool) -> Facts {
     Ok(vec![Fact::new(call.element(0), [batch, length, value_width]), key, value, scores])
 }
 
-/// `GroupQueryAttention`, `SparseAttention`: fewer heads of keys than of queries, which may be one tensor
-/// with them. As many keys are kept as an input says, and no fewer than before.
+/// `GroupQueryAttention`, `SparseAttention`: fewer heads of keys than of queries, possibly in one tensor with
+/// them. An input gives the number of keys to keep, which does not decrease.
 pub fn grouped(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 3)?;
     let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);

@@ -1,4 +1,4 @@
-//! Convolutions and pools: what slides over the plane.
+//! Convolutions and pools: windows that slide over the plane.
 //!
 //! Extents follow the formulas of the ONNX operator specification (`Conv`, `ConvTranspose`, `MaxPool`,
 //! `AveragePool`).
@@ -159,7 +159,7 @@ pub fn conv_transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Pools; `MaxPool` can also tell where the largest were.
+/// Pools; `MaxPool` can also return the positions of the maxima.
 pub fn pool(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let window = Window::new(call, kernel(call, None)?)?;

@@ -173,8 +173,8 @@ fn wrong_allocations_are_told() {
 #[test]
 fn slips_are_refused_with_file_and_item() {
     let cases: &[(&str, Value, &str)] = &[
-        ("/schema_version", json!(2), "p.json: schema_version: version 2 is not 1"),
-        ("/schema_version", json!("1"), "schema_version: version \"1\" is not 1"),
+        ("/schema_version", json!(2), "p.json: schema_version: version 2 is not supported"),
+        ("/schema_version", json!("1"), "schema_version: version \"1\" is not supported"),
         ("/instance", json!(5), "p.json: instance: it is 5, but must be a text"),
         ("/problem", json!([]), "p.json: problem: it is an array, but must be an object"),
         ("/problem/pools/1/id", json!(7), "problem.pools[1].id: id 7 is already used by pool 0"),
@@ -359,7 +359,7 @@ fn what_no_offset_problem_knows_is_noted() {
     assert!(document.notes()[0].contains("1 reuse costs are ignored"));
     assert!(document.notes()[1].contains("the objective's reuse_cost is ignored"));
     assert!(
-        document.split().unwrap().notes[0].contains("1 pairs of buffers in different pools mean nothing")
+        document.split().unwrap().notes[0].contains("1 pairs of buffers in different pools have no effect")
     );
 }
 

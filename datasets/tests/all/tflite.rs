@@ -130,7 +130,7 @@ fn a_chain_has_sizes_roles_costs_and_sharing() {
         assumed,
         [
             "input 'x': dimension 0 is free; 1 taken, as in its shape",
-            "left out: 1 tensors that nothing makes or reads",
+            "skipped: 1 tensors that nothing produces or consumes",
         ]
     );
 }
@@ -144,7 +144,7 @@ fn a_batch_is_inferred_through_all_tensors() {
     assert_eq!(graph.bytes(Role::Output), Bytes::new(4 * 32));
     assert_eq!(graph.bytes(Role::Weight), Bytes::new(70));
     assert_eq!(graph.operators()[0].cost, Some(4 * 32 * 27));
-    assert_eq!(assumed, ["left out: 1 tensors that nothing makes or reads"]);
+    assert_eq!(assumed, ["skipped: 1 tensors that nothing produces or consumes"]);
     assert_eq!((sizes.inferred, sizes.declared.len(), sizes.assumed.len()), (7, 0, 0));
     // Whatever the file marks as free.
     let mut fixed = chain();
@@ -158,7 +158,7 @@ fn a_batch_is_inferred_through_all_tensors() {
     assert_eq!(
         read(&file, &options).unwrap_err().to_string(),
         "tiny.tflite: operator 1 (RESHAPE): tensor 'z': shape 4x4x4x2 cannot be read as 1x32, and the shape in \
-         the file may not hold: an option changes what it depends on; --tensor-shape z=AxB says its shape; \
+         the file may not hold: an option changes what it depends on; --tensor-shape z=AxB gives its shape; \
          --assume-bytes gives such tensors a size"
     );
 }
@@ -220,7 +220,7 @@ fn subgraphs_become_regions_and_share_constants() {
         [
             "shapes are taken from the file for 1 tensors: 'go', operator 0 (BUILTIN_9999) of subgraph 3: operator \
              BUILTIN_9999 is not known",
-            "left out: 1 subgraphs that the body does not run",
+            "skipped: 1 subgraphs that the body does not run",
         ]
     );
     let sums: Vec<&str> =
@@ -258,7 +258,7 @@ fn a_case_owns_all_its_branches() {
     missing.subgraphs[0].operators[0].lists = vec![(0, vec![1, 9])];
     assert_eq!(
         error(&missing),
-        "tiny.tflite: damaged: operator 0 (STABLEHLO_CASE) runs subgraph 9, of which there are only 4"
+        "tiny.tflite: damaged: operator 0 (STABLEHLO_CASE) runs subgraph 9, but there are only 4"
     );
 }
 
@@ -280,7 +280,7 @@ fn a_variable_that_nothing_touches_is_kept() {
     let tensors = [vec![tensor("x", FLOAT32, &[2]), tensor("y", FLOAT32, &[2])], idle.to_vec()].concat();
     let Import { graph, assumed, .. } = plain(&one(tensors, &[0], &[1], vec![operator(ADD, &[0, 0], &[1])]));
     assert_eq!(graph.bytes(Role::State), Bytes::new(12));
-    assert_eq!(assumed, ["left out: 1 tensors that nothing makes or reads"]);
+    assert_eq!(assumed, ["skipped: 1 tensors that nothing produces or consumes"]);
 }
 
 /// Fields of options, with their values.
@@ -344,7 +344,7 @@ fn loops_of_subgraphs_are_refused() {
         operator(CALL_ONCE, &[], &[]).options(false, CALL_ONCE_OPTIONS, &[(0, -7)]);
     assert_eq!(
         error(&missing),
-        "tiny.tflite: damaged: operator 0 (CALL_ONCE) runs subgraph -7, of which there are only 6"
+        "tiny.tflite: damaged: operator 0 (CALL_ONCE) runs subgraph -7, but there are only 6"
     );
 }
 
@@ -390,7 +390,7 @@ fn an_input_of_unknown_rank_is_a_scalar() {
     assert!(plain(&file).assumed.is_empty());
     file.subgraphs[0].tensors[1].ranked = true;
     let import = plain(&file);
-    assert_eq!(import.assumed, ["input 'x': the file does not say its rank; read as a scalar"]);
+    assert_eq!(import.assumed, ["input 'x': the file does not declare its rank; read as a scalar"]);
     assert_eq!(import.graph.bytes(Role::Output), Bytes::new(4));
 }
 
@@ -464,15 +464,15 @@ fn contradictions_are_named() {
     };
     assert_eq!(
         with(&|m| m.subgraphs[0].operators[0].inputs[1] = 77),
-        "tiny.tflite: damaged: operator 0 (CONV_2D) names tensor 77, of which there are only 8"
+        "tiny.tflite: damaged: operator 0 (CONV_2D) names tensor 77, but there are only 8"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].outputs[0] = -3),
-        "tiny.tflite: damaged: output 0 of subgraph 0 names tensor -3, of which there are only 8"
+        "tiny.tflite: damaged: output 0 of subgraph 0 names tensor -3, but there are only 8"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].tensors[1].buffer = 12),
-        "tiny.tflite: damaged: tensor 1 of subgraph 0: buffer 12 is named, of which there are only 4"
+        "tiny.tflite: damaged: tensor 1 of subgraph 0: buffer 12 is named, but there are only 4"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].tensors[1].shape = vec![2, 3, 3]),

@@ -353,7 +353,7 @@ fn declared_shapes_count_only_where_nothing_has_changed() {
     assert_eq!(
         read(&magic(), &batch(4)).unwrap_err(),
         "tiny.tflite: operator 0 (Magic): tensor 'y': operator Magic is not known, and the shape in the file may \
-         not hold: an option changes what it depends on; --tensor-shape y=AxB says its shape; --assume-bytes gives \
+         not hold: an option changes what it depends on; --tensor-shape y=AxB gives its shape; --assume-bytes gives \
          such tensors a size"
     );
     let with = |pairs: &[(&str, &[u64])]| ImportOptions { tensor_shapes: named(pairs), ..batch(4) };
@@ -403,7 +403,7 @@ fn a_missing_shape_is_inferred_or_refused() {
     assert_eq!(
         read(&file, &ImportOptions::default()).unwrap_err(),
         "tiny.tflite: operator 1 (Magic): tensor 'out': operator Magic is not known, and the file declares no \
-         shape for it; --tensor-shape out=AxB says its shape; --assume-bytes gives such tensors a size"
+         shape for it; --tensor-shape out=AxB gives its shape; --assume-bytes gives such tensors a size"
     );
     let given = ImportOptions { tensor_shapes: named(&[("out", &[5])]), ..ImportOptions::default() };
     let import = read(&file, &given).unwrap();
