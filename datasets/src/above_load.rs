@@ -175,21 +175,21 @@ pub(crate) fn above_load_rows(
 struct Lives {
     params: AboveLoadParams,
     made: Vec<(u64, Interval)>,
-    alive: Vec<usize>,
+    live: Vec<usize>,
     step: u64,
 }
 
 impl Lives {
     fn first(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Self {
         let made = Vec::with_capacity(params.buffers as usize);
-        let mut lives = Self { params, made, alive: Vec::new(), step: 0 };
+        let mut lives = Self { params, made, live: Vec::new(), step: 0 };
         lives.bear(params.bytes / params.unit, params.alive, rng);
         lives
     }
 
     fn bear(&mut self, freed: u64, heirs: u64, rng: &mut Xoshiro256PlusPlus) {
         for size in divided(freed, heirs, rng) {
-            self.alive.push(self.made.len());
+            self.live.push(self.made.len());
             self.made.push((size, Interval::new(self.step, u64::MAX)));
         }
         self.step += 1;
@@ -201,23 +201,23 @@ impl Lives {
 
     /// Lets some buffers die and adds their heirs.
     fn turn(&mut self, rng: &mut Xoshiro256PlusPlus) {
-        let alive = &mut self.alive;
-        alive.shuffle(rng);
+        let live = &mut self.live;
+        live.shuffle(rng);
         // A single buffer would only be divided, and exchanging all of them would start from scratch.
         let least = self.params.turnover - 1;
-        let dying = rng.random_range(least..=least + 1).min((alive.len() as u64).saturating_sub(1)).max(1);
+        let dying = rng.random_range(least..=least + 1).min((live.len() as u64).saturating_sub(1)).max(1);
         let mut freed = 0;
-        for position in alive.drain(alive.len() - dying as usize..) {
+        for position in live.drain(live.len() - dying as usize..) {
             freed += self.made[position].0;
             self.made[position].1.upper = self.step.into();
         }
-        let staying = alive.len() as u64;
+        let staying = live.len() as u64;
         let heirs = heir_count(dying, staying, self.params, rng).min(self.left()).min(freed);
         self.bear(freed, heirs, rng);
     }
 
     fn end(mut self) -> Vec<(u64, Interval)> {
-        for position in self.alive {
+        for position in self.live {
             self.made[position].1.upper = self.step.into();
         }
         self.made
@@ -248,10 +248,10 @@ fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     if made.len() > 4096 {
         return Vec::new();
     }
-    let alive = |step: u64| made.iter().filter(|(_, life)| life.contains(step.into())).count();
+    let live = |step: u64| made.iter().filter(|(_, life)| life.contains(step.into())).count();
     let mut steps: Vec<u64> = made.iter().map(|(_, life)| life.lower.get()).collect();
     steps.dedup();
-    steps.sort_by_key(|&step| (alive(step), step));
+    steps.sort_by_key(|&step| (live(step), step));
     steps.truncate(STRETCHES);
     steps
 }
@@ -271,8 +271,8 @@ fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     let first = made.partition_point(|&(_, life)| life.lower == made[0].1.lower);
     // At the start, all orders are possible. Mirror images are equivalent.
     let mut orders = 1;
-    for alive in 3..=first {
-        orders *= alive;
+    for live in 3..=first {
+        orders *= live;
         if orders > ORDERS {
             return None;
         }

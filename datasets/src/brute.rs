@@ -63,9 +63,9 @@ impl Search<'_> {
         let hull = |id| self.instance.buffer(id).lifespan().hull();
         !self.instance.is_interval()
             || ids().map(|id| hull(id).lower).all(|step| {
-                let alive = |id: &BufferId| hull(*id).contains(step);
-                let top = self.placed.iter().filter(|p| alive(&p.0)).map(|p| p.2).max().unwrap_or(0);
-                let unplaced = ids().filter(|id| alive(id) && !self.placed.iter().any(|p| p.0 == *id));
+                let live = |id: &BufferId| hull(*id).contains(step);
+                let top = self.placed.iter().filter(|p| live(&p.0)).map(|p| p.2).max().unwrap_or(0);
+                let unplaced = ids().filter(|id| live(id) && !self.placed.iter().any(|p| p.0 == *id));
                 top + unplaced.map(|id| self.instance.buffer(id).size().get()).sum::<u64>() < self.best
             })
     }

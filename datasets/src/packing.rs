@@ -238,8 +238,8 @@ impl Cutter<'_> {
         let (x1, x2) = self.two_places(least_w, r.w);
         let (y1, y2) = self.two_places(least_h, r.h);
         let parts = whirl(r, [x1, x2], [y1, y2], self.rng.random_bool(0.5));
-        let room: u128 = parts.iter().map(|&part| self.params.pieces_that_fit(part)).sum();
-        (room >= u128::from(count)).then(|| parts.to_vec())
+        let capacity: u128 = parts.iter().map(|&part| self.params.pieces_that_fit(part)).sum();
+        (capacity >= u128::from(count)).then(|| parts.to_vec())
     }
 
     /// Draws two positions with at least `least` before, between and after them.

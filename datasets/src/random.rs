@@ -196,18 +196,18 @@ fn independent_life(law: LifeLaw, rng: &mut Xoshiro256PlusPlus) -> Interval {
 
 fn stack_lives(buffers: u64, disorder: f64, rng: &mut Xoshiro256PlusPlus) -> Vec<Interval> {
     let mut lives: Vec<Interval> = Vec::with_capacity(buffers as usize);
-    let mut alive: Vec<usize> = Vec::new();
+    let mut live: Vec<usize> = Vec::new();
     for step in 0..2 * buffers {
         let started = lives.len() as u64;
-        if alive.is_empty() || (started < buffers && rng.random_bool(0.5)) {
-            alive.push(lives.len());
+        if live.is_empty() || (started < buffers && rng.random_bool(0.5)) {
+            live.push(lives.len());
             lives.push(Interval::new(step, step + 1));
             continue;
         }
-        let newest = alive.len() - 1;
+        let newest = live.len() - 1;
         let ends =
             if rng.random_bool(disorder) { rng.random_range(0..=newest as u64) as usize } else { newest };
-        lives[alive.remove(ends)].upper = step.into();
+        lives[live.remove(ends)].upper = step.into();
     }
     lives
 }

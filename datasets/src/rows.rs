@@ -96,10 +96,10 @@ impl Generated {
         output.flush()?;
         // At the same step, ends precede begins: lifespans are half-open.
         turns.sort_unstable();
-        let (mut alive, mut load) = (0, 0);
+        let (mut live, mut load) = (0, 0);
         for (_, change) in turns {
-            alive += change;
-            load = load.max(alive);
+            live += change;
+            load = load.max(live);
         }
         let load = Bytes::new(load as u64);
         let least = self.at_least.map_or(load, |bound| bound.max(load));

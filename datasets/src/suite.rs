@@ -71,7 +71,7 @@ pub fn graph_suite() -> Vec<Graph> {
     networks.into_iter().chain(branched.map(|case| (case.build)())).collect()
 }
 
-/// Networks that leave room for ordering: published ones, random wirings, layers, language models.
+/// Networks with ordering decisions: published ones, random wirings, layers, language models.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -175,11 +175,11 @@ pub fn above_load_suite() -> Vec<Instance> {
 /// arbitrary.
 pub fn above_load_wide_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
-    for alive in [9, 10, 11, 12] {
+    for live in [9, 10, 11, 12] {
         for (sizes, unit) in [("coarse", 1 << 14), ("fine", 1)] {
             for buffers in [60, 90, 120] {
-                let params = [("buffers", buffers), ("alive", alive), ("bytes", HEIGHT), ("unit", unit)];
-                suite.extend(two_above_load(&format!("above-load-wide-{alive}-{sizes}-{buffers}"), &params));
+                let params = [("buffers", buffers), ("alive", live), ("bytes", HEIGHT), ("unit", unit)];
+                suite.extend(two_above_load(&format!("above-load-wide-{live}-{sizes}-{buffers}"), &params));
             }
         }
     }

@@ -97,7 +97,7 @@ fn parameters_are_checked() {
 }
 
 #[test]
-fn names_tell_parameters() {
+fn names_contain_parameters() {
     assert_eq!(make("stack", 7, &[("buffers", 30), ("disorder", 0)]).name(), "stack-disorder-0-30-7");
     let made = Family::named("minimalloc-like").unwrap().generate(2, &params(&[("law", 1)])).unwrap();
     assert_eq!(made.file_name(), "minimalloc-like-law-1-250-2.1048576.csv");
@@ -152,7 +152,7 @@ fn minimalloc_like_instances_fill_their_capacity() {
 }
 
 #[test]
-fn above_load_says_what_is_proved() {
+fn above_load_reports_its_proof() {
     let proved: Vec<_> = (0..10)
         .map(|seed| Family::named("above-load").unwrap().generate(seed, &params(&[])).unwrap())
         .filter(|made| made.at_least > Some(Bytes::new(1 << 18)))
@@ -187,7 +187,7 @@ fn large_exchanges_above_the_load_are_given_up() {
     }
 }
 
-/// The most memory this process ever held, bytes; none where the system does not say.
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 fn high_water_mark() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -94,7 +94,7 @@ impl Program<'_> {
 
     /// Returns the tensors that are live at each point: those that it reads and writes, and those that are
     /// read later before they are written again.
-    fn alive(&self) -> Vec<BTreeSet<TensorId>> {
+    fn live(&self) -> Vec<BTreeSet<TensorId>> {
         let mut needed: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.points.len()];
         let after = |needed: &[BTreeSet<TensorId>], at: usize| -> BTreeSet<TensorId> {
             self.points[at].next.iter().flat_map(|&next| needed[next].iter().copied()).collect()
@@ -115,14 +115,14 @@ impl Program<'_> {
         }
         (0..self.points.len())
             .map(|at| {
-                let mut alive = after(&needed, at);
-                alive.extend(&self.points[at].reads);
-                alive.extend(&self.points[at].writes);
-                alive.retain(|&id| {
+                let mut live = after(&needed, at);
+                live.extend(&self.points[at].reads);
+                live.extend(&self.points[at].writes);
+                live.retain(|&id| {
                     let tensor = self.graph.tensor(id);
                     tensor.role != Role::Weight && tensor.bytes > Bytes::ZERO
                 });
-                alive
+                live
             })
             .collect()
     }
@@ -132,7 +132,7 @@ impl Program<'_> {
 fn exclusive(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
-    program.alive()
+    program.live()
 }
 
 /// Liveness with all regions executed sequentially. Every tensor is live from the first to the last point
@@ -153,11 +153,11 @@ fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
 
 /// Builds the instance in which two tensors conflict if both are live at a point, and returns its peak live
 /// bytes.
-fn instance(graph: &Graph, alive: &[BTreeSet<TensorId>]) -> (Instance, u64) {
-    let tensors: BTreeSet<TensorId> = alive.iter().flatten().copied().collect();
+fn instance(graph: &Graph, live: &[BTreeSet<TensorId>]) -> (Instance, u64) {
+    let tensors: BTreeSet<TensorId> = live.iter().flatten().copied().collect();
     let number: BTreeMap<TensorId, usize> = tensors.iter().enumerate().map(|(at, &id)| (id, at)).collect();
     let mut edges = HashSet::new();
-    for point in alive {
+    for point in live {
         let list: Vec<usize> = point.iter().map(|id| number[id]).collect();
         for (at, &a) in list.iter().enumerate() {
             edges.extend(list[at + 1..].iter().map(|&b| (a, b)));
@@ -166,7 +166,7 @@ fn instance(graph: &Graph, alive: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     let mut edges: Vec<(usize, usize)> = edges.into_iter().collect();
     edges.sort_unstable();
     let buffers = tensors.iter().map(|&id| (graph.tensor(id).name.clone(), graph.tensor(id).bytes));
-    let most = alive.iter().map(|point| point.iter().map(|&id| graph.tensor(id).bytes.get()).sum()).max();
+    let most = live.iter().map(|point| point.iter().map(|&id| graph.tensor(id).bytes.get()).sum()).max();
     (Instance::from_conflicts(graph.name(), buffers, edges).unwrap(), most.unwrap())
 }
 

@@ -119,7 +119,7 @@ pub fn min_peak_brute(problem: &OrderProblem) -> Bytes {
     if n == 0 {
         return Bytes::new(given);
     }
-    let alive = |done: u32, id: OperatorId| -> u64 {
+    let live = |done: u32, id: OperatorId| -> u64 {
         let here = |(s, &users): (&Storage, &u32)| {
             let begun = s.from_start || users & (done | bit(id)) != 0;
             let needed = s.to_end || users & !done != 0;
@@ -136,7 +136,7 @@ pub fn min_peak_brute(problem: &OrderProblem) -> Bytes {
             continue;
         }
         for id in problem.ids().filter(|&id| done & bit(id) == 0 && before[id.index()] & !done == 0) {
-            let peak = so_far.max(alive(done, id));
+            let peak = so_far.max(live(done, id));
             let next = &mut best[(done | bit(id)) as usize];
             *next = (*next).min(peak);
         }

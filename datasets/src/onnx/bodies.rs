@@ -200,7 +200,7 @@ impl<'m> Run<'m, '_> {
                 }
                 (None, _) => Err(Reason::unknown("the shape of its rows is not known")),
                 (_, None) => Err(Reason::unknown(format!(
-                    "it depends on the number of trips, input '{}', which is no constant",
+                    "it depends on the number of trips, input '{}', which is not a constant",
                     step.node.input.first().map_or("", String::as_str)
                 ))),
             });

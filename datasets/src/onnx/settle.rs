@@ -46,7 +46,7 @@ impl Run<'_, '_> {
         fact.element = fact.element.or(self.program.slots[tensor].declared.element);
         let strings = fact.element == Some(Element::STRING) && fact.bytes.is_none();
         let sized = match self.options.assume_bytes {
-            Some(_) if strings => Err(Reason::unknown("texts have no fixed size")),
+            Some(_) if strings => Err(Reason::unknown("strings have no fixed size")),
             _ => fact.size(self.float),
         };
         if strings && sized.is_ok() && !origin.dead {

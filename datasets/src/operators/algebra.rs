@@ -33,7 +33,7 @@ pub fn gemm(call: &Call, right: usize, element: Option<Element>) -> Facts {
     let turned = |shape: &[u64], name: &str| match *shape {
         [x, y] if call.attr(name).unwrap_or(0) != 0 => Ok((y, x)),
         [x, y] => Ok((x, y)),
-        _ => misfit(format!("{} is no matrix", show(shape))),
+        _ => misfit(format!("{} is not a matrix", show(shape))),
     };
     let ((rows, k), (l, columns)) = (turned(a, "transA")?, turned(b, "transB")?);
     if k != l && !call.bounded() {
@@ -82,7 +82,9 @@ pub fn einsum(call: &Call) -> Facts {
             '.' if right[..i].contains('.') => {}
             '.' => shape.extend(&dots),
             letter => {
-                shape.push(letters.get(&letter).ok_or_else(|| format!("{letter} is no letter of {left}"))?.0);
+                shape.push(
+                    letters.get(&letter).ok_or_else(|| format!("{letter} is not a letter of {left}"))?.0,
+                );
             }
         }
     }
@@ -160,7 +162,7 @@ pub fn recurrence(call: &Call) -> Result<(u64, u64, u64, u64), Reason> {
     let (input, recurrent) = (call.shape(0)?, call.shape(2)?);
     let ([x, y, _], &[directions, _, last]) = (input, recurrent) else {
         return misfit(format!(
-            "input {} and weights {} have not three dimensions",
+            "input {} and weights {} do not have three dimensions",
             show(input),
             show(recurrent)
         ));

@@ -81,7 +81,7 @@ impl<'a> Call<'a> {
             // An empty input is fully known.
             None if self.input(at).and_then(|fact| fact.shape.as_deref()) == Some(&[0]) => Ok(&[]),
             None => unknown(format!(
-                "it depends on the values of input {}, which is no small constant",
+                "it depends on the values of input {}, which is not a small constant",
                 self.name(at)
             )),
         }
@@ -156,11 +156,11 @@ impl<'a> Call<'a> {
         // Before version 6, types were given by name.
         if let Some(text) = self.attr_text(name) {
             let element = Element::in_capitals(text);
-            return element.map(Some).ok_or_else(|| format!("{name}={text} is no element type").into());
+            return element.map(Some).ok_or_else(|| format!("{name}={text} is not an element type").into());
         }
         let Some(code) = self.attr(name).filter(|&code| code != 0) else { return Ok(None) };
         let element = i32::try_from(code).ok().and_then(Element::of);
-        element.map(Some).ok_or_else(|| format!("{name}={code} is no element type").into())
+        element.map(Some).ok_or_else(|| format!("{name}={code} is not an element type").into())
     }
 
     /// Integers that older versions have as an attribute, newer ones as an input; none where neither is

@@ -54,11 +54,11 @@ fn placed(into: &Value, at: &[usize], from: &Value) -> Option<Value> {
 pub fn scatter_elements(call: &Call) -> Facts {
     let data = ranked(call.shape(0)?, 1)?;
     let at = axis(call.attr("axis").unwrap_or(0), data.len())?;
-    let scattered = || {
+    let updated = || {
         let to = along(call.shape(1).ok()?, data, at, whole(call, 1)?)?;
         placed(call.value(0)?, &to, call.value(2)?)
     };
-    let value = if replaces(call) { scattered() } else { None };
+    let value = if replaces(call) { updated() } else { None };
     Ok(vec![Fact::new(call.element(0), data).with(value)])
 }
 
@@ -88,11 +88,11 @@ pub fn spread((starts, size): (Vec<usize>, usize)) -> Option<Vec<usize>> {
 /// `ScatterND`: the first input with some slices replaced.
 pub fn scatter_nd(call: &Call) -> Facts {
     let data = ranked(call.shape(0)?, 1)?;
-    let scattered = || {
+    let updated = || {
         let to = spread(tuples(data, call.shape(1).ok()?, whole(call, 1)?, 0)?)?;
         placed(call.value(0)?, &to, call.value(2)?)
     };
-    let value = if replaces(call) { scattered() } else { None };
+    let value = if replaces(call) { updated() } else { None };
     Ok(vec![Fact::new(call.element(0), data).with(value)])
 }
 

@@ -20,7 +20,7 @@ pub fn optimizer(call: &Call) -> Facts {
     let groups = kept.len() + 1;
     let tensors = call.inputs.len().saturating_sub(2);
     if !tensors.is_multiple_of(groups) {
-        return misfit(format!("{tensors} tensors are no multiple of {groups}"));
+        return misfit(format!("{tensors} tensors are not a multiple of {groups}"));
     }
     let each = tensors / groups;
     let mut facts = Vec::new();
@@ -42,7 +42,7 @@ pub fn gradient(call: &Call) -> Facts {
     }
     match call.outputs.cmp(&count) {
         std::cmp::Ordering::Equal => {}
-        _ => return unknown("it has not one output per variable"),
+        _ => return unknown("it does not have one output per variable"),
     }
     (0..count).map(|at| Ok(Fact::new(call.element(at), call.shape(at)?))).collect()
 }

@@ -26,7 +26,7 @@ pub(super) struct Conversion<'m, 'a> {
     /// The operators and tensors in copies so far.
     copied: usize,
     constants: HashMap<Constant, TensorId>,
-    /// Variables, and constants without a byte, by subgraph and index: copies share them.
+    /// Variables, and constants without bytes, by subgraph and index. Copies share them.
     kept: HashMap<(usize, usize), TensorId>,
     assumed: Vec<String>,
     /// The number of tensors in used subgraphs that have neither a producer nor a consumer.
@@ -467,7 +467,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
                 String::new()
             };
             self.assumed.push(format!(
-                "tensor '{name}', which nothing makes, is scratch: held while its operator runs{each}"
+                "tensor '{name}', which nothing produces, is scratch: held while its operator runs{each}"
             ));
         }
         if self.idle > 0 {

@@ -172,13 +172,13 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     shape[0] = match down {
         true => extent(i128::from(input[0]) * i128::from(all), "the batch")?,
         false if input[0] % all == 0 => input[0] / all,
-        false => return misfit(format!("a batch of {} is no multiple of {all} blocks", input[0])),
+        false => return misfit(format!("a batch of {} is not a multiple of {all} blocks", input[0])),
     };
     for (at, &block) in blocks.iter().enumerate() {
         let (length, block) = (i128::from(input[at + 1]), i128::from(block));
         let edge = i128::from(edges[2 * at]) + i128::from(edges[2 * at + 1]);
         if down && (length + edge) % block != 0 {
-            return misfit(format!("extent {} is no multiple of block {block}", length + edge));
+            return misfit(format!("extent {} is not a multiple of block {block}", length + edge));
         }
         let length = if down { (length + edge) / block } else { length * block - edge };
         shape[at + 1] = extent(length, "an extent")?;
@@ -213,7 +213,7 @@ fn batch_matmul(op: &Operation) -> Result<Made, Reason> {
         let mut shape = op.shape(at)?.to_vec();
         let rank = shape.len();
         if rank < 2 {
-            return misfit(format!("shape {} is no matrix", show(&shape)));
+            return misfit(format!("shape {} is not a matrix", show(&shape)));
         }
         if op.options.is(field) {
             shape.swap(rank - 2, rank - 1);

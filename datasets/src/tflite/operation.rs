@@ -64,7 +64,7 @@ impl<'c> Operation<'c> {
 
     pub(super) fn ranked<const N: usize>(&self, at: usize) -> Result<&'c [u64; N], Reason> {
         let shape = self.shape(at)?;
-        shape.try_into().map_err(|_| format!("shape {} has not {N} dimensions", show(shape)).into())
+        shape.try_into().map_err(|_| format!("shape {} does not have {N} dimensions", show(shape)).into())
     }
 
     /// The type and shape of the first output.

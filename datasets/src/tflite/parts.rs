@@ -292,8 +292,8 @@ fn reduce_window(op: &Operation) -> Result<Made, Reason> {
     }
     let places = |at: usize| {
         let reach = (i128::from(window[at]) - 1) * i128::from(dilations[at]) + 1;
-        let room = i128::from(shape[at]) - reach;
-        if room < 0 { Ok(0) } else { extent(room / i128::from(steps[at]) + 1, "an extent") }
+        let slack = i128::from(shape[at]) - reach;
+        if slack < 0 { Ok(0) } else { extent(slack / i128::from(steps[at]) + 1, "an extent") }
     };
     op.one((0..shape.len()).map(places).collect::<Result<Vec<_>, _>>()?)
 }

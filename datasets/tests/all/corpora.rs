@@ -1,4 +1,4 @@
-//! Real instances, where `PLIMSOLL_CORPORA` says where they are.
+//! Real instances below `PLIMSOLL_CORPORA`.
 
 use plimsoll_datasets::{CORPORA_VARIABLE, MANIFEST};
 use plimsoll_model::csv::{ReadOptions, read_instance, read_instance_file, write_instance};
@@ -16,7 +16,7 @@ fn folder() -> Option<PathBuf> {
 }
 
 #[test]
-fn instances_are_what_the_manifest_says() {
+fn instances_match_the_manifest() {
     let Some(folder) = folder() else { return };
     for corpus in MANIFEST.iter() {
         for (file, facts) in corpus.files.iter().filter_map(|file| Some((file, file.facts?))) {

@@ -1,4 +1,4 @@
-//! The structured schema: what is written is read again, slips are refused by name, captures where they are.
+//! The structured schema: round trips, errors by name, and real captures if available.
 
 use plimsoll_datasets::dsa::{
     Allocation, Document, Split, read_dsa, read_dsa_file, write_allocations, write_dsa,
@@ -93,7 +93,7 @@ fn layouts_go_back_under_their_ids() {
     assert_eq!(value["instance"], "kernel");
 }
 
-/// The figures are what dsa-solver's own `FingerprintStructuredProblem` gives.
+/// The expected values come from dsa-solver's own `FingerprintStructuredProblem`.
 #[test]
 fn answers_carry_the_fingerprint_of_their_problem() {
     let print = |value: &Value| read(value).unwrap().fingerprint().to_owned();
@@ -149,7 +149,7 @@ fn what_is_written_is_of_a_profile_that_takes_it() {
 }
 
 #[test]
-fn wrong_allocations_are_told() {
+fn wrong_allocations_are_reported() {
     let document = read(&example()).unwrap();
     let place = |buffer, pool, offset| Allocation { buffer, pool, offset: Bytes::new(offset) };
     let wrong = |places: &[(u32, u32, u64)]| {
@@ -264,8 +264,8 @@ fn slips_are_refused_with_file_and_item() {
         ("/metadata", json!({ "plimsoll": "{" }), "metadata.plimsoll: it is '{', but must be"),
     ];
     for (pointer, to, message) in cases {
-        let told = read(&changed(pointer, to.clone())).unwrap_err();
-        assert!(told.starts_with("p.json: ") && told.contains(message), "{pointer}: {told}");
+        let error = read(&changed(pointer, to.clone())).unwrap_err();
+        assert!(error.starts_with("p.json: ") && error.contains(message), "{pointer}: {error}");
     }
 }
 
@@ -273,7 +273,7 @@ fn slips_are_refused_with_file_and_item() {
 fn pins_that_contradict_are_infeasible_and_not_bad_input() {
     let mut document = example();
     let pins = at(&mut document, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
-    // Buffers 10 and 13 are alive at step 1.
+    // Buffers 10 and 13 are live at step 1.
     pins.push(json!({ "buffer": 10, "pool": 7, "offset": 12 }));
     let instance = split(&document).unwrap().pools.remove(0).instance;
     let bound = instance.contradiction().unwrap();
@@ -305,8 +305,8 @@ fn buffers_with_a_choice_are_bound_or_refused() {
         *at(&mut value, "/problem/buffers/2/size") = json!(size);
         value
     };
-    let told = split(&choice(16)).unwrap_err();
-    assert!(told.starts_with("p.json: buffer 12 'b12': pools 7 'Vec', 3 'Mat' may hold it"), "{told}");
+    let error = split(&choice(16)).unwrap_err();
+    assert!(error.starts_with("p.json: buffer 12 'b12': pools 7 'Vec', 3 'Mat' may hold it"), "{error}");
     let bound = split(&choice(100)).unwrap();
     assert_eq!(bound.pools[1].members, [[2]]);
     assert!(bound.notes[0].contains("buffer 12 'b12': bound to pool 3 'Mat'"));
@@ -318,7 +318,7 @@ fn buffers_with_a_choice_are_bound_or_refused() {
     let pins = at(&mut pinned, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
     pins.push(json!({ "buffer": 12, "pool": 7, "offset": 32 }));
     assert_eq!(split(&pinned).unwrap().pools[0].members, [vec![0], vec![1], vec![2], vec![3], vec![]]);
-    // With one pool only, a buffer that is too large is for solvers to refuse.
+    // With only one pool, solvers reject a buffer that is too large.
     assert!(split(&changed("/problem/buffers/0/size", json!(100))).is_ok());
 }
 
@@ -326,23 +326,25 @@ fn buffers_with_a_choice_are_bound_or_refused() {
 fn colocated_buffers_are_one() {
     let colocated =
         |a: u32, b: u32| changed("/problem/constraints/colocations", json!([{ "first": a, "second": b }]));
-    let told = |value: &Value| split(value).unwrap_err();
-    assert!(told(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
-    assert!(told(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
-    // Buffer 13 is pinned and alive in the gap of 10: the union has no gap, the size is that of 10.
+    let error = |value: &Value| split(value).unwrap_err();
+    assert!(error(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
+    assert!(error(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
+    // Buffer 13 is pinned and live in the gap of 10: the union has no gap, the size is that of 10.
     let merged = split(&colocated(13, 10)).unwrap();
     assert_eq!(merged.pools[0].members, [vec![0, 3], vec![1], vec![]]);
     let buffer = &merged.pools[0].instance.buffers()[0];
     assert_eq!((buffer.size().get(), buffer.fixed()), (8, Some(Bytes::new(16))));
     assert!(!buffer.lifespan().has_gaps());
-    // The exclusion of 13 and 11 stands only because 10 and 11 are never alive together; but they are
+    // The exclusion of 13 and 11 remains only because 10 and 11 are never simultaneously live; but they are
     // separated.
     assert!(merged.pools[0].instance.exclusions().is_empty());
     assert!(merged.notes[0].contains("1 temporal exclusions change nothing"), "{:?}", merged.notes);
     let mut twice = colocated(13, 10);
     let pins = at(&mut twice, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
     pins.push(json!({ "buffer": 10, "pool": 7, "offset": 32 }));
-    assert!(told(&twice).contains("is pinned to offset 32 of pool 7 'Vec' and to offset 16 of pool 7 'Vec'"));
+    assert!(
+        error(&twice).contains("is pinned to offset 32 of pool 7 'Vec' and to offset 16 of pool 7 'Vec'")
+    );
 }
 
 #[test]
@@ -364,7 +366,7 @@ fn what_no_offset_problem_knows_is_noted() {
 }
 
 #[test]
-fn an_exclusive_pin_is_alive_all_the_time() {
+fn an_exclusive_pin_is_always_live() {
     let pin = "/problem/constraints/pinned_allocations/0/exclusive_for_all_time";
     let split = split(&changed(pin, json!(true))).unwrap();
     let instance = &split.pools[0].instance;
@@ -393,8 +395,8 @@ fn csv_to_json_to_csv_keeps_everything() {
                     SmallParams::with_features((seed % 7) as usize, seed / 3),
                     seed + 1000 * k,
                 );
-                let room = made.ceiling();
-                made.with_name(format!("pool {k}")).with_capacity((k != 1).then_some(room))
+                let ceiling = made.ceiling();
+                made.with_name(format!("pool {k}")).with_capacity((k != 1).then_some(ceiling))
             })
             .collect();
         if seed % 5 == 0 {
@@ -416,7 +418,7 @@ fn csv_to_json_to_csv_keeps_everything() {
 }
 
 #[test]
-fn what_the_schema_cannot_say_is_refused() {
+fn unrepresentable_instances_are_refused() {
     let write = |text: &str, capacity: u64| {
         let options = ReadOptions { capacity: Some(Bytes::new(capacity)), ..ReadOptions::default() };
         let instance = read_instance("i", text.as_bytes(), options).unwrap();
@@ -431,7 +433,7 @@ fn what_the_schema_cannot_say_is_refused() {
     assert!(high.contains("[8, 12) lies beyond the capacity 9 of pool 'i'"), "{high}");
 }
 
-/// The layouts of the merged instances are valid by the document's own rules, whatever they are.
+/// Checks that layouts of the merged instances are valid by the document's own rules.
 #[test]
 fn layouts_of_split_problems_are_valid_for_the_document() {
     use rand::rngs::Xoshiro256PlusPlus;
@@ -506,7 +508,7 @@ fn random_document(rng: &mut rand::rngs::Xoshiro256PlusPlus) -> Value {
             "objective": { "aggregation": "lexicographic", "terms": [] } } })
 }
 
-/// Every buffer at the lowest address that fits, on the ground or on top of another, one after the other.
+/// Places every buffer in sequence at the lowest address that fits, at 0 or on top of another buffer.
 fn first_fit(instance: &Instance) -> Layout {
     let fixed = |id| instance.buffer(id).fixed().map(Bytes::get);
     let mut offsets: Vec<Option<u64>> = instance.ids().map(fixed).collect();

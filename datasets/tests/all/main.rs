@@ -1,5 +1,5 @@
-//! All tests of this crate in one binary: every further one would link the whole crate once more. Only `families` stays
-//! apart, which reads the high-water mark of its process.
+//! All tests of this crate in one binary, since each further binary would link the whole crate again. Only
+//! `families` is separate, because it reads the high-water mark of its process.
 
 mod control_graphs;
 mod corpora;

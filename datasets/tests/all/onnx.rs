@@ -1,4 +1,4 @@
-//! ONNX models against what an independent reader says of them (`scripts/reference/onnx_facts.py`).
+//! Compares ONNX models with the results of an independent reader (`scripts/reference/onnx_facts.py`).
 
 use plimsoll_datasets::{CORPORA_VARIABLE, Import, ImportOptions, import_file};
 use plimsoll_model::graph::{Graph, Role, Tensor};
@@ -83,7 +83,7 @@ fn weights_made_by_operators_count_as_weights_unless_kept() {
 }
 
 #[test]
-fn classic_networks_are_what_shape_inference_says() {
+fn classic_networks_match_shape_inference() {
     let facts = facts();
     let mut compared = 0;
     for facts in facts.iter().filter(|facts| facts["executed"].is_null()) {
@@ -125,7 +125,7 @@ fn nested_branches_are_what_runs_make() {
             );
             compared += 1;
         }
-        // Only what never runs, or may run otherwise, is assumed.
+        // Only branches that never run, or that may run differently, lead to assumptions.
         for line in &import.assumed {
             assert!(line.contains("never runs") || line.contains("cannot run"), "{line}");
         }

@@ -53,7 +53,7 @@ fn subgraph(
     SubgraphSpec { name: name.to_owned(), tensors, inputs, outputs, operators }
 }
 
-/// x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out, with room for a batch.
+/// x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out, with a free batch dimension.
 fn chain() -> ModelSpec {
     let tensors = vec![
         tensor("x", INT8, &[1, 6, 6, 3]).signed(&[-1, 6, 6, 3]),
@@ -535,7 +535,7 @@ fn layers_with_weights_count_multiply_accumulates() {
     assert_eq!(cost(27, &[&[2, 9], &[4, 9], &[4, 6]], &[2, 4], None), Some(2 * 60));
     assert_eq!(cost(16, &[&[2, 3], &[2, 4], &[16, 7], &[16], &[2, 4]], &[2, 4], None), Some(2 * 112));
     assert_eq!(cost(17, &[&[1, 8, 8, 4]], &[1, 4, 4, 4], None), Some(64));
-    // Too few weights to tell.
+    // Too few weights to determine the cost.
     assert_eq!(cost(CONV_2D, &[&[1, 8, 8, 4]], &[1, 4, 4, 4], None), None);
 }
 
@@ -564,7 +564,7 @@ fn folder() -> Option<PathBuf> {
     folder.map(|folder| Path::new(&folder).join("tflite")).filter(|folder| folder.is_dir())
 }
 
-/// What `scripts/reference/tflite_facts.py` says of a model, from a graph.
+/// Returns the facts that `scripts/reference/tflite_facts.py` reports, computed from a graph.
 fn facts(graph: &Graph) -> Value {
     const LAYERS: &[&str] =
         &["CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"];
@@ -598,19 +598,19 @@ fn facts(graph: &Graph) -> Value {
 }
 
 #[test]
-fn real_models_are_what_an_independent_reader_says() {
+fn real_models_match_an_independent_reader() {
     let Some(folder) = folder() else { return };
-    let told: Value = serde_json::from_str(include_str!("../data/tflite_facts.json")).unwrap();
-    let models = told["models"].as_object().unwrap();
+    let expected: Value = serde_json::from_str(include_str!("../data/tflite_facts.json")).unwrap();
+    let models = expected["models"].as_object().unwrap();
     let mut read = 0;
-    for (name, told) in models {
+    for (name, expected) in models {
         let path = folder.join(name);
         if !path.is_file() {
             eprintln!("not there: {name}");
             continue;
         }
         let import = import_file(&path, &ImportOptions::default()).unwrap();
-        assert_eq!(&facts(&import.graph), told, "{name}");
+        assert_eq!(&facts(&import.graph), expected, "{name}");
         read += 1;
     }
     assert_eq!(read, models.len(), "every model with facts is there");

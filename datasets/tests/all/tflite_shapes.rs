@@ -1,4 +1,4 @@
-//! Shapes of `TFLite` models: one rule after the other, then what the file says where no rule tells.
+//! Shapes of `TFLite` models: each rule separately, then declared shapes where no rule applies.
 //!
 //! Expected shapes are those that the interpreter (`ai-edge-litert` 2.3.0) gives these files, where it runs
 //! them.
@@ -282,7 +282,7 @@ fn elements_and_sums() {
     makes(96, None, &[Number(3), Number(18), Number(4)], &[&[4]]);
 }
 
-/// With these operators one after the other: names, kinds, options, operands; the last tensor is the output.
+/// A chain of these operators: names, kinds, options, operands. The last tensor is the output.
 fn body(tensors: Vec<TensorSpec>, inputs: &[i32], operators: Vec<OperatorSpec>) -> ModelSpec {
     let last = tensors.len() as i32 - 1;
     model(vec![subgraph(tensors, inputs, &[last], operators)])
@@ -409,7 +409,7 @@ fn a_missing_shape_is_inferred_or_refused() {
     let import = read(&file, &given).unwrap();
     assert_eq!(shapes(&import.graph, "y"), [[2, 3]]);
     assert_eq!(import.graph.bytes(Role::Output), Bytes::new(20));
-    // A scalar, where the file says so.
+    // A scalar that the file declares as such.
     file.subgraphs[0].tensors[2].ranked = true;
     assert_eq!(plain(&file).graph.bytes(Role::Output), Bytes::new(4));
     // Dimensions of inputs that the file leaves open.
@@ -455,7 +455,10 @@ fn what_data_decide_has_a_bound() {
         "tiny.tflite: --value in1=3: the shape of the input is 2"
     );
     let error = read(&file, &ImportOptions::default()).unwrap_err();
-    assert!(error.contains("it depends on the values of input 'in1', which is no small constant"), "{error}");
+    assert!(
+        error.contains("it depends on the values of input 'in1', which is not a small constant"),
+        "{error}"
+    );
 }
 
 /// A map of `FlexBuffers` with integers of one byte.
@@ -581,9 +584,9 @@ fn scratch_of_custom_operators_is_theirs() {
     assert_eq!(
         import.assumed[1..],
         [
-            "tensor 'work', which nothing makes, is scratch: held while its operator runs, each of the 2 operators \
+            "tensor 'work', which nothing produces, is scratch: held while its operator runs, each of the 2 operators \
              that name it",
-            "tensor 'fast', which nothing makes, is scratch: held while its operator runs",
+            "tensor 'fast', which nothing produces, is scratch: held while its operator runs",
         ]
     );
     // Operators that the schema knows have none.
@@ -667,7 +670,7 @@ fn variables_are_states_as_large_as_what_is_assigned() {
     // A handle is a number.
     let handle = graph.tensors().iter().find(|tensor| tensor.name == "handle").unwrap();
     assert_eq!(handle.bytes.get(), 4);
-    // Nothing assigned before it is read: the file says nothing either.
+    // Nothing is assigned before it is read, and the file declares no shape.
     let mut early = streams(&[1, 3]);
     early.subgraphs[0].operators.remove(0);
     let error = read(&early, &ImportOptions::default()).unwrap_err();

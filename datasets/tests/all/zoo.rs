@@ -27,7 +27,7 @@ fn output(graph: &Graph) -> Vec<u64> {
     graph.tensor(graph.region(Graph::BODY).outputs[0]).shape.clone().unwrap()
 }
 
-/// Network, parameters with normalisation by operators of its own, hundredths of 10^9 multiply-accumulates
+/// Network, parameters with separate normalisation operators, hundredths of 10^9 multiply-accumulates
 /// for one image.
 const PUBLISHED: &[(&str, u64, u64)] = &[
     ("alexnet", 61_100_840, 71),
@@ -193,7 +193,7 @@ fn weaves_have_two_ends() {
             assert_eq!(graph.operators().len() as u64, n);
             let idle = (0..graph.tensors().len())
                 .filter(|&at| graph.consumers(plimsoll_model::TensorId::at(at)).is_empty());
-            assert_eq!(idle.count(), 1, "only the output is read by nobody");
+            assert_eq!(idle.count(), 1, "only the output has no reader");
         }
     }
     let chain = make("series-parallel", &[("parallel", 0), ("n", 50)]);

@@ -1,8 +1,8 @@
-//! Graphs whose operators own regions: conditionals nested, unbalanced and sharing, loops, mixtures.
+//! Graphs whose operators own regions: nested, unbalanced and sharing conditionals, loops, mixtures.
 //!
-//! Regions follow the conventions of [`Graph::flow`](plimsoll_model::graph::Graph::flow): `If` and `Case`
-//! read tensors of the regions around theirs (as in ONNX); `IF`, `CALL` and `WHILE` hand copies over (as in
-//! `TFLite`); the body of a `Loop` is given the number of the trip and the condition before what it carries.
+//! Regions follow the conventions of [`Graph::flow`](plimsoll_model::graph::Graph::flow). `If` and `Case`
+//! read tensors of the enclosing regions, as in ONNX. `IF`, `CALL` and `WHILE` pass copies, as in `TFLite`.
+//! The body of a `Loop` receives the iteration number and the condition before the carried values.
 
 mod branches;
 mod loops;

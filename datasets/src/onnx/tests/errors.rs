@@ -89,7 +89,7 @@ fn a_batch_overrides_fixed_extents_too() {
 }
 
 #[test]
-fn what_nobody_can_size_is_named() {
+fn unsized_tensors_are_named() {
     let unknown = || {
         let mut graph = graph(
             &[("x", "2x3")],
@@ -117,10 +117,10 @@ fn what_nobody_can_size_is_named() {
             "operator 2 'y' (Relu): tensor 'y' takes 100 bytes: the shape of input 'm' is not known"
         ]
     );
-    // What the file says is as good.
-    let mut told = unknown();
-    told.value_info = vec![info("m", "7")];
-    assert_eq!(shown(&super::import(told), "y"), "float32:7");
+    // A declared shape serves as well.
+    let mut declared = unknown();
+    declared.value_info = vec![info("m", "7")];
+    assert_eq!(shown(&super::import(declared), "y"), "float32:7");
     let nodes = [node("StringSplit", "x", "y z", [])];
     assert_eq!(
         error(graph(&[("x", "2x3")], nodes, "y")),
@@ -160,7 +160,7 @@ fn damage_is_found() {
     );
     assert_eq!(
         error(graph(&[("x", "2")], [node("Relu", "x", "q", [])], "y")),
-        "m.onnx: damaged: 'y' is wanted of graph 'g', but nothing makes it"
+        "m.onnx: damaged: 'y' is an output of graph 'g', but nothing produces it"
     );
     let constant = |tensor: Tensor| {
         let mut graph = graph(&[("x", "2")], [node("Relu", "x", "y", [])], "y");

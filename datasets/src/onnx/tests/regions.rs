@@ -77,7 +77,7 @@ fn a_branch_that_cannot_run_takes_no_part() {
     );
 }
 
-/// Stacks `x + i` for as many trips as `trips` says.
+/// Stacks `x + i` for `trips` iterations.
 fn looping(trips: i64, condition: &str) -> Graph {
     let nodes = [
         node("Add", "carried outer", "next", []),
@@ -116,7 +116,7 @@ fn a_loop_without_an_end_has_no_size() {
     graph.input.push(info("trips", "int64:"));
     assert_eq!(
         error(graph),
-        "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the number of trips, input 'trips', which is no constant; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
+        "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the number of trips, input 'trips', which is not a constant; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
          --assume-bytes gives such tensors a size"
     );
 }
@@ -134,7 +134,7 @@ fn a_loop_that_changes_a_shape_has_no_size() {
     );
 }
 
-/// Where nobody reads what a loop has grown in the end, it has a size, but not the right one.
+/// A growing value of a loop that nothing reads has a size, but not the right one.
 #[test]
 fn a_loop_that_grows_inside_is_an_assumption() {
     let nodes = [

@@ -4,7 +4,7 @@ use super::{body, graph, info, int, ints, model, node, read, shown};
 use crate::import::{Import, ImportOptions};
 use crate::onnx::proto::Graph;
 
-/// `x` to `c` by an operator of somebody's own, to `y` by a known one.
+/// `x` to `c` by a custom operator, to `y` by a known one.
 fn custom(input: &str, declared: &[(&str, &str)]) -> Graph {
     let mut own = node("Own", "x", "c", []);
     own.domain = "our".to_owned();
@@ -92,7 +92,7 @@ fn contradictions_are_noted() {
     assert_eq!(shown(&import, "h"), "float32:2x3");
     assert_eq!(
         import.assumed,
-        ["operator 0 'h' (Relu): tensor 'h' is declared as 2x4, but is 2x3, which is taken"]
+        ["operator 0 'h' (Relu): tensor 'h' is declared as 2x4, but is inferred as 2x3, which is used"]
     );
     // Another input: the declaration is not of this case.
     assert_eq!(with(graph, &batch(5)).unwrap().assumed, [""; 0]);
