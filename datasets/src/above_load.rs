@@ -1,14 +1,15 @@
 //! Instances whose optimum tends to lie above the load.
 //!
-//! Every step has exactly `bytes` live bytes. Whenever buffers are freed, their bytes are divided at random
-//! among new buffers. A layout at the load leaves no byte idle, so the holes of the freed buffers must
-//! exactly fit their successors: two buffers freed for one successor must be adjacent, and so on. These
-//! adjacency constraints soon contradict each other. The load, every clique of a common step and all area
-//! bounds miss the contradiction.
+//! At every step exactly `bytes` bytes are live. Whenever buffers die, their bytes are divided at random
+//! among new buffers, their *heirs*.
 //!
-//! Because no byte is idle, a layout at the load is, at every step, an order of the live buffers from bottom
-//! to top. [`hard_above_load`] follows all orders through time. If none remains, the optimum is proved to
-//! exceed the load by at least one unit, since all sizes are multiples of a unit.
+//! A layout at the load leaves no byte idle, so buffers that die together must lie where their heirs fit. For
+//! example, two buffers that die for one heir must be neighbours. Such requirements soon contradict each
+//! other. Neither the load, nor a clique of buffers live at one step, nor a bound by area detects that.
+//!
+//! Because no byte is idle, a layout at the load is an order of the live buffers at every step, bottom to
+//! top. [`hard_above_load`] follows all possible orders through time. If none remains, the optimum provably
+//! exceeds the load. It exceeds it by at least one unit, since all sizes are multiples of the unit.
 //!
 //! ```text
 //!  ┌───┐
@@ -28,24 +29,25 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
 
-/// Parameters of an instance with a flat load.
+/// The parameters of an instance with constant load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AboveLoadParams {
     /// Number of buffers, at least `live`.
     pub buffers: u64,
-    /// Approximate number of live buffers at a step, at least 3.
-    pub live: u64,
-    /// The load at every step, bytes: a multiple of `unit`, at least four units per live buffer.
+    /// The approximate number of live buffers at a step, at least 3.
+    pub alive: u64,
+    /// The load at every step, in bytes: a multiple of `unit`, and at least four units per live buffer.
     pub bytes: u64,
-    /// All sizes are multiples of this, bytes, at least 1.
+    /// All sizes are multiples of this, in bytes, at least 1.
     pub unit: u64,
-    /// Maximum number of buffers freed together, and of their successors; at least 3. With three, constraints
-    /// reach far back in time; with many, the sums of their sizes must match.
+    /// The maximum number of buffers that die together, and of their heirs, at least 3. With three, early
+    /// decisions constrain late ones. With many, the sums of sizes must match.
     pub turnover: u64,
 }
 
 impl AboveLoadParams {
-    /// This many buffers, about six of them simultaneously live, with a load of 256 units of 1 KiB.
+    /// Returns parameters for `buffers` buffers, about six of them simultaneously live, with a load of 256
+    /// units of 1 KiB.
     pub fn with_buffers(buffers: u64) -> Self {
         Self { buffers, live: 6, bytes: 1 << 18, unit: 1 << 10, turnover: 3 }
     }
@@ -68,17 +70,18 @@ impl AboveLoadParams {
 pub struct AboveLoad {
     /// The buffers, in random order.
     pub instance: Instance,
-    /// A lower bound of the optimum, bytes: the load, or one unit more if `proved`.
+    /// A lower bound on the peak in bytes: the load, or one unit more if `proved`.
     pub lower_bound: Bytes,
-    /// Whether it is proved that no layout at the load exists.
+    /// True if there is provably no layout at the load.
     pub proved: bool,
 }
 
-/// Generates an instance with a flat load whose optimum tends to exceed the load, more often with more
-/// buffers. The same parameters and seed give the same instance.
+/// Generates an instance of constant load whose optimum tends to be larger, more often so with more buffers.
+/// The same parameters and seed give the same instance.
 ///
-/// Generation takes O(n live); the proof keeps at most [`ORDERS`] orders at a time. With more than about
-/// eight live buffers, the proof starts where fewer are live, and is abandoned if that does not help.
+/// Generating takes O(n k) for k live buffers. The proof keeps at most [`ORDERS`] orders at a time. With more
+/// than about eight live buffers, it starts at steps with fewer live buffers, and gives up if that does not
+/// help.
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -94,12 +97,14 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
     lives
 }
 
-/// Like [`hard_above_load`], but the contradiction comes late. Every exchange of buffers except the last is
-/// drawn again until a layout at the load survives it, and the last until none does. No short interval of
-/// time then shows that the optimum exceeds the load; a proof must cover many exchanges.
+/// Generates an instance like [`hard_above_load`], but with a late contradiction. Every exchange of buffers
+/// but the last is redrawn until a layout at the load survives it; the last is redrawn until none does. Hence
+/// no short interval of time shows that the optimum exceeds the load, and a proof must reach back over many
+/// exchanges.
 ///
-/// O(n live + n draws orders) for at most [`ORDERS`] orders and [`DRAWS`] draws per exchange. With more than
-/// seven live buffers there are too many orders to follow, and the result is that of [`hard_above_load`].
+/// O(n k + n d o) for k live buffers, with d up to [`DRAWS`] draws per exchange and o up to [`ORDERS`]
+/// orders. With more than seven live buffers there are too many orders to follow, and the result is that of
+/// [`hard_above_load`].
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -128,7 +133,7 @@ fn late_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
     lives
 }
 
-/// Maximum number of draws per exchange of [`late_above_load`].
+/// The maximum number of draws per exchange in [`late_above_load`].
 pub const DRAWS: usize = 200;
 
 fn finished(
@@ -144,8 +149,8 @@ fn finished(
     Ok(AboveLoad { instance, lower_bound, proved })
 }
 
-/// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order, and whether it is proved
-/// that no layout at the load exists.
+/// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order. The flag is true if there
+/// is provably no layout at the load.
 pub(crate) fn above_load_rows(
     params: AboveLoadParams,
     late: bool,
@@ -165,7 +170,7 @@ pub(crate) fn above_load_rows(
     Ok((made.into_iter().map(row), proved))
 }
 
-/// Size in units and lifespan of every buffer so far, in order of birth. Live buffers have no end yet.
+/// The size in units and the life of every buffer so far, in order of birth. Ongoing lives have no end yet.
 #[derive(Clone)]
 struct Lives {
     params: AboveLoadParams,
@@ -178,7 +183,7 @@ impl Lives {
     fn first(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Self {
         let made = Vec::with_capacity(params.buffers as usize);
         let mut lives = Self { params, made, live: Vec::new(), step: 0 };
-        lives.bear(params.bytes / params.unit, params.live, rng);
+        lives.bear(params.bytes / params.unit, params.alive, rng);
         lives
     }
 
@@ -194,11 +199,11 @@ impl Lives {
         self.params.buffers - self.made.len() as u64
     }
 
-    /// Frees some buffers and divides their bytes among successors.
+    /// Lets some buffers die and adds their heirs.
     fn turn(&mut self, rng: &mut Xoshiro256PlusPlus) {
         let live = &mut self.live;
         live.shuffle(rng);
-        // Freeing one buffer would only split it; freeing all would restart from scratch.
+        // A single buffer would only be divided, and exchanging all of them would start from scratch.
         let least = self.params.turnover - 1;
         let dying = rng.random_range(least..=least + 1).min((live.len() as u64).saturating_sub(1)).max(1);
         let mut freed = 0;
@@ -219,15 +224,15 @@ impl Lives {
     }
 }
 
-/// Maximum number of orders followed at a time.
+/// The maximum number of orders followed at a time.
 pub const ORDERS: usize = 50_000;
 
-/// Maximum number of search steps without a result. If many buffers are exchanged together, nearly all ways
-/// to fill the holes fail.
+/// The maximum number of steps of a search without a result. If many buffers are exchanged at once, nearly
+/// all ways to fill the holes are dead ends.
 const VAIN: u64 = 1 << 12;
 
-/// Whether it is proved that no layout without an idle byte exists. The orders are followed from the first
-/// step or, if there are too many, from a later step; ignoring earlier steps is a relaxation.
+/// Returns true if there is provably no layout without an idle byte. The proof starts at the first step or,
+/// if that needs too many orders, at a later one. Ignoring everything before that step is a relaxation.
 fn is_above_load(made: &[(u64, Interval)]) -> bool {
     match fits_at_load(made) {
         Some(fits) => !fits,
@@ -237,8 +242,8 @@ fn is_above_load(made: &[(u64, Interval)]) -> bool {
     }
 }
 
-/// Steps from which to follow orders, those with the fewest live buffers first. O(n^2), so none for thousands
-/// of buffers.
+/// Returns the steps to start from, those with the fewest live buffers first. Returns none for thousands of
+/// buffers, since this takes O(n^2).
 fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     if made.len() > 4096 {
         return Vec::new();
@@ -251,20 +256,20 @@ fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     steps
 }
 
-/// Maximum number of steps from which orders are followed.
+/// The maximum number of steps to start from.
 const STRETCHES: usize = 8;
 
-/// Buffers live at or after a step, with clipped lifespans, in order of birth.
+/// Returns the buffers that are live at or after a step, with clipped lives, by birth.
 fn live_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
     let after = made.iter().filter(|(_, life)| life.upper.get() > step);
     after.map(|&(size, life)| (size, Interval::new(life.lower.get().max(step), life.upper.get()))).collect()
 }
 
-/// Whether buffers with a flat load, in order of birth, have a layout without an idle byte. `None` if too
-/// many orders had to be followed.
+/// Decides whether buffers of constant load, listed by birth, have a layout without an idle byte. Returns
+/// `None` if there are too many orders to follow.
 fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     let first = made.partition_point(|&(_, life)| life.lower == made[0].1.lower);
-    // Every order is allowed at the first step; mirror images count as one.
+    // At the start, all orders are possible. Mirror images are equivalent.
     let mut orders = 1;
     for live in 3..=first {
         orders *= live;
@@ -282,8 +287,8 @@ fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     Some(true)
 }
 
-/// Returns the orders at a step, bottom to top, that continue earlier orders; mirror images count as one.
-/// `None` if there are too many or the search takes too long.
+/// Returns the orders at a step, bottom to top, that continue one of the orders before it. An order and its
+/// mirror image count as one. Returns `None` if there are too many, or if they are too hard to find.
 fn next_orders(
     made: &[(u64, Interval)],
     step: u64,
@@ -312,7 +317,7 @@ fn next_orders(
     Some(next)
 }
 
-/// A range of addresses during an exchange: a buffer that stays, or a hole of this many bytes.
+/// A range of addresses during an exchange: a buffer that stays, or a hole of that size.
 #[derive(Clone, Copy)]
 enum Slot {
     Kept(usize),
@@ -331,19 +336,19 @@ fn merged(slots: impl Iterator<Item = Slot>) -> Vec<Slot> {
     merged
 }
 
-/// Enumerates all ways to fill the holes of one order with successors.
+/// Enumerates the ways to fill the holes of one order with heirs.
 struct Filling<'a> {
     made: &'a [(u64, Interval)],
     heirs: &'a [usize],
     order: Vec<usize>,
     found: &'a mut BTreeSet<Vec<usize>>,
-    /// Remaining search steps; reset whenever an order is found.
+    /// The remaining steps of the search, reset for every order found.
     left: u64,
 }
 
 impl Filling<'_> {
-    /// Fills the slots, of which the first has `used` bytes filled at its bottom. Stops soon after the limit
-    /// of orders or of vain steps is exceeded.
+    /// The lowest `used` bytes of the first slot are already filled. Stops soon after too many orders were
+    /// found, or too many attempts failed.
     fn fill(&mut self, slots: &[Slot], used: u64) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.found.len() > ORDERS {
@@ -374,8 +379,8 @@ impl Filling<'_> {
     }
 }
 
-/// Draws the number of successors, biased towards the wanted number of live buffers. Replacing one by one is
-/// excluded.
+/// Draws a number of heirs, biased towards the desired number of live buffers. Exchanging one for one would
+/// change nothing.
 fn heir_count(dying: u64, staying: u64, params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let (least, most) = (params.turnover - 2, params.turnover);
     let heirs = rng.random_range(least..=most);
@@ -387,13 +392,13 @@ fn heir_count(dying: u64, staying: u64, params: AboveLoadParams, rng: &mut Xoshi
     if dying == 1 && heirs == 1 { 2 } else { heirs }
 }
 
-/// Splits `whole` into `parts` random positive numbers. Requires `whole >= parts`.
+/// Splits `whole` at random into `parts` positive summands. `whole` must be at least `parts`.
 fn divided(whole: u64, parts: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<u64> {
     let mut sizes = Vec::with_capacity(parts as usize);
     let mut left = whole;
     for later in (0..parts).rev() {
         let most = left - later;
-        // Between a third and twice the fair share.
+        // Draw between a third of the fair share and twice that share.
         let fair = left / (later + 1);
         let size = if later == 0 { left } else { rng.random_range((fair / 3).max(1)..=(2 * fair).min(most)) };
         sizes.push(size);

@@ -1,17 +1,17 @@
-//! The optimum of a tiny instance by enumeration of orders, for tests only.
+//! Computes the optimum of a tiny instance by enumerating orders. For tests only.
 
 use plimsoll_model::{BufferId, Bytes, Instance};
 
-/// Returns the least peak of any layout. Exponential; meant for at most about twelve plain buffers.
+/// Returns the minimum peak over all layouts. Exponential; practical for up to about twelve plain buffers.
 pub(crate) fn optimum(instance: &Instance) -> Bytes {
     let total = instance.total_size().get();
     Bytes::new(optimum_up_to(instance, total).expect("everything end to end is a layout"))
 }
 
-/// Returns the least peak of any layout if it is at most `limit` bytes. Tighter limits are faster.
+/// Returns the minimum peak over all layouts if it is at most `limit` bytes. A tighter limit is faster.
 ///
-/// In some optimal layout every buffer rests on address 0 or on a conflicting buffer. Placing buffers in
-/// order of offset, each on top of the conflicting ones already placed, finds such a layout.
+/// Some optimal layout has every buffer at address 0 or directly on top of a buffer that it conflicts with.
+/// Placing buffers in order of offset, each on top of the conflicting ones already placed, finds it.
 pub(crate) fn optimum_up_to(instance: &Instance, limit: u64) -> Option<u64> {
     assert!(!instance.has_alignment() && !instance.has_fixed(), "plain buffers only");
     let mut search = Search { instance, placed: Vec::new(), best: limit + 1 };
@@ -37,12 +37,12 @@ impl Search<'_> {
             let below = self.placed.iter().filter(|p| self.instance.conflict(id, p.0));
             let offset = below.map(|p| p.2).max().unwrap_or(0);
             let end = offset + self.instance.buffer(id).size().get();
-            // Lower positions belong to earlier places in the order. A buffer that ends above the incumbent
-            // here does so in every later place too.
+            // Lower positions were tried at an earlier place in the order. A buffer that cannot end below the
+            // best peak here cannot do so later either.
             if end >= self.best {
                 return;
             }
-            // Ties are broken by id: buffers at one offset do not conflict, so their order does not matter.
+            // Break ties by id: buffers at the same offset do not conflict, so their order does not matter.
             if (offset, Some(id)) > lowest {
                 options.push((id, offset, end));
             }
@@ -56,8 +56,8 @@ impl Search<'_> {
         }
     }
 
-    /// All buffers live at a common step conflict, so unplaced ones go on top of placed ones. Proves nothing
-    /// if conflicts do not follow from steps.
+    /// At a common step all buffers conflict, so the unplaced ones lie on top of the placed ones. Returns
+    /// true where conflicts do not follow from steps.
     fn may_fit(&self) -> bool {
         let ids = || self.instance.ids();
         let hull = |id| self.instance.buffer(id).lifespan().hull();

@@ -1,16 +1,16 @@
-//! Instances derived from others: fewer buffers, or reversed time.
+//! Instances derived from instances: fewer buffers, or reversed time.
 
 use crate::error::{GenerateError, share};
 use plimsoll_model::{Buffer, BufferId, Instance, InstanceBuilder, Interval, Lifespan, Step};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Keeps each buffer with the given probability, and all constraints on pairs of kept buffers. The same
-/// instance, probability and seed give the same result. A layout of the whole instance restricts to one of
-/// the result. O(n log n).
+/// Keeps each buffer with the given probability, and every constraint between kept buffers. The same
+/// instance, probability and seed give the same result. A layout of the original restricts to a layout of the
+/// result. O(n log n).
 ///
 /// # Errors
-/// [`GenerateError::NoShare`] for a probability outside `[0, 1]`.
+/// [`GenerateError::NoShare`] for a probability outside the range 0 to 1.
 pub fn thinned(instance: &Instance, keep_probability: f64, seed: u64) -> Result<Instance, GenerateError> {
     share("keep_probability", keep_probability)?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -19,7 +19,7 @@ pub fn thinned(instance: &Instance, keep_probability: f64, seed: u64) -> Result<
     Ok(rebuilt(instance, &kept, name, Clone::clone))
 }
 
-/// Reverses time. The layouts of both instances are the same. O(n log n).
+/// Returns the same problem with reversed time. It has the same layouts. O(n log n).
 ///
 /// # Panics
 /// Never: the mirror image of a valid instance is valid.
@@ -37,7 +37,7 @@ pub fn reversed(instance: &Instance) -> Instance {
     })
 }
 
-/// Builds the instance of the buffers `kept` (ascending), with their lifespans mapped.
+/// Builds the instance of the buffers `kept` (ascending), with transformed lifespans.
 fn rebuilt(
     instance: &Instance,
     kept: &[BufferId],

@@ -3,7 +3,7 @@
 use plimsoll_model::InstanceError;
 use plimsoll_model::graph::GraphError;
 
-/// Why a generator rejects its parameters.
+/// An error in the parameters of a generator.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum GenerateError {
@@ -13,30 +13,30 @@ pub enum GenerateError {
     /// A number above its maximum.
     #[error("{name} is {value}, but must be at most {most}")]
     TooBig { name: &'static str, value: u64, most: u64 },
-    /// A parameter the family does not have.
-    #[error("{family} has no parameter '{name}', only {known}")]
+    /// A parameter that the family does not have.
+    #[error("{family} has no parameter '{name}'; it has {known}")]
     NoParameter { family: &'static str, name: String, known: String },
-    /// A lower limit above its upper limit.
-    #[error("{low_name} is {low}, above {high_name}, which is {high}")]
+    /// A lower bound above its upper bound.
+    #[error("{low_name} is {low}, but must not exceed {high_name}, which is {high}")]
     Reversed { low_name: &'static str, low: u64, high_name: &'static str, high: u64 },
-    /// A number that must be a multiple of another.
-    #[error("{name} is {value}, not a multiple of {of_name}, which is {of}")]
+    /// A number that must be a multiple of another and is not.
+    #[error("{name} is {value}, but must be a multiple of {of_name}, which is {of}")]
     NoMultiple { name: &'static str, value: u64, of_name: &'static str, of: u64 },
-    /// A probability or share outside `[0, 1]`.
+    /// A probability or share outside the range 0 to 1.
     #[error("{name} is {value}, but must lie between 0 and 1")]
     NoShare { name: &'static str, value: f64 },
-    /// More buffers than the rectangle can hold.
+    /// A rectangle too small for the requested number of buffers.
     #[error(
-        "{buffers} buffers do not fit: the rectangle holds at most {space} of the minimum size and duration"
+        "{buffers} buffers do not fit: the rectangle holds at most {room} of the minimum size and duration"
     )]
-    NoSpace { buffers: u64, space: u128 },
-    /// Sizes whose sum exceeds 2^63 - 1 bytes.
+    NoRoom { buffers: u64, room: u128 },
+    /// Sizes that add up to more than the address space, 2^63 - 1 bytes.
     #[error("the sizes add up to more than 2^63 - 1 bytes: choose fewer or smaller buffers")]
     TooManyBytes,
-    /// The generated instance is invalid: its sizes exceed the address space.
+    /// The generated instance is invalid because its sizes exceed the address space.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// The generated graph is invalid: its sizes exceed the address space.
+    /// The generated graph is invalid because its sizes exceed the address space.
     #[error(transparent)]
     Graph(#[from] Box<GraphError>),
 }
@@ -45,7 +45,7 @@ pub(crate) fn at_least(name: &'static str, value: u64, least: u64) -> Result<(),
     if value < least { Err(GenerateError::TooSmall { name, value, least }) } else { Ok(()) }
 }
 
-/// Rejects a `value` outside `[0, 1]`.
+/// Returns an error unless `value` lies between 0 and 1.
 pub(crate) fn share(name: &'static str, value: f64) -> Result<(), GenerateError> {
     if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(GenerateError::NoShare { name, value }) }
 }

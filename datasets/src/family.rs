@@ -1,24 +1,24 @@
-//! Families: generators of instances or graphs with named parameters and a seed.
+//! Families: rules that generate instances or graphs from named parameters and a seed.
 
 use crate::error::{GenerateError, at_least};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A generator of values of one kind. The same parameters and seed give the same value on any machine.
+/// A deterministic generator: the same parameters and seed give the same value on any machine.
 #[derive(Clone, Copy)]
 pub struct Generator<T> {
-    /// The name that users type.
+    /// The name on the command line.
     pub name: &'static str,
-    /// A summary of one line.
+    /// A description in one line.
     pub about: &'static str,
-    /// Its parameters. The first one of every family of instances is `buffers`.
+    /// The parameters. In every family of instances, `buffers` comes first.
     pub params: &'static [FamilyParam],
-    /// Incremented whenever the same parameters and seed generate different bytes.
+    /// The version of the output. It increases whenever the same parameters and seed produce different bytes.
     pub version: u32,
     make: fn(&Params, u64) -> Result<T, GenerateError>,
 }
 
-/// A family whose version is 1.
+/// Returns a family of version 1.
 pub(crate) const fn family<T>(
     name: &'static str,
     about: &'static str,
@@ -29,9 +29,9 @@ pub(crate) const fn family<T>(
 }
 
 impl<T> Generator<T> {
-    /// Returns the value for these parameters and this seed, and its name. The name consists of the family,
-    /// the parameters given, the number of buffers if the family has one, and the seed. Deterministic
-    /// families have a seed too.
+    /// Generates the value for these parameters and this seed, and its name. The name consists of the family,
+    /// the given parameters, the number of buffers (if the family has that parameter) and the seed. Families
+    /// without randomness accept a seed too.
     pub(crate) fn make_named(
         &self,
         seed: u64,
@@ -51,17 +51,17 @@ impl<T> fmt::Debug for Generator<T> {
     }
 }
 
-/// A parameter of a family: a non-negative integer.
+/// A parameter of a family, a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyParam {
-    /// The name that users type.
+    /// The name on the command line.
     pub name: &'static str,
     /// The default value.
     pub default: u64,
-    /// Its meaning, in a few words.
+    /// The meaning, in a few words.
     pub about: &'static str,
-    /// The largest value any family accepts. Limits that depend on other parameters are checked by the
-    /// family.
+    /// The largest value that any family accepts. A family may reject smaller values in combination with its
+    /// other parameters.
     pub most: u64,
 }
 
@@ -74,25 +74,25 @@ impl FamilyParam {
         Self { about, ..self }
     }
 
-    /// The same parameter with another default.
+    /// Returns the same parameter with another default.
     pub(crate) const fn or(self, default: u64) -> Self {
         Self { default, ..self }
     }
 }
 
-/// A parameter with a maximum of 2^24.
+/// Returns a parameter with a maximum of 2^24.
 pub(crate) const fn param(name: &'static str, default: u64, about: &'static str) -> FamilyParam {
     FamilyParam { name, default, about, most: 1 << 24 }
 }
 
-/// Values of a family's parameters, by name.
+/// The values of a family's parameters, by name.
 pub(crate) struct Params {
     name: String,
     values: BTreeMap<&'static str, u64>,
 }
 
 impl Params {
-    /// Combines the given values with the defaults of all other parameters.
+    /// Combines the given values with defaults for the rest.
     fn of(
         family: &'static str,
         declared: &[FamilyParam],
@@ -129,7 +129,7 @@ impl Params {
         self.values[name]
     }
 
-    /// Returns the value, or `value` if the family has no such parameter.
+    /// Returns the value, or `value` for families without such a parameter.
     pub fn get_or(&self, name: &'static str, value: u64) -> u64 {
         self.values.get(name).copied().unwrap_or(value)
     }

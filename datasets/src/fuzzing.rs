@@ -1,7 +1,7 @@
-//! Bodies of the fuzz targets: no reader may panic on arbitrary bytes, and whatever it accepts must survive a
-//! round trip through the writer.
+//! Bodies of the fuzz targets. No reader may panic, and everything that was read must survive a round trip of
+//! writing and reading.
 //!
-//! The targets in `fuzz/` and the smoke test share these functions, so everyday tests run them too.
+//! The targets in `fuzz/` and the smoke test share these functions, so regular tests run them as well.
 
 use crate::dsa::{read_dsa, write_dsa};
 use crate::import::ImportOptions;
@@ -13,10 +13,10 @@ use plimsoll_model::{
 };
 use std::path::Path;
 
-/// Round-trips an instance as CSV.
+/// Reads an instance and checks the round trip.
 ///
 /// # Panics
-/// If the round trip changes the instance.
+/// If the written instance reads back differently.
 pub fn instance_csv(data: &[u8]) {
     let Ok(instance) = read_instance("fuzz", data, ReadOptions::default()) else { return };
     assert!(load(&instance).0 <= instance.ceiling());
@@ -26,7 +26,7 @@ pub fn instance_csv(data: &[u8]) {
     assert_eq!(again.expect("what was written is valid"), instance);
 }
 
-/// The instance to which fuzzed layouts and certificates refer.
+/// Returns the instance that fuzzed layouts and certificates refer to.
 pub fn fuzz_instance() -> Instance {
     let buffer = |name: &str, size: u64, lower: u64, upper: u64| {
         Buffer::new(name, size, Lifespan::single(lower, upper).expect("upper exceeds lower"))
@@ -37,10 +37,10 @@ pub fn fuzz_instance() -> Instance {
         .expect("a valid instance")
 }
 
-/// Reads a layout of [`fuzz_instance`], checks it and round-trips it.
+/// Reads a layout of [`fuzz_instance`], verifies it, and checks the round trip.
 ///
 /// # Panics
-/// If the round trip changes the layout.
+/// If the written layout reads back differently.
 pub fn layout_csv(data: &[u8]) {
     let instance = fuzz_instance();
     let Ok(layout) = read_layout("fuzz", data, &instance) else { return };
@@ -54,10 +54,10 @@ pub fn layout_csv(data: &[u8]) {
     assert_eq!(again, layout);
 }
 
-/// Reads a certificate, verifies it against [`fuzz_instance`] and round-trips it.
+/// Reads a certificate, verifies it against [`fuzz_instance`], and checks the round trip.
 ///
 /// # Panics
-/// If the round trip changes the certificate, or a bound above an existing layout is confirmed.
+/// If the written certificate reads back differently, or if a bound above an existing layout is confirmed.
 pub fn certificate_json(data: &[u8]) {
     let Some(certificate) = std::str::from_utf8(data).ok().and_then(|text| Certificate::from_json(text).ok())
     else {
@@ -74,11 +74,11 @@ pub fn certificate_json(data: &[u8]) {
     assert_eq!(again, certificate);
 }
 
-/// Reads a document in the structured schema and splits it. Every instance is round-tripped through CSV, and
-/// all of them through the schema.
+/// Reads a document in the structured schema and splits it. Each instance then makes a round trip through
+/// CSV, and all of them together one through the schema.
 ///
 /// # Panics
-/// If a round trip changes an instance.
+/// If any written instance reads back differently.
 pub fn dsa_json(data: &[u8]) {
     let origin = Path::new("fuzz.json");
     let Ok(split) = read_dsa(origin, data).and_then(|document| document.split()) else { return };
@@ -91,7 +91,7 @@ pub fn dsa_json(data: &[u8]) {
         assert_eq!(again.expect("what was written is valid"), *instance);
     }
     let mut written = Vec::new();
-    // Merging may leave a fixed buffer beyond the capacity, which no document can represent.
+    // Merging may leave a fixed buffer beyond the capacity, which no document allows.
     if write_dsa(origin, "fuzz", &instances, &mut written).is_err() {
         return;
     }
@@ -100,10 +100,11 @@ pub fn dsa_json(data: &[u8]) {
     assert_eq!(again.into_iter().map(|pool| pool.instance).collect::<Vec<_>>(), instances);
 }
 
-/// Reads a `TFLite` model, with and without assumed sizes, and round-trips the graph.
+/// Reads a `TFLite` model, with and without an assumed size for unsized tensors, and checks the round trip of
+/// the graph.
 ///
 /// # Panics
-/// If the round trip changes the graph.
+/// If the written graph reads back differently.
 pub fn tflite_model(data: &[u8]) {
     let origin = std::path::Path::new("fuzz");
     let plain = crate::ImportOptions::default();
@@ -120,11 +121,11 @@ pub fn tflite_model(data: &[u8]) {
     }
 }
 
-/// Reads an ONNX model without options, with everything assumed, and with all dimensions given. Derives the
-/// storages of the graph and round-trips it.
+/// Reads an ONNX model with default options, with assumptions for everything, and with all dimensions given.
+/// Derives the storages and checks the round trip of the graph.
 ///
 /// # Panics
-/// If the round trip changes the graph.
+/// If the written graph reads back differently.
 pub fn onnx_model(data: &[u8]) {
     let assuming = ImportOptions { assume_bytes: Some(8), batch: Some(2), ..ImportOptions::default() };
     let closed = ImportOptions { dim_default: Some(3), ..ImportOptions::default() };
@@ -134,7 +135,7 @@ pub fn onnx_model(data: &[u8]) {
     }
 }
 
-/// Derives the storages of a valid graph and round-trips it.
+/// Checks that a graph can be converted to storages, and that it survives a round trip.
 fn check_graph(graph: &Graph) {
     let sharing = LivenessOptions { in_place: true, ..LivenessOptions::default() };
     for region in 0..graph.regions().len() {

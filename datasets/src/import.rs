@@ -5,30 +5,31 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Maximum size of a model file, bytes. Offsets inside the formats have 31 or 32 bits.
+/// The largest file that importers accept, in bytes. Offsets inside the formats have 31 or 32 bits.
 pub const FILE_LIMIT: u64 = 1 << 31;
 
-/// Values that the file leaves open, and overrides.
+/// Import options: information that the file does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Values of free dimensions, by the name they have in the file (`N`, `batch_size`).
+    /// Values of free dimensions, by their name in the file (`N`, `batch_size`).
     pub dims: BTreeMap<String, u64>,
-    /// Complete shapes of inputs, by name. They override the shapes in the file.
+    /// Full shapes of inputs, by name. They override the shapes in the file.
     pub input_shapes: BTreeMap<String, Vec<u64>>,
-    /// Extent of the first dimension of every input that has at least one and is not named in `input_shapes`.
+    /// The extent of the first dimension of every input of rank 1 or higher that `input_shapes` does not
+    /// name.
     pub batch: Option<u64>,
-    /// Every tensor of a floating-point type gets this type instead: a name such as `float16`.
+    /// The element type, such as `float16`, that replaces every floating-point type.
     pub element: Option<String>,
-    /// Keep operators that read only constants. Otherwise their outputs become weights ([`Graph::folded`]),
-    /// as runtimes of ONNX models compute them before inference. `TFLite` models and graphs are never folded.
+    /// Keeps operators that read only constants. By default their outputs become weights ([`Graph::folded`]),
+    /// since ONNX runtimes compute them before they start. Does not affect `TFLite` models and graphs.
     pub keep_constants: bool,
-    /// Bytes for tensors whose shape or type cannot be determined, instead of an error.
+    /// The size in bytes of tensors whose shape or type cannot be determined. Without it they are an error.
     pub assume_bytes: Option<u64>,
-    /// Value of every free dimension that no other option binds.
+    /// The value of every free dimension that has no other value.
     pub dim_default: Option<u64>,
     /// Values of inputs that determine shapes, by name: integers in row-major order.
     pub values: BTreeMap<String, Vec<i64>>,
-    /// Shapes of intermediate tensors, by name, where they cannot be inferred.
+    /// Shapes of intermediate tensors, by name, for tensors whose shape cannot be inferred.
     pub tensor_shapes: BTreeMap<String, Vec<u64>>,
 }
 
@@ -61,39 +62,40 @@ pub(crate) fn value_option(name: &str, list: &[i64]) -> String {
     format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }
 
-/// A graph, and the assumptions made while importing it.
+/// A graph and the assumptions made to import it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
     /// The operators and tensors of the file.
     pub graph: Graph,
-    /// Free dimensions and tensors whose value is an assumption, one line each, for people.
+    /// Free dimensions and tensors that received an assumed value, one readable line each.
     pub assumed: Vec<String>,
-    /// The sources of its tensor sizes.
+    /// The sources of the sizes of its tensors.
     pub sizes: SizeSources,
 }
 
-/// The sources of a graph's tensor sizes. All fields are empty for graph files.
+/// The sources of the sizes of a graph's tensors. All fields are empty for files that already contain a
+/// graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SizeSources {
-    /// Number of tensors inferred from the model's inputs and constants by the rules of operators.
+    /// The number of sizes that follow from the model's inputs and constants by the rules of its operators.
     pub inferred: usize,
-    /// Names of tensors whose size relies on a shape that the file declares and nothing confirms: their own
-    /// shape or that of a tensor they depend on.
+    /// Names of tensors whose size depends on an unconfirmed shape that the file declares: their own, or that
+    /// of a tensor they depend on.
     pub declared: Vec<String>,
-    /// Names of tensors whose size relies on an assumption: an upper bound on a data-dependent extent, or
-    /// bytes given by an option.
+    /// Names of tensors whose size depends on an assumption: an upper bound on a data-dependent extent, or a
+    /// size given by an option.
     pub assumed: Vec<String>,
 }
 
-/// The source of a tensor's size. The greatest source among the inputs applies.
+/// The source of a tensor's size. Of several inputs, the last source in this order applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
-    /// Inferred from the model's inputs by the rules of operators.
+    /// Inferred by the rules of operators from the model's inputs.
     #[default]
     Inferred,
-    /// Relies on a shape declared in the file.
+    /// Declared in the file.
     Declared,
-    /// Relies on an upper bound or an option.
+    /// An upper bound, or given by an option.
     Assumed,
 }
 
@@ -112,7 +114,7 @@ impl SizeSources {
         }
     }
 
-    /// Keeps only the tensors that `graph` still contains.
+    /// Restricts the names to tensors that are still part of the graph.
     pub(crate) fn within(mut self, graph: &Graph) -> Self {
         let names: HashSet<&str> = graph.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
         self.declared.retain(|name| names.contains(name.as_str()));
@@ -122,38 +124,36 @@ impl SizeSources {
     }
 }
 
-/// Why an import fails.
+/// An error while importing a file.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ImportError {
-    /// A file that cannot be imported, and the problem.
+    /// The file cannot be imported.
     #[error("{}: {problem}", path.display())]
     File { path: PathBuf, problem: ImportProblem },
-    /// An invalid graph file in JSON.
+    /// A JSON file that is not a valid graph.
     #[error(transparent)]
     Json(#[from] plimsoll_model::graph::GraphFileError),
 }
 
-/// A problem of a file.
+/// A problem with a file.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ImportProblem {
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// An unsupported format, judging by extension and first bytes.
-    #[error("unsupported format; supported are .onnx, .tflite and graphs as .json")]
+    /// The format is unknown by extension and by first bytes.
+    #[error("unknown model format; supported are .onnx, .tflite and graphs as .json")]
     UnknownFormat,
     #[error("the file has {0} bytes; a model file may have at most {FILE_LIMIT}")]
     TooLarge(u64),
-    /// A truncated, inconsistent or malformed file, with the location.
+    /// The file is truncated, inconsistent or malformed. Holds the problem and its location.
     #[error("damaged: {0}")]
     Damaged(String),
-    /// An operator whose output sizes cannot be determined.
-    #[error(
-        "operator {operator}: tensor '{tensor}': {reason}; use --assume-bytes to give such tensors a size"
-    )]
+    /// The size of an output of an operator cannot be determined.
+    #[error("operator {operator}: tensor '{tensor}': {reason}; --assume-bytes gives such tensors a size")]
     Unsized {
-        /// Index, name and kind of the operator, or the index of the graph's input.
+        /// Position, name and kind of the operator, or the input of the graph.
         operator: String,
         tensor: String,
         reason: String,
@@ -164,21 +164,21 @@ pub enum ImportProblem {
         /// Index, name and kind of the operator.
         operator: String,
         tensor: String,
-        /// The reason, and the free dimensions that cause it.
+        /// The reason, with the free dimensions that cause it.
         reason: String,
     },
     /// Inputs whose shape or type is given neither by the file nor by an option.
     #[error("{what}; try {options}")]
     Open {
-        /// All open dimensions and inputs.
+        /// All the dimensions and inputs concerned.
         what: String,
-        /// Options that bind them, as typed.
+        /// The options that supply the missing values, as typed.
         options: String,
     },
     #[error("{what} is not supported: {reason}")]
     Unsupported {
         what: String,
-        /// The reason, or a workaround.
+        /// The reason, or a remedy.
         reason: String,
     },
     /// An option that matches nothing in the file.
@@ -199,7 +199,7 @@ impl ImportProblem {
         Self::Option { option: option.into(), reason: reason.into() }
     }
 
-    /// Returns the error for a file with this problem.
+    /// Attaches the path of the file to this problem.
     pub(crate) fn of(self, path: &Path) -> ImportError {
         ImportError::File { path: path.to_path_buf(), problem: self }
     }

@@ -1,12 +1,6 @@
-//! Instances and graphs: worked examples, generators and importers.
+//! Sources of problems: worked examples, generators and importers.
 //!
-//! - [`FAMILIES`] and [`graphs`] generate instances and graphs from named parameters and a seed.
-//! - [`worked_examples`] and [`control_cases`] contain small examples whose optimum is known.
-//! - [`import_file`] reads ONNX and `TFLite` models; [`dsa`] reads and writes the structured schema.
-//! - [`MANIFEST`] lists external corpora; [`embedded_suite`] and its neighbours are benchmark suites.
-//!
-//! Every generator takes parameters and a seed. The same parameters and seed give the same instance on any
-//! machine.
+//! A generator is deterministic: the same parameters and seed give the same instance on any machine.
 
 mod above_load;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! External corpora: their names, origins and known facts.
 //!
-//! The repository contains none of their files. Downloaded files belong in the folders named here, below the
-//! folder that `PLIMSOLL_CORPORA` names.
+//! This repository contains none of their files. Fetched files belong into folders with the names given here,
+//! below the folder named by `PLIMSOLL_CORPORA`.
 
 use plimsoll_model::Bytes;
 use serde::Deserialize;
@@ -11,31 +11,31 @@ use std::sync::LazyLock;
 /// The environment variable that names the folder of all corpora.
 pub const CORPORA_VARIABLE: &str = "PLIMSOLL_CORPORA";
 
-/// A set of files with the same origin.
+/// The files of one origin.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Corpus {
-    /// Their folder, below the folder of all corpora.
+    /// The folder of the corpus, below the folder of all corpora.
     pub folder: &'static str,
-    /// The upstream project, and where its repository keeps the files.
+    /// The upstream project, and the location of the files in it.
     pub upstream: &'static str,
-    /// The source from which individual files can be downloaded.
+    /// The source from which each file can be fetched individually.
     pub origin: Origin,
-    /// Commit or package version.
+    /// The commit or version.
     pub version: &'static str,
-    /// Their licence, as an SPDX identifier.
+    /// The licence, as an SPDX identifier.
     pub licence: &'static str,
-    /// The files of a download.
+    /// The files of a complete download.
     pub files: Vec<CorpusFile>,
 }
 
-/// The source of a corpus.
+/// A source from which the files of a corpus can be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// A public GitHub repository, by owner and name.
     Github(&'static str),
-    /// A Python package whose archive is downloaded.
+    /// A Python package, distributed as an archive.
     Package(&'static str),
 }
 
@@ -43,11 +43,11 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CorpusFile {
-    /// File name in the corpus folder.
+    /// The name of the file in the folder.
     pub name: &'static str,
-    /// Path in the repository or package.
+    /// The path of the file in the repository or package.
     pub path: &'static str,
-    /// SHA-256 of its bytes, hexadecimal.
+    /// The SHA-256 digest of the file, in hexadecimal.
     pub sha256: &'static str,
     /// Known facts, if the file is an instance.
     pub facts: Option<Facts>,
@@ -57,15 +57,15 @@ pub struct CorpusFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// Number of buffers.
+    /// The number of buffers.
     pub buffers: usize,
-    /// Peak live bytes.
+    /// The load: the peak live bytes.
     pub load: Bytes,
-    /// The optimum in bytes, if a layout at the load is known.
+    /// The minimum peak in bytes, if a layout at the load is known.
     pub optimum: Option<Bytes>,
 }
 
-/// All external corpora, as `data/corpora.toml` lists them.
+/// All external corpora, as listed in `data/corpora.toml`.
 pub static MANIFEST: LazyLock<Vec<Corpus>> = LazyLock::new(|| {
     let lists: BTreeMap<String, Vec<Corpus>> =
         toml::from_str(include_str!("../data/corpora.toml")).expect("a valid list of corpora");

@@ -3,8 +3,8 @@
 use crate::import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, SizeSources};
 use std::path::Path;
 
-/// Reads a model or a graph; the extension selects the format. `TFLite` models with any other extension are
-/// recognised by their first bytes.
+/// Reads a model or a graph. The extension selects the importer; with any other extension, a `TFLite` model
+/// is recognised by its first bytes.
 ///
 /// # Errors
 /// See [`ImportError`].
@@ -14,7 +14,7 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
     let imported = match extension.as_str() {
         "json" => {
             if let Some(option) = options.first_given() {
-                let reason = "graph files take no import options".to_owned();
+                let reason = "the option does not apply to a graph".to_owned();
                 return Err(ImportProblem::Option { option, reason }.of(path));
             }
             let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
@@ -40,7 +40,7 @@ fn read(path: &Path) -> Result<Vec<u8>, ImportProblem> {
     Ok(std::fs::read(path)?)
 }
 
-/// Turns the outputs of operators that read only constants into weights, and adds a note.
+/// Folds the operators that depend on constants alone, and adds a note about them.
 fn fold(import: Import) -> Import {
     let (graph, count) = import.graph.folded();
     let (mut assumed, sizes) = (import.assumed, import.sizes.within(&graph));
@@ -50,8 +50,8 @@ fn fold(import: Import) -> Import {
     Import { graph, assumed, sizes }
 }
 
-/// Reads an ONNX model. `origin` appears in messages and names the graph. O(size of the file), small
-/// constants aside.
+/// Reads an ONNX model. `origin` is used in messages and as the name of the graph. Linear in the size of the
+/// file, apart from the evaluation of small constants.
 ///
 /// # Errors
 /// See [`ImportError`].
@@ -60,10 +60,11 @@ pub fn read_onnx(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result
     crate::onnx::read(origin, bytes, options).map_err(|problem| problem.of(origin))
 }
 
-/// Reads a `TFLite` model. `origin` appears in messages and names the graph. O(length of the file).
+/// Reads a `TFLite` model. `origin` is used in messages and as the name of the graph. Linear in the length of
+/// the file.
 ///
 /// # Errors
-/// See [`ImportError`]. The function reads nothing from disk.
+/// See [`ImportError`]. Never returns an I/O error.
 pub fn read_tflite(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Import, ImportError> {
     crate::tflite::read(origin, bytes, options).map_err(|problem| problem.of(origin))
 }

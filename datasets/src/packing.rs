@@ -1,8 +1,8 @@
-//! Perfect packings: instances of any size whose optimum is known by construction.
+//! Perfect packings: instances of any size with an optimum known by construction.
 //!
 //! A rectangle of `steps` x `bytes` is cut into one piece per buffer. Every step is full, so the load is the
-//! height of the rectangle, and the cutting itself is a layout of that height. Load, optimum and height are
-//! therefore equal.
+//! height of the rectangle. The cutting itself is a layout of that height. Hence the load, the optimum and
+//! the height coincide.
 //!
 //! ```text
 //! guillotine: cuts from edge to edge       pinwheel: no cut goes from edge to edge
@@ -15,9 +15,9 @@
 //!  └──────┴────┴────┘                       └──────────┴───┘
 //! ```
 //!
-//! A method that splits at a step or an address undoes guillotine cuts one at a time, but it cannot split a
-//! pinwheel. Invariant: a rectangle is never assigned more pieces than fit, so cutting cannot fail. O(n) time
-//! and memory for n buffers.
+//! A method that splits at a step or at an address can undo guillotine cuts one at a time, but it cannot
+//! decompose a pinwheel. The cutting never assigns more pieces to a rectangle than fit into it, so it always
+//! succeeds. O(n) time and memory for n buffers.
 
 use crate::error::{GenerateError, at_least, share};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
@@ -25,28 +25,29 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-/// Dimensions of the rectangle and of its pieces.
+/// The parameters of a packing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PackingParams {
-    /// Number of buffers, at least 1.
+    /// The number of buffers, at least 1.
     pub buffers: u64,
-    /// Width of the rectangle, steps.
+    /// The width of the rectangle in steps.
     pub steps: u64,
-    /// Height of the rectangle, bytes: the load and the optimum. A multiple of `unit`.
+    /// The height of the rectangle in bytes, which is the load and the optimum. A multiple of `unit`.
     pub bytes: u64,
-    /// Shortest lifetime of a buffer, steps.
+    /// The minimum duration of a buffer in steps.
     pub min_duration: u64,
-    /// Smallest size of a buffer, bytes. A multiple of `unit`.
+    /// The minimum size of a buffer in bytes. A multiple of `unit`.
     pub min_size: u64,
-    /// All sizes are multiples of this, bytes.
+    /// All sizes are multiples of this, in bytes.
     pub unit: u64,
-    /// Probability that a rectangle is cut into a pinwheel where one fits, 0 to 1. [`guillotine`] ignores it.
+    /// The probability of cutting a rectangle into a pinwheel where one fits, 0 to 1. [`guillotine`] ignores
+    /// it.
     pub pinwheel_share: f64,
 }
 
 impl PackingParams {
-    /// This many buffers in a rectangle of 2^20 bytes, in units of 1024 bytes, with four steps per buffer and
-    /// pinwheels in half of the eligible rectangles.
+    /// Returns parameters for `buffers` buffers in a rectangle of 2^20 bytes, with units of 1024 bytes, four
+    /// steps per buffer and a pinwheel probability of one half.
     pub fn with_buffers(buffers: u64) -> Self {
         Self {
             buffers,
@@ -70,9 +71,9 @@ impl PackingParams {
             }
         }
         share("pinwheel_share", self.pinwheel_share)?;
-        let space = self.space(self.whole());
-        if space < u128::from(self.buffers) {
-            return Err(GenerateError::NoSpace { buffers: self.buffers, space });
+        let room = self.pieces_that_fit(self.whole());
+        if room < u128::from(self.buffers) {
+            return Err(GenerateError::NoRoom { buffers: self.buffers, room });
         }
         Ok(())
     }
@@ -85,8 +86,8 @@ impl PackingParams {
         self.min_size / self.unit
     }
 
-    /// Number of pieces of the smallest size and shortest lifetime that fit into `r`.
-    fn space(&self, r: Rectangle) -> u128 {
+    /// Returns the number of pieces of minimum size that fit side by side.
+    fn pieces_that_fit(&self, r: Rectangle) -> u128 {
         u128::from(r.w / self.min_duration) * u128::from(r.h / self.min_height())
     }
 }
@@ -96,25 +97,25 @@ impl PackingParams {
 pub struct Packing {
     /// The buffers, in random order.
     pub instance: Instance,
-    /// The cutting, which is an optimal layout.
+    /// The cutting: the offsets of an optimal layout.
     pub layout: Layout,
-    /// Load, optimum and peak of the layout, bytes.
+    /// The load, the optimum and the peak of the layout, in bytes.
     pub optimum: Bytes,
 }
 
-/// Cuts the rectangle by guillotine cuts only. The same parameters and seed give the same packing.
+/// Generates a packing with cuts from edge to edge only. The same parameters and seed give the same packing.
 ///
 /// # Errors
-/// [`GenerateError`] for parameters out of range, or if the rectangle is too small for the buffers.
+/// [`GenerateError`] for parameters out of range, or if the buffers do not fit into the rectangle.
 pub fn guillotine(params: PackingParams, seed: u64) -> Result<Packing, GenerateError> {
     pack(PackingParams { pinwheel_share: 0.0, ..params }, seed, "guillotine")
 }
 
-/// Cuts the rectangle by a mix of pinwheels and guillotine cuts. The same parameters and seed give the same
-/// packing. A pinwheel takes at least five buffers.
+/// Generates a packing that mixes pinwheels and cuts from edge to edge. The same parameters and seed give the
+/// same packing. A pinwheel takes at least five buffers.
 ///
 /// # Errors
-/// [`GenerateError`] for parameters out of range, or if the rectangle is too small for the buffers.
+/// [`GenerateError`] for parameters out of range, or if the buffers do not fit into the rectangle.
 pub fn perfect_packing(params: PackingParams, seed: u64) -> Result<Packing, GenerateError> {
     pack(params, seed, "perfect")
 }
@@ -173,8 +174,8 @@ impl Cutter<'_> {
         pieces
     }
 
-    /// Assigns every part a share of the count by area with noise: at least one piece, and at most those that
-    /// fit.
+    /// Gives every part at least one piece and at most as many as fit. Otherwise the shares follow the areas,
+    /// with noise.
     fn share_out(&mut self, parts: &[Rectangle], count: u64, waiting: &mut Vec<(Rectangle, u64)>) {
         let mut left = count;
         for (i, &part) in parts.iter().enumerate() {
@@ -183,12 +184,12 @@ impl Cutter<'_> {
                 waiting.push((part, left));
                 return;
             }
-            let later_space: u128 = later.iter().map(|&r| self.params.space(r)).sum();
-            let least = u128::from(left).saturating_sub(later_space).max(1);
-            let most = self.params.space(part).min(u128::from(left) - later.len() as u128);
+            let later_capacity: u128 = later.iter().map(|&r| self.params.pieces_that_fit(r)).sum();
+            let least = u128::from(left).saturating_sub(later_capacity).max(1);
+            let most = self.params.pieces_that_fit(part).min(u128::from(left) - later.len() as u128);
             let area = |r: &Rectangle| u128::from(r.w) * u128::from(r.h);
             let total: u128 = parts[i..].iter().map(area).sum();
-            // 0.5 to 1.5 times the fair share, in 1/64: areas stay below 2^128.
+            // Draw half to one and a half times the fair share, in 1/64, so that areas stay below 2^128.
             let noise = u128::from(self.rng.random_range(32..=96u64));
             let fair = area(&part) / total.div_ceil(u128::from(left)).max(1);
             let given = (fair * noise / 64).clamp(least, most) as u64;
@@ -197,12 +198,12 @@ impl Cutter<'_> {
         }
     }
 
-    /// Makes one guillotine cut. At least `count` >= 2 pieces must fit.
+    /// Cuts from edge to edge. At least `count` >= 2 pieces must fit.
     fn guillotine_cut(&mut self, r: Rectangle, count: u64) -> [Rectangle; 2] {
         let (least_w, least_h) = (self.params.min_duration, self.params.min_height());
         let in_time = match (r.w >= 2 * least_w, r.h >= 2 * least_h) {
             (true, true) => {
-                // The relatively longer side is cut with probability 3/4.
+                // Cut the relatively longer side three times out of four.
                 let whole = self.params.whole();
                 let wide = u128::from(r.w) * u128::from(whole.h) >= u128::from(r.h) * u128::from(whole.w);
                 wide == self.rng.random_bool(0.75)
@@ -212,20 +213,20 @@ impl Cutter<'_> {
         let (length, least) = if in_time { (r.w, least_w) } else { (r.h, least_h) };
         let at = self.place(least, length - least);
         let parts = split(r, in_time, at);
-        if parts.iter().map(|&part| self.params.space(part)).sum::<u128>() >= u128::from(count) {
+        if parts.iter().map(|&part| self.params.pieces_that_fit(part)).sum::<u128>() >= u128::from(count) {
             return parts;
         }
-        // A cut at a multiple of the least length wastes no space.
+        // A cut at a multiple of the minimum length wastes no space.
         split(r, in_time, (at / least).max(1) * least)
     }
 
-    /// Draws a position to cut, rarely near the ends.
+    /// Draws a position for a cut, rarely near the ends.
     fn place(&mut self, from: u64, to: u64) -> u64 {
         let (a, b) = (self.rng.random_range(from..=to), self.rng.random_range(from..=to));
         a.midpoint(b)
     }
 
-    /// Cuts five rectangles in a pinwheel, if the random draw selects one and it fits.
+    /// Draws a pinwheel of five rectangles with the given probability, if one fits.
     fn pinwheel(&mut self, r: Rectangle, count: u64) -> Option<Vec<Rectangle>> {
         let (least_w, least_h) = (self.params.min_duration, self.params.min_height());
         if count < 5 || r.w / 3 < least_w || r.h / 3 < least_h {
@@ -237,11 +238,11 @@ impl Cutter<'_> {
         let (x1, x2) = self.two_places(least_w, r.w);
         let (y1, y2) = self.two_places(least_h, r.h);
         let parts = whirl(r, [x1, x2], [y1, y2], self.rng.random_bool(0.5));
-        let space: u128 = parts.iter().map(|&part| self.params.space(part)).sum();
-        (space >= u128::from(count)).then(|| parts.to_vec())
+        let capacity: u128 = parts.iter().map(|&part| self.params.pieces_that_fit(part)).sum();
+        (capacity >= u128::from(count)).then(|| parts.to_vec())
     }
 
-    /// Draws two positions that leave at least `least` before, between and after them.
+    /// Draws two positions with at least `least` before, between and after them.
     fn two_places(&mut self, least: u64, length: u64) -> (u64, u64) {
         let spare = length - 3 * least;
         let (a, b) = (self.rng.random_range(0..=spare), self.rng.random_range(0..=spare));
@@ -249,7 +250,7 @@ impl Cutter<'_> {
     }
 }
 
-/// A pinwheel: four rectangles around a fifth, which lies between the two positions of each axis.
+/// Returns a pinwheel: four rectangles around a fifth, which lies between the two positions on each axis.
 pub(crate) fn whirl(r: Rectangle, [x1, x2]: [u64; 2], [y1, y2]: [u64; 2], mirrored: bool) -> [Rectangle; 5] {
     let corners = [(0, 0, x2, y1), (x2, 0, r.w, y2), (x1, y2, r.w, r.h), (0, y1, x1, r.h), (x1, y1, x2, y2)];
     corners.map(|(left, low, right, high)| {
@@ -258,7 +259,7 @@ pub(crate) fn whirl(r: Rectangle, [x1, x2]: [u64; 2], [y1, y2]: [u64; 2], mirror
     })
 }
 
-/// Splits a rectangle along time or along bytes.
+/// Splits a rectangle in two along time or along addresses.
 pub(crate) fn split(r: Rectangle, in_time: bool, at: u64) -> [Rectangle; 2] {
     if in_time {
         [Rectangle { w: at, ..r }, Rectangle { x: r.x + at, w: r.w - at, ..r }]
@@ -321,7 +322,7 @@ mod tests {
         }
     }
 
-    /// True where some step or some address is crossed by no piece.
+    /// Returns true if some step or some address is crossed by no piece.
     fn edge_to_edge(packing: &Packing, params: PackingParams) -> bool {
         let uncut = |mut ranges: Vec<(u64, u64)>, length: u64| {
             ranges.sort_unstable();
@@ -371,7 +372,7 @@ mod tests {
         assert_eq!(error(PackingParams { buffers: 0, ..params }), "buffers is 0, but must be at least 1");
         assert_eq!(
             error(PackingParams { bytes: 1025, ..params }),
-            "bytes is 1025, not a multiple of unit, which is 1024"
+            "bytes is 1025, but must be a multiple of unit, which is 1024"
         );
         assert_eq!(
             error(PackingParams { steps: 4, bytes: 4096, ..params }),

@@ -1,8 +1,8 @@
 //! Random instances of plain buffers with several distributions of sizes and lifespans, up to millions of
 //! buffers.
 //!
-//! All decisions use integer arithmetic, so results do not depend on a mathematics library. O(n) time and
-//! memory, apart from validation of the instance.
+//! All arithmetic is on integers, so results do not depend on a mathematics library. O(n) time and memory,
+//! apart from the validation of the instance.
 
 use crate::error::{GenerateError, at_least, share};
 use crate::rows::Row;
@@ -10,79 +10,81 @@ use plimsoll_model::{Instance, InstanceBuilder, Interval};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Distribution of sizes, in bytes before rounding up to the unit.
+/// The distribution of sizes, in bytes before rounding up to the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeLaw {
-    /// Uniform from `min` to `max`.
+    /// All sizes from `min` to `max` are equally likely.
     Uniform {
-        /// Least size, bytes, at least 1.
+        /// The smallest size in bytes, at least 1.
         min: u64,
-        /// Largest size, bytes.
+        /// The largest size in bytes.
         max: u64,
     },
-    /// First a power of two between `min` and `max` is drawn uniformly, then a size of that magnitude.
+    /// Log-uniform: every power of two between `min` and `max` is equally likely as the magnitude. Sizes of
+    /// one magnitude are uniform.
     LogUniform {
-        /// Least size, bytes, at least 1.
+        /// The smallest size in bytes, at least 1.
         min: u64,
-        /// Largest size, bytes.
+        /// The largest size in bytes.
         max: u64,
     },
-    /// Powers of two with uniformly distributed exponents.
+    /// Powers of two only, with uniformly distributed exponents.
     PowersOfTwo {
-        /// Exponent of the least size.
+        /// The smallest exponent.
         min_exponent: u32,
-        /// Exponent of the largest size, at most 62.
+        /// The largest exponent, at most 62.
         max_exponent: u32,
     },
 }
 
-/// Distribution of lifespans. Except for `Stack`, a buffer starts uniformly wherever it fits into `steps`.
+/// The distribution of lifespans. Except for `Stack`, a buffer starts anywhere that it fits into `steps`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LifeLaw {
-    /// Durations uniform from 1 to `max_duration`.
+    /// All durations from 1 to `max_duration` are equally likely.
     Uniform {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,
-        /// Longest duration, steps, at most `steps`.
+        /// The longest duration in steps, at most `steps`.
         max_duration: u64,
     },
     /// Durations log-uniform from 1 to `max_duration`, like sizes.
     LogUniform {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,
-        /// Longest duration, steps, at most `steps`.
+        /// The longest duration in steps, at most `steps`.
         max_duration: u64,
     },
-    /// Heavy-tailed durations: one buffer in `k` lives at least `k` times `min_duration` steps.
+    /// Most buffers live for about `min_duration` steps, but one in `k` lives at least `k` times as long.
     HeavyTailed {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,
-        /// Shortest duration, steps, at least 1 and at most `steps`.
+        /// The shortest duration in steps, at least 1 and at most `steps`.
         min_duration: u64,
     },
-    /// A trace of an allocator under nested calls. Every step allocates a buffer or frees the newest one with
-    /// equal probability, in twice as many steps as buffers.
+    /// Like the trace of an allocator under nested calls. Every step allocates a buffer or frees the newest,
+    /// with equal probability. There are twice as many steps as buffers.
     Stack {
-        /// Probability that a step frees a random live buffer instead of the newest, 0 to 1.
+        /// The probability that a step frees a random live buffer instead of the newest, 0 to 1.
         disorder: f64,
     },
 }
 
-/// Parameters of a random instance.
+/// The parameters of a random instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntervalParams {
-    /// Number of buffers; may be 0.
+    /// The number of buffers, possibly zero.
     pub buffers: u64,
-    /// Distribution of the sizes.
+    /// The distribution of sizes.
     pub sizes: SizeLaw,
-    /// Distribution of the lifespans.
+    /// The distribution of lifespans.
     pub lives: LifeLaw,
-    /// Sizes are rounded up to multiples of this, bytes, at least 1.
+    /// Sizes are rounded up to multiples of this, in bytes, at least 1.
     pub unit: u64,
 }
 
 impl IntervalParams {
-    /// This many buffers with log-uniform sizes up to 1 MiB and durations up to a sixteenth of the steps.
+    /// Returns parameters for `buffers` buffers, with log-uniform sizes up to one MiB and durations up to a
+    /// sixteenth of the steps.
     pub fn with_buffers(buffers: u64) -> Self {
         let steps = buffers.saturating_mul(2).max(16);
         Self {
@@ -139,7 +141,7 @@ pub fn random_intervals(params: IntervalParams, seed: u64) -> Result<Instance, G
     Ok(InstanceBuilder::new(name).buffers(buffers).build()?)
 }
 
-/// Generates the same buffers row by row. The lifespans are drawn first and take 16 bytes each.
+/// Generates the same instance row by row. All lifespans are drawn before the first row, 16 bytes each.
 pub(crate) fn interval_rows(
     params: IntervalParams,
     seed: u64,
@@ -152,7 +154,7 @@ pub(crate) fn interval_rows(
     };
     Ok(lives.into_iter().map(move |life| {
         let size = size(params.sizes, &mut rng);
-        // A size that cannot be rounded up is rejected together with the sum of all sizes.
+        // A size that overflows when rounded up is rejected with the sum of all sizes.
         let size = size.checked_next_multiple_of(params.unit).unwrap_or(u64::MAX);
         Row { lower: life.lower.get(), upper: life.upper.get(), size }
     }))
@@ -168,7 +170,8 @@ fn size(law: SizeLaw, rng: &mut Xoshiro256PlusPlus) -> u64 {
     }
 }
 
-/// Draws from `min` >= 1 to `max`: first the binary magnitude, then a number of that magnitude.
+/// Draws a log-uniform number from `min` >= 1 to `max`: first the binary magnitude, then a number of that
+/// magnitude.
 pub(crate) fn log_uniform_number(min: u64, max: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let lowest = 1u64 << rng.random_range(min.ilog2()..=max.ilog2());
     let highest = lowest - 1 + lowest;
@@ -180,7 +183,7 @@ fn independent_life(law: LifeLaw, rng: &mut Xoshiro256PlusPlus) -> Interval {
         LifeLaw::Uniform { steps, max_duration } => (steps, rng.random_range(1..=max_duration)),
         LifeLaw::LogUniform { steps, max_duration } => (steps, log_uniform_number(1, max_duration, rng)),
         LifeLaw::HeavyTailed { steps, min_duration } => {
-            // min / u for u uniform in (0, 1], in steps of 2^-32.
+            // Computes min / u for u uniform in (0, 1], in steps of 2^-32.
             let share = u128::from(rng.random_range(1..=1u64 << 32));
             let duration = (u128::from(min_duration) << 32) / share;
             (steps, duration.min(u128::from(steps)) as u64)
@@ -303,9 +306,15 @@ mod tests {
         let params = IntervalParams::with_buffers(10);
         let error = |params| random_intervals(params, 0).unwrap_err().to_string();
         let sizes = SizeLaw::Uniform { min: 9, max: 8 };
-        assert_eq!(error(IntervalParams { sizes, ..params }), "min_size is 9, above max_size, which is 8");
+        assert_eq!(
+            error(IntervalParams { sizes, ..params }),
+            "min_size is 9, but must not exceed max_size, which is 8"
+        );
         let lives = LifeLaw::Uniform { steps: 4, max_duration: 5 };
-        assert_eq!(error(IntervalParams { lives, ..params }), "max_duration is 5, above steps, which is 4");
+        assert_eq!(
+            error(IntervalParams { lives, ..params }),
+            "max_duration is 5, but must not exceed steps, which is 4"
+        );
         let sizes = SizeLaw::Uniform { min: u64::MAX, max: u64::MAX };
         assert!(error(IntervalParams { sizes, ..params }).contains("laid end to end"));
         let lives = LifeLaw::Stack { disorder: f64::NAN };

@@ -1,53 +1,54 @@
-//! Row-by-row generation of instances, so that memory does not depend on storing whole buffers.
+//! Instances as streams of rows, so that a million buffers need no more memory than their generator.
 //!
-//! A [`Generated`] instance is either collected as an [`Instance`] or streamed as CSV with the same bytes.
-//! Streaming keeps two numbers per end of a lifespan, 32 bytes per buffer, to compute the load. Some families
-//! keep as much themselves.
+//! A [`Generated`] instance is either collected into an [`Instance`] or written as a stream, with identical
+//! bytes. To compute the load, writing keeps two numbers per end of a lifespan, 32 bytes per buffer. Some
+//! generators keep as much themselves.
 
 use crate::error::GenerateError;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Lifespan};
 use std::io::{self, Write};
 
-/// A plain buffer. Its position in the sequence is its id.
+/// A plain buffer. Its position is its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// First step.
+    /// The first step.
     pub lower: u64,
-    /// Step after the last one.
+    /// The step after the last.
     pub upper: u64,
-    /// Size, bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
 impl Row {
-    /// Returns the buffer `bN` for position N.
+    /// Returns buffer `bN` for number N.
     pub(crate) fn buffer(self, at: usize) -> Buffer {
         let lifespan = Lifespan::single(self.lower, self.upper).expect("a life holds a step");
         Buffer::new(format!("b{at}"), self.size, lifespan)
     }
 }
 
-/// A generated instance and the bounds known by construction.
+/// A generated instance and the facts known from its construction.
 pub struct Generated {
-    /// Family, parameters given, number of buffers, seed.
+    /// The family, the given parameters, the number of buffers and the seed.
     pub name: String,
-    /// The capacity in bytes, sufficient by construction. The file name ends in it.
+    /// The capacity in bytes, if the family defines one. It suffices by construction, and the file name ends
+    /// in it.
     pub capacity: Option<Bytes>,
-    /// A lower bound of the optimum by construction, bytes; not the load.
+    /// A lower bound on the peak of every layout, in bytes, other than the load.
     pub at_least: Option<Bytes>,
-    /// An upper bound of the optimum by construction, bytes.
+    /// An upper bound on the optimum, in bytes: the peak of a known layout.
     pub at_most: Option<Bytes>,
     pub(crate) rows: Box<dyn Iterator<Item = Row>>,
 }
 
-/// Facts collected while an instance was written.
+/// A summary of an instance that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Number of buffers.
+    /// The number of buffers.
     pub buffers: usize,
-    /// Peak live bytes.
+    /// The load: the peak live bytes.
     pub load: Bytes,
-    /// The optimum in bytes, if the lower and upper bounds by construction coincide.
+    /// The minimum peak in bytes, if the lower and upper bounds from the construction meet.
     pub optimum: Option<Bytes>,
 }
 
@@ -57,7 +58,7 @@ impl Generated {
         Self { name: String::new(), capacity: None, at_least: None, at_most: None, rows }
     }
 
-    /// Returns `NAME.csv` or `NAME.CAPACITY.csv`, the form that readers of instances expect.
+    /// Returns `NAME.csv`, or `NAME.CAPACITY.csv`, as readers of instances expect it.
     pub fn file_name(&self) -> String {
         match self.capacity {
             Some(capacity) => format!("{}.{}.csv", self.name, capacity.get()),
@@ -65,7 +66,7 @@ impl Generated {
         }
     }
 
-    /// Collects all rows as an instance.
+    /// Collects all rows into an instance.
     ///
     /// # Errors
     /// [`GenerateError`] if the sizes exceed the address space.
@@ -74,18 +75,18 @@ impl Generated {
         Ok(InstanceBuilder::new(self.name).buffers(buffers).capacity(self.capacity).build()?)
     }
 
-    /// Streams the rows as CSV, with the same bytes as writing the instance. O(n log n) time, 32 bytes of
-    /// memory per buffer in addition to the family's.
+    /// Writes the rows as CSV in a single pass, with the same bytes as the collected instance. O(n log n)
+    /// time; 32 bytes of memory per buffer on top of the generator's.
     ///
     /// # Errors
-    /// Errors of the output. If the sizes exceed the address space, an error of the kind `InvalidData` that
-    /// contains a [`GenerateError`].
+    /// Errors of the output, and [`GenerateError`] inside an `InvalidData` error if the sizes exceed the
+    /// address space.
     pub fn write(self, mut output: impl Write) -> io::Result<Written> {
         writeln!(output, "id,lower,upper,size")?;
         let mut turns: Vec<(u64, i64)> = Vec::new();
         let (mut buffers, mut total) = (0, 0u64);
         for Row { lower, upper, size } in self.rows {
-            // One more byte each, as for an instance, so that rounding up cannot leave the address space.
+            // Add one byte each, as for an instance, so that rounding up cannot leave the address space.
             let sum = size.checked_add(1).and_then(|size| total.checked_add(size));
             total = sum.filter(|&sum| i64::try_from(sum).is_ok()).ok_or_else(too_many_bytes)?;
             writeln!(output, "b{buffers},{lower},{upper},{size}")?;
@@ -93,7 +94,7 @@ impl Generated {
             turns.extend([(lower, size as i64), (upper, -(size as i64))]);
         }
         output.flush()?;
-        // Ends precede starts at the same step because lifespans are half-open.
+        // At the same step, ends precede begins: lifespans are half-open.
         turns.sort_unstable();
         let (mut live, mut load) = (0, 0);
         for (_, change) in turns {

@@ -1,31 +1,32 @@
-//! Small random instances with every feature of the model, for tests against brute force.
+//! Generates small random instances with every feature of the model, for comparison with brute force.
 
 use plimsoll_model::{Buffer, Instance, InstanceBuilder, Interval, Lifespan};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Size and features of a small random instance.
+/// The features that a small random instance may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches, one per feature")]
 pub struct SmallParams {
     /// Number of buffers.
     pub buffers: usize,
-    /// Number of steps.
+    /// All steps are below this number.
     pub steps: u64,
-    /// Maximum size, bytes; the minimum is 1.
+    /// All sizes lie between 1 and this.
     pub max_size: u64,
-    /// Whether some lifespans have gaps.
+    /// Allows gaps in some lifespans.
     pub gaps: bool,
-    /// Whether some buffers are aligned to 2, 3 or 4 bytes.
+    /// Aligns some buffers to 2, 3 or 4 bytes.
     pub alignment: bool,
-    /// Whether some buffers have fixed offsets.
+    /// Fixes some buffers.
     pub fixed: bool,
-    /// Whether some pairs are separated and some exclusive.
+    /// Makes some pairs separated and some exclusive.
     pub pairs: bool,
 }
 
 impl SmallParams {
-    /// Enables features by the bits of `mask`: gaps 1, alignment 2, fixed offsets 4, pairs 8.
+    /// Returns parameters with the features that the bits of `mask` switch on: gaps 1, alignment 2, fixed
+    /// offsets 4, pairs 8.
     pub fn with_features(buffers: usize, mask: u64) -> Self {
         Self {
             buffers,
@@ -39,13 +40,13 @@ impl SmallParams {
     }
 }
 
-/// Generates a small random instance. The same parameters and seed give the same instance.
+/// Returns a small random instance. The same parameters and seed give the same instance.
 ///
 /// # Panics
 /// If `steps` or `max_size` is zero.
 pub fn small_instance(params: SmallParams, seed: u64) -> Instance {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    // Fixed buffers may collide; then the instance is drawn again.
+    // Fixed buffers may collide. In that case, draw again.
     loop {
         let mut builder = InstanceBuilder::new(format!("small-{}-{seed}", params.buffers));
         for i in 0..params.buffers {

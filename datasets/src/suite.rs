@@ -1,7 +1,6 @@
-//! Built-in suites, which need no files.
+//! Built-in suites of instances and graphs, which need no files.
 //!
-//! Every suite always contains the same instances in the same order. An instance is named after its family
-//! and parameters.
+//! Their content and order never change. An instance is named after its family and parameters.
 
 use crate::control_cases::ControlCase;
 use crate::graphs::GraphFamily;
@@ -10,7 +9,7 @@ use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Instance};
 use std::collections::BTreeMap;
 
-/// Generates the instance of a family with these parameters.
+/// Generates the value of a family with these parameters.
 fn generated(family: &str, seed: u64, params: &[(&str, u64)]) -> Generated {
     let family = Family::named(family).expect("a family");
     let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
@@ -21,13 +20,13 @@ fn called(made: Generated, name: &str) -> Instance {
     made.instance().expect("sizes in range").with_name(name)
 }
 
-/// Names of the packings in suites, and of their families.
+/// Names of the packings in suites, with their families.
 const PACKINGS: [(&str, &str); 2] = [("guillotine", "guillotine"), ("perfect", "packing")];
 
-/// Height in bytes of the rectangles that are cut into packings: their optimum.
+/// The height in bytes of the rectangles in packing suites, which is their optimum.
 const HEIGHT: u64 = 1 << 20;
 
-/// A rectangle of 2^20 bytes, cut into this many buffers.
+/// Cuts a rectangle of 2^20 bytes into `buffers` buffers.
 fn packing(family: &str, buffers: u64, seed: u64, name: &str) -> Instance {
     called(generated(family, seed, &[("buffers", buffers), ("bytes", HEIGHT)]), name)
 }
@@ -36,16 +35,15 @@ fn guillotine(buffers: u64, seed: u64) -> Instance {
     packing("guillotine", buffers, seed, &format!("guillotine-{buffers}-{seed}"))
 }
 
-/// The instances for which it is proved that no layout at the load exists, with their seeds, in order of
-/// seeds.
+/// Returns, in order of seeds, the instances that provably have no layout at the load, with their seeds.
 fn above_load(params: &[(&str, u64)]) -> impl Iterator<Item = (u64, Generated)> {
     let made = (0..1000).map(move |seed| (seed, generated("above-load", seed, params)));
     let bytes = params.iter().find(|(name, _)| *name == "bytes").map_or(1 << 18, |&(_, bytes)| bytes);
     made.filter(move |(_, made)| made.at_least > Some(Bytes::new(bytes)))
 }
 
-/// Parses a list of graphs. Each line contains a family and the options `--seed N` and `--param NAME=VALUE`
-/// of `generate`.
+/// Generates the graphs of a list. Each line holds a family, `--seed N` and `--param NAME=VALUE`, as
+/// `generate` accepts them.
 fn graphs(list: &str) -> Vec<Graph> {
     let graph = |line: &str| {
         let mut words = line.split_whitespace();
@@ -73,7 +71,7 @@ pub fn graph_suite() -> Vec<Graph> {
     networks.into_iter().chain(branched.map(|case| (case.build)())).collect()
 }
 
-/// Networks whose operators can be reordered: published ones, random wirings, layers, language models.
+/// Networks with ordering decisions: published ones, random wirings, layers, language models.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -81,7 +79,7 @@ pub fn networks_suite() -> Vec<Graph> {
     graphs(include_str!("../data/networks.txt"))
 }
 
-/// Networks with operators to fuse, and the networks of the cross-unit fusion paper with elements of 8 bits.
+/// Networks with fusion opportunities, and those of the cross-unit fusion paper with elements of 8 bits.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -120,19 +118,19 @@ pub fn embedded_suite() -> Vec<Instance> {
     suite
 }
 
-/// Guillotine packings of increasing size, three seeds each, to measure how far an exact method scales.
+/// Guillotine packings of growing size with three seeds each. They show how far an exact method scales.
 pub fn scaling_suite() -> Vec<Instance> {
     let sizes = [20, 30, 40, 60, 80, 120, 160, 200];
     sizes.into_iter().flat_map(|buffers| (1..=3).map(move |seed| guillotine(buffers, seed))).collect()
 }
 
-/// Eight guillotine packings of 100 buffers, for ablation studies of a method.
+/// Eight guillotine packings of 100 buffers, for ablation studies.
 pub fn ablation_suite() -> Vec<Instance> {
     (1..=8).map(|seed| guillotine(100, seed)).collect()
 }
 
-/// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each. Their capacity is the optimum,
-/// so a layout must fill the rectangle without a hole.
+/// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each, with the optimum as their
+/// capacity. A method must fill a rectangle without a single hole.
 pub fn packings_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for buffers in [50, 100, 200, 400] {
@@ -146,16 +144,16 @@ pub fn packings_suite() -> Vec<Instance> {
     suite
 }
 
-/// The first two instances with a proof, named `NAME-SEED`.
+/// Returns the first two instances with a proof, named `NAME-SEED`.
 fn two_above_load(name: &str, params: &[(&str, u64)]) -> Vec<Instance> {
     above_load(params).take(2).map(|(seed, made)| called(made, &format!("{name}-{seed}"))).collect()
 }
 
-/// Instances of 20 to 120 buffers whose optimum is proved to exceed the load, to measure lower bounds.
+/// Instances of 20 to 120 buffers whose optimum provably lies above the load. They test lower bounds.
 ///
-/// There are three kinds. `free`: eight live buffers, two or three freed together. `late`: seven live
-/// buffers, and only the last ones rule out a layout at the load. `sums`: eight live buffers, five or six
-/// freed together, whose sums must match those of their successors.
+/// About eight buffers are simultaneously live. There are three variants. In the first, two or three buffers
+/// die together. In the second (seven live), the contradiction comes late. In the third, five or six die
+/// together, and their sizes must add up to those of their successors.
 pub fn above_load_suite() -> Vec<Instance> {
     let laws: [(&str, &[(&str, u64)]); 3] = [
         ("free", &[("alive", 8)]),
@@ -172,8 +170,9 @@ pub fn above_load_suite() -> Vec<Instance> {
     suite
 }
 
-/// Like [`above_load_suite`] with nine to twelve live buffers: 60 to 120 buffers, two or three freed
-/// together, sizes that are multiples of a 64th of the load or any number of bytes.
+/// Instances like those of [`above_load_suite`] with nine to twelve simultaneously live buffers and 60 to 120
+/// buffers in all. Two or three buffers die together. Sizes are either multiples of 1/64 of the load or
+/// arbitrary.
 pub fn above_load_wide_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for live in [9, 10, 11, 12] {
@@ -187,19 +186,19 @@ pub fn above_load_wide_suite() -> Vec<Instance> {
     suite
 }
 
-/// The instance with time reversed, named `X-reversed`, with the same capacity.
+/// Returns the instance with reversed time, under the name `X-reversed`. The capacity stays the same.
 pub fn derived_reversed(instance: &Instance) -> Vec<Instance> {
     vec![reversed(instance).with_name(format!("{}-reversed", instance.name()))]
 }
 
-/// Percentages of buffers kept in thinned variants.
+/// Percentages of the buffers that thinned variants keep.
 const KEPT_PERCENT: [u8; 2] = [98, 95];
 
-/// Two instances that keep each buffer with probability 0.98 and 0.95, named `X-thinned-98` and
-/// `X-thinned-95`. The capacity is unchanged, and the percentage is the seed.
+/// Returns two thinned variants: each buffer is kept with probability 0.98 in `X-thinned-98` and 0.95 in
+/// `X-thinned-95`. The capacity stays the same. The percentage is the seed.
 ///
 /// # Panics
-/// Never: both probabilities are valid.
+/// Never: the probabilities are valid.
 pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
     let thin = |percent: u8| {
         let part = thinned(instance, f64::from(percent) / 100.0, u64::from(percent)).expect("a share");
@@ -211,7 +210,8 @@ pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
 const LARGE: [&str; 8] =
     ["uniform", "log-uniform", "heavy-tailed", "stack", "trace", "training", "packing", "guillotine"];
 
-/// Eight [families](crate::FAMILIES) with 10^4, 10^5 and 10^6 buffers, about a gigabyte in all.
+/// Eight [families](crate::FAMILIES) with ten thousand, a hundred thousand and a million buffers. Needs about
+/// a gigabyte.
 pub fn large_suite() -> Vec<Instance> {
     families(&[10_000, 100_000, 1_000_000])
 }

@@ -1,37 +1,37 @@
-//! Worked examples from papers: small instances with published numbers.
+//! Worked examples from papers: small instances with published results.
 //!
-//! Sources that write inclusive lifetimes `[a, b]` are translated to half-open ones, `[a, b + 1)`.
+//! Inclusive lifetimes `[a, b]` of a source become half-open here: `[a, b + 1)`.
 
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
 
-/// A known number of a worked example.
+/// A known result for a worked example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// The method, as hyphenated words.
+    /// The method, in a few hyphenated words.
     pub method: &'static str,
-    /// The result of the method, bytes.
+    /// The result of the method, in bytes.
     pub value: Bytes,
-    /// True if the source prints the value, false if it was derived for this project.
+    /// True if the source prints the value, false if it was computed for this project.
     pub printed: bool,
 }
 
-/// A worked example and its known facts.
+/// A worked example and its known results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worked {
     /// The name of the example and of its instance.
     pub name: &'static str,
     /// A summary of one line.
     pub about: &'static str,
-    /// The source.
+    /// The publication that it comes from.
     pub source: &'static str,
-    /// The problem, without a capacity unless the source states one.
+    /// The problem. It has a capacity only if the source states one.
     pub instance: Instance,
-    /// The least peak of any layout, bytes, if known.
+    /// The minimum peak over all layouts in bytes, if known.
     pub optimum: Option<Bytes>,
-    /// A layout with that peak, if the source or a search provides one.
+    /// A layout with that peak, if the source or a search gave one.
     pub layout: Option<Layout>,
-    /// Results of methods on it.
+    /// Results of individual methods.
     pub facts: Vec<Fact>,
 }
 
@@ -42,12 +42,12 @@ impl Worked {
     }
 }
 
-/// Returns all worked examples, in a fixed order.
+/// Returns all worked examples in a fixed order.
 pub fn worked_examples() -> Vec<Worked> {
     vec![patent(), cann(), pisarchyk_lee(), leading_gap(), minimalloc_five()]
 }
 
-/// Builds an instance from the name, size in bytes and half-open lifespan of each buffer.
+/// Builds an instance from rows of name, size in bytes and half-open lifespan.
 fn interval_instance(name: &str, rows: &[(&str, u64, u64, u64)]) -> InstanceBuilder {
     let buffers = rows.iter().map(|&(name, size, lower, upper)| {
         Buffer::new(name, size, Lifespan::single(lower, upper).expect("upper exceeds lower"))
@@ -63,16 +63,16 @@ fn derived(method: &'static str, value: u64) -> Fact {
     Fact { printed: false, ..printed(method, value) }
 }
 
-/// Memory of the operators 1 to 8 in the patent's example, M.
+/// Memory of operators 1 to 8 in the patent's example, in M.
 const PATENT_SIZES: [u64; 8] = [5, 10, 8, 20, 2, 6, 15, 3];
 
-/// Eight operators and a table of exclusive pairs (memory-planning patent). The unit, M in the source, is one
+/// Returns the patent's example: eight operators and a table of exclusive pairs. One M of the source is one
 /// byte here.
 ///
 /// # Panics
 /// Never: the table is valid.
 pub fn patent() -> Worked {
-    // The exclusive pairs, each once, numbered from 1 as in the source.
+    // Each exclusive pair once, numbered from 1 as in the source.
     let table = [
         (1, 2),
         (2, 3),
@@ -104,10 +104,11 @@ pub fn patent() -> Worked {
     }
 }
 
-/// The graph of the patent's example: eight operators with one output each, in M of one byte. The listed
-/// edges and the table of exclusive operators contradict each other: the text joins 6 and 8, the table has 7
-/// and 8. With `as_listed` the graph has the listed edges. Otherwise operator 8 reads the output of operator
-/// 7, which reproduces the table.
+/// Returns the graph of the patent's example: eight operators with one output each. One M is one byte.
+///
+/// The text of the patent lists an edge between 6 and 8, but its table of exclusive operators implies one
+/// between 7 and 8. With `as_listed` the graph has the edges of the list; otherwise 8 reads the output of 7,
+/// which alone gives the table.
 ///
 /// # Panics
 /// Never: the graph is valid.
@@ -132,7 +133,7 @@ pub fn patent_graph(as_listed: bool) -> Graph {
     graph.build().expect("a valid graph")
 }
 
-/// Five tensors on which three strategies for reusing blocks differ (CANN).
+/// Returns five tensors on which three methods of block reuse differ.
 ///
 /// # Panics
 /// Never: the instance is valid.
@@ -154,12 +155,12 @@ pub fn cann() -> Worked {
     }
 }
 
-/// Eight tensors of a small network (Pisarchyk and Lee, 2020).
+/// Returns the eight tensors of a small network.
 ///
 /// # Panics
 /// Never: the instance is valid.
 pub fn pisarchyk_lee() -> Worked {
-    // First step, last step, bytes.
+    // Columns: first step, last step, bytes.
     let rows =
         [(0, 1, 32), (1, 4, 28), (2, 5, 36), (3, 5, 16), (4, 5, 8), (5, 7, 64), (6, 8, 10), (7, 8, 40)];
     let buffers = (0..).zip(rows).map(|(i, (first, last, size)): (u32, (u64, u64, u64))| {
@@ -178,7 +179,7 @@ pub fn pisarchyk_lee() -> Worked {
     }
 }
 
-/// Three tensors for which a planner must use the hole below the lowest placed buffer.
+/// Returns three tensors that show the value of a hole below the lowest placed buffer.
 ///
 /// # Panics
 /// Never: the instance is valid.
@@ -195,7 +196,7 @@ pub fn leading_gap() -> Worked {
     }
 }
 
-/// The example in the README of `MiniMalloc`, with its capacity of 12.
+/// Returns the example from the README of `MiniMalloc`, with its capacity of 12.
 ///
 /// # Panics
 /// Never: the instance is valid.
@@ -204,7 +205,7 @@ pub fn minimalloc_five() -> Worked {
     let builder = interval_instance("minimalloc-five", &rows).capacity(Bytes::new(12));
     Worked {
         name: "minimalloc-five",
-        about: "five buffers of four bytes that exactly fill twelve bytes",
+        about: "five buffers of four bytes that exactly fit into twelve",
         source: "MiniMalloc (ASPLOS 2023), github google/minimalloc, benchmarks/examples/input.12.csv",
         instance: builder.build().expect("a valid instance"),
         optimum: Some(Bytes::new(12)),

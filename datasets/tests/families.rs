@@ -87,10 +87,12 @@ fn parameters_are_checked() {
     );
     assert_eq!(
         refused("uniform", &[("min_size", 9), ("max_size", 8)]),
-        "min_size is 9, above max_size, which is 8"
+        "min_size is 9, but must not exceed max_size, which is 8"
     );
     assert_eq!(refused("trace", &[("young", 999)]), "young is 999, but must be at most 998");
-    assert!(refused("packing", &[("bytes", 1025)]).starts_with("bytes is 1025, not a multiple of unit"));
+    assert!(
+        refused("packing", &[("bytes", 1025)]).starts_with("bytes is 1025, but must be a multiple of unit")
+    );
     assert!(refused("packing", &[("bytes", 1024), ("min_duration", 100)]).contains("do not fit"));
 }
 
@@ -150,7 +152,7 @@ fn minimalloc_like_instances_fill_their_capacity() {
 }
 
 #[test]
-fn above_load_states_what_is_proved() {
+fn above_load_reports_its_proof() {
     let proved: Vec<_> = (0..10)
         .map(|seed| Family::named("above-load").unwrap().generate(seed, &params(&[])).unwrap())
         .filter(|made| made.at_least > Some(Bytes::new(1 << 18)))
@@ -172,7 +174,7 @@ fn powers_of_two_keep_to_their_ends() {
     assert_eq!((sizes.iter().min(), sizes.iter().max()), (Some(&128), Some(&512)));
     assert_eq!(
         refused("stack", &[("sizes", 2), ("min_size", 65), ("max_size", 100)]),
-        "the power of two from min_size on is 128, above max_size, which is 100"
+        "the smallest power of two from min_size on is 128, but must not exceed max_size, which is 100"
     );
 }
 
@@ -185,7 +187,7 @@ fn large_exchanges_above_the_load_are_given_up() {
     }
 }
 
-/// Peak memory of this process, bytes; `None` if the system does not report it.
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 fn high_water_mark() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,4 +1,5 @@
-//! Checks the optima of the cases from their definitions: points of the program, live tensors, every layout.
+//! Checks the numbers of the cases against the definitions: points of the program, liveness there, every
+//! layout.
 
 use super::{CONTROL_CASES, ControlCase};
 use crate::brute::optimum_up_to;
@@ -13,7 +14,7 @@ struct Point {
     next: Vec<usize>,
 }
 
-/// The points of a program and their successors.
+/// The points of a program and their possible successors.
 struct Program<'a> {
     graph: &'a Graph,
     points: Vec<Point>,
@@ -74,7 +75,7 @@ impl Program<'_> {
                 Control::Branch if at == 0 => ends = vec![end],
                 Control::Branch => ends.push(end),
                 Control::Call => ends = vec![end],
-                // The condition runs first and last; a loop without a condition may run its body zero times.
+                // A condition comes first and last. A body without one may not run at all.
                 Control::Loop if operator.regions.len() == 1 => {
                     self.points[end].next.push(first);
                     ends.push(end);
@@ -91,8 +92,8 @@ impl Program<'_> {
         exit
     }
 
-    /// The tensors live at each point: those read or written there, and those read later before they are
-    /// overwritten.
+    /// Returns the tensors that are live at each point: those that it reads and writes, and those that are
+    /// read later before they are written again.
     fn live(&self) -> Vec<BTreeSet<TensorId>> {
         let mut needed: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.points.len()];
         let after = |needed: &[BTreeSet<TensorId>], at: usize| -> BTreeSet<TensorId> {
@@ -127,15 +128,15 @@ impl Program<'_> {
     }
 }
 
-/// Live tensors if branches are mutually exclusive.
+/// Liveness with mutually exclusive branches.
 fn exclusive(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
     program.live()
 }
 
-/// Live tensors if all regions run sequentially and every tensor is live from the first to the last point
-/// that uses it.
+/// Liveness with all regions executed sequentially. Every tensor is live from the first to the last point
+/// that touches it.
 fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
@@ -150,7 +151,8 @@ fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     (0..program.points.len()).map(|at| held(at).collect()).collect()
 }
 
-/// Returns the instance in which tensors conflict if both are live at a point, and the peak live bytes.
+/// Builds the instance in which two tensors conflict if both are live at a point, and returns its peak live
+/// bytes.
 fn instance(graph: &Graph, live: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     let tensors: BTreeSet<TensorId> = live.iter().flatten().copied().collect();
     let number: BTreeMap<TensorId, usize> = tensors.iter().enumerate().map(|(at, &id)| (id, at)).collect();
@@ -168,12 +170,12 @@ fn instance(graph: &Graph, live: &[BTreeSet<TensorId>]) -> (Instance, u64) {
     (Instance::from_conflicts(graph.name(), buffers, edges).unwrap(), most.unwrap())
 }
 
-/// The least arena, proved by enumeration of all layouts.
+/// Returns the minimum arena, proved by trying every layout.
 fn least(instance: &Instance, bound: u64) -> u64 {
     (bound..=instance.total_size().get()).find(|&limit| optimum_up_to(instance, limit).is_some()).unwrap()
 }
 
-/// The least arena of a region with one block per operator that owns regions.
+/// Returns the minimum arena of a region with one block per operator that owns regions.
 fn merged(graph: &Graph, region: RegionId) -> u64 {
     let block = |id: OperatorId| {
         let blocks = graph.operator(id).regions.iter().map(|&inner| merged(graph, inner));

@@ -1,15 +1,15 @@
-//! Cases reported in practice, with sizes chosen for this project.
+//! Cases reported against real planners, described independently and with sizes chosen here.
 
 use super::sketch::Sketch;
 use plimsoll_model::graph::Graph;
 
 /// One conditional produces `r1`, which is read after the next conditional. A runtime overwrites `r1` if it
-/// leaves the result of a branch in the branch's memory and gives the branches of all conditionals the same
-/// memory.
+/// leaves the result of a branch in the memory of that branch, and gives the branches of all conditionals the
+/// same memory.
 ///
 /// The peak is where the first conditional copies its result: `go`, `x`, the result and `r1`, 1 + 8 + 8 + 8 =
-/// 25. Elsewhere at most three tensors of 8 bytes are live and `go` can lie at 24, so 25 is enough. With a
-/// block of 8 beside `go`, `x`, `r1` and, for the second one, `r2`: 33.
+/// 25. Elsewhere at most three tensors of 8 bytes are live, and `go` can lie at 24, so 25 suffices. With a
+/// block of 8 beside `go`, `x`, `r1` and, for the second conditional, `r2`, it is 33.
 pub(super) fn cond_then_cond() -> Graph {
     let mut s = Sketch::new("cond-then-cond");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 8));
@@ -28,12 +28,12 @@ pub(super) fn cond_then_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// The second conditional reads `r1` and contains a third one. While that runs, `r1` and `q` of the enclosing
-/// branch are still live. A planner that starts every nested branch at the same offset overwrites one of
-/// them.
+/// The second conditional reads `r1` and contains a third one. While the third runs, `q` of the enclosing
+/// branch and `r1` are still needed. A plan that starts every nested branch at the same offset overwrites one
+/// of them.
 ///
 /// The peak is where the third conditional copies its result: `r1`, `q`, the result and `r3`, 32, with both
-/// flags dead. Elsewhere at most three such tensors are live, which leaves space for the flags.
+/// flags dead. Nowhere else are four tensors live, and three leave enough space for the flags.
 pub(super) fn cond_in_cond() -> Graph {
     let mut s = Sketch::new("cond-in-cond");
     let (body, go, neg, x) = (s.body, s.input("go", 1), s.input("neg", 1), s.input("x", 8));
@@ -63,13 +63,11 @@ pub(super) fn cond_in_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// Arguments `a` and `b` are copied into the branch before it starts. `a` is also read after the conditional.
-/// If
-/// `a1` overlaps `b`, the first copy overwrites the input of the second. If any tensor of the branch overlaps
-/// `a`, the last operator reads invalid data.
+/// Arguments `a` and `b` are copied to the inputs of the branch, all of them before the branch starts. `a` is
+/// also read after the conditional. If `a1` overlaps `b`, the first copy overwrites the source of the second.
+/// If any tensor of the branch overlaps `a`, the last operator reads garbage.
 ///
-/// At the start of a branch `a`, `b` and both copies are live: 16 bytes. Elsewhere at most 16 bytes are live,
-/// and
+/// When a branch begins, `a`, `b` and both copies are live: 16 bytes. Elsewhere there are at most 16, and
 /// `cond` is dead by then.
 pub(super) fn copies_into_branch() -> Graph {
     let mut s = Sketch::new("copies-into-branch");
@@ -86,11 +84,11 @@ pub(super) fn copies_into_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The else branch has no operator and returns its argument. A planner that finds tensors only through
-/// operators gives it no lifetime, hence no memory.
+/// The else branch has no operator: it returns its input. A planner that collects tensors from operators
+/// alone gives that input no lifetime, hence no memory.
 ///
-/// The larger branch peaks where `wide` is read and `y1` produced: 12 + 4. `x` is dead by then, because the
-/// copy was its last use.
+/// The larger branch peaks where `wide` is read and `y1` produced: 12 + 4. `x` is dead by then: its copy was
+/// its last use.
 pub(super) fn empty_branch() -> Graph {
     let mut s = Sketch::new("empty-branch");
     let (body, cond, x) = (s.body, s.input("cond", 1), s.input("x", 4));
@@ -108,13 +106,13 @@ pub(super) fn empty_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The condition has the argument `data` and does not read it, but the loop copies it nevertheless. A planner
-/// that gives unread tensors no lifetime lets that copy overwrite other tensors.
+/// The condition receives `data` without reading it, but it is copied all the same. A planner that gives
+/// unread tensors no lifetime lets that copy overwrite anything.
 ///
-/// Of `data?`, `data in` and `data next` two are live at a time: at the start of the body, in it, and at its
-/// end. All three pairs occur, so no two may overlap, although no point of the program has more than 2 (48 +
-/// 4) = 104 live bytes: lifetimes in a loop are cyclic. `count?` and `count next` conflict with all of these
-/// and with each other: 3 (48) + 2 (4) = 152.
+/// Of `data?`, `data in` and `data next` two are simultaneously live: when the body begins, in it, and when
+/// it has ended. All three pairs occur, so no two may overlap. Yet no point of the program holds more than 2
+/// (48 + 4) = 104 bytes, because lifetimes in a loop are circular. `count?` and `count next` conflict with
+/// all of these, and with each other: 3 (48) + 2 (4) = 152.
 pub(super) fn idle_argument() -> Graph {
     let mut s = Sketch::new("idle-argument");
     let (body, count, data) = (s.body, s.input("count", 4), s.input("data", 48));
@@ -136,8 +134,8 @@ pub(super) fn idle_argument() -> Graph {
 
 /// One branch needs 500 bytes, the other 400. A tool that adds them up reserves 900 bytes beside `x` and `y`.
 ///
-/// `wide` of 400 bytes is live together with either `x` or its own consumer's output, 100 bytes each: 500 in
-/// all. A block of 500 bytes for both branches lies beside `x`, `y` and `go`: 701.
+/// `wide` of 400 lies beside either `x` or its result, 100 each: 500, and nothing else is live. One block of
+/// 500 for both lies beside `x`, `y` and `go`: 701.
 pub(super) fn both_branches_summed() -> Graph {
     let mut s = Sketch::new("both-branches-summed");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 100));
@@ -152,13 +150,13 @@ pub(super) fn both_branches_summed() -> Graph {
     s.finish(&[y])
 }
 
-/// `a` is last read in the innermost of three branches, which then produces `c` of the same size. A planner
-/// needs space for both if it extends the lifetime of `a` to the end of the outermost conditional, or plans
-/// the outermost region separately.
+/// `a` is read last in the innermost of three branches, which then produces `c` of the same size. A planner
+/// needs space for both if it extends `a` to the end of the outermost conditional, or plans only the
+/// outermost region.
 ///
-/// Where `a` is produced, it is live beside `x` and three flags: 64 + 16 + 3 = 83. In the innermost branch
-/// `x` is dead from the beginning, so at most 64 + 16 + 3 bytes are live. `c` takes the place of `a`, and 83
-/// bytes are enough.
+/// Where `a` is produced, it lies beside `x` and three flags: 64 + 16 + 3 = 83. In the innermost branch `x`
+/// is dead from the beginning, so at most 64 + 16 + 3 bytes are live. `c` takes the place of `a`, and 83
+/// suffices.
 pub(super) fn if_three_deep() -> Graph {
     let mut s = Sketch::new("if-three-deep");
     let (body, x) = (s.body, s.input("x", 16));
@@ -184,11 +182,11 @@ pub(super) fn if_three_deep() -> Graph {
     s.finish(&[y])
 }
 
-/// A, then B or C, then D, then E or F, then G. The result of each choice is copied to the input of the next
+/// A, then B or C, then D, then E or F, then G. The chosen result is copied to the input of the next
 /// operator.
 ///
-/// The peak is where F, 10 bytes, is copied to another 10 bytes: 20. If branches run sequentially, F is
-/// produced beside D and the output of E: 10 + 4 + 10 = 24.
+/// The peak is where F, 10 bytes, is copied, 10 more: 20. With both branches laid out sequentially, F is
+/// produced beside D and the result of E, 10 + 4 + 10 = 24.
 pub(super) fn two_branches_in_a_row() -> Graph {
     let mut s = Sketch::new("two-branches-in-a-row");
     let (body, p, q) = (s.body, s.input("p", 1), s.input("q", 1));

@@ -42,16 +42,16 @@ pub(super) fn block_fills_no_holes() -> Graph {
 
 /// Both branches read `x`. The larger branch reads it in its first operator, so `wide` may take its place.
 ///
-/// Eight bytes are needed for `x` and `t`, or `t` and `wide`, and are enough: t 6, wide 0, s 6. Planned
-/// separately, the branch has a peak of 8 too, beside `go`, `x` and `y`: 8 + 1 + 6 + 2 = 17.
+/// `x` and `t`, or `t` and `wide`, need eight bytes, which suffice: t 6, wide 0, s 6. Planned on its own, the
+/// branch also has a peak of 8, beside `go`, `x` and `y`: 8 + 1 + 6 + 2 = 17.
 pub(super) fn block_beside_its_input() -> Graph {
     branching("block-beside-its-input", true)
 }
 
 /// Like the previous case, but the smaller branch does not read `x`.
 ///
-/// If both branches run sequentially and results are kept, the peak is 8 bytes, because `x` dies in the first
-/// operator. The block needs 17 as before.
+/// With both branches executed sequentially and their results kept, the peak is 8 bytes: `x` dies in the
+/// first operator. The block takes 17 as before.
 pub(super) fn block_behind_sequence() -> Graph {
     branching("block-behind-sequence", false)
 }

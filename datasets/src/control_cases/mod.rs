@@ -1,18 +1,18 @@
-//! Small graphs with control flow on which memory planners fail or fall short.
+//! Small graphs with control flow on which memory planners fail or waste memory.
 //!
-//! [`ControlCase::optimum`] is the least arena over all layouts, with operators in the order of the file. Two
-//! tensors may not share a byte if both are live at some point of the program. The points are the operators.
-//! An operator that owns regions has an entry point and an exit point, and each region has a first and a last
-//! point.
-//! - At an operator, everything it produces or consumes is live.
-//! - Arguments of a region are written at its first point; its results are copied at its last point.
-//! - Inputs are live from the start to their last use, outputs from their production to the end.
-//! - Branches are mutually exclusive: a tensor last used in one branch is dead in the others from their
-//!   beginning.
+//! [`ControlCase::optimum`] is the minimum arena over all layouts, with the operators in the order of the
+//! file. Two tensors may not share a byte if both are live at some point of the program.
 //!
-//! [`ControlCase::merged`] is the least arena if the regions of an operator are planned separately. They are
-//! then one contiguous block of the size of the largest, which is live while the operator runs, beside
-//! everything that the operator produces or consumes. Every region and the whole graph are planned optimally.
+//! Every operator is a point. An operator that owns regions has one point at its entry and one at its exit;
+//! each region has one at its begin and one at its end. At an operator, its inputs and outputs are live.
+//! Inputs of a region are written when it begins; its results are copied when it has ended. Inputs of the
+//! graph are live from the start to their last use, outputs from their production to the end. Branches
+//! exclude each other: a tensor whose last use is in one branch is dead in the others from their beginning.
+//!
+//! [`ControlCase::merged`] is the minimum arena if every operator that owns regions gets a contiguous block.
+//! Each region is planned on its own. The block is as large as the largest region and is held while the
+//! operator runs, beside all inputs and outputs of the operator. Every region and the whole are planned
+//! optimally.
 
 #[cfg(test)]
 mod check;
@@ -23,25 +23,25 @@ mod sketch;
 use plimsoll_model::Bytes;
 use plimsoll_model::graph::Graph;
 
-/// A small graph with control flow and its known optima.
+/// A small graph with control flow and its known results.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlCase {
     /// The name of the case and of its graph.
     pub name: &'static str,
-    /// The mistake of a careless planner that it exposes.
+    /// The planning error that the case reveals.
     pub about: &'static str,
-    /// The source.
+    /// The origin of the case.
     pub source: &'static str,
     /// Builds the graph.
     pub build: fn() -> Graph,
-    /// The least arena in bytes, if known.
+    /// The minimum arena in bytes, if known.
     pub optimum: Option<Bytes>,
-    /// The least arena with one block per operator that owns regions, bytes, if known.
+    /// The minimum arena in bytes with one block per operator that owns regions, if known.
     pub merged: Option<Bytes>,
 }
 
 impl ControlCase {
-    /// Returns the case with this name.
+    /// Returns the case of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         CONTROL_CASES.iter().find(|case| case.name == name)
     }
@@ -77,7 +77,7 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     case(
         "copies-into-branch",
         "a branch's tensors laid over those of its conditional: copying arguments in overwrites later ones",
-        "TensorFlow Lite Micro pull request 853: IF and its branches planned apart",
+        "TensorFlow Lite Micro pull request 853: IF and its branches planned separately",
         field::copies_into_branch,
         (16, 25),
     ),
@@ -90,17 +90,17 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     ),
     ControlCase {
         name: "idle-argument",
-        about: "a loop copies an argument of its condition even if the condition never reads it",
+        about: "a value that a loop's condition receives but never reads is copied all the same",
         source: "TensorFlow Lite Micro pull request 1194: a loop that carries a value past its condition",
         build: field::idle_argument,
         optimum: Some(Bytes::new(152)),
-        // The body needs the arguments of the condition, so the two cannot be planned separately.
+        // The body needs the inputs of the condition: the two cannot be planned separately.
         merged: None,
     },
     case(
         "both-branches-summed",
-        "both branches of a conditional get memory, although only one of them runs",
-        "onnxsim pull request 1094: every body of an operator gets its own memory",
+        "space is reserved for both branches of a conditional, although only one runs",
+        "onnxsim pull request 1094: every body of an operator gets its own space",
         field::both_branches_summed,
         (500, 701),
     ),
@@ -113,7 +113,7 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     ),
     case(
         "two-branches-in-a-row",
-        "B or C, then E or F: without merging all of them are live at once",
+        "B or C, then E or F: without merging, all of them are simultaneously live",
         "the graph of figures 1 and 2 of the LUNA paper (Wang, Shen, Jing, Lyu), sizes chosen here",
         field::two_branches_in_a_row,
         (20, 25),
@@ -121,21 +121,21 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     case(
         "block-fills-no-holes",
         "two bytes of a branch fit two holes; a block of two fits none",
-        "worked out here: a block must be contiguous",
+        "constructed here: a block must be contiguous",
         merging::block_fills_no_holes,
         (5, 6),
     ),
     case(
         "block-beside-its-input",
-        "a branch may overwrite a tensor after its last use; a block may not overlap any input of its branches",
-        "worked out here: a block is held during the whole conditional",
+        "a branch may overwrite a tensor after its last use; a block lies beside all inputs of its branches",
+        "constructed here: a block is held during the whole conditional",
         merging::block_beside_its_input,
         (8, 17),
     ),
     case(
         "block-behind-sequence",
-        "running both branches sequentially, without exclusion, needs less memory than merging them into a block",
-        "worked out here: a tensor last read in one branch is dead after it",
+        "laying out both branches sequentially, without exclusion, beats merging them into a block",
+        "constructed here: a tensor dies in the branch that reads it last",
         merging::block_behind_sequence,
         (8, 17),
     ),

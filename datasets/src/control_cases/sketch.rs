@@ -25,12 +25,12 @@ impl Sketch {
         self.graph.tensor(Tensor::new(name, bytes, Role::Input))
     }
 
-    /// A tensor that an operator still to be added makes.
+    /// Adds a tensor that a later operator produces.
     pub fn made(&mut self, name: &str, bytes: u64) -> TensorId {
         self.graph.tensor(Tensor::new(name, bytes, Role::Activation))
     }
 
-    /// An operator that makes the tensor it is called after.
+    /// Adds an operator and its output of the same name.
     pub fn step(
         &mut self,
         region: RegionId,

@@ -1,4 +1,4 @@
-//! Checks allocations against a document by its own rules, without instances or merging.
+//! Checks allocations against the rules of a document directly, without instances or merging.
 
 use super::document::Document;
 use super::write::Allocation;
@@ -6,9 +6,9 @@ use plimsoll_model::Bytes;
 use std::collections::{HashMap, HashSet};
 
 impl Document {
-    /// Returns all violations of an answer, one line each; empty if it is valid. Colocated buffers occupy the
-    /// bytes of the largest of them, as in the schema's own checker; buffers of size 0 occupy none. O(n^2 + n
-    /// p) for n buffers and p pairs.
+    /// Returns every error in an answer, one line each; empty if the answer is valid. Colocated buffers take
+    /// the bytes of the largest of them, as in the schema's own checker. Buffers of size 0 take none. O(n^2 +
+    /// n p) for n buffers and p pairs.
     pub fn check(&self, allocations: &[Allocation]) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut places: Vec<Option<&Allocation>> = vec![None; self.buffers.len()];
@@ -40,7 +40,7 @@ impl Document {
             return complain(format!("there is no pool {}", place.pool));
         };
         if !buffer.pools.contains(&pool) {
-            complain(format!("pool {} is none of its own", self.pools[pool].label()));
+            complain(format!("pool {} is not one of its allowed pools", self.pools[pool].label()));
         }
         if !place.offset.get().is_multiple_of(buffer.alignment.get()) {
             complain(format!("offset {} is not a multiple of {}", place.offset, buffer.alignment));
@@ -53,7 +53,7 @@ impl Document {
         }
         for (from, to) in &self.pools[pool].reserved {
             if takes_bytes && begin < to.get() && from.get() < end {
-                complain(format!("[{begin}, {end}) meets the reserved range [{from}, {to})"));
+                complain(format!("[{begin}, {end}) overlaps the reserved range [{from}, {to})"));
             }
         }
         for pin in self.pins.iter().filter(|pin| pin.buffer == at) {
@@ -77,7 +77,7 @@ impl Document {
         let (separations, exclusions) = (both_ways(&self.separations), both_ways(&self.exclusions));
         let pinned_alone: HashSet<usize> =
             self.pins.iter().filter(|pin| pin.exclusive).map(|pin| pin.buffer).collect();
-        // Classes by spreading numbers until a fixed point: slow, but obviously correct.
+        // Find classes by propagating numbers until nothing changes: slow, but obviously correct.
         let mut class: Vec<usize> = (0..count).collect();
         loop {
             let before = class.clone();
@@ -99,7 +99,7 @@ impl Document {
                 && (x.pool, x.offset) != (y.pool, y.offset)
             {
                 let (a, b) = (self.buffers[a].label(), self.buffers[b].label());
-                wrong.push(format!("{a} and {b} are colocated, but lie apart"));
+                wrong.push(format!("{a} and {b} are colocated, but lie at different places"));
             }
         }
         let alone = |at: usize| pinned_alone.contains(&at);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// The supported version of the schema.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// The member of `metadata` that stores what CSV can express and the schema cannot.
+/// The member of `metadata` for information that CSV has and the schema lacks.
 pub(super) const OWN: &str = "plimsoll";
 
 /// A validated problem with several pools. Pools and buffers are identified by position.
@@ -26,16 +26,16 @@ pub struct Document {
     pub(super) exported: bool,
 }
 
-/// A memory that may contain buffers.
+/// A memory pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
-    /// Its id in the file.
+    /// The id in the file.
     pub id: u32,
-    /// Its name in the file; it may be empty or not unique.
+    /// The name in the file. It may be empty or repeated.
     pub name: String,
-    /// Capacity in bytes, if limited.
+    /// The capacity in bytes, if limited.
     pub capacity: Option<Bytes>,
-    /// Reserved addresses: begin and end in bytes, ascending, disjoint, none adjacent.
+    /// Addresses that no buffer may use: begin and end in bytes, ascending, disjoint, not adjacent.
     pub reserved: Vec<(Bytes, Bytes)>,
 }
 
@@ -48,19 +48,19 @@ impl Pool {
 /// A buffer to be placed in one of its allowed pools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// Its id in the file.
+    /// The id in the file.
     pub id: u32,
-    /// Its name in the file; it may be empty.
+    /// The name in the file, possibly empty.
     pub name: String,
-    /// Size, bytes.
+    /// The size in bytes.
     pub size: Bytes,
-    /// Alignment in bytes, at least 1.
+    /// The alignment in bytes, at least 1.
     pub alignment: Bytes,
-    /// The steps at which it is live.
+    /// The steps at which the buffer is live.
     pub lifespan: Lifespan,
-    /// Positions of the allowed pools, in the order of the file, without duplicates.
+    /// The positions of the allowed pools, in the order of the file, without duplicates.
     pub pools: Vec<usize>,
-    /// An offset hint from the CSV file that it was written from.
+    /// A suggested offset from the CSV file that the document was written from.
     pub hint: Option<Bytes>,
 }
 
@@ -70,26 +70,26 @@ impl Demand {
     }
 }
 
-/// A buffer with a fixed location.
+/// A buffer with a fixed place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pin {
-    /// Position of the buffer.
+    /// The position of the buffer.
     pub buffer: usize,
-    /// Position of the pool.
+    /// The position of the pool.
     pub pool: usize,
-    /// Address, bytes.
+    /// The address in bytes.
     pub offset: Bytes,
-    /// Whether its addresses are reserved at all times.
+    /// True if no other buffer may use these addresses at any time.
     pub exclusive: bool,
 }
 
 impl Document {
-    /// Returns the hash by which dsa-solver matches answers to problems.
+    /// Returns the hash by which dsa-solver matches an answer to its problem.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// Returns the pools, in the order of the file.
+    /// Returns the memory pools, in the order of the file.
     pub fn pools(&self) -> &[Pool] {
         &self.pools
     }
@@ -99,13 +99,13 @@ impl Document {
         &self.buffers
     }
 
-    /// Returns what the file requests beyond offsets and is ignored, one line each.
+    /// Returns the requirements of the file beyond offsets, which are ignored, one line each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Returns one unique name per pool, suitable for files: `STEM-POOL`, or the name of the instance alone
-    /// if [`write_dsa`](super::write_dsa) wrote the document.
+    /// Returns one distinct name per pool, usable in file names. Names have the form `STEM-POOL`, or are the
+    /// name of the instance alone if [`write_dsa`](super::write_dsa) wrote the document.
     pub fn pool_names(&self, stem: &str) -> Vec<String> {
         let plain = |text: &str| -> String {
             text.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()
@@ -122,8 +122,8 @@ impl Document {
         self.pools.iter().map(&mut name).collect()
     }
 
-    /// Returns whether [`write_dsa`](super::write_dsa) wrote the document. Then every pool has the name of
-    /// its original instance.
+    /// Returns true if [`write_dsa`](super::write_dsa) wrote the document. In that case every pool has the
+    /// name of its instance.
     pub fn is_exported(&self) -> bool {
         self.exported
     }

@@ -1,5 +1,4 @@
-//! The structured problem schema of dsa-solver, version 1: JSON problems of memories in accelerator
-//! compilers.
+//! The structured problem schema of dsa-solver, version 1: memory pools of an accelerator compiler, as JSON.
 //!
 //! | member | meaning |
 //! |---|---|
@@ -11,20 +10,20 @@
 //! | `problem.constraints.separations[]` | `first`, `second`: no common address, whatever the lifespans |
 //! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses although both are live |
 //! | `problem.constraints.pinned_allocations[]` | `buffer`, `pool`, `offset`, `exclusive_for_all_time` (default false) |
-//! | `problem.objective` | ordered metrics; here every pool's peak is made least, which makes `total_peak` and `max_peak` least |
+//! | `problem.objective` | ordered metrics; here each pool's peak is minimised, which minimises `total_peak` and `max_peak` |
 //!
-//! Numbers are non-negative integers; only steps may be negative. If they are, all steps are counted from the
-//! first. Unknown members are rejected, so that no constraint is silently ignored. Members without influence
-//! on peaks (`metadata`, `pypto_structure`, `reasons`) are skipped. Members that influence them in a way that
-//! no offset problem models (costs of reuse, banks, other metrics) are listed in the
+//! Numbers are integers, and all but steps are non-negative. If the file has negative steps, all steps are
+//! counted from the first. Unknown members are rejected, so that no constraint is silently ignored. Members
+//! without an effect on peaks (`metadata`, `pypto_structure`, `reasons`) are ignored. Members with an effect
+//! that no offset problem can express (reuse costs, banks, other metrics) appear in the
 //! [notes](Document::notes).
 //!
 //! [`Document::split`] returns one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become
-//! fixed buffers that are live at all steps, and pins become fixed offsets.
+//! fixed buffers that are always live; pins become fixed offsets.
 //!
-//! *Colocated* buffers become one buffer. It is live whenever one of them is, and as large as the largest.
-//! The schema defines them as one allocation of that extent, and every constraint on one of them applies to
-//! it, so this is an equivalent problem.
+//! *Colocated* buffers become one buffer, which is as large as the largest and is live when any of them is.
+//! The schema treats them as one allocation of that extent, subject to the constraints of all of them. Hence
+//! both problems are equivalent.
 //!
 //! Source: tonibohnlein/dsa-solver, `docs/structured_problem_schema_v1.md`, `src/dsa/model/model.h`
 //! (colocations).

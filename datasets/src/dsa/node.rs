@@ -1,10 +1,10 @@
-//! A JSON value with its path, for messages.
+//! A JSON value with its path, for error messages.
 
 use super::error::{DsaError, DsaErrorKind};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Sorts the members of all objects by name, independently of the order that `serde_json` keeps.
+/// Sorts the members of all objects by name, whatever order `serde_json` keeps.
 pub(super) fn sorted(mut value: Value) -> Value {
     value.sort_all_objects();
     value
@@ -40,7 +40,7 @@ impl<'a> Node<'a> {
         self.value.as_object().ok_or_else(|| self.expected("an object"))
     }
 
-    /// Rejects members that are not in `known`.
+    /// Rejects members that are not `known`.
     pub(super) fn only(&self, known: &[&str]) -> Result<(), DsaError> {
         match self.object()?.keys().find(|key| !known.contains(&key.as_str())) {
             Some(key) => Err(self.error(DsaErrorKind::UnknownMember(key.clone()))),
@@ -59,7 +59,7 @@ impl<'a> Node<'a> {
         Ok(found.map(|value| self.child(name, value)))
     }
 
-    /// Returns a required member; it may be null.
+    /// Returns a mandatory member, which may be null.
     pub(super) fn member(&self, name: &'static str) -> Result<Self, DsaError> {
         match self.object()?.get(name) {
             Some(value) => Ok(self.child(name, value)),
@@ -67,7 +67,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the entries of a required array.
+    /// Returns the entries of a mandatory array.
     pub(super) fn list(&self, name: &'static str) -> Result<Vec<Self>, DsaError> {
         self.member(name)?.entries()
     }
@@ -98,12 +98,12 @@ impl<'a> Node<'a> {
         self.value.as_bool().ok_or_else(|| self.expected("true or false"))
     }
 
-    /// Returns a non-negative number of bytes.
+    /// Returns a number of bytes, at least 0.
     pub(super) fn bytes(&self) -> Result<u64, DsaError> {
         self.value.as_u64().ok_or_else(|| self.expected("a whole number of bytes from 0 to 2^64 - 1"))
     }
 
-    /// Returns a positive number of bytes.
+    /// Returns a number of bytes, at least 1.
     pub(super) fn positive(&self) -> Result<u64, DsaError> {
         let bytes = self.bytes()?;
         if bytes == 0 { Err(self.expected("a whole number of bytes from 1 on")) } else { Ok(bytes) }

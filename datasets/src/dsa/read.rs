@@ -1,4 +1,4 @@
-//! Reading and validation.
+//! Reads and validates documents.
 
 use super::document::{Demand, Document, OWN, Pin, Pool, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
@@ -20,7 +20,7 @@ pub fn read_dsa_file(path: &Path) -> Result<Document, DsaError> {
 /// Reads a problem. `origin` appears in messages. O(n log n) for n members of the file.
 ///
 /// # Errors
-/// See [`DsaError`]. JSON with more than 128 levels is rejected.
+/// See [`DsaError`]. JSON nested deeper than 128 levels is rejected.
 pub fn read_dsa(origin: &Path, data: &[u8]) -> Result<Document, DsaError> {
     let value: Value =
         serde_json::from_slice(data).map_err(|source| DsaError::Json { file: origin.to_owned(), source })?;
@@ -66,8 +66,9 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
     Ok(document)
 }
 
-/// The hash by which dsa-solver matches answers to problems: 64-bit FNV-1a of the document as that project
-/// writes it, with sorted members, two spaces of indentation, and without members that are empty by default.
+/// Returns the hash by which dsa-solver identifies the problem of an answer. It is the 64-bit FNV-1a hash of
+/// the document as that project writes it: with sorted members, an indent of two, and without members that
+/// are empty by default.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {
@@ -105,7 +106,7 @@ fn new_id(node: &Node, kind: &'static str, ids: &mut HashMap<u32, usize>) -> Res
     if first == at { Ok(id) } else { Err(member.error(DsaErrorKind::DuplicateId { kind, id, first })) }
 }
 
-/// Returns the position of the item with this id.
+/// Returns the position of an id.
 fn known(node: &Node, kind: &'static str, ids: &HashMap<u32, usize>) -> Result<usize, DsaError> {
     let id = node.id()?;
     ids.get(&id).copied().ok_or_else(|| node.error(DsaErrorKind::UnknownId { kind, id }))
@@ -142,14 +143,14 @@ fn pools(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec<P
     Ok(pools)
 }
 
-/// Returns the error for addresses beyond the capacity of the pool.
+/// Returns the error for addresses beyond the end of the pool.
 fn beyond(pool: &Pool, begin: u64, end: u64) -> Option<DsaErrorKind> {
     let capacity = pool.capacity.filter(|capacity| end > capacity.get())?;
     let (begin, end) = (Bytes::new(begin), Bytes::new(end));
     Some(DsaErrorKind::BeyondCapacity { begin, end, capacity, pool: pool.label() })
 }
 
-/// The union of ranges, as disjoint ranges, ascending, none adjacent.
+/// Returns the union as disjoint ranges, ascending and not adjacent.
 pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut joined: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
@@ -197,7 +198,7 @@ fn buffers(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec
     Ok(buffers)
 }
 
-/// The first step of all buffers, or 0 if that is earlier.
+/// Returns the first step of all buffers, or 0 if that is earlier.
 fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     let mut first = 0;
     for buffer in buffers {
@@ -208,8 +209,8 @@ fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     Ok(first)
 }
 
-/// The union of the intervals, which may overlap, with steps counted from `first`, the earliest step. A
-/// buffer of size 0 may have no intervals or empty ones.
+/// Returns the union of the intervals, which may overlap, with steps counted from `first`. No interval begins
+/// before `first`. A buffer of size 0 may have empty intervals or none.
 fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> {
     let (mut parts, mut begin) = (Vec::new(), None);
     for interval in node.entries()? {
@@ -231,7 +232,7 @@ fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> 
     Lifespan::from_intervals(parts).map_err(|_| node.error(DsaErrorKind::NeverLive))
 }
 
-/// Reads hints and names that the schema cannot represent. Returns whether this project wrote the file.
+/// Reads hints and names that the schema has no member for. Returns true if this tool wrote the file.
 fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaError> {
     let Some(metadata) = root.optional("metadata")? else { return Ok(false) };
     let Some((_, own)) = metadata.members()?.into_iter().find(|(name, _)| *name == OWN) else {
@@ -300,7 +301,7 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
     Ok(pins)
 }
 
-/// Returns why a pin is invalid by itself. A buffer of size 0 occupies no address of its pool.
+/// Returns the error of an infeasible pin. A buffer without bytes occupies no address of its pool.
 fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
     if !buffer.pools.contains(&pin.pool) {
         return Some(DsaErrorKind::PinnedElsewhere(pool.label()));
@@ -327,7 +328,7 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
         model.only(&["reuse_penalties"])?;
         let penalties = model.list("reuse_penalties")?.len();
         if penalties > 0 {
-            notes.push(format!("{penalties} costs of reuse are ignored: the objective here is the peak"));
+            notes.push(format!("{penalties} reuse costs are ignored: peaks are minimised, not costs"));
         }
     }
     let objective = problem.member("objective")?;
@@ -340,8 +341,7 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
         }
     }
     if !other.is_empty() {
-        notes
-            .push(format!("the objective's {} is ignored: the objective here is the peak", other.join(", ")));
+        notes.push(format!("the objective's {} is ignored: peaks are minimised", other.join(", ")));
     }
     Ok(())
 }

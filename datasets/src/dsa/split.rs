@@ -1,4 +1,4 @@
-//! One instance per pool.
+//! Splits a document into one instance per pool.
 
 use super::document::{Demand, Document, Pin, Pool};
 use super::error::{DsaError, DsaErrorKind};
@@ -6,28 +6,28 @@ use super::read::union;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, gcd, root};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// A problem split into instances.
+/// A problem split by pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// One entry per pool of the document, in its order.
     pub pools: Vec<PoolInstance>,
-    /// Decisions and ignored constraints, one line each.
+    /// Decisions and omissions of the split, one line each.
     pub notes: Vec<String>,
 }
 
 /// The problem of one pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolInstance {
-    /// Position of the pool in the document.
+    /// The position of the pool in the document.
     pub pool: usize,
-    /// Its offset problem, named after the pool.
+    /// The offset problem, with the name of the pool.
     pub instance: Instance,
-    /// For each buffer of the instance, the positions in the document of the buffers it represents; none for
-    /// a reserved range.
+    /// For each buffer of the instance, the positions of its buffers in the document; empty for a reserved
+    /// range.
     pub members: Vec<Vec<usize>>,
 }
 
-/// A set of colocated buffers.
+/// A class of colocated buffers.
 struct Group {
     /// Positions in the document, ascending.
     members: Vec<usize>,
@@ -36,12 +36,12 @@ struct Group {
 }
 
 impl Document {
-    /// Builds one instance per pool. Every buffer is bound to one pool, reserved ranges and pins become
-    /// fixed, and colocated buffers are merged. A buffer with several allowed pools is bound only if exactly
-    /// one of them is large enough. O(n log n + p m) for p pairs of buffers with m colocated ones.
+    /// Returns one instance per pool. Each buffer is bound to one pool, reserved ranges and pins become fixed
+    /// buffers, and colocated buffers are merged. A buffer with several allowed pools is bound only if
+    /// exactly one of them is large enough. O(n log n + p m) for p pairs of buffers with m colocated ones.
     ///
     /// # Errors
-    /// [`DsaError`] naming the buffer that cannot be bound or the pair that is contradictory.
+    /// [`DsaError`] with the buffer that cannot be bound or the pair that cannot be satisfied.
     pub fn split(&self) -> Result<Split, DsaError> {
         let mut notes = Vec::new();
         let (groups, group_of) = self.groups(&mut notes)?;
@@ -79,7 +79,7 @@ impl Document {
         DsaError::Item { file: self.origin.clone(), at, kind: Box::new(kind) }
     }
 
-    /// Returns the sets of colocated buffers, and the set of each buffer.
+    /// Computes the classes of colocated buffers and their pools.
     fn groups(&self, notes: &mut Vec<String>) -> Result<(Vec<Group>, Vec<usize>), DsaError> {
         let mut parent: Vec<usize> = (0..self.buffers.len()).collect();
         for &(a, b) in &self.colocations {
@@ -103,7 +103,7 @@ impl Document {
         Ok((groups, group_of))
     }
 
-    /// Determines the one pool of colocated buffers.
+    /// Finds the pool of a class of colocated buffers.
     fn bind(
         &self,
         members: Vec<usize>,
@@ -144,15 +144,13 @@ impl Document {
             }
         };
         if members.iter().any(|&at| self.buffers[at].pools.len() > 1) {
-            let (buffer_name, pool) = (first.label(), self.pools[pool].label());
-            notes.push(format!(
-                "{buffer_name}: bound to pool {pool}, the only one of several that can hold it"
-            ));
+            let (subject, pool) = (first.label(), self.pools[pool].label());
+            notes.push(format!("{subject}: bound to pool {pool}, the only allowed pool that can hold it"));
         }
         Ok(Group { members, pool, pin })
     }
 
-    /// Pairs of groups in one pool that are separated, and pairs that may share addresses although both are
+    /// Returns the separated pairs of groups in one pool, and the pairs that may share although both are
     /// live.
     fn group_pairs(
         &self,
@@ -217,7 +215,7 @@ impl Document {
         Ok(pairs)
     }
 
-    /// Builds the instance of a pool, without pairs.
+    /// Builds the problem of a pool without its pairs.
     fn pool(&self, pool: usize, groups: &[&Group]) -> Result<InstanceBuilder, DsaError> {
         let Pool { name, capacity, reserved, .. } = &self.pools[pool];
         let always =
@@ -265,16 +263,16 @@ struct GroupPairs {
     exclusions: BTreeSet<(usize, usize)>,
 }
 
-/// The steps at which at least one of them is live.
+/// Returns the steps at which any of the buffers is live.
 fn united<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     let parts = buffers.clone().flat_map(|b| b.lifespan.intervals()).map(|i| (i.lower.get(), i.upper.get()));
     let parts = union(parts.collect()).into_iter().map(|(lower, upper)| Interval::new(lower, upper));
-    // Buffers that are never live have no bytes.
+    // If nothing is live, nothing has bytes.
     let first = buffers.map(|b| b.lifespan.hull().lower).min().unwrap_or_default();
     Lifespan::from_intervals(parts).unwrap_or_else(|_| Lifespan::empty_at(first))
 }
 
-/// The interval from the first step of any of them to the last; one step if there are none.
+/// Returns the interval from the first to the last step of all buffers, or one step if there are none.
 fn always<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     let hulls = buffers.map(|b| b.lifespan.hull()).filter(|hull| !hull.is_empty());
     let lower = hulls.clone().map(|hull| hull.lower.get()).min().unwrap_or(0);
@@ -282,7 +280,7 @@ fn always<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     Lifespan::single(lower, upper).expect("the lifespans looked at are not empty")
 }
 
-/// Returns a unique name that CSV can represent: the name itself if possible, else a similar one.
+/// Returns the name, or a similar one, that CSV can represent and that is unique.
 fn unique(name: &str, nameless: &str, id: u32, used: &mut HashSet<String>) -> String {
     let name = name.trim();
     let mut name = if name.is_empty() { nameless.to_owned() } else { name.to_owned() };

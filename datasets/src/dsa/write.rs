@@ -1,4 +1,4 @@
-//! Writing instances as a document, and answers.
+//! Writes instances as documents, and answers.
 
 use super::document::{Document, OWN, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
@@ -13,20 +13,20 @@ use std::path::Path;
 /// The location of a buffer of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Allocation {
-    /// Id of the buffer in the file.
+    /// The id of the buffer in the file.
     pub buffer: u32,
-    /// Id of the pool in the file.
+    /// The id of the pool in the file.
     pub pool: u32,
-    /// Offset, bytes.
+    /// The offset in bytes.
     pub offset: Bytes,
 }
 
 impl Document {
-    /// Returns the locations that one layout per pool assigns to the buffers, in the order of the document.
-    /// [`Document::check`] decides whether they are valid.
+    /// Returns the places that one layout per pool gives to the buffers of the document, in its order.
+    /// [`Document::check`] determines whether they are valid.
     ///
     /// # Panics
-    /// If `split` belongs to another document, or there is not one layout per pool with one offset per
+    /// If `split` belongs to another document, or if there is not one layout per pool with one offset per
     /// buffer.
     pub fn allocations(&self, split: &Split, layouts: &[Layout]) -> Vec<Allocation> {
         assert_eq!(split.pools.len(), layouts.len(), "one layout per pool");
@@ -43,10 +43,10 @@ impl Document {
     }
 }
 
-/// Writes an answer in dsa-solver's solution schema: `schema_version`, `profile` and `instance` as in the
-/// document;
-/// `problem_fingerprint`, by which that project rejects answers to other documents; `metadata`; and
-/// `placements`, each with the ids of `buffer` and `pool` and the `offset` in bytes.
+/// Writes an answer in dsa-solver's solution schema. Its members are `schema_version`, `profile` and
+/// `instance` of the document, `metadata`, `problem_fingerprint` and `placements`. dsa-solver rejects an
+/// answer if the fingerprint is that of another document. Each placement has the ids of `buffer` and `pool`
+/// and the `offset` in bytes.
 ///
 /// # Errors
 /// Errors of the writer.
@@ -68,16 +68,16 @@ pub fn write_allocations(
     writeln!(output)
 }
 
-/// Writes instances as one document called `name`, one pool each, in their order. `origin` appears in
+/// Writes instances as one document called `name`, with one pool each, in order. `origin` is its name in
 /// messages.
 ///
-/// Problems with one memory and no further constraints get the profile `standard_dsa`, all others
-/// `pypto_research_v1` with the metadata that it requires. Ids of pools and buffers are consecutive
-/// positions. Fixed offsets become pins. Hints, and names that several instances share, go into `metadata`,
-/// so that reading and splitting the document returns the same instances.
+/// Plain problems have the profile `standard_dsa`. All others have `pypto_research_v1`, with the metadata
+/// that it requires. Ids of pools and buffers are consecutive positions. Fixed offsets become pins. Hints,
+/// and names that occur in several instances, go into `metadata`, so that reading and splitting restores the
+/// instances.
 ///
 /// # Errors
-/// [`DsaError`] for a step or a fixed offset that the schema cannot represent; an error of the writer as
+/// [`DsaError`] for a step or a fixed offset that the schema cannot represent. Errors of the writer are
 /// [`DsaError::Io`].
 pub fn write_dsa(
     origin: &Path,
@@ -126,7 +126,7 @@ pub fn write_dsa(
     written.map_err(|source| DsaError::Io { file: origin.to_owned(), source })
 }
 
-/// Whether every buffer has one interval and no fixed offset, and there are no pairs.
+/// Returns true if every buffer has a single live interval and no fixed offset, and there are no pairs.
 fn is_plain(instance: &Instance) -> bool {
     let plain = |b: &Buffer| !b.lifespan().has_gaps() && b.alignment().get() == 1 && b.fixed().is_none();
     instance.buffers().iter().all(plain)

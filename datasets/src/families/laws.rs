@@ -1,4 +1,4 @@
-//! Families that draw one buffer at a time, and adapters for the generators of other modules.
+//! Families that draw buffers one at a time, and families implemented elsewhere.
 
 use crate::above_load::{AboveLoadParams, above_load_rows};
 use crate::error::{GenerateError, at_least};
@@ -29,11 +29,11 @@ fn intervals(params: &Params, lives: LifeLaw, seed: u64) -> Made {
     Ok(Generated::plain(interval_rows(IntervalParams { buffers, sizes, lives, unit }, seed)?))
 }
 
-/// The powers of two from `min` >= 1 to `max`.
+/// Returns the distribution over the powers of two from `min` >= 1 to `max`.
 fn powers_of_two(min: u64, max: u64) -> Result<SizeLaw, GenerateError> {
     let lowest = min.checked_next_power_of_two().unwrap_or(u64::MAX);
     if lowest > max {
-        let (low_name, high_name) = ("the power of two from min_size on", "max_size");
+        let (low_name, high_name) = ("the smallest power of two from min_size on", "max_size");
         return Err(GenerateError::Reversed { low_name, low: lowest, high_name, high: max });
     }
     Ok(SizeLaw::PowersOfTwo { min_exponent: lowest.ilog2(), max_exponent: max.ilog2() })
@@ -64,7 +64,7 @@ pub(super) fn stack(params: &Params, seed: u64) -> Made {
 pub(super) fn trace(params: &Params, seed: u64) -> Made {
     let steps = steps(params)?;
     let old = 1000 - params.at_most("old", 1000)?;
-    // Of a thousand: the young, then the middle-aged, then the old.
+    // Shares per thousand: short-lived buffers, then medium-lived, then long-lived.
     let (young, old) = (params.at_most("young", old)? as u32, old as u32);
     let classes = params.at_most("classes", 10)? as u32;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -117,8 +117,8 @@ pub(super) fn training(params: &Params, seed: u64) -> Made {
     })))
 }
 
-/// The rectangle to cut. With default parameters, a thousand of the smallest pieces fit on top of each other
-/// with space to spare.
+/// Returns the parameters of the rectangle to cut. By default, well over a thousand pieces fit on top of each
+/// other.
 pub(super) fn rectangle(params: &Params) -> Result<PackingParams, GenerateError> {
     Ok(PackingParams {
         buffers: params.get("buffers"),

@@ -1,33 +1,35 @@
 //! Instances similar to the challenging ones of google/minimalloc.
 //!
-//! Measured on A to K, each of which has a known layout of 2^20 bytes:
+//! These properties were measured on A to K, each of which has a known layout of 2^20 bytes:
 //!
-//! - Sizes are multiples of 1024 bytes and steps of 1024 steps; there are 1024 of the latter. 154 to 454
-//!   buffers, most of which end where others begin.
-//! - A to E and I to K (*all magnitudes*): the lifespans of a tenth of the buffers have at most 4 to 33 units
-//!   of time, the median has 23 to 234, and some have all of it. Sizes run from 1 to 207 or 861 KiB, with a
-//!   median of 17 to 86. On average 18 to 78 buffers are live. Between 3 and 46 % of them are live for more
-//!   than a quarter of the time; large ones briefly, small ones for long. The mean load is 81 to 98 % of its
-//!   peak, which 1 to 78 % of the steps reach.
-//! - F, G and H (*bricks*): durations of 11 to 57 units and sizes of 30 to 119 KiB, the middle ones 31 and
-//!   65, 11 live on average. The load grows from nothing to its peak after two thirds of the time, which 8
-//!   to 17 % of the steps reach, and lies at about 85 % from there on.
+//! - Sizes are multiples of 1024 bytes, and times are multiples of 1024 steps. There are 1024 units of time.
+//!   There are 154 to 454 buffers, most of which end where others begin.
+//! - A to E and I to K (*all magnitudes*): a tenth of the buffers lives for at most 4 to 33 units of time.
+//!   The median duration is 23 to 234 units, and some buffers live throughout. Sizes run from 1 to 207 or 861
+//!   KiB, with a median of 17 to 86 KiB. On average 18 to 78 buffers are live. Between 3 and 46 % live for
+//!   more than a quarter of the time. Large buffers are short-lived, small ones long-lived. The mean load is
+//!   81 to 98 % of its peak, which 1 to 78 % of the steps reach.
+//! - F, G and H (*bricks*): durations are 11 to 57 units and sizes 30 to 119 KiB, with medians of 31 and 65.
+//!   On average 11 buffers are live. The load grows from zero to its peak after two thirds of the time. It
+//!   reaches the peak at 8 to 17 % of the steps, and stays at about 85 % of it afterwards.
 //!
-//! The family works in reverse, from a layout, so that the capacity of 2^20 bytes always suffices:
+//! The family goes the other way and starts from a layout, so that the capacity of 2^20 bytes always
+//! suffices:
 //!
-//! - *All magnitudes*: repeatedly, the largest of three random pieces of a full square is cut at a random
-//!   position, along time with probability `cuts`, or into a pinwheel. For every hundred wanted buffers there
-//!   are `holes` surplus pieces, which are omitted at random.
-//! - *Bricks*: the largest piece of a full rectangle is cut near the middle, or into a pinwheel, until there
-//!   are two thirds more than wanted, of 31 x 65 units on average. They are omitted with a probability that
-//!   falls from 100 % to 15 % until two thirds of the time.
+//! - *All magnitudes*: repeatedly pick three random pieces of a full square and cut the largest at a random
+//!   position. With probability `cuts` the cut is along time; some pieces become pinwheels. There are `holes`
+//!   surplus pieces per hundred buffers, which are omitted at random.
+//! - *Bricks*: repeatedly cut the largest piece of a full rectangle near the middle, or into a pinwheel,
+//!   until there are two thirds more pieces than needed. Pieces measure 31 x 65 units on average. The
+//!   probability of omitting a piece falls from 1 to 15 % over the first two thirds of the time.
 //!
-//! They are about as hard. The best first fit in the usual orders is 4 to 34 % above the optimum on A to K,
-//! and 15 to 30 % on six seeds of either law. `search` needs 300 to five million nodes there, and 500 to
-//! thirty million here, most of the latter for law 0.
+//! The instances are about as hard as the originals. Over the usual orders, the best first fit is 4 to 34 %
+//! above the optimum on A to K. On six seeds of either law it is 15 to 30 % above. `search` needs 300 to five
+//! million nodes on A to K, and 500 to thirty million here, most of them for law 0.
 //!
-//! In a run of `full` percent of the steps no piece is omitted, so load, capacity and optimum are equal. With
-//! more buffers the number of steps grows, so that about as many are simultaneously live. O(n log n).
+//! A contiguous interval of `full` percent of the steps has no omitted piece, so the load, the capacity and
+//! the optimum coincide. Time grows with the number of buffers, which keeps the number of live buffers about
+//! constant. O(n log n).
 
 use crate::error::GenerateError;
 use crate::family::Params;
@@ -39,7 +41,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use std::collections::BinaryHeap;
 
-/// Bytes and steps per unit, and units of bytes.
+/// The number of bytes or steps per unit, and the number of units of bytes.
 const UNIT: u64 = 1024;
 const HEIGHT: u64 = 1024;
 
@@ -56,20 +58,20 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
         let count = buffers + buffers * 2 / 3;
         let width = (count * BRICK[0] * BRICK[1]).div_ceil(HEIGHT).max(2 * BRICK[0]);
         let cut = |count, rng: &mut _| bricks(count, width, pinwheels, rng);
-        // Next to all at first, next to none from two thirds on.
-        let excluded = |x: u64| 100 - (150 * x / width).min(85);
-        thinned(buffers, count, (width, full), excluded, cut, &mut rng)
+        // Nearly all at first, nearly none after two thirds.
+        let left_out = |x: u64| 100 - (150 * x / width).min(85);
+        thinned(buffers, count, (width, full), left_out, cut, &mut rng)
     };
     let row = |r: Rectangle| Row { lower: r.x * UNIT, upper: (r.x + r.w) * UNIT, size: r.h * UNIT };
     let capacity = Some(Bytes::new(HEIGHT * UNIT));
     Ok(Generated { capacity, at_most: capacity, ..Generated::plain(pieces.into_iter().map(row)) })
 }
 
-/// Width and height of the middle brick, units.
+/// The width and height of the median brick, in units.
 const BRICK: [u64; 2] = [31, 65];
 
-/// `count` pieces of a full rectangle, of about the same area: the largest is cut next, across the side that
-/// is longer than a brick's, near the middle.
+/// Cuts a full rectangle into `count` pieces of similar area. Each cut splits the largest piece near the
+/// middle, across the side that is longer than that of a brick.
 fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
     let mut pieces = vec![Rectangle { x: 0, y: 0, w: width, h: HEIGHT }];
     let mut largest = BinaryHeap::from([(width * HEIGHT, 0)]);
@@ -104,8 +106,8 @@ fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) 
 }
 
 /// Cuts `count` pieces and omits all but `buffers`. The position of a piece determines the percentage omitted
-/// there;
-/// pieces chosen at random make up the number. None is omitted in a run of `full` percent of the steps.
+/// there; pieces chosen at random make up the number. No piece is omitted in an interval of `full` percent of
+/// the steps.
 fn thinned(
     buffers: u64,
     count: u64,
@@ -115,18 +117,18 @@ fn thinned(
     rng: &mut Xoshiro256PlusPlus,
 ) -> Vec<Rectangle> {
     let stretch = (width * full / 100).max(1);
-    // The run of full steps lies where fewer are omitted later.
-    let first = if excluded(0) > excluded(width) { width * 2 / 3 } else { 0 };
+    // If fewer pieces are omitted later, the interval lies there.
+    let first = if left_out(0) > left_out(width) { width * 2 / 3 } else { 0 };
     let from = rng.random_range(first.min(width - stretch)..=width - stretch);
     let mut pieces = cut(count, rng);
     let spare = |piece: &Rectangle| piece.x >= from + stretch || piece.x + piece.w <= from;
     let mut spare: Vec<usize> = (0..pieces.len()).filter(|&at| spare(&pieces[at])).collect();
     let surplus = (count - buffers) as usize;
     if surplus > spare.len() {
-        // If the full run needs nearly all pieces, none is omitted.
+        // If nearly all pieces are needed where the load is full, none is omitted at all.
         return cut(buffers, rng);
     }
-    // Those drawn by their place come first, both parts in random order.
+    // Pieces drawn by position come first. Both parts are in random order.
     spare.shuffle(rng);
     let mut drawn = |at: usize| {
         let Rectangle { x, w, .. } = pieces[at];
@@ -150,7 +152,7 @@ struct Square {
     pinwheels: u64,
 }
 
-/// Pieces that are compared before the largest is cut.
+/// The number of pieces that are compared before the largest is cut.
 const CONTEST: usize = 3;
 
 impl Square {
@@ -175,7 +177,8 @@ impl Square {
                 pieces.extend(others);
                 continue;
             }
-            // A piece of one unit cannot be cut; another is larger, as there are more units than pieces.
+            // A piece of one unit cannot be cut. Another piece is larger, since there are more units than
+            // pieces.
             let in_time = rng.random_range(0..100) < self.cuts;
             let in_time = if in_time { r.w >= 2 } else { r.h < 2 && r.w >= 2 };
             if in_time || r.h >= 2 {

@@ -1,4 +1,4 @@
-//! Perfect packings whose pieces have shrunk: the cutting is still a layout, but none that must be the best.
+//! Perfect packings with shrunk pieces. The cutting is still a layout, but not necessarily an optimal one.
 
 use super::laws::rectangle;
 use crate::error::GenerateError;
@@ -9,10 +9,12 @@ use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Cuts a rectangle, then shrinks `share` percent of the pieces. Each loses up to `sizes` percent of its
-/// bytes, in units, and up to `lives` percent of its steps at either end. A unit and a step always
-/// stay. Pieces only shrink, so they fit where they were cut: the height of the rectangle stays an upper
-/// bound of the optimum. The load, a lower bound, mostly lies below it. O(n).
+/// Cuts a rectangle, then shrinks `share` percent of the pieces. Each shrunk piece loses up to `sizes`
+/// percent of its bytes, in units. It also loses up to `lives` percent of its steps at each end. At least one
+/// unit and one step remain.
+///
+/// Pieces only shrink, so they fit where they were cut: the height of the rectangle remains an upper bound on
+/// the optimum. The load, a lower bound, usually lies below it. O(n).
 pub(super) fn perturbed(params: &Params, seed: u64) -> Result<Generated, GenerateError> {
     let percent = |name| params.percent(name);
     let (share, sizes, lives) = (percent("share")?, percent("sizes")?, percent("lives")?);

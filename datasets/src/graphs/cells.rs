@@ -1,7 +1,7 @@
 //! Networks of searched cells: DARTS and NASNet-A. Activations are `float32`, batch 1.
 //!
-//! A cell reads the outputs of the two cells before it. In the file its pieces stand as their authors' models
-//! make them, one node of the cell after the other.
+//! A cell reads the outputs of the two cells before it. In the file, its nodes appear in the order of the
+//! authors' models.
 
 use super::layers::{Layers, Names, SHORT, same};
 use super::net::Element;
@@ -12,7 +12,7 @@ use plimsoll_model::graph::Graph;
 
 const NAMES: Names = Names { input: "x", ..SHORT };
 
-/// What a node of a DARTS cell does with one of its inputs.
+/// The operation of a node of a DARTS cell on one of its inputs.
 #[derive(Clone, Copy)]
 enum Step {
     Separable,
@@ -21,8 +21,8 @@ enum Step {
     MaxPool,
 }
 
-/// Nodes 2 to 5 of a cell: two steps each, with the number of the node they read; 0 and 1 are the cell's
-/// inputs.
+/// Nodes 2 to 5 of a cell: two operations each, with the number of the node they read. Nodes 0 and 1 are the
+/// cell's inputs.
 type Genotype = [[(Step, usize); 2]; 4];
 
 /// The published genotype `DARTS_V2` (Liu, Simonyan, Yang: DARTS, 2019), normal cell.
@@ -40,8 +40,9 @@ const REDUCTION: Genotype = [
     [(Step::Skip, 2), (Step::MaxPool, 1)],
 ];
 
-/// The CIFAR network: a stem of `3 channels`, `cells` cells, those at one and two thirds reduce and double
-/// the channels; ten classes. 20 cells of 36 channels on 32 x 32 pixels by default: 3.35 million parameters.
+/// The CIFAR network: a stem of `3 channels`, `cells` cells, and ten classes. The cells at one and two thirds
+/// reduce the size and double the channels. The default is 20 cells of 36 channels on 32 x 32 pixels: 3.35
+/// million parameters.
 pub(super) fn darts(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (cells, size) = (params.at_least("cells", 1)?, params.at_least("size", 1)?);
     let mut channels = params.at_least("channels", 2)?;
@@ -153,7 +154,8 @@ pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError
     net.finish(y)
 }
 
-/// The output of the cell before the last, in the size and channels of this cell; then the last one's.
+/// Returns the output of the cell before the last, in the size and channels of this cell, and that of the
+/// last.
 fn adjusted(
     net: &mut Layers,
     name: &str,

@@ -1,16 +1,17 @@
 //! Mixtures of experts as control flow (Shazeer et al. 2017; Switch Transformer, Fedus et al. 2022; Mixtral,
 //! Jiang et al. 2024).
 //!
-//! A router scores the experts for every token; the best `chosen` ones are run and added up, weighted.
+//! A router scores the experts for every token. The best `chosen` experts run, and their weighted results are
+//! summed.
 //!
 //! ```text
 //! one token:     router - softmax - choice - Case { expert 0 | expert 1 | .. } - weigh -+- add      once per choice
 //! several:       router - softmax - choice - If { its tokens: gather, expert, weigh, add to sum | sum as it is } - If ..   once per expert
 //! ```
 //!
-//! With one token, exactly `chosen` experts run, each as a region of a `Case`: their memory can be shared.
-//! With several, an expert runs where any token chose it, on a table of as many rows as its fair share of
-//! tokens times its capacity; what is beyond is dropped.
+//! With one token, exactly `chosen` experts run, each as a region of a `Case`, so their memory can be shared.
+//! With several tokens, an expert runs if any token chose it. Its table has as many rows as its fair share of
+//! tokens times its capacity; further tokens are dropped.
 
 use super::llm::Run;
 use super::net::{Element, Node, volume};
@@ -113,8 +114,7 @@ impl Run<'_> {
         sum
     }
 
-    /// The feed-forward part of one expert on `rows` rows. Its matrices do not depend on the rank of the
-    /// choice.
+    /// The feed-forward part of one expert on `rows` rows. All choices share its matrices.
     fn expert(&mut self, name: &str, layer: &str, expert: u64, (x, rows): (TensorId, u64)) -> TensorId {
         let [hidden, ffn] = self.widths();
         let product = |run: &mut Self, piece: &str, x: TensorId, [from, to]: [u64; 2]| {

@@ -175,14 +175,14 @@ impl Layers {
         self.makes(node, &[shape[0], shape[1], 1, 1])
     }
 
-    /// Concatenates along the channels.
+    /// Concatenation by channels.
     pub fn concat(&mut self, name: &str, xs: &[TensorId]) -> TensorId {
         let channels = xs.iter().map(|&x| self.channels(x)).sum();
         let shape = [self.batch, channels, self.side(xs[0]), self.net.shape(xs[0])[3]];
         self.makes(Node::new(name, "Concat").reads(xs).cost(volume(&shape)), &shape)
     }
 
-    /// Moves elements about without arithmetic.
+    /// Moves elements without arithmetic.
     pub fn moved(&mut self, name: &str, kind: &str, x: TensorId, shape: &[u64]) -> TensorId {
         let node = Node::new(name, kind).reads(&[x]);
         self.makes(if kind == "Reshape" { node.view(x) } else { node.cost(volume(shape)) }, shape)

@@ -1,10 +1,10 @@
-//! Language models operator by operator: LLaMA-13B, Baichuan-13B, and any like the first, with experts or
-//! not.
+//! Language models at operator level: LLaMA-13B, Baichuan-13B, and models like the first of any size, with or
+//! without experts.
 //!
-//! One run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones: with no cache a prompt,
-//! with one token the decoding of the next. Weights and activations are `float16`; what the models compute in
-//! `float32` (norms, and `LLaMA`'s softmax) is. b, s, t: batch, new tokens, all tokens; h, a, d, f: hidden
-//! size, heads, size of a head, feed-forward columns; a and f are per device where the model is divided.
+//! One run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones. Without a cache, the
+//! run processes a prompt; with one token, it decodes the next. Weights and activations are `float16`. Norms
+//! and `LLaMA`'s softmax are `float32`, as in the models. b, s, t: batch, new tokens, all tokens; h, a, d, f:
+//! hidden size, heads, size of a head, feed-forward columns. If the model is divided, a and f are per device.
 //!
 //! | piece of a layer | operators (shape of what they make) |
 //! |---|---|
@@ -15,19 +15,20 @@
 //! | attention | matmul `[b,a,s,t]`, scale, add mask, softmax (`LLaMA`: in `float32`), matmul, transpose, reshape, matmul, add |
 //! | feed-forward | gate, silu, up, mul `[b,s,f]`, down, add `[b,s,h]` |
 //!
-//! With fewer key-value heads than heads (grouped queries, or multi-query with one), the queries of a group
-//! are rows of one product, `[b,k,s a/k,t]`. With `repeat`, keys and values are repeated for every head
-//! first.
+//! There may be fewer heads of keys and values than of queries (grouped queries; one for all heads:
+//! multi-query). By default, the queries of a group are rows of one product, `[b,k,s a/k,t]`. With `repeat`,
+//! keys and values are first repeated for every head.
 //!
-//! At the end: norm, head `[b,s,vocabulary]`, cast to `float32`. Divided models add up parts after attention
-//! and feed-forward (`AllReduce`), and divide the head and the embedding by columns of the vocabulary and
-//! hidden size.
+//! At the end: norm, head `[b,s,vocabulary]`, cast to `float32`. Divided models sum parts after attention and
+//! feed-forward (`AllReduce`), and divide the head and the embedding by columns of the vocabulary and hidden
+//! size.
 //!
-//! **As a graph engine may see it.** With `weights`, every matrix passes through an operator of its own that
-//! converts its layout without changing its size. With `tables`, every layer computes its own mask and slices
-//! its own tables from constants. These operators stand at the front of the file, as with a front end that
-//! collects constants first, or in breadth-first order. Their outputs are live from there to their layer; an
-//! engine with a fixed rule moves them there. The engine's real graphs are not published.
+//! **As a graph engine may see it.** With `weights`, every matrix passes through an operator without other
+//! inputs (a conversion of its layout, with the size of the matrix). With `tables`, every layer computes its
+//! own mask and cuts its own tables from constants. These operators stand at the beginning of the file. A
+//! front end that collects constants first, or a breadth-first order, puts them there. All of their outputs
+//! are live from there to their layer; an engine with a fixed rule moves them. The real graphs of the engine
+//! are not published.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};
@@ -50,7 +51,7 @@ pub(super) struct Model {
     repeat: bool,
     /// Experts instead of one feed-forward part, and how many of them a token chooses.
     experts: Option<(u64, u64)>,
-    /// Capacity of an expert, percent of its fair share of tokens.
+    /// The capacity of experts as a percentage of their fair share of tokens.
     capacity: u64,
 }
 
@@ -116,7 +117,7 @@ pub(super) struct Run<'a> {
     cache: u64,
     state: bool,
     shards: u64,
-    /// Matrices that were made or converted before, by name.
+    /// Matrices that were already created or converted, by name.
     pub converted: HashMap<String, TensorId>,
     /// What the layers add to scores, one for all or one each.
     masks: Vec<TensorId>,
@@ -213,7 +214,7 @@ impl Run<'_> {
         list
     }
 
-    /// Makes the operators that convert every matrix.
+    /// Adds the operators that convert every matrix.
     fn convert(&mut self, layers: u64) {
         let mut list: Vec<_> = (0..layers).flat_map(|layer| self.matrices(layer)).collect();
         list.push(("head".to_owned(), [self.model.hidden, self.model.vocabulary / self.shards]));

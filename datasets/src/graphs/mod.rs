@@ -1,4 +1,4 @@
-//! Families of computation graphs and of operator orders.
+//! Generated computation graphs and order problems.
 //!
 //! [`GRAPH_FAMILIES`] lists all families. The same parameters and seed give the same graph on any machine.
 //!

@@ -1,4 +1,4 @@
-//! What the generators of graphs share: operators that make one tensor, sized by shape and element type.
+//! Shared parts of the graph generators: operators with one output, sized by shape and element type.
 
 use crate::error::GenerateError;
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, Operator, Role, Tensor};
@@ -34,12 +34,12 @@ impl Element {
     }
 }
 
-/// Number of elements; saturates, so that building refuses what is too large.
+/// Returns the number of elements; saturates, so that building rejects sizes that are too large.
 pub(super) fn volume(shape: &[u64]) -> u64 {
     shape.iter().fold(1, |product, &extent| product.saturating_mul(extent))
 }
 
-/// A graph in the making, with the shapes of its tensors.
+/// A graph under construction, with the shapes of its tensors.
 pub(super) struct Net {
     graph: GraphBuilder,
     shapes: Vec<Vec<u64>>,
@@ -77,21 +77,20 @@ impl Net {
         self.tensor(name, Role::State, element, shape)
     }
 
-    /// Adds what is made next to a new region of this operator; the region it was added to before is
-    /// returned.
+    /// Starts a new region of this operator and adds further operators to it. Returns the previous region.
     pub fn open(&mut self, owner: OperatorId, name: &str) -> RegionId {
         let region = self.graph.region(owner, name);
         std::mem::replace(&mut self.region, region)
     }
 
-    /// Ends a region, which reads tensors around it where they are and returns one; what comes next belongs
-    /// to `outer` again.
+    /// Ends a region, which reads outer tensors directly and returns one. Further operators belong to `outer`
+    /// again.
     pub fn close(&mut self, outer: RegionId, output: TensorId) {
         self.graph.interface(self.region, [], [output]);
         self.region = outer;
     }
 
-    /// The graph, with these tensors wanted of it.
+    /// Returns the graph with these outputs.
     pub fn finish(mut self, outputs: &[TensorId]) -> Result<Graph, GenerateError> {
         for &output in outputs {
             self.graph.tensor_mut(output).role = Role::Output;
@@ -118,13 +117,13 @@ impl Node {
         self
     }
 
-    /// Its output can be written over this input.
+    /// Allows the output to be written over this input.
     pub fn over(mut self, input: TensorId) -> Self {
         self.1.push((input, AliasKind::InPlace));
         self
     }
 
-    /// Its output is this input, read another way.
+    /// Makes the output a view of this input.
     pub fn view(mut self, input: TensorId) -> Self {
         self.1.push((input, AliasKind::View));
         self
@@ -135,12 +134,12 @@ impl Node {
         self
     }
 
-    /// Adds it to the net; its output is called as it is.
+    /// Adds the operator; its output has the same name.
     pub fn makes(self, net: &mut Net, element: Element, shape: &[u64]) -> TensorId {
         self.owns(net, element, shape).0
     }
 
-    /// The same, and the operator, which can be given regions.
+    /// Adds the operator and also returns it, so that it can own regions.
     pub fn owns(self, net: &mut Net, element: Element, shape: &[u64]) -> (TensorId, OperatorId) {
         let output = net.tensor(&self.0.name, Role::Activation, element, shape);
         let mut operator = self.0.makes([output]);

@@ -9,13 +9,13 @@ use plimsoll_model::graph::Graph;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// A tensor of one to `kib` KiB, uniformly distributed.
+/// Adds a tensor of one to `kib` KiB with a uniform size.
 fn any(net: &mut Net, name: String, reads: &[TensorId], kib: u64, rng: &mut Xoshiro256PlusPlus) -> TensorId {
     let bytes = 1024 * rng.random_range(1..=kib);
     Node::new(name, "Any").reads(reads).makes(net, Element::Byte, &[bytes])
 }
 
-/// A chain of `n` operators, each of which reads the output of its predecessor.
+/// `n` operators in sequence, each reading the output of the previous one.
 pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -27,8 +27,8 @@ pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> 
     net.finish(&[x])
 }
 
-/// `n` operators, each read by one later one at most `window` further on, the last by none. Leaves read
-/// nothing.
+/// `n` operators, each read by one later operator at most `window` positions further on, except for the last.
+/// Leaves have no inputs.
 pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let window = params.at_least("window", 1)?;
@@ -47,9 +47,9 @@ pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&last)
 }
 
-/// Layers of `width` operators. Each reads the tensor made at its place in the layer before, and up to
-/// `reads` - 1 others: nine in ten of the layer before, the others of the eight layers before. The tensors of
-/// the last layer are wanted.
+/// Layers of `width` operators. Each reads the tensor at its place in the previous layer, and up to `reads` -
+/// 1 others. Nine in ten of these come from the previous layer, the rest from the eight layers before that.
+/// The tensors of the last layer are outputs.
 pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (width, most) = (params.at_least("width", 1)?, params.at_least("reads", 1)?);
@@ -73,9 +73,9 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&wanted)
 }
 
-/// A series-parallel graph of `n` operators with one source and one sink. A parallel composition begins at
-/// one tensor and ends at one operator that reads the ends of all branches. While three or more operators
-/// remain, `parallel` percent of the compositions are parallel, with up to `branches` branches.
+/// `n` operators between one input and one output. Parts are either in series, or parallel from one tensor to
+/// one operator that reads the ends of all. If at least three operators remain, `parallel` percent of the
+/// parts are parallel, with up to `branches` branches.
 pub(super) fn series_parallel(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (parallel, branches) = (params.percent("parallel")?, params.at_least("branches", 2)?);
@@ -101,8 +101,8 @@ impl Weaver {
         any(&mut self.net, format!("f{}", self.made - 1), reads, self.kib, &mut self.rng)
     }
 
-    /// `n` operators from this tensor to the one that is returned. As parts are about as large as each other,
-    /// nested about log n deep.
+    /// Adds `n` operators from this tensor to the returned one. Parts have similar sizes, so the nesting
+    /// depth is about log n.
     fn part(&mut self, x: TensorId, n: u64) -> TensorId {
         if n == 1 {
             return self.step(&[x]);
@@ -122,16 +122,16 @@ impl Weaver {
         self.step(&ends)
     }
 
-    /// One of `parts` shares of `n`, from one to twice the fair one; at least one is left for each of the
-    /// others.
+    /// Returns one of `parts` shares of `n`, from one to twice the fair share, and leaves at least one for
+    /// each of the others.
     fn share(&mut self, n: u64, parts: u64) -> u64 {
         self.rng.random_range(1..=(2 * n / parts).min(n - (parts - 1)).max(1))
     }
 }
 
-/// A chain of `n` operators. Most of them read a weight of about `weight` KiB and do about `intensity`
-/// multiply-accumulates per byte of it; both deviate by at most `spread` percent, independently. `free`
-/// percent have no weight and do one multiply-accumulate per byte of output.
+/// `n` operators in sequence, most of which read a weight of about `weight` KiB. They perform about
+/// `intensity` multiply-accumulates per byte of it. Both deviate by at most `spread` percent, independently.
+/// `free` percent of the operators have no weight and perform one multiply-accumulate per output byte.
 pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (weight, intensity) = (1024 * params.at_least("weight", 1)?, params.at_least("intensity", 1)?);
@@ -147,7 +147,7 @@ pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, Generate
             continue;
         }
         let bytes = around(weight, spread, &mut rng);
-        // In thousandths, so that one per byte can differ as well.
+        // In thousandths, so that a value of one per byte can vary too.
         let each = around(1000 * intensity, spread, &mut rng);
         let cost = u64::try_from(u128::from(bytes) * u128::from(each) / 1000).unwrap_or(u64::MAX);
         let w = net.weight(&format!("{name}.w"), Element::Byte, &[bytes]);
@@ -156,16 +156,16 @@ pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, Generate
     net.finish(&[x])
 }
 
-/// A random number that deviates from the median by at most this many percent.
+/// Draws a number that deviates from the middle by at most `percent` percent.
 fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let most = middle * percent / 100;
     rng.random_range((middle - most).max(1)..=middle + most)
 }
 
-/// `depth` levels down, halving the size and doubling the channels, and up again. At every level a branch
-/// with `skip` convolutions leads across, with `narrow` times fewer channels (none: a plain U-Net), `convs`
-/// convolutions lead down and up. What comes up is concatenated with what came across. The file has the
-/// branches across as late as can be.
+/// `depth` levels down, halving the size and doubling the channels, and up again. `convs` convolutions lead
+/// down and up. At every level a skip branch with `skip` convolutions has `narrow` times fewer channels
+/// (without convolutions: a plain U-Net). The upsampled tensor is concatenated with the skip branch. The file
+/// has the skip branches as late as possible.
 pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (depth, convs) = (params.at_least("depth", 1)?, params.at_least("convs", 1)?);
     let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);

@@ -1,31 +1,30 @@
-//! Small random order problems with every feature of the model, and their optimum by looking at everything:
-//! for tests.
+//! Small random order problems with every feature of the model, and their optimum by enumeration. For tests.
 
 use plimsoll_model::orders::{OrderProblem, Storage};
 use plimsoll_model::{Bytes, OperatorId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Which features a small random order problem may have.
+/// The features that a small random order problem may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmallOrderParams {
     /// Number of operators.
     pub operators: usize,
-    /// Sizes are 1 to this.
+    /// All sizes lie between 1 and this.
     pub max_size: u64,
-    /// Some storages are live from the start, and some are used in no particular order.
+    /// Holds some storages from the start, including some that no operator uses.
     pub from_start: bool,
-    /// Some storages are held to the end, some throughout.
+    /// Holds some storages to the end, and some throughout.
     pub to_end: bool,
-    /// Some operators need bytes only while they run.
+    /// Gives some operators scratch memory.
     pub scratch: bool,
-    /// Some storages are passed on: touched by operators further down than direct successors, as in-place
-    /// writing does.
+    /// Passes some storages on: operators beyond the direct successors use them, as in-place writing does.
     pub passed_on: bool,
 }
 
 impl SmallOrderParams {
-    /// Features switched on by the bits of `mask`: from the start 1, to the end 2, scratch 4, passed on 8.
+    /// Returns parameters with the features that the bits of `mask` switch on: from the start 1, to the end
+    /// 2, scratch 4, passed on 8.
     pub fn with_features(operators: usize, mask: u64) -> Self {
         Self {
             operators,
@@ -38,15 +37,15 @@ impl SmallOrderParams {
     }
 }
 
-/// A small random order problem; the same parameters and seed give the same problem. Every second operator or
-/// so makes a storage; some operators touch none, some edges go without one.
+/// Generates a small random order problem. The same parameters and seed give the same problem. About every
+/// second operator produces a storage. Some operators use none, and some edges have none.
 ///
 /// # Panics
 /// If `max_size` is zero.
 pub fn small_order_problem(params: SmallOrderParams, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let n = params.operators;
-    // Numbers are shuffled, so that the file is no topological order.
+    // Numbers are shuffled, so that the order of the file is not topological.
     let mut number: Vec<usize> = (0..n).collect();
     for at in (1..n).rev() {
         number.swap(at, rng.random_range(0..=at));
@@ -104,12 +103,11 @@ pub fn small_order_problem(params: SmallOrderParams, seed: u64) -> OrderProblem 
         .expect("edges go one way, makers precede users")
 }
 
-/// The least peak over all topological orders, from the definitions: over the sets of operators that can have
-/// run, the least of the peaks of the ways there. O(2^n n s) for n operators and s storages; meant for up to
-/// about 16 operators.
+/// Returns the minimum peak over all topological orders, by dynamic programming over the sets of completed
+/// operators. O(2^n n s) for n operators and s storages; practical for up to about 16 operators.
 ///
 /// # Panics
-/// From 25 operators on.
+/// With 25 operators or more.
 pub fn min_peak_brute(problem: &OrderProblem) -> Bytes {
     let n = problem.len();
     assert!(n < 25, "2^{n} sets are too many");
@@ -151,7 +149,7 @@ mod tests {
     use super::*;
     use plimsoll_model::orders::{Order, around_bound};
 
-    /// The least peak by walking every order.
+    /// Returns the minimum peak by enumerating every order.
     fn walk(problem: &OrderProblem, order: &mut Vec<OperatorId>) -> u64 {
         if order.len() == problem.len() {
             return Order::new(order.clone()).peak(problem).get();

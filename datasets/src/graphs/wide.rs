@@ -154,7 +154,7 @@ pub(super) fn googlenet(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// A chain of layers, each with an activation, named `NAME.0` and so on.
+/// Layers in sequence, each with an activation, named `NAME.0` and so on.
 fn row(n: &mut Layers, name: &str, mut x: TensorId, windows: &[Window]) -> TensorId {
     for (at, &window) in windows.iter().enumerate() {
         x = n.active(&format!("{name}.{at}"), x, window, "Relu");
@@ -235,9 +235,9 @@ fn forked(n: &mut Layers, name: &str, x: TensorId) -> TensorId {
 }
 
 /// U-Net (Ronneberger, Fischer, Brox 2015): `depth` levels down and up with two 3 x 3 convolutions each.
-/// Pooling halves the sides and transposed convolutions double them; the number of channels changes
-/// inversely. On the way up, each level is concatenated with the output before pooling. That output is
-/// cropped first if convolutions do not pad, as in the paper.
+/// Pooling halves the sides and transposed convolutions double them; channels change inversely. The upsampled
+/// tensor is concatenated with the one before pooling. If convolutions do not pad, that one is cropped first,
+/// as in the paper.
 pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let (depth, channels) = (params.at_least("depth", 1)?, params.at_least("channels", 1)?);
@@ -273,7 +273,7 @@ pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     n.finish(y)
 }
 
-/// Refuses a size whose halves are odd somewhere on the way down, or that unpadded convolutions use up.
+/// Rejects a size with an odd half on the way down, or too small for unpadded convolutions.
 fn sides_fit(size: u64, depth: u64, padded: bool) -> Result<(), GenerateError> {
     let lost = if padded { 0 } else { 4 };
     let (mut side, mut level) = (size, 0);

@@ -22,10 +22,9 @@ fn pair(a: usize, b: usize) -> (usize, usize) {
     (a.min(b), a.max(b))
 }
 
-/// Watts-Strogatz model. Starts with a ring where every node is joined to the `k / 2` nearest nodes on either
-/// side. Then, in `k / 2` passes, the edges to the next node, the next but one and so on are replaced with
-/// probability
-/// `percent` by an edge to a random node.
+/// Watts and Strogatz: a ring in which every node is joined to the `k / 2` nearest on either side. Then, in
+/// `k / 2` rounds, the edge to the next node, next but one and so on is replaced with probability `percent`
+/// by an edge to a random node.
 fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let far = |node: usize, step: usize| (node + step) % n;
     let ring = (1..=k / 2).flat_map(|step| (0..n).map(move |node| (node, step)));
@@ -49,11 +48,11 @@ fn erdos_renyi(n: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     pairs.filter(|_| rng.random_range(0..100) < percent).collect()
 }
 
-/// Barabasi-Albert model. Starts with `m` nodes without edges. Every further node is joined to `m` different
-/// earlier ones, chosen in proportion to their edges; the first further node is joined to all.
+/// Barabasi and Albert: `m` nodes without edges. Every further node is joined to `m` different earlier ones,
+/// chosen in proportion to their edges (the first further node to all).
 fn barabasi_albert(n: usize, m: usize, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let mut edges = Edges::new();
-    // Every node as often as it has edges.
+    // Every node appears once per edge.
     let mut ends: Vec<usize> = (0..m).collect();
     for node in m..n {
         let mut chosen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What leads to a tensor without a size: the inputs of the model above its operator.
+//! Diagnoses a tensor without a size: finds the inputs of the model that it depends on.
 
 use super::dims::Dims;
 use super::open::argument;
@@ -7,17 +7,17 @@ use super::proto::{self, plain};
 use crate::operators::value::count;
 use std::collections::{HashMap, HashSet};
 
-/// Inputs and dimensions that a message lists.
+/// The maximum number of inputs and dimensions in a message.
 const LISTED: usize = 4;
 
-/// A value with more elements is not written into a message.
+/// The maximum number of elements of a value in a message.
 const SPELLED: u64 = 8;
 
 pub struct Upstream<'p, 'm> {
     program: &'p Program<'m>,
-    /// The operator of every tensor that one makes.
+    /// The producer of every tensor that has one.
     makers: HashMap<usize, &'p Step<'m>>,
-    /// The operator that passes an input to a body.
+    /// The owner that passes each input to a body.
     owners: HashMap<usize, &'p Step<'m>>,
     tensor: usize,
 }
@@ -34,13 +34,13 @@ impl<'p, 'm> Upstream<'p, 'm> {
         Self { program, makers, owners, tensor }
     }
 
-    /// The operator that produces or passes the tensor.
+    /// Returns the operator that produces or passes on the tensor.
     fn step(&self) -> Option<&'p Step<'m>> {
         self.makers.get(&self.tensor).or_else(|| self.owners.get(&self.tensor)).copied()
     }
 
-    /// Inputs of the model that these depend on. Of values, those that decide them: not what only its shape
-    /// is read of.
+    /// Returns the inputs of the model that these tensors depend on. For values, tensors whose shape alone is
+    /// read do not count.
     fn inputs(&self, from: impl IntoIterator<Item = usize>, values: bool) -> Vec<usize> {
         let mut todo: Vec<usize> = from.into_iter().collect();
         let mut seen: HashSet<usize> = todo.iter().copied().collect();
@@ -57,7 +57,7 @@ impl<'p, 'm> Upstream<'p, 'm> {
         inputs.copied().filter(|input| seen.contains(input)).collect()
     }
 
-    /// The free dimensions of the inputs above, with their values and options, as the rest of a message.
+    /// Returns the free dimensions of the inputs above, with values and options, as the rest of a message.
     pub fn free_dimensions(&self, graph: &proto::Graph, dims: &Dims) -> String {
         let from = self.step().into_iter().flat_map(|step| step.inputs.iter().flatten().copied());
         let above = self.inputs(from.chain([self.tensor]), false);
@@ -85,8 +85,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         }
     }
 
-    /// Options that give the tensor a size, as the rest of a message: the values of inputs that decide it,
-    /// where the reason is a value, or its shape.
+    /// Returns options that give the tensor a size, as the rest of a message: its shape, or the values of
+    /// inputs that determine it.
     pub fn options(&self, reason: &str) -> String {
         let tensor = &self.program.slots[self.tensor];
         let mut options: Vec<String> = self
@@ -113,8 +113,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         options.iter().flat_map(|option| ["; ", option.as_str()]).collect()
     }
 
-    /// Inputs of the model whose values decide the shape: those above an input of the operator that the
-    /// reason names, whose shape is known, but not its value.
+    /// Returns the inputs of the model whose values determine the shape. They feed an input of the operator
+    /// that the reason names and whose shape, but not value, is known.
     fn deciding(&self, reason: &str) -> Vec<usize> {
         let Some(step) = self.step() else { return Vec::new() };
         let slots = &self.program.slots;

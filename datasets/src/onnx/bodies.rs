@@ -1,4 +1,4 @@
-//! Inference through the operators that run bodies: `If`, `Loop` and `Scan`.
+//! Infers shapes through the operators that run bodies: `If`, `Loop` and `Scan`.
 
 use super::program::Step;
 use super::run::{Made, Origin, Run, nothing};
@@ -24,7 +24,7 @@ impl<'m> Run<'m, '_> {
             .collect()
     }
 
-    /// `If`: what the branch gives that runs, or the larger of both.
+    /// `If`: the result of the branch that runs, or the larger of both.
     pub fn branches(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let find =
             |name: &str| step.blocks.iter().copied().find(|&block| self.program.blocks[block].name == name);
@@ -54,8 +54,8 @@ impl<'m> Run<'m, '_> {
         Ok((made.collect(), complete))
     }
 
-    /// One branch. Where it is `open` which one runs, and this one cannot, it is taken for one that never
-    /// does: true.
+    /// Infers one branch. If `open`, either branch may run; a branch that cannot run then counts as never
+    /// taken, and the flag is true.
     fn branch(
         &mut self,
         step: &Step,
@@ -127,12 +127,12 @@ impl<'m> Run<'m, '_> {
     ) -> Result<(), ImportProblem> {
         let (change, source) = self.upstream(step);
         for (tensor, fact) in self.program.blocks[body].inputs.clone().into_iter().zip(facts) {
-            self.settle(tensor, fact, &Origin { reason, change, source, dead, label: &|| step.label() })?;
+            self.settle(tensor, fact, &Origin { reason, change, source, dead, subject: &|| step.label() })?;
         }
         Ok(())
     }
 
-    /// Leaves bodies whose owner is of no use for inference: their tensors cannot be sized.
+    /// Visits bodies whose owner cannot be inferred: their tensors have no size.
     pub fn abandon(
         &mut self,
         step: &Step<'m>,
@@ -156,7 +156,7 @@ impl<'m> Run<'m, '_> {
             Err(reason) => return self.abandon(step, &reason, dead),
         };
         let scalar = |element| Fact::new(Some(element), []);
-        // A constant that the body returns unchanged stays a constant.
+        // A value that the body passes on unchanged stays a constant.
         let go = match self.fact(step, 1) {
             Some(go) => Fact { value: go.value.clone(), ..scalar(Element::BOOL) },
             None => scalar(Element::BOOL).with(Some(Value::Ints(vec![1]))),
@@ -171,7 +171,7 @@ impl<'m> Run<'m, '_> {
         let complete = self.block(body, dead)?;
         let results = self.results(body);
         let trips = self.constant(step, 0).and_then(|trips| u64::try_from(trips).ok());
-        // It runs to the end where neither the first condition nor later ones can be false.
+        // The loop runs to the end if neither the first condition nor later ones can be false.
         let always = |fact: Option<&Fact>| {
             fact.is_none_or(
                 |fact| matches!(fact.value.as_deref(), Some(Value::Ints(list)) if list.first() == Some(&1)),
@@ -200,7 +200,7 @@ impl<'m> Run<'m, '_> {
                 }
                 (None, _) => Err(Reason::unknown("the shape of its rows is not known")),
                 (_, None) => Err(Reason::unknown(format!(
-                    "it depends on the number of trips, input '{}', which is no constant",
+                    "it depends on the number of trips, input '{}', which is not a constant",
                     step.node.input.first().map_or("", String::as_str)
                 ))),
             });
@@ -208,7 +208,7 @@ impl<'m> Run<'m, '_> {
         Ok((made, complete))
     }
 
-    /// True where a body returns an input as it is: input number `at` as the output before.
+    /// Returns true if a body returns input `at` unchanged as the preceding output.
     fn hands_on(&self, body: usize, at: usize) -> bool {
         let body = &self.program.blocks[body];
         let (Some(&input), Some(&output)) = (body.inputs.get(at), body.outputs.get(at - 1)) else {
@@ -223,7 +223,7 @@ impl<'m> Run<'m, '_> {
         from == input
     }
 
-    /// A loop whose body gets different shapes from the second iteration on, which its sizes do not reflect.
+    /// Notes a loop whose body receives other shapes from the second iteration on.
     fn note_growth(&mut self, step: &Step, body: usize, input: usize, result: &Fact) {
         let slot = &self.program.slots[self.program.blocks[body].inputs[input]];
         if let (Some(first), Some(later)) = (slot.fact.shape.as_deref(), result.shape.as_deref()) {

@@ -1,4 +1,4 @@
-//! Nodes as the rules of operators see them.
+//! Nodes in the form that the rules of operators use.
 
 use super::constants::read_tensor;
 use super::proto::{self, Node, plain};

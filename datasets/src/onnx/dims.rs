@@ -1,4 +1,4 @@
-//! Free dimensions: from options to the types of inputs.
+//! Free dimensions: applies options to the types of inputs.
 
 use super::open::Open;
 use super::proto;
@@ -7,17 +7,17 @@ use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Why no number so large is an extent.
-pub const TOO_LARGE: &str = "it is too large";
+/// The reason for rejecting an extent that is too large.
+pub const TOO_LARGE: &str = "too large";
 
-/// What options change about the inputs that a tensor depends on.
+/// The changes by options to the inputs that a tensor depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
-    /// Nothing: what the file declares of it can hold.
+    /// No change: the declared shape is valid.
     None,
-    /// Free dimensions got values: what it declares can hold where it names them.
+    /// Free dimensions received values: the declared shape is valid if it names them.
     Free,
-    /// An extent differs from the file's, or values are given: nothing that it declares can be relied on.
+    /// An extent differs from the file's, or values are given: no declared shape is reliable.
     Fixed,
 }
 
@@ -28,10 +28,10 @@ pub struct Dims<'o> {
 }
 
 impl<'o> Dims<'o> {
-    /// Binds names to values: by `--dim`, by the shapes of inputs that are given whole, by `--batch`.
+    /// Binds names to values: by `--dim`, by whole shapes of inputs, by `--batch`.
     ///
     /// # Errors
-    /// Options that name nothing, or contradict each other.
+    /// Options that match nothing, or contradict each other.
     pub fn new(options: &'o ImportOptions, graph: &proto::Graph) -> Result<Self, ImportProblem> {
         let mut dims = Self { options, values: BTreeMap::new() };
         dims.check_names(graph)?;
@@ -108,7 +108,7 @@ impl<'o> Dims<'o> {
         }
     }
 
-    /// Every name in the options must be one of the file's.
+    /// Checks that every name in the options occurs in the file.
     fn check_names(&self, graph: &proto::Graph) -> Result<(), ImportProblem> {
         let list = |names: BTreeSet<&str>| {
             let names: Vec<&str> = names.into_iter().collect();
@@ -142,10 +142,10 @@ impl<'o> Dims<'o> {
         Ok(())
     }
 
-    /// Type and shape of an input of the graph, and its value where one is given.
+    /// Returns the type and shape of an input of the graph, and its value if one is given.
     ///
     /// # Errors
-    /// Types that are no tensors, values that do not fit. Where extents are open, the fact has no shape.
+    /// Types other than tensors; values that do not fit. With unbound extents, the fact has no shape.
     pub fn input(&self, info: &proto::ValueInfo) -> Result<Fact, ImportProblem> {
         if self.options.assume_bytes.is_some() && is_no_tensor(info) {
             return Ok(Fact::default());
@@ -168,7 +168,7 @@ impl<'o> Dims<'o> {
         }
     }
 
-    /// One extent of an input whose shape is not given whole; none where it is open.
+    /// Returns one extent of an input without a given shape; `None` if it is unbound.
     fn input_extent(&self, info: &proto::ValueInfo, at: usize) -> Option<u64> {
         let listed = declared_dims(info)?;
         let batch = self.options.batch.filter(|_| at == 0);
@@ -177,7 +177,7 @@ impl<'o> Dims<'o> {
         batch.or_else(|| self.extent(&listed[at])).or_else(counted).or(self.options.dim_default)
     }
 
-    /// An input with the value that `--value` gives it.
+    /// Returns an input with its value from `--value`.
     fn valued(info: &proto::ValueInfo, fact: Fact, list: &[i64]) -> Result<Fact, ImportProblem> {
         let refused = |reason| Err(ImportProblem::option(value_option(&info.name, list), reason));
         let shape = fact.shape.as_deref().unwrap_or_default();
@@ -202,15 +202,15 @@ impl<'o> Dims<'o> {
         Ok(fact)
     }
 
-    /// Shapes of tensors inside that options give, by name.
+    /// Returns the given shapes of intermediate tensors, by name.
     pub fn tensor_shapes(&self) -> impl Iterator<Item = (&'o str, &'o [u64])> {
         self.options.tensor_shapes.iter().map(|(name, shape)| (name.as_str(), shape.as_slice()))
     }
 
-    /// All properties of inputs that neither the file nor an option gives.
+    /// Returns everything about inputs that neither the file nor an option determines.
     ///
     /// # Errors
-    /// Types that are no tensors.
+    /// Types other than tensors.
     pub fn open(&self, graph: &proto::Graph) -> Result<Open, ImportProblem> {
         let mut open = Open::default();
         for info in inputs(graph) {
@@ -227,7 +227,7 @@ impl<'o> Dims<'o> {
                 }
                 continue;
             };
-            // What has more dimensions is damaged.
+            // More dimensions mean a damaged file.
             if self.options.input_shapes.contains_key(name) || listed.len() > RANK_LIMIT {
                 continue;
             }
@@ -242,7 +242,7 @@ impl<'o> Dims<'o> {
         Ok(open)
     }
 
-    /// The element type of a value; none where the file has none.
+    /// Returns the element type of a value; `None` if the file has none.
     fn element(info: &proto::ValueInfo) -> Result<Option<Element>, ImportProblem> {
         let Some(kind) = &info.r#type else { return Ok(None) };
         let other = [
@@ -266,7 +266,7 @@ impl<'o> Dims<'o> {
         })
     }
 
-    /// How options change the shape of an input of the graph.
+    /// Returns the change by options to the shape of an input of the graph.
     pub fn change(&self, info: &proto::ValueInfo) -> Change {
         if self.options.values.contains_key(&info.name) {
             return Change::Fixed;
@@ -290,13 +290,13 @@ impl<'o> Dims<'o> {
         }
     }
 
-    /// Names in the file's shape that no option gives a value.
+    /// Returns the names in the declared shape that no option binds.
     pub fn names_open<'i>(&self, info: &'i proto::ValueInfo) -> impl Iterator<Item = &'i str> {
         let names = declared_dims(info).unwrap_or_default().iter().filter_map(free_name);
         names.filter(|name| !self.values.contains_key(*name))
     }
 
-    /// True where the file's shape has a name that an option gives a value.
+    /// Returns true if an option binds a name in the declared shape.
     pub fn names_given(&self, info: &proto::ValueInfo) -> bool {
         let names = declared_dims(info).unwrap_or_default().iter().filter_map(free_name);
         names.into_iter().any(|name| self.values.contains_key(name))
@@ -325,10 +325,11 @@ impl<'o> Dims<'o> {
         bound
     }
 
-    /// The declaration of an intermediate value; the shape only if all its extents are bound.
+    /// Returns the declared fact about an intermediate value, with a shape only if all its extents have
+    /// values.
     ///
     /// # Errors
-    /// Types that are not known.
+    /// Unknown types.
     pub fn inner(&self, info: &proto::ValueInfo) -> Result<Fact, ImportProblem> {
         if is_no_tensor(info) {
             return Ok(Fact::default());
@@ -347,7 +348,7 @@ impl<'o> Dims<'o> {
     }
 }
 
-/// Whether the file declares that a value is a sequence, a map, an optional or a sparse tensor.
+/// Returns true if the file declares a value as a sequence, a map, an optional or a sparse tensor.
 fn is_no_tensor(info: &proto::ValueInfo) -> bool {
     info.r#type.as_ref().is_some_and(|kind| {
         [&kind.sequence, &kind.map, &kind.sparse, &kind.optional].into_iter().any(Option::is_some)
@@ -362,13 +363,13 @@ fn free_name(dimension: &proto::Dimension) -> Option<&str> {
     dimension.param.as_deref().filter(|name| dimension.value.is_none() && !name.is_empty())
 }
 
-/// What the graph is given: its inputs but those that are constants.
+/// Returns the inputs of the graph that are not constants.
 fn inputs(graph: &proto::Graph) -> impl Iterator<Item = &proto::ValueInfo> {
     let constants: HashSet<&str> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
     graph.input.iter().filter(move |input| !constants.contains(input.name.as_str()))
 }
 
-/// Every name of a dimension, in bodies of operators too.
+/// Collects every name of a dimension, including those in bodies of operators.
 fn collect_names<'g>(graph: &'g proto::Graph, names: &mut HashSet<&'g str>) {
     let mut todo = vec![graph];
     while let Some(graph) = todo.pop() {
@@ -389,7 +390,7 @@ fn text(listed: &[proto::Dimension]) -> String {
     if extents.is_empty() { "scalar".to_owned() } else { extents.join("x") }
 }
 
-/// Value infos of one graph, by name; of two with the same name, the more detailed one.
+/// Returns the value infos of one graph, by name. Of two for one name, the more specific one counts.
 pub fn by_name(graph: &proto::Graph) -> HashMap<&str, &proto::ValueInfo> {
     let (bare, shaped): (Vec<_>, Vec<_>) =
         graph.value_info.iter().chain(&graph.output).partition(|info| declared_dims(info).is_none());

@@ -1,4 +1,4 @@
-//! From a sized program to a graph.
+//! Converts a sized program to a graph.
 
 use super::program::{Program, Slot, Step};
 use super::proto::plain;
@@ -9,10 +9,10 @@ use plimsoll_model::graph::{Alias, AliasKind, Graph, GraphBuilder, GraphError, O
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// The graph. Tensors and operators keep their numbers.
+/// Builds the graph. Tensors and operators keep their numbers.
 ///
 /// # Errors
-/// What is no graph: cycles, tensors made twice.
+/// Programs that are not a valid graph: cycles, tensors with two producers.
 pub fn graph(name: &str, program: &Program, float: Option<Element>) -> Result<Graph, GraphError> {
     let mut builder = GraphBuilder::new(name);
     for slot in &program.slots {
@@ -29,7 +29,7 @@ fn tensor(slot: &Slot, float: Option<Element>) -> Tensor {
     tensor
 }
 
-/// Depth is limited where names are resolved.
+/// The depth is limited where names are resolved.
 fn block(builder: &mut GraphBuilder, program: &Program, at: usize, region: RegionId) {
     let block = &program.blocks[at];
     let ids = |list: &[usize]| list.iter().map(|&tensor| TensorId::at(tensor)).collect::<Vec<_>>();

@@ -1,13 +1,12 @@
-//! Arguments and results of the bodies of `If`, `Loop` and `Scan` where positions in the graph do not
-//! determine them: the graph omits absent tensors, so that later ones move up.
+//! Explicit handovers between `If`, `Loop` and `Scan` and their bodies, for cases that positions do not
+//! determine. Absent tensors are not part of the graph, which shifts those after them.
 
 use super::program::{Block, Program, Step};
 use super::proto::plain;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::{Handover, Moment};
 
-/// The handovers of a step; `None` where the graph's own rules find the same ones. A `Scan` always states
-/// them.
+/// Returns the handovers of a step; `None` if the graph's own rules give the same. A `Scan` always has them.
 pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
     if !plain(&step.node.domain) {
         return None;
@@ -21,15 +20,16 @@ pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
     }
 }
 
-/// Whether an absent tensor shifts the others, or the last results of a body are unused. The first two inputs
-/// of a `Loop` are not passed to its body, nor is the condition `ahead` of the body's results passed on.
+/// Returns true if an absent tensor shifts the others, or if the last results of a body are unused. The first
+/// two inputs of a `Loop` are not passed to its body; the condition, `ahead` of the results of the body, is
+/// not returned.
 fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
     let carried = step.inputs.iter().skip(2);
     let more = |&block: &usize| program.blocks[block].outputs.len() > step.outputs.len() + ahead;
     carried.chain(&step.outputs).any(Option::is_none) || step.blocks.iter().any(more)
 }
 
-/// Hands what is there on both sides.
+/// Records handovers that exist on both sides.
 struct List(Vec<Handover>);
 
 impl List {
@@ -61,7 +61,7 @@ fn branches(program: &Program, step: &Step) -> Vec<Handover> {
     list.0
 }
 
-/// None where the body does not fit the operator.
+/// Returns `None` if the body does not match the operator.
 fn repeat(step: &Step, body: &Block) -> Option<Vec<Handover>> {
     let carried = step.inputs.len().saturating_sub(2);
     let (given, results) = (body.inputs.get(2..)?, body.outputs.get(1..)?);
@@ -78,7 +78,7 @@ fn repeat(step: &Step, body: &Block) -> Option<Vec<Handover>> {
     Some(list.0)
 }
 
-/// States first, then what is taken apart; before version 9 there was an input ahead of both.
+/// States first, then sliced inputs. Before version 9, an extra input precedes both.
 fn scan(step: &Step, body: &Block) -> Option<Vec<Handover>> {
     let scanned = step.node.attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok())?;
     let ahead = step.inputs.len().checked_sub(body.inputs.len()).filter(|&ahead| ahead < 2)?;

@@ -1,28 +1,27 @@
-//! Functions that a file defines, put in the place of their calls.
+//! Inlines the functions that a file defines.
 //!
-//! What a call computes is the body of its function, as runtimes take it that have no kernel of that name.
-//! Operators for which there is a rule keep it: runtimes have a kernel for them, which needs none of the
-//! tensors inside the body.
+//! A call computes the body of its function, as in runtimes without a kernel of that name. Operators with a
+//! rule are not inlined: runtimes have a kernel for them, which does not need the tensors inside the body.
 
 use super::proto::{Attribute, Function, Graph, Node, Tensor, ValueInfo, plain};
 use crate::operators;
 use std::collections::{HashMap, HashSet};
 
-/// Bodies and calls may nest so deep, together.
+/// The maximum nesting depth of bodies and calls together.
 const DEPTH_LIMIT: usize = 64;
 
-/// What copies of bodies may take, an estimate in bytes: a few functions that call each other ask for
-/// billions of nodes.
+/// The maximum size of all copies of bodies, an estimate in bytes. A few functions that call each other can
+/// request billions of nodes.
 const WEIGHT_LIMIT: u64 = 1 << 27;
 
 /// Domain, name, overload.
 type Id<'f> = (&'f str, &'f str, &'f str);
 
-/// Replaces all calls, also those in bodies, until none is left. `opset` is the version of ONNX's own
-/// operators that the model names. O(size of the result).
+/// Inlines all calls, including those in bodies, until none remains. `opset` is the version of ONNX's own
+/// operators in the model. O(size of the result).
 ///
 /// # Errors
-/// Functions that call themselves, nest too deep, or grow too large; calls with too many operands.
+/// Functions that call themselves, nest too deeply, or grow too large; calls with too many operands.
 pub fn inline(graph: &mut Graph, functions: &[Function], opset: i64) -> Result<(), String> {
     let known =
         functions.iter().map(|function| (id(&function.domain, &function.name, &function.overload), function));
@@ -46,7 +45,7 @@ fn find<'s, 'f>(functions: &HashMap<Id<'s>, &'f Function>, node: &'s Node) -> Op
     functions.get(&id(&node.domain, &node.op_type, &node.overload)).copied()
 }
 
-/// True where an operator is sized by a rule.
+/// Returns true if a rule sizes the operator.
 fn has_rule(domain: &str, kind: &str) -> bool {
     let domain = if plain(domain) { "" } else { domain };
     domain.is_empty() && matches!(kind, "If" | "Loop" | "Scan" | "Constant")
@@ -66,9 +65,9 @@ fn collect_names(graph: &Graph, names: &mut HashSet<String>) {
 struct Inliner<'f> {
     functions: HashMap<Id<'f>, &'f Function>,
     opset: i64,
-    /// Names of tensors, none of which may be given to another.
+    /// Names of tensors that are already in use.
     taken: HashSet<String>,
-    /// How often a prefix was used.
+    /// The number of uses of each prefix.
     prefixes: HashMap<String, usize>,
     /// The functions whose bodies are being copied, outermost first.
     active: Vec<Id<'f>>,
@@ -82,7 +81,7 @@ impl<'f> Inliner<'f> {
         Ok(())
     }
 
-    /// The nodes with calls replaced; what functions declare of their tensors is added to `infos`.
+    /// Returns the nodes with calls inlined; declarations of the functions' tensors are added to `infos`.
     fn nodes(
         &mut self,
         nodes: Vec<Node>,
@@ -147,7 +146,7 @@ impl<'f> Inliner<'f> {
         let inputs = function.input.iter().enumerate();
         let mut names: HashMap<&'f str, String> =
             inputs.map(|(at, formal)| (formal.as_str(), actual(&call.input, at))).collect();
-        // What is handed through is copied.
+        // A value passed through is copied.
         let mut copies = Vec::new();
         for (at, formal) in function.output.iter().enumerate() {
             let output = actual(&call.output, at);
@@ -183,11 +182,11 @@ fn identity(from: &str, to: &str) -> Node {
 struct Copy<'c, 'f> {
     inliner: &'c mut Inliner<'f>,
     prefix: String,
-    /// What the names inside are called outside.
+    /// The outer names of the inner tensors.
     names: HashMap<&'f str, String>,
     /// Attributes of the call, and defaults for those it lacks.
     attributes: HashMap<&'c str, &'c Attribute>,
-    /// Version of ONNX's own operators, where it is not the model's.
+    /// The version of ONNX's own operators, if it differs from the model's.
     opset: Option<i64>,
 }
 
@@ -240,8 +239,8 @@ impl<'f> Copy<'_, 'f> {
         Ok(Node { input, output, name, op_type, attribute, domain, overload, opset: self.opset })
     }
 
-    /// An attribute with the call's value where it refers to one; none where the call and the function give
-    /// none.
+    /// Returns an attribute, with the call's value if it refers to one; `None` if neither the call nor the
+    /// function gives a value.
     fn attribute(&mut self, attribute: &'f Attribute) -> Result<Option<Attribute>, String> {
         if !attribute.ref_attr_name.is_empty() {
             let Some(&given) = self.attributes.get(attribute.ref_attr_name.as_str()) else { return Ok(None) };
@@ -280,7 +279,7 @@ impl<'f> Copy<'_, 'f> {
     }
 }
 
-/// What a copy of an attribute takes, about, in bytes.
+/// Returns the approximate size of a copy of an attribute in bytes.
 fn weight(attribute: &Attribute) -> u64 {
     let lists = 8 * (attribute.ints.len() + attribute.floats.len()) as u64;
     let bodies =
@@ -290,7 +289,7 @@ fn weight(attribute: &Attribute) -> u64 {
     256 + lists + attribute.t.as_deref().map_or(0, weigh) + 64 * (bodies.sum::<usize>() + sparse) as u64
 }
 
-/// The same of a constant; raw data are shared.
+/// Returns the approximate size of a copy of a constant; raw data are shared.
 fn weigh(tensor: &Tensor) -> u64 {
     let small = tensor.float_data.len() + tensor.int32_data.len() + tensor.dims.len();
     let large = tensor.int64_data.len() + tensor.double_data.len() + tensor.uint64_data.len();

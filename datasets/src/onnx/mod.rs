@@ -15,32 +15,29 @@
 //! | body of `If`, `Loop`, `Scan` | a region named after its attribute, owned by the operator; it may capture
 //! tensors of enclosing graphs |
 //!
-//! Operators that compute shapes stay operators and their outputs stay activations. The graph has exactly the
-//! operators of the file, although runtimes compute such constants before inference. Their values are
-//! propagated nevertheless, because `Reshape`, `Slice`, `Expand`, `If` and others need them. Weights produced
-//! by operators (by
-//! `ConstantOfShape`, or by slicing an initialiser) are activations too.
+//! Operators that compute shapes remain operators, and their outputs remain activations, as in the file,
+//! although runtimes compute such constants before they start. Their values are tracked all the same, because
+//! `Reshape`, `Slice`, `Expand`, `If` and others need them. Likewise, weights that operators produce (by
+//! `ConstantOfShape`, or by slicing an initialiser) are activations.
 //!
 //! # Sizes
 //!
 //! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are
-//! inferred from the inputs in topological order. A declared shape is used only if inference fails.
-//! - If the condition of an `If` is known, the branch that runs determines the shape; tensors of the other
-//!   branch without a size take 0 bytes. Otherwise the branch with more bytes determines it. A branch with an
-//!  operator that
-//!   cannot run on its shapes counts as never run.
-//! - If an extent depends on data but has an upper bound, the bound is used.
-//! - An element of a string tensor has the size of a `std::string`. A sequence has the bytes of its tensors.
-//! - A `Loop` stacks as many rows as its maximum number of iterations.
+//! inferred from inputs in topological order. A declared shape counts only if inference gives none.
 //!
-//! [`Import::assumed`] lists every uncertain decision of this kind.
+//! If the condition of an `If` is known, the branch that runs gives the shape, and unsized tensors of the
+//! other branch take 0 bytes. Otherwise the branch with more bytes counts. A branch with an operator that
+//! cannot run on such shapes counts as never taken. A data-dependent extent with an upper bound takes the
+//! bound. Elements of string tensors have the size of a `std::string`; a sequence has the bytes of its
+//! tensors. A `Loop` stacks as many rows as its maximum number of iterations. [`Import::assumed`] lists all
+//! uncertain cases.
 //!
-//! # Open dimensions
+//! # Free dimensions
 //!
-//! Every free dimension of an input needs a value. One message names all free dimensions, with options that
-//! import the model if a short search finds some ([`ImportProblem::Open`]). Values of inputs that determine
-//! shapes, and shapes of intermediate tensors, can be given ([`ImportOptions::values`],
-//! [`ImportOptions::tensor_shapes`]). Copies of function bodies are bounded in depth and in bytes.
+//! Every free dimension of an input needs a value. One message names all unbound dimensions, with options
+//! that import the model if a short search finds some ([`ImportProblem::Open`]). Values of inputs that
+//! determine shapes, and shapes of intermediate tensors, can be given ([`ImportOptions::values`],
+//! [`ImportOptions::tensor_shapes`]). Copies of the bodies of functions are bounded in depth and in bytes.
 //!
 //! # Shared memory
 //!
@@ -50,8 +47,7 @@
 //! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other functions of one element; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | over the first input |
 //! | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `Min`, `Max`, `Sum`, `Mean`, `Where`, `PRelu`, comparisons, logic | over any input |
 //!
-//! *Over* applies only if input and output have the same shape and the same bytes; a view needs the same
-//! bytes.
+//! *Over* requires that input and output have the same shape and bytes; a view requires the same bytes.
 //! `Softmax`, `LRN` and other normalisations read elements after they would have been overwritten, so they
 //! are in neither row.
 
@@ -102,7 +98,7 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
         .map_err(|why| ImportProblem::Damaged(format!("not an ONNX model: {why}")))?;
     let proto::Model { opset_import, graph, functions } = model;
     let mut graph =
-        graph.ok_or_else(|| ImportProblem::Damaged("not an ONNX model: it contains no graph".to_owned()))?;
+        graph.ok_or_else(|| ImportProblem::Damaged("not an ONNX model: it has no graph".to_owned()))?;
     let opset = opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
     let opset = opset.unwrap_or(1);
     functions::inline(&mut graph, &functions, opset).map_err(ImportProblem::Damaged)?;
@@ -121,7 +117,7 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
         origin.file_stem().map_or_else(|| graph.name.clone(), |stem| stem.to_string_lossy().into_owned());
     let graph = emit::graph(&name, &program, float)?;
     if !complete {
-        return Err(ImportProblem::Damaged("its operators wait for each other".to_owned()));
+        return Err(ImportProblem::Damaged("its operators form a cycle".to_owned()));
     }
     Ok(Import { graph, assumed, sizes })
 }
@@ -156,7 +152,7 @@ impl<'m> Source<'m> {
         })
     }
 
-    /// Returns how far inference proceeds with these options.
+    /// Returns how far inference gets with these options.
     fn attempt(&self, options: &ImportOptions) -> Trial {
         let Ok(dims) = Dims::new(options, self.graph) else { return Trial::Fails };
         let Ok(mut run) = self.run(options, &dims) else { return Trial::Fails };
@@ -168,7 +164,7 @@ impl<'m> Source<'m> {
         }
     }
 
-    /// Returns the error with its causes and remedies.
+    /// Extends the error with causes and remedies.
     fn explain(
         &self,
         mut problem: ImportProblem,

@@ -1,4 +1,4 @@
-//! What a file leaves open about its inputs, and options that close it.
+//! Unbound properties of inputs, and options that bind them.
 
 use crate::import::{ImportOptions, ImportProblem};
 use crate::operators::value::show;
@@ -9,19 +9,19 @@ const PLAUSIBLE: &[u64] = &[
     2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 3, 80, 160, 224, 320, 384, 416, 448, 480, 576, 640,
 ];
 
-/// Imports that a search makes at most.
+/// The maximum number of imports during a search.
 const TRIALS: usize = 96;
 
-/// Operators that a search infers at most, all trials together.
+/// The maximum number of operators inferred during a search, over all trials.
 const OPERATORS: usize = 1 << 17;
 
-/// Places that a message lists of one dimension.
+/// The maximum number of places of one dimension in a message.
 const LISTED: usize = 3;
 
 struct Dimension {
-    /// None where the file gives it none.
+    /// The name in the file, if there is one.
     name: Option<String>,
-    /// Inputs and positions that have it.
+    /// The inputs and positions with this dimension.
     places: Vec<(String, usize)>,
 }
 
@@ -46,7 +46,7 @@ pub enum Trial {
     Partly,
     /// To an operator that cannot run on such shapes; how many operators were inferred before it.
     Misfit(usize),
-    /// To anything else, which other extents do not change.
+    /// To another problem, which other extents do not change.
     Fails,
 }
 
@@ -80,7 +80,7 @@ impl Open {
         self.dimensions.is_empty() && self.shapeless.is_empty() && self.untyped.is_empty()
     }
 
-    /// The options with these values of the dimensions.
+    /// Returns the options with these values of the dimensions.
     fn close(&self, options: &ImportOptions, values: &[u64]) -> ImportOptions {
         let mut options = options.clone();
         for (dimension, &value) in self.dimensions.iter().zip(values) {
@@ -99,9 +99,9 @@ impl Open {
         options
     }
 
-    /// Values with which an import gets to the end: from all ones on, one dimension at a time is changed, and
-    /// what gets furthest is kept. Those with which all branches can run go ahead. None where there are none
-    /// among those tried.
+    /// Searches for values with which an import succeeds. Starts with all ones and changes one dimension at a
+    /// time, keeping the values that get furthest. Values with which all branches can run are preferred.
+    /// Returns `None` if no trial succeeds.
     fn search(&self, options: &ImportOptions, attempt: &dyn Fn(&ImportOptions) -> Trial) -> Option<Vec<u64>> {
         let mut values = vec![1; self.dimensions.len()];
         let mut partly = None;
@@ -146,7 +146,7 @@ impl Open {
         }
     }
 
-    /// The same with one value for all dimensions that cannot be 1: extents of an image grow together.
+    /// Tries one value for all dimensions that cannot be 1, since the extents of an image grow together.
     fn together(
         &self,
         options: &ImportOptions,
@@ -189,7 +189,7 @@ impl Open {
         shapes.chain(sizes).collect()
     }
 
-    /// Options with which an import gets to the end, as typed; none where none were found.
+    /// Returns options with which an import succeeds, as typed; `None` if none were found.
     pub fn fitting(
         &self,
         options: &ImportOptions,
@@ -200,7 +200,7 @@ impl Open {
             .map(|values| self.typed(&values).join(" "))
     }
 
-    /// The error that names all of it, with options that close it.
+    /// Returns the error that names all unbound dimensions and inputs, with options that bind them.
     pub fn error(&self, options: &ImportOptions, attempt: &dyn Fn(&ImportOptions) -> Trial) -> ImportProblem {
         let found = self.search(options, attempt);
         let ones = found.as_ref().is_none_or(|values| values.iter().all(|&value| value == 1));
@@ -252,7 +252,7 @@ fn shortened(items: impl ExactSizeIterator<Item = String>) -> String {
     list.join(", ")
 }
 
-/// An option and its value as words of a shell.
+/// Returns an option and its value as arguments of a shell.
 pub fn argument(option: &str, value: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./:=,+@%^".contains(c);
     let value = if value.chars().all(plain) {

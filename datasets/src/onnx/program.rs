@@ -1,4 +1,4 @@
-//! Name resolution: producers and consumers of tensors, in the graph and in the bodies of its operators.
+//! Name resolution: producers and consumers of tensors in the graph and in the bodies of its operators.
 
 use super::constants::{read_constant, read_sparse, read_tensor};
 use super::dims::{Change, Dims, TOO_LARGE, by_name};
@@ -12,18 +12,18 @@ use plimsoll_model::topological;
 use std::collections::{HashMap, HashSet};
 use strsim::levenshtein;
 
-/// A tensor with its declaration and its inferred facts.
+/// A tensor, with its declared and inferred properties.
 pub struct Slot<'m> {
     pub name: &'m str,
     pub role: Role,
     pub fact: Fact,
-    /// The declaration in the file, used if inference fails.
+    /// The declared fact, used if nothing else is known.
     pub declared: Fact,
-    /// True where the file's shape names a dimension that an option gives a value.
+    /// True if the declared shape has a named dimension that an option binds.
     pub named: bool,
-    /// Names of dimensions in the file's shape that no option gives a value.
+    /// Named dimensions of the declared shape that no option binds.
     pub open: Vec<&'m str>,
-    /// How options change what it depends on.
+    /// The changes by options to its dependencies.
     pub change: Change,
     pub source: Source,
     /// The shape that an option gives it.
@@ -74,7 +74,7 @@ pub struct Block<'m> {
 pub struct Program<'m> {
     pub slots: Vec<Slot<'m>>,
     pub blocks: Vec<Block<'m>>,
-    /// What was decided where the file allows several readings.
+    /// Decisions where the file allows several interpretations.
     pub notes: Vec<String>,
     operators: usize,
 }
@@ -83,7 +83,7 @@ impl<'m> Program<'m> {
     /// Resolves all names. O(size of the file).
     ///
     /// # Errors
-    /// Names that nothing makes, damaged constants, types that are no tensors, bodies too deep.
+    /// Names without a producer, damaged constants, types other than tensors, bodies nested too deeply.
     pub fn new(graph: &'m proto::Graph, dims: &Dims) -> Result<Self, ImportProblem> {
         let mut resolver = Resolver { program: Self::default(), scopes: Vec::new(), dims };
         resolver.block(graph, "body")?;
@@ -117,8 +117,8 @@ impl<'m> Program<'m> {
         Ok(())
     }
 
-    /// The steps of a block in an order in which each comes after those it waits for, of those ready always
-    /// the first in the file. None where there is a cycle. O(e log n).
+    /// Returns a topological order of the steps of a block. Of the ready steps, the first in the file comes
+    /// next. Returns `None` if there is a cycle. O(e log n).
     pub fn order(&self, block: usize) -> Option<Vec<usize>> {
         let steps = &self.blocks[block].steps;
         let made = steps
@@ -168,7 +168,7 @@ impl<'m> Resolver<'m, '_> {
         self.scopes.last_mut().expect("a block is open")
     }
 
-    /// A new tensor of the innermost block; the old one where the name is taken.
+    /// Adds a tensor to the innermost block, or returns the existing one of that name.
     fn declare(&mut self, name: &'m str, role: Role, fact: Fact) -> usize {
         let next = self.program.slots.len();
         let at = *self.scope().names.entry(name).or_insert(next);
@@ -189,7 +189,7 @@ impl<'m> Resolver<'m, '_> {
         at
     }
 
-    /// The tensor of that name that the innermost block sees. Those it takes from outside are noted.
+    /// Finds the tensor of that name visible in the innermost block, and records captures.
     fn lookup(&mut self, name: &str) -> Option<usize> {
         let depth = self.scopes.iter().rposition(|scope| scope.names.contains_key(name))?;
         let found = self.scopes[depth].names[name];
@@ -214,9 +214,8 @@ impl<'m> Resolver<'m, '_> {
         }
         self.program.blocks[block].steps = steps;
         for info in &graph.output {
-            let missing = || {
-                format!("'{}' is an output of graph '{}', but no operator produces it", info.name, graph.name)
-            };
+            let missing =
+                || format!("'{}' is an output of graph '{}', but nothing produces it", info.name, graph.name);
             let tensor = self.lookup(&info.name).ok_or_else(|| ImportProblem::Damaged(missing()))?;
             self.program.blocks[block].outputs.push(tensor);
         }
@@ -239,7 +238,7 @@ impl<'m> Resolver<'m, '_> {
         Ok(())
     }
 
-    /// What the block is given. Inputs that are initialisers too are constants.
+    /// Adds the inputs of a block. Inputs that are also initialisers are constants.
     fn inputs(&mut self, graph: &'m proto::Graph, block: usize) -> Result<(), ImportProblem> {
         for info in &graph.input {
             if let Some(&tensor) = self.scope().names.get(info.name.as_str()) {
@@ -265,7 +264,7 @@ impl<'m> Resolver<'m, '_> {
         Ok(())
     }
 
-    /// Operators with what they make. Constants among them become tensors.
+    /// Adds the operators with their outputs. Constants among them become tensors.
     fn outputs(&mut self, graph: &'m proto::Graph) -> Result<Vec<Step<'m>>, ImportProblem> {
         let infos = by_name(graph);
         let wanted: HashSet<&str> = graph.output.iter().map(|info| info.name.as_str()).collect();
@@ -297,8 +296,8 @@ impl<'m> Resolver<'m, '_> {
         Ok(steps)
     }
 
-    /// A constant. Of several of one name, ONNX Runtime takes the last, initialisers ahead of nodes; one of
-    /// the name of an input is its value.
+    /// Adds a constant. Of several with one name, the last counts, initialisers ahead of nodes, as in ONNX
+    /// Runtime. A constant with the name of an input is its value.
     fn define(&mut self, name: &'m str, fact: Fact) -> Result<(), ImportProblem> {
         let Some(&known) = self.scope().names.get(name) else {
             self.declare(name, Role::Weight, fact);
@@ -328,7 +327,7 @@ impl<'m> Resolver<'m, '_> {
         self.define(name, fact)
     }
 
-    /// What a step reads, itself and in its bodies.
+    /// Resolves the inputs of a step, and those of its bodies.
     fn reads(&mut self, step: &mut Step<'m>) -> Result<(), ImportProblem> {
         step.id = self.program.operators;
         self.program.operators += 1;
@@ -337,7 +336,7 @@ impl<'m> Resolver<'m, '_> {
                 step.inputs.push(None);
                 continue;
             }
-            let missing = || format!("operator {} reads '{name}', which no operator produces", step.label());
+            let missing = || format!("operator {} reads '{name}', which nothing produces", step.label());
             let tensor = self.lookup(name).ok_or_else(|| ImportProblem::Damaged(missing()))?;
             step.inputs.push(Some(tensor));
         }

@@ -1,4 +1,4 @@
-//! The messages of an ONNX file, with the fields that decide memory and no others.
+//! The messages of an ONNX file, restricted to the fields that affect memory.
 //!
 //! Field numbers are those of `onnx.proto` (IR version 13). Raw bytes of weights stay a slice of the file.
 
@@ -61,13 +61,13 @@ message! {
         #[prost(message, repeated, tag = "5")] attribute: Vec<Attribute>,
         #[prost(string, tag = "7")] domain: String,
         #[prost(string, tag = "8")] overload: String,
-        /// Not of the format, whose field numbers spare this one: the version of the operators that a
-        /// function names, where it is not the model's.
+        /// Not part of the format, which does not use this field number: the operator version of a function,
+        /// if it differs from the model's.
         #[prost(int64, optional, tag = "19000")] opset: Option<i64>,
     }
 }
 message! {
-    /// An attribute. The field that is present determines its type.
+    /// An attribute. Its type follows from the field that is present.
     Attribute {
         #[prost(string, tag = "1")] name: String,
         #[prost(float, optional, tag = "2")] f: Option<f32>,
@@ -111,7 +111,7 @@ message! {
     }
 }
 message! {
-    /// The type of a value. Of those that are no plain tensors only that they are there.
+    /// The type of a value. For types other than plain tensors, only their presence is read.
     Type {
         #[prost(message, optional, tag = "1")] tensor: Option<TensorType>,
         #[prost(bytes = "bytes", optional, tag = "4")] sequence: Option<Bytes>,
@@ -159,8 +159,8 @@ pub fn plain(domain: &str) -> bool {
     matches!(domain, "" | "ai.onnx")
 }
 
-/// Messages and strings a file may hold, those of all kinds together: an empty one takes two bytes in the
-/// file and a hundred times that once read.
+/// The maximum number of messages and strings in a file. An empty one takes two bytes in the file and a
+/// hundred times that in memory.
 pub const PART_LIMIT: u64 = 1 << 22;
 
 #[derive(Clone, Copy)]
@@ -179,7 +179,7 @@ enum Part {
 }
 
 impl Part {
-    /// The message in field `tag`, where its parts are kept.
+    /// Returns the message in field `tag`, which holds its parts.
     fn field(self, tag: u64) -> Option<Self> {
         Some(match (self, tag) {
             (Self::Model, 7) | (Self::Attribute, 6 | 11) => Self::Graph,
@@ -202,7 +202,7 @@ impl Part {
     }
 }
 
-/// Counts messages and strings before any is read, up to `limit + 1`. What is damaged is left to the decoder.
+/// Counts messages and strings before decoding, up to `limit + 1`. Damaged parts are left to the decoder.
 /// O(size of the structure), without the data of weights; no recursion.
 pub fn count_parts(bytes: &[u8], limit: u64) -> u64 {
     let mut count = 0;
@@ -237,7 +237,7 @@ fn field(bytes: &[u8]) -> Option<Field<'_>> {
             (Some(payload), rest)
         }
         5 => (None, rest.get(4..)?),
-        // Groups: what is inside is looked at as if it were outside.
+        // Groups: their contents are treated as if they were outside.
         3 | 4 => (None, rest),
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! Inference over a whole program: every operator after those it waits for, bodies inside their owners.
+//! Infers a whole program in topological order, with bodies inside their owners.
 
 use super::call::call;
 use super::dims::Change;
@@ -19,20 +19,20 @@ pub struct Run<'m, 'o> {
     pub assumed: Vec<String>,
     /// Sizes taken from the file.
     pub declared: Vec<String>,
-    /// Where the file declares another shape than inference finds.
+    /// Contradictions between declared and inferred shapes.
     pub contradictions: Vec<String>,
     /// Tensors without a size in branches that never run.
     pub void: usize,
-    /// Elements of constants that are followed.
+    /// The number of tracked elements of constants.
     pub folded: u64,
     pub done: usize,
-    /// Branches that may be chosen, but cannot run.
+    /// The number of branches that may be chosen, but cannot run.
     pub pruned: usize,
     /// The tensor that has no size, where there is one.
     pub failed: Option<usize>,
 }
 
-/// Facts of the outputs of an operator, or why there are none.
+/// Facts about the outputs of an operator, or the reasons why there are none.
 pub type Made = Vec<Result<Fact, Reason>>;
 
 impl<'m> Run<'m, '_> {
@@ -43,15 +43,15 @@ impl<'m> Run<'m, '_> {
         let constants =
             slots.filter(|(_, slot)| slot.role == Role::Weight).map(|(at, _)| (at, "(a constant)"));
         let inputs = self.program.blocks[0].inputs.iter().map(|&at| (at, "(an input)"));
-        for (at, label) in constants.chain(inputs).collect::<Vec<_>>() {
+        for (at, subject) in constants.chain(inputs).collect::<Vec<_>>() {
             let fact = self.program.slots[at].fact.clone();
             let change = self.program.slots[at].change;
-            self.settle(at, fact, &Origin { change, ..Origin::new(&|| label.to_owned()) })?;
+            self.settle(at, fact, &Origin { change, ..Origin::new(&|| subject.to_owned()) })?;
         }
         self.block(0, false)
     }
 
-    /// All steps of a block. In a `dead` one, which never runs, what cannot be sized takes no memory.
+    /// Infers all steps of a block. In a `dead` block, which never runs, unsized tensors take no memory.
     pub fn block(&mut self, block: usize, dead: bool) -> Result<bool, ImportProblem> {
         let Some(order) = self.program.order(block) else { return Ok(false) };
         let mut steps = std::mem::take(&mut self.program.blocks[block].steps);
@@ -89,13 +89,18 @@ impl<'m> Run<'m, '_> {
                     None => (Fact::default(), Some("the operator has fewer outputs".into())),
                 };
                 let reason = reason.as_ref();
-                self.settle(tensor, fact, &Origin { reason, change, source, dead, label: &|| step.label() })?;
+                self.settle(
+                    tensor,
+                    fact,
+                    &Origin { reason, change, source, dead, subject: &|| step.label() },
+                )?;
             }
         }
         Ok(complete)
     }
 
-    /// What the outputs of a step depend on: its inputs, what its bodies read outside, what they return.
+    /// Returns the dependencies of the outputs of a step: its inputs, captures of its bodies, results of its
+    /// bodies.
     pub fn upstream(&self, step: &Step) -> (Change, Source) {
         let blocks = || step.blocks.iter().map(|&block| &self.program.blocks[block]);
         let read = step.inputs.iter().flatten().chain(blocks().flat_map(|block| &block.captures));
@@ -105,8 +110,8 @@ impl<'m> Run<'m, '_> {
         })
     }
 
-    /// Nothing, but where `--tensor-shape` gives a shape, the element type of the first input that has one:
-    /// of operators that are not known, nothing better is.
+    /// Returns no fact, or with `--tensor-shape` the element type of the first input that has one, since
+    /// nothing better is known for an unknown operator.
     fn shaped_like(&mut self, step: &Step, tensor: usize) -> Fact {
         let slot = &self.program.slots[tensor];
         if slot.given.is_none() || slot.declared.element.is_some() {
@@ -180,28 +185,28 @@ pub fn nothing(step: &Step, reason: &Reason) -> Made {
     vec![Err(reason.clone()); step.outputs.len()]
 }
 
-/// Where the facts of a tensor come from.
+/// The origin of the facts about a tensor.
 pub struct Origin<'a> {
     pub reason: Option<&'a Reason>,
-    /// How options change what it depends on.
+    /// The changes by options to its dependencies.
     pub change: Change,
-    /// What the sizes of that rest on.
+    /// The source of the sizes of its dependencies.
     pub source: Source,
     /// True in a block that never runs.
     pub dead: bool,
-    /// The operator, for messages.
-    pub label: &'a dyn Fn() -> String,
+    /// Describes the operator in messages.
+    pub subject: &'a dyn Fn() -> String,
 }
 
 impl<'a> Origin<'a> {
-    /// What depends on nothing.
-    pub fn new(label: &'a dyn Fn() -> String) -> Self {
-        Self { reason: None, change: Change::None, source: Source::Inferred, dead: false, label }
+    /// Returns an origin without dependencies.
+    pub fn new(subject: &'a dyn Fn() -> String) -> Self {
+        Self { reason: None, change: Change::None, source: Source::Inferred, dead: false, subject }
     }
 
-    /// True where the shape that the file declares can hold.
+    /// Returns true if the declared shape may be used.
     pub fn may_take(&self, slot: &Slot) -> bool {
-        // What cannot run has no shape, unless that may come from an input whose size is not certain itself.
+        // An operator that cannot run has no shape, unless an input of uncertain size causes that.
         let runs =
             self.dead || self.source > Source::Inferred || !self.reason.is_some_and(|reason| reason.misfit);
         let holds = match self.change {

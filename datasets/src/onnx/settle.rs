@@ -1,4 +1,5 @@
-//! Settles type and shape of each tensor: inferred, else declared, else assumed; with messages about it.
+//! Settles the fact about a tensor: inferred, else declared in the file, else assumed. Writes the messages
+//! for it.
 
 use super::dims::Change;
 use super::open::argument;
@@ -7,11 +8,11 @@ use crate::import::{ImportProblem, Source};
 use crate::operators::element::{Element, STRING_BYTES};
 use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, show};
 
-/// Lines of one kind that are printed.
+/// The maximum number of printed lines of one kind.
 const LISTED: usize = 8;
 
 impl Run<'_, '_> {
-    /// Settles a tensor: the inferred fact, else the declared one, else the assumed one.
+    /// Settles the fact about a tensor: inferred, else declared in the file, else assumed.
     pub fn settle(&mut self, tensor: usize, mut fact: Fact, origin: &Origin) -> Result<(), ImportProblem> {
         let mut source = origin.source;
         if fact.shape.as_ref().is_some_and(|shape| shape.len() > RANK_LIMIT) {
@@ -21,7 +22,7 @@ impl Run<'_, '_> {
         match (&slot.given, &fact.shape) {
             (Some(given), Some(shape)) if given != shape => {
                 let option = argument("--tensor-shape", &format!("{}={}", slot.name, show(given)));
-                let reason = format!("by operator {} it is {}", (origin.label)(), show(shape));
+                let reason = format!("by operator {} it is {}", (origin.subject)(), show(shape));
                 return Err(ImportProblem::option(option, reason));
             }
             (Some(given), None) => {
@@ -80,9 +81,9 @@ impl Run<'_, '_> {
         if let (true, Some(shape), Some(declared)) = (holds, &fact.shape, &slot.declared.shape)
             && shape != declared
         {
-            let (label, name) = ((origin.label)(), slot.name);
+            let (subject, name) = ((origin.subject)(), slot.name);
             self.contradictions.push(format!(
-                "operator {label}: tensor '{name}' is declared as {}, but inferred as {}; the inferred shape is used",
+                "operator {subject}: tensor '{name}' is declared as {}, but is inferred as {}, which is used",
                 show(declared),
                 show(shape)
             ));
@@ -95,12 +96,12 @@ impl Run<'_, '_> {
             let reason = origin.reason.map_or("its shape is not known", |reason| reason.text.as_str());
             self.declared.push(format!(
                 "operator {}: tensor '{name}' has the declared shape: {reason}",
-                (origin.label)()
+                (origin.subject)()
             ));
         }
     }
 
-    /// Adds what was taken from the file and what contradicts it to what was assumed, shortened.
+    /// Adds a shortened list of declared sizes and contradictions to the assumptions.
     pub fn sum_up(&mut self) {
         for lines in [std::mem::take(&mut self.declared), std::mem::take(&mut self.contradictions)] {
             let more = lines.len().saturating_sub(LISTED);
@@ -117,7 +118,7 @@ impl Run<'_, '_> {
         origin: &Origin,
         unknown: &Reason,
     ) -> Result<u64, ImportProblem> {
-        let (slot, label) = (&self.program.slots[tensor], origin.label);
+        let (slot, subject) = (&self.program.slots[tensor], origin.subject);
         let (at, name) = (tensor, slot.name);
         let mut reason = origin.reason.unwrap_or(unknown).clone();
         if slot.declared.shape.is_some() && origin.change > Change::None && !reason.misfit {
@@ -137,7 +138,7 @@ impl Run<'_, '_> {
         }
         let Some(bytes) = self.options.assume_bytes else {
             self.failed = Some(at);
-            let (operator, tensor, misfit) = (label(), name.to_owned(), reason.misfit);
+            let (operator, tensor, misfit) = (subject(), name.to_owned(), reason.misfit);
             let reason = reason.text;
             return Err(if misfit {
                 ImportProblem::Misfit { operator, tensor, reason }
@@ -145,7 +146,7 @@ impl Run<'_, '_> {
                 ImportProblem::Unsized { operator, tensor, reason }
             });
         };
-        self.assumed.push(format!("operator {}: tensor '{name}' takes {bytes} bytes: {reason}", label()));
+        self.assumed.push(format!("operator {}: tensor '{name}' takes {bytes} bytes: {reason}", subject()));
         Ok(bytes)
     }
 }

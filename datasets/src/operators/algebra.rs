@@ -82,7 +82,9 @@ pub fn einsum(call: &Call) -> Facts {
             '.' if right[..i].contains('.') => {}
             '.' => shape.extend(&dots),
             letter => {
-                shape.push(letters.get(&letter).ok_or_else(|| format!("{letter} is no letter of {left}"))?.0);
+                shape.push(
+                    letters.get(&letter).ok_or_else(|| format!("{letter} is not a letter of {left}"))?.0,
+                );
             }
         }
     }
@@ -160,7 +162,7 @@ pub fn recurrence(call: &Call) -> Result<(u64, u64, u64, u64), Reason> {
     let (input, recurrent) = (call.shape(0)?, call.shape(2)?);
     let ([x, y, _], &[directions, _, last]) = (input, recurrent) else {
         return misfit(format!(
-            "input {} and weights {} have not three dimensions",
+            "input {} and weights {} do not have three dimensions",
             show(input),
             show(recurrent)
         ));
@@ -261,7 +263,7 @@ pub fn dft(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Windows such as `HannWindow`, whose length is the input's value.
+/// Windows such as `HannWindow`; the input gives their length.
 pub fn window(call: &Call) -> Facts {
     let element = call.attr_element("output_datatype")?.unwrap_or(Element::FLOAT32);
     Ok(vec![Fact::new(Some(element), [extent(call.int(0)?.into(), "the length")?])])

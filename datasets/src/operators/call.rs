@@ -1,10 +1,10 @@
-//! What a rule sees of an operator.
+//! An operator as its rule sees it.
 
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, misfit, show, unknown};
 use std::borrow::Cow;
 
-/// What a rule gives: facts of the outputs, in order.
+/// The result of a rule: facts about the outputs, in order.
 pub type Facts = Result<Vec<Fact>, Reason>;
 
 #[derive(Clone, Debug)]
@@ -15,20 +15,20 @@ pub enum Attribute<'a> {
     Ints(Cow<'a, [i64]>),
     /// Floating-point numbers, also a single one.
     Floats(Cow<'a, [f32]>),
-    /// A constant, or why it cannot be read.
+    /// A constant, or the reason why it cannot be read.
     Constant(Result<Fact, Reason>),
-    /// Number of strings.
+    /// The number of strings in a list.
     Texts(usize),
 }
 
-/// An operator, in the vocabulary of ONNX, and what is known of its inputs.
+/// An operator in ONNX terms, and the facts about its inputs.
 pub struct Call<'a> {
     /// What it is called in its domain.
     pub kind: &'a str,
     /// Its domain; empty for ONNX's own.
     pub domain: &'a str,
     pub attributes: Vec<(&'a str, Attribute<'a>)>,
-    /// Its inputs; `None` for omitted ones.
+    /// The inputs; `None` if one is absent.
     pub inputs: Vec<Option<&'a Fact>>,
     pub names: Vec<&'a str>,
     /// The number of outputs, absent ones among them.
@@ -78,10 +78,10 @@ impl<'a> Call<'a> {
             Some(Value::Ints(list)) => Ok(list),
             Some(Value::Floats(_)) => misfit(format!("input {} holds no integers", self.name(at))),
             None if self.input(at).is_none() => misfit(format!("input {at} is missing")),
-            // Of nothing, all is known.
+            // An empty input is fully known.
             None if self.input(at).and_then(|fact| fact.shape.as_deref()) == Some(&[0]) => Ok(&[]),
             None => unknown(format!(
-                "it depends on the values of input {}, which is no small constant",
+                "it depends on the values of input {}, which is not a small constant",
                 self.name(at)
             )),
         }
@@ -156,11 +156,11 @@ impl<'a> Call<'a> {
         // Before version 6, types were given by name.
         if let Some(text) = self.attr_text(name) {
             let element = Element::in_capitals(text);
-            return element.map(Some).ok_or_else(|| format!("{name}={text} is no element type").into());
+            return element.map(Some).ok_or_else(|| format!("{name}={text} is not an element type").into());
         }
         let Some(code) = self.attr(name).filter(|&code| code != 0) else { return Ok(None) };
         let element = i32::try_from(code).ok().and_then(Element::of);
-        element.map(Some).ok_or_else(|| format!("{name}={code} is no element type").into())
+        element.map(Some).ok_or_else(|| format!("{name}={code} is not an element type").into())
     }
 
     /// Integers that older versions have as an attribute, newer ones as an input; none where neither is
@@ -204,8 +204,8 @@ pub fn product(shape: &[u64]) -> Result<u64, Reason> {
         .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
 }
 
-/// The shape that two shapes are stretched to: from the last dimension on, extents are equal or one of them
-/// is 1. Of bounds that are neither, the larger is one of the result.
+/// Returns the broadcast shape of two shapes: from the last dimension on, extents are equal or one of them is
+/// 1. Of bounds that are neither, the larger is a bound of the result.
 pub fn broadcast(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
     let bounded = call.bounded();
     let rank = a.len().max(b.len());

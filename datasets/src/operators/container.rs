@@ -177,7 +177,7 @@ pub fn split(call: &Call) -> Facts {
     Ok(vec![Fact::sequence(parts)])
 }
 
-/// `ConcatFromSequence`: along an existing axis or a new one.
+/// `ConcatFromSequence`: concatenates along an axis, or stacks along a new one.
 pub fn concat(call: &Call) -> Facts {
     let list = items(call, 0)?;
     let Some(first) = list.first() else { return misfit("the sequence is empty") };

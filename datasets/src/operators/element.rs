@@ -2,17 +2,18 @@
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// The number ONNX gives it.
+    /// The number of the type in ONNX.
     pub code: i32,
-    /// As it is written in graphs and options.
+    /// The name in graphs and options.
     pub name: &'static str,
-    /// Bits per element; none where elements have no fixed size. Several below eight are packed into a byte.
+    /// Bits per element; `None` if elements have no fixed size. Several elements below eight bits share a
+    /// byte.
     pub bits: Option<u64>,
     pub float: bool,
 }
 
-/// Bytes of an element of type string: a `std::string` as ONNX Runtime holds it on 64-bit platforms
-/// (libstdc++). It contains texts of up to 15 bytes; longer ones lie elsewhere.
+/// Bytes of an element of type string: a `std::string` of ONNX Runtime on 64-bit platforms (libstdc++). It
+/// contains strings of up to 15 bytes; longer ones are stored elsewhere.
 pub const STRING_BYTES: u64 = 32;
 
 const fn element(code: i32, name: &'static str, bits: u64, float: bool) -> Element {

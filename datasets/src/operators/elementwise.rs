@@ -4,14 +4,14 @@ use super::call::{Call, Facts, broadcast};
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, strides};
 
-/// One input, one output of the same shape and type.
+/// One output with the shape and the type of the only input.
 pub fn same(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let value = call.value(0).and_then(|value| unary(call, value));
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// The shape and the type of the first input; elements depend on others than their own.
+/// The shape and the type of the first input; output elements depend on several input elements.
 pub fn like_first(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), call.shape(0)?)])
 }
@@ -273,12 +273,12 @@ pub fn trains(call: &Call) -> bool {
 /// Whole numbers from `start` towards `limit`.
 pub fn range(call: &Call) -> Facts {
     let scalar = |at: usize| -> Result<f64, Reason> {
-        // In `com.microsoft` the step may be omitted.
+        // In `com.microsoft` the step is optional.
         if at == 2 && call.input(2).is_none() {
             return Ok(1.0);
         }
         let value = call.value(at).ok_or_else(|| {
-            Reason::unknown(format!("it depends on the value of input {at}, which is no constant"))
+            Reason::unknown(format!("it depends on the value of input {at}, which is not a constant"))
         })?;
         value.floats().first().copied().ok_or_else(|| format!("input {at} is empty").into())
     };

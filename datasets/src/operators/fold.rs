@@ -1,4 +1,4 @@
-//! Small constants followed through operators that pick, place, add up and compare elements.
+//! Folds small constants through operators that select, place, sum and compare elements.
 
 use super::call::{Call, Facts, axis, ranked};
 use super::value::{Fact, Value, gather_positions, strides};
@@ -18,8 +18,8 @@ fn whole<'a>(call: &Call<'a>, at: usize) -> Option<&'a [i64]> {
     }
 }
 
-/// For every element of `shape`, the position in a tensor of shape `within`. Its index along `at` comes from
-/// `indices`; all other indices are the same.
+/// For each element of `shape`, returns a position in a tensor of shape `within`. Its index along dimension
+/// `at` comes from `indices`; all other indices are the same.
 fn along(shape: &[u64], within: &[u64], at: usize, indices: &[i64]) -> Option<Vec<usize>> {
     let of = strides(within);
     let inside = |(d, (x, y)): (usize, (&u64, &u64))| d == at || x <= y;
@@ -54,11 +54,11 @@ fn placed(into: &Value, at: &[usize], from: &Value) -> Option<Value> {
 pub fn scatter_elements(call: &Call) -> Facts {
     let data = ranked(call.shape(0)?, 1)?;
     let at = axis(call.attr("axis").unwrap_or(0), data.len())?;
-    let split = || {
+    let updated = || {
         let to = along(call.shape(1).ok()?, data, at, whole(call, 1)?)?;
         placed(call.value(0)?, &to, call.value(2)?)
     };
-    let value = if replaces(call) { split() } else { None };
+    let value = if replaces(call) { updated() } else { None };
     Ok(vec![Fact::new(call.element(0), data).with(value)])
 }
 
@@ -88,11 +88,11 @@ pub fn spread((starts, size): (Vec<usize>, usize)) -> Option<Vec<usize>> {
 /// `ScatterND`: the first input with some slices replaced.
 pub fn scatter_nd(call: &Call) -> Facts {
     let data = ranked(call.shape(0)?, 1)?;
-    let split = || {
+    let updated = || {
         let to = spread(tuples(data, call.shape(1).ok()?, whole(call, 1)?, 0)?)?;
         placed(call.value(0)?, &to, call.value(2)?)
     };
-    let value = if replaces(call) { split() } else { None };
+    let value = if replaces(call) { updated() } else { None };
     Ok(vec![Fact::new(call.element(0), data).with(value)])
 }
 

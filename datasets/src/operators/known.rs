@@ -1,4 +1,4 @@
-//! All operators that have a rule.
+//! The list of all operators with a rule.
 
 use super::rules::{Rule, Sizing};
 use super::{learning, microsoft, onnx};
@@ -19,26 +19,27 @@ pub(super) fn find(domain: &str, kind: &str) -> Option<&'static Rule> {
     INDEX.get(&(domain, kind)).copied()
 }
 
-/// True where there are rules for operators of that domain; ONNX's own is empty.
+/// Returns true if there are rules for operators of that domain; ONNX's own is empty.
 pub(super) fn knows(domain: &str) -> bool {
     tables().any(|rule| rule.domain == domain)
 }
 
-/// An operator that is known.
+/// An operator with a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KnownOperator {
-    /// Its domain; `ai.onnx` for ONNX's own.
+    /// The domain; `ai.onnx` for ONNX's own.
     pub domain: &'static str,
-    /// The type of the operator, as files spell it.
+    /// The type of the operator, as spelled in files.
     pub name: &'static str,
-    /// How its outputs are sized: `inferred`, `bounded` or `opaque`.
+    /// The precision of its output sizes: `inferred`, `bounded` or `opaque`.
     pub sizing: &'static str,
 }
 
-/// Operators with bodies, which the importer itself follows.
+/// Operators with bodies, which the importer itself handles.
 const OWNERS: [&str; 3] = ["If", "Loop", "Scan"];
 
-/// All operators that are known, by domain and name. A constant is no operator of a graph, but is listed.
+/// Returns all operators with a rule, by domain and name. A constant is listed, although it is not an
+/// operator of a graph.
 pub fn known_operators() -> Vec<KnownOperator> {
     let domain = |domain| if str::is_empty(domain) { "ai.onnx" } else { domain };
     let ruled = INDEX.iter().map(|(&(of, name), rule)| (domain(of), name, rule.sizing));

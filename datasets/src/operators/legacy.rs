@@ -8,7 +8,7 @@ use super::value::{Fact, extents, misfit, unknown};
 pub fn crop(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 4)?;
     let Some(&[left, top, right, bottom]) = call.attr_ints("border") else {
-        return misfit("the border has not four numbers");
+        return misfit("the border does not have four numbers");
     };
     let plane = match call.attr_ints("scale") {
         Some(&[height, width]) => [height.into(), width.into()],
@@ -28,7 +28,7 @@ pub fn given_tensor_fill(call: &Call) -> Facts {
         Some(list) if !list.is_empty() => extents(list)?,
         _ if call.attr("input_as_shape").unwrap_or(0) != 0 => match call.value(0) {
             Some(value) => extents(&value.floats().iter().map(|&f| f as i64).collect::<Vec<_>>())?,
-            None => return unknown("it depends on the values of input 0, which is no small constant"),
+            None => return unknown("it depends on the values of input 0, which is not a small constant"),
         },
         _ => call.shape(0)?.to_vec(),
     };

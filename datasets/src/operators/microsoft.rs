@@ -150,7 +150,8 @@ fn fused_product(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), algebra::product_shape(call, &a, &b)?)])
 }
 
-/// `MatMulNBits` and similar: the second matrix is packed, and an attribute gives its number of columns.
+/// `MatMulNBits` and similar operators: the second matrix is packed, and an attribute gives its number of
+/// columns.
 fn packed_product(call: &Call) -> Facts {
     let rows = ranked(call.shape(0)?, 1)?;
     let columns = extent(call.attr("N").ok_or("N is missing")?.into(), "the number of columns")?;
@@ -219,10 +220,10 @@ fn unfold(call: &Call) -> Facts {
     let at = axis(call.attr("dim").unwrap_or(-1), shape.len())?;
     let size = extent(call.attr("size").ok_or("the size is missing")?.into(), "the size")?;
     let step = extent(call.attr("step").unwrap_or(1).into(), "the step")?.max(1);
-    let Some(space) = shape[at].checked_sub(size) else {
+    let Some(slack) = shape[at].checked_sub(size) else {
         return misfit(format!("windows of {size} do not fit {}", shape[at]));
     };
-    shape[at] = space / step + 1;
+    shape[at] = slack / step + 1;
     shape.push(size);
     Ok(vec![Fact::new(call.element(0), shape)])
 }
@@ -262,7 +263,7 @@ fn reorder_output(call: &Call) -> Facts {
 fn enlarged(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let Some(scales) = call.attr_ints("scales").filter(|scales| scales.len() == shape.len()) else {
-        return unknown("it has not one scale per dimension");
+        return unknown("it does not have one scale per dimension");
     };
     let one = |(&x, &by): (&u64, &i64)| extent(i128::from(x) * i128::from(by), "an extent");
     Ok(vec![Fact::new(call.element(0), shape.iter().zip(scales).map(one).collect::<Result<Vec<_>, _>>()?)])

@@ -1,4 +1,4 @@
-//! Shape rules of operators: from facts about the inputs to facts about the outputs.
+//! One rule per operator, from facts about the inputs to facts about the outputs.
 //!
 //! Shapes are complete or unknown: free dimensions are bound before inference starts. Operators that compute
 //! shapes also propagate the values of small integer and floating-point tensors
@@ -8,10 +8,9 @@
 //!
 //! # Bounds
 //!
-//! If an extent depends on data but has an upper bound, the bound is used and the fact is marked
-//! ([`Fact::bound`]). Everything derived from such a tensor is bounded as well. Values are not propagated
-//! through it, because an upper bound is not a constant. Rules are monotone in the extents of their inputs,
-//! or give no fact.
+//! A data-dependent extent with an upper bound takes the bound, and the fact is marked ([`Fact::bound`]).
+//! Everything computed from such a tensor is bounded as well, and no values are tracked through it: bounds
+//! are not constants. Rules are monotone in the extents of their inputs, or give no fact.
 //!
 //! # Strings
 //!
@@ -64,10 +63,10 @@ pub fn is_known(domain: &str, kind: &str) -> bool {
     find(domain, kind).is_some()
 }
 
-/// Infers the outputs of a plain operator.
+/// Returns the facts about the outputs of a plain operator.
 ///
 /// # Errors
-/// The reason why the outputs cannot be sized, for people.
+/// The reason why the outputs cannot be sized.
 pub fn infer(call: &Call) -> Facts {
     let (kind, domain) = (call.kind, call.domain);
     let Some(rule) = find(domain, kind) else {
@@ -83,7 +82,7 @@ pub fn infer(call: &Call) -> Facts {
     if !call.bounded() {
         return (rule.infer)(call);
     }
-    // Extents that are upper bounds need not be compatible.
+    // Bounds need not satisfy the constraints on the exact extents.
     let facts = (rule.infer)(call).map_err(|reason| Reason {
         text: format!("{} (an input has extents that depend on data)", reason.text),
         misfit: false,
@@ -93,7 +92,7 @@ pub fn infer(call: &Call) -> Facts {
     Ok(facts.into_iter().map(|fact| Fact { bound: !exact, ..fact.variable() }).collect())
 }
 
-/// Returns how other runtimes may interpret an operator differently.
+/// Returns a warning about behaviour on which implementations differ.
 pub fn doubt(call: &Call) -> Option<String> {
     match (call.domain, call.kind) {
         ("", "MaxPool" | "AveragePool" | "LpPool") => window::pool_doubt(call),

@@ -124,7 +124,7 @@ pub fn transpose(call: &Call) -> Facts {
     let mut sorted = permutation.clone();
     sorted.sort_unstable();
     if !sorted.into_iter().eq(0..from.len()) {
-        return misfit(format!("{permutation:?} is no permutation of {} dimensions", from.len()));
+        return misfit(format!("{permutation:?} is not a permutation of {} dimensions", from.len()));
     }
     let shape: Vec<u64> = permutation.iter().map(|&at| from[at]).collect();
     let strides = strides(from);
@@ -138,7 +138,7 @@ pub fn transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// Concatenates along an axis. As in runtimes, inputs without elements need not fit.
+/// Concatenates along an axis. Empty inputs need not match, as in runtimes.
 pub fn concat(call: &Call) -> Facts {
     let shapes: Vec<&[u64]> =
         (0..call.inputs.len()).map(|input| call.shape(input)).collect::<Result<_, _>>()?;
@@ -378,7 +378,7 @@ pub fn center_crop_pad(call: &Call) -> Facts {
 pub fn depth_and_space(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let [n, c, h, w] = *shape else {
-        return misfit(format!("shape {} has not four dimensions", show(shape)));
+        return misfit(format!("shape {} does not have four dimensions", show(shape)));
     };
     let block = extent(call.attr("blocksize").unwrap_or(0).into(), "the block size")?.max(1);
     let square = block.checked_mul(block).ok_or("the block size is too large")?;
@@ -412,7 +412,7 @@ pub fn resize(call: &Call) -> Facts {
         Some(list) => list.iter().map(|&f| f64::from(f)).collect(),
         None => match call.value(if old { 1 } else { 2 }) {
             Some(value) => value.floats(),
-            None => return unknown("it depends on scales that are no small constant"),
+            None => return unknown("it depends on scales that are not a small constant"),
         },
     };
     if scales.len() != along.len() {

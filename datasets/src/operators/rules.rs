@@ -1,15 +1,15 @@
-//! A row of the tables of operators: which rule sizes which, and how the first output may share memory.
+//! Rows of the operator tables: the sizing rule, and how the first output may share memory.
 
 use super::call::{Call, Facts};
 
-/// How far the sizes of an operator's outputs can be trusted.
+/// The precision of the sizes of an operator's outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizing {
-    /// They follow from shapes, attributes and constant inputs.
+    /// Sizes follow from shapes, attributes and constant inputs.
     Inferred,
-    /// Some extents depend on data: where the data are not constant, an upper bound is taken.
+    /// Some extents depend on data. Unless the data are constant, an upper bound applies.
     Bounded,
-    /// The sizes of its outputs cannot be determined from the file.
+    /// The file does not determine the sizes of the outputs.
     Opaque,
 }
 
@@ -23,14 +23,14 @@ impl Sizing {
     }
 }
 
-/// Which inputs the first output may be written over, or is a view of.
+/// The inputs that the first output may overwrite, or is a view of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
     /// None.
     Apart,
     /// A view of the first input.
     View,
-    /// May overwrite one of this many first inputs.
+    /// Over one of this number of leading inputs.
     Over(usize),
 }
 

@@ -1,4 +1,4 @@
-//! Operators that keep a number of elements: a given one, or one that data decide.
+//! Operators that keep a number of elements, given or data-dependent.
 
 use super::call::{Call, Facts, axis, extent, product, ranked};
 use super::fold::best;
@@ -11,7 +11,7 @@ pub fn one_hot(call: &Call) -> Facts {
     let indices = call.shape(0)?;
     let depth = match call.value(1) {
         Some(value) => value.floats().first().copied().ok_or("the depth is empty")?,
-        None => return unknown("it depends on a depth that is no constant"),
+        None => return unknown("it depends on a depth that is not a constant"),
     };
     let at = axis(call.attr("axis").unwrap_or(-1), indices.len() + 1)?;
     let depth = extent(depth as i128, "the depth")?;
@@ -37,7 +37,7 @@ pub fn top_k(call: &Call) -> Facts {
     let at = axis(call.attr("axis").unwrap_or(-1), from.len())?;
     let k = match (call.attr("k"), call.int(1)) {
         (Some(k), _) | (None, Ok(k)) => k,
-        // At most all elements are selected.
+        // The axis limits the number of largest elements.
         (None, Err(reason)) if reason.misfit => return Err(reason),
         (None, Err(_)) => {
             let places = Fact::new(Some(Element::INT64), from).bounded();
@@ -136,7 +136,7 @@ pub fn unique(call: &Call) -> Facts {
 pub fn suppression(call: &Call) -> Facts {
     let (boxes, scores) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let (batches, classes, count) = (scores[0], scores[1], boxes[1].min(scores[2]));
-    // Nothing is kept unless an input gives the number.
+    // The default is to keep nothing.
     let most = match (call.input(2), call.int(2)) {
         (None, _) => 0,
         (Some(_), Ok(most)) => most.max(0).cast_unsigned(),

@@ -14,7 +14,7 @@ pub enum Share {
     Over(usize),
 }
 
-/// Sharing that the kind of an operator allows. The caller checks shapes and bytes.
+/// Returns the sharing that the kind of an operator allows. The caller checks shapes and bytes.
 pub fn shares(call: &Call) -> Vec<Share> {
     match (call.domain, call.kind) {
         ("", "Dropout") => return vec![if trains(call) { Share::Over(0) } else { Share::View(0) }],

@@ -42,7 +42,7 @@ pub fn gradient(call: &Call) -> Facts {
     }
     match call.outputs.cmp(&count) {
         std::cmp::Ordering::Equal => {}
-        _ => return unknown("it has not one output per variable"),
+        _ => return unknown("it does not have one output per variable"),
     }
     (0..count).map(|at| Ok(Fact::new(call.element(at), call.shape(at)?))).collect()
 }

@@ -85,7 +85,7 @@ pub fn heads(call: &Call, past: usize, shared: bool) -> Facts {
         None => Ok(otherwise),
         Some(&[_, length, width]) => Ok((length, width)),
         Some(&([_, heads, length, size] | [_, length, heads, _, size])) => Ok((length, times(heads, size)?)),
-        Some(shape) => misfit(format!("shape {} has not three to five dimensions", show(shape))),
+        Some(shape) => misfit(format!("shape {} does not have three to five dimensions", show(shape))),
     };
     let (keys, key_width) = part(1, (length, width))?;
     let (_, value_width) = part(2, (keys, key_width))?;
@@ -97,8 +97,8 @@ pub fn heads(call: &Call, past: usize, shared: bool) -> Facts {
     Ok(vec![Fact::new(call.element(0), [batch, length, value_width]), key, value, scores])
 }
 
-/// `GroupQueryAttention`, `SparseAttention`: fewer key heads than query heads; keys may share a tensor with
-/// queries. An input gives the number of keys that are kept, which is at least the number before.
+/// `GroupQueryAttention`, `SparseAttention`: fewer heads of keys than of queries, possibly in one tensor with
+/// them. An input gives the number of keys to keep, which does not decrease.
 pub fn grouped(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 3)?;
     let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);
@@ -220,7 +220,9 @@ pub fn gated_bias(call: &Call) -> Facts {
 
 /// `RemovePadding`: at most all tokens; where they were, how many of each sequence, and of the longest.
 pub fn remove_padding(call: &Call) -> Facts {
-    let [batch, length, width] = *call.shape(0)? else { return misfit("its input has not three dimensions") };
+    let [batch, length, width] = *call.shape(0)? else {
+        return misfit("its input does not have three dimensions");
+    };
     let index = |shape: &[u64]| Fact::new(Some(Element::INT32), shape);
     let tokens = Fact::new(call.element(0), [times(batch, length)?, width]).bounded();
     Ok(vec![tokens, index(&[batch, length]), index(&[sum(batch, 1)?]), index(&[1])])

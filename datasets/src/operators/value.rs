@@ -1,4 +1,4 @@
-//! What is known of a tensor while shapes are inferred, and arithmetic on small constants.
+//! Facts about a tensor during shape inference, and arithmetic on small constants.
 
 use super::element::Element;
 use std::rc::Rc;
@@ -6,7 +6,8 @@ use std::rc::Rc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
     pub text: String,
-    /// True if the operator cannot run on such inputs; false if the shape is only unknown here.
+    /// True if the operator cannot run on such inputs at all; false if the missing facts may come from
+    /// elsewhere.
     pub misfit: bool,
 }
 
@@ -155,7 +156,7 @@ impl Fact {
         Self { element, shape: Some(shape.into()), ..Self::default() }
     }
 
-    /// With elements, if they are few and match the shape and the type.
+    /// Returns the fact with elements, if they are few and match the shape and the type.
     pub fn with(mut self, value: Option<Value>) -> Self {
         let count = self.shape.as_deref().and_then(count);
         self.value = value
@@ -254,8 +255,8 @@ pub fn strides(shape: &[u64]) -> Vec<usize> {
     strides
 }
 
-/// For every element of `shape`, in order: the sum of `offset(dimension, index)` over dimensions.
-/// None where there are more than [`FOLD_LIMIT`].
+/// For every element of `shape` in order, returns the sum of `offset(dimension, index)` over the dimensions.
+/// Returns `None` for more than [`FOLD_LIMIT`] elements.
 pub fn gather_positions(shape: &[u64], offset: impl Fn(usize, usize) -> usize) -> Option<Vec<usize>> {
     let total = count(shape).filter(|&count| count <= FOLD_LIMIT)? as usize;
     let strides = strides(shape);

@@ -1,4 +1,4 @@
-//! Convolutions and pools: what slides over the plane.
+//! Convolutions and pools: windows that slide over the plane.
 //!
 //! Extents follow the formulas of the ONNX operator specification (`Conv`, `ConvTranspose`, `MaxPool`,
 //! `AveragePool`).
@@ -58,10 +58,10 @@ impl Window {
                 _ if valid => (0, 0),
                 _ => (self.pads[at], self.pads[at + plane.len()]),
             };
-            let space = length + begin + end - reach;
-            let places = match space {
-                _ if up && !valid => rounded_up(space, stride, length + begin).0,
-                0.. => space / stride + 1,
+            let slack = length + begin + end - reach;
+            let places = match slack {
+                _ if up && !valid => rounded_up(slack, stride, length + begin).0,
+                0.. => slack / stride + 1,
                 _ => -1,
             };
             if places < 0 {
@@ -73,11 +73,11 @@ impl Window {
     }
 }
 
-/// The number of places with `ceil_mode`, as runtimes count them: one that would start in the padding at the
-/// end, at `end` or behind, is none. And whether there is such a one: operator sets before version 22 do
-/// count it.
-fn rounded_up(space: i128, stride: i128, end: i128) -> (i128, bool) {
-    let steps = space.div_euclid(stride) + i128::from(space.rem_euclid(stride) != 0);
+/// Returns the number of positions with `ceil_mode`, as runtimes count them: a window that would start in the
+/// padding at the end, at `end` or behind, does not count. The flag is true if there is such a window;
+/// operator sets before version 22 count it.
+fn rounded_up(slack: i128, stride: i128, end: i128) -> (i128, bool) {
+    let steps = slack.div_euclid(stride) + i128::from(slack.rem_euclid(stride) != 0);
     let padding = steps * stride >= end;
     (steps + i128::from(!padding), padding)
 }
@@ -124,8 +124,8 @@ fn convolved(call: &Call, input: &[u64], weights: &[u64], element: Option<Elemen
     Ok(vec![Fact::new(element, shape)])
 }
 
-/// `ConvTranspose`: the extents whose convolution gives the input. `SAME` pads down to extent times stride,
-/// and never by less than nothing.
+/// `ConvTranspose`: the extents whose convolution gives the input. `SAME` crops to extent times stride, and
+/// never pads.
 pub fn conv_transpose(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     let window = Window::new(call, kernel(call, Some(&weights[2..]))?)?;
@@ -159,7 +159,7 @@ pub fn conv_transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Pooling; `MaxPool` can also return the positions of the maxima.
+/// Pools; `MaxPool` can also return the positions of the maxima.
 pub fn pool(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let window = Window::new(call, kernel(call, None)?)?;
@@ -169,8 +169,8 @@ pub fn pool(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape.clone()), Fact::new(Some(Element::INT64), shape)])
 }
 
-/// What is uncertain of a pool: below version 22 the formula of the operator set counts places that runtimes
-/// leave out.
+/// Describes the uncertainty of a pool: before version 22, the formula of the operator set counts positions
+/// that runtimes omit.
 pub fn pool_doubt(call: &Call) -> Option<String> {
     if call.opset >= 22
         || call.attr("ceil_mode") != Some(1)
@@ -331,7 +331,7 @@ pub fn affine_grid(call: &Call) -> Facts {
 pub fn crop_and_resize(call: &Call) -> Facts {
     let (input, regions) = (ranked(call.shape(0)?, 4)?, ranked(call.shape(1)?, 1)?);
     let &[height, width] = crate::operators::value::extents(call.ints(3)?)?.as_slice() else {
-        return misfit("the size has not two numbers");
+        return misfit("the size does not have two numbers");
     };
     Ok(vec![Fact::new(call.element(0), [regions[0], input[1], height, width])])
 }

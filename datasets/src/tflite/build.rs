@@ -1,4 +1,4 @@
-//! From a model to a graph: subgraphs become regions, one copy for every operator that runs them.
+//! Converts a model to a graph. Subgraphs become regions, with one copy for every operator that runs them.
 
 use super::given::Given;
 use super::infer::{COPIES, Inference, Inferred, too_many};
@@ -12,7 +12,7 @@ use plimsoll_model::{Bytes, RegionId, TensorId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// A constant: two tensors that agree in all of it hold the same bytes, once.
+/// A constant. Two tensors with equal constants share one copy of the bytes.
 type Constant = (Held, i8, Vec<i32>);
 
 pub(super) struct Conversion<'m, 'a> {
@@ -21,26 +21,26 @@ pub(super) struct Conversion<'m, 'a> {
     given: Given,
     assume_bytes: Option<u64>,
     graph: GraphBuilder,
-    /// Per subgraph: how often it was converted.
+    /// The number of conversions per subgraph.
     uses: Vec<usize>,
-    /// What copies have taken so far.
+    /// The operators and tensors in copies so far.
     copied: usize,
     constants: HashMap<Constant, TensorId>,
-    /// Variables, and constants without a byte, by subgraph and index: copies share them.
+    /// Variables, and constants without bytes, by subgraph and index. Copies share them.
     kept: HashMap<(usize, usize), TensorId>,
     assumed: Vec<String>,
-    /// Tensors of used subgraphs that no operator produces or consumes.
+    /// The number of tensors in used subgraphs that have neither a producer nor a consumer.
     idle: usize,
     sources: SizeSources,
-    /// Scratch of operators, by subgraph and index: how many operators name it.
+    /// Scratch of operators, by subgraph and index, with the number of operators that name it.
     scratch: BTreeMap<(usize, usize), usize>,
-    /// The memory of variables that handles stand for.
+    /// The memory of variables, by handle.
     resources: HashMap<Variable<'a>, TensorId>,
-    /// Sparse constants already spoken of.
+    /// Sparse constants that already have a note.
     noted: BTreeSet<(usize, usize)>,
 }
 
-/// What tensors of a subgraph are to it, and what became of them.
+/// The roles of the tensors of a subgraph, and their counterparts in the graph.
 struct Scope {
     index: usize,
     given: Vec<bool>,
@@ -54,7 +54,7 @@ struct Scope {
 impl Scope {
     fn new(index: usize, subgraph: &Subgraph, inferred: &Rc<Inferred>) -> Self {
         let count = subgraph.tensors.len();
-        // Indices out of range are refused where the tensor is used.
+        // Indices out of range are rejected where the tensor is used.
         let marked = |tensors: &mut dyn Iterator<Item = i32>| {
             let mut flags = vec![false; count];
             for tensor in tensors {
@@ -114,7 +114,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(Import { graph, assumed: self.assumed, sizes: self.sources })
     }
 
-    /// Converts one subgraph into a region that is still empty.
+    /// Converts one subgraph to a region that is still empty.
     fn region(
         &mut self,
         region: RegionId,
@@ -138,15 +138,14 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Keeps variables that no operator produces or consumes, if they have a size: the runtime keeps them
-    /// between runs.
+    /// Keeps sized variables without producer and consumer: the runtime holds them between runs.
     fn variables(&mut self, scope: &mut Scope) -> Result<(), ImportProblem> {
-        let user = format!("a variable of subgraph {}", scope.index);
+        let subject = format!("a variable of subgraph {}", scope.index);
         for (at, info) in self.model.subgraphs[scope.index].tensors.iter().enumerate() {
             let sized = || info.declared().is_some_and(|shape| self.sizes.measure(info, shape).is_ok());
             let idle = info.variable && scope.ids[at].is_none() && sized();
             if let (true, Ok(at)) = (idle, i32::try_from(at)) {
-                self.tensor(scope, at, &user)?;
+                self.tensor(scope, at, &subject)?;
             }
         }
         Ok(())
@@ -177,14 +176,14 @@ impl<'m, 'a> Conversion<'m, 'a> {
         let mut ids = Vec::with_capacity(tensors.len());
         for (at, &tensor) in tensors.iter().enumerate() {
             if tensor != -1 {
-                let user = format!("{what} {at} of subgraph {}", scope.index);
-                ids.push(self.tensor(scope, tensor, &user)?);
+                let subject = format!("{what} {at} of subgraph {}", scope.index);
+                ids.push(self.tensor(scope, tensor, &subject)?);
             }
         }
         Ok(ids)
     }
 
-    /// Converts one operator and what it runs.
+    /// Converts one operator and the subgraphs it runs.
     fn step(
         &mut self,
         region: RegionId,
@@ -201,19 +200,19 @@ impl<'m, 'a> Conversion<'m, 'a> {
             );
             return Err(ImportProblem::Damaged(what));
         };
-        let user = if scope.index == 0 {
+        let subject = if scope.index == 0 {
             format!("operator {at} ({})", kind.name)
         } else {
             format!("operator {at} ({}) of subgraph {}", kind.name, scope.index)
         };
         let scratch = if kind.builtin { Vec::new() } else { self.scratch(scope, step) };
         let inputs = step.inputs.iter().map(|tensor| if scratch.contains(&tensor) { -1 } else { tensor });
-        let inputs = self.operands(scope, inputs, &user)?;
-        let outputs = self.operands(scope, step.outputs.iter(), &user)?;
+        let inputs = self.operands(scope, inputs, &subject)?;
+        let outputs = self.operands(scope, step.outputs.iter(), &subject)?;
         let mut operator = Operator::new("", kind.name.as_ref());
         operator.inputs = inputs.iter().flatten().map(|&(_, id)| id).collect();
         operator.outputs = outputs.iter().flatten().map(|&(_, id)| id).collect();
-        operator.scratch = self.hold(scope, &scratch, &user)?;
+        operator.scratch = self.hold(scope, &scratch, &subject)?;
         if kind.builtin && matches!(kind.name.as_ref(), "ASSIGN_VARIABLE" | "READ_VARIABLE") {
             let value = inputs.get(1).or(outputs.first()).copied().flatten();
             operator.inputs.extend(self.resource(scope, step, value));
@@ -239,7 +238,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             let known = usize::try_from(called).ok().filter(|&called| called < self.model.subgraphs.len());
             let Some(called) = known else {
                 let count = self.model.subgraphs.len();
-                let what = format!("{user} runs subgraph {called}, but there are only {count}");
+                let what = format!("{subject} runs subgraph {called}, but there are only {count}");
                 return Err(ImportProblem::Damaged(what));
             };
             let name = &self.model.subgraphs[called].name;
@@ -250,18 +249,18 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// The tensors of an operator by position, none where an optional one is absent.
+    /// Returns the tensors of an operator by position; `None` for absent optional ones.
     fn operands(
         &mut self,
         scope: &mut Scope,
         tensors: impl Iterator<Item = i32>,
-        user: &str,
+        subject: &str,
     ) -> Result<Vec<Option<(usize, TensorId)>>, ImportProblem> {
         let one = |tensor: i32| {
             if tensor == -1 {
                 Ok(None)
             } else {
-                Ok(Some((tensor as usize, self.tensor(scope, tensor, user)?)))
+                Ok(Some((tensor as usize, self.tensor(scope, tensor, subject)?)))
             }
         };
         tensors.map(one).collect()
@@ -291,24 +290,25 @@ impl<'m, 'a> Conversion<'m, 'a> {
         }
     }
 
-    /// The graph's tensor for one of a subgraph, made at its first use.
-    fn tensor(&mut self, scope: &mut Scope, tensor: i32, user: &str) -> Result<TensorId, ImportProblem> {
+    /// Returns the graph's tensor for a tensor of a subgraph, and creates it at its first use.
+    fn tensor(&mut self, scope: &mut Scope, tensor: i32, subject: &str) -> Result<TensorId, ImportProblem> {
         let subgraph = &self.model.subgraphs[scope.index];
         let Some((at, info)) =
             usize::try_from(tensor).ok().and_then(|at| Some((at, subgraph.tensors.get(at)?)))
         else {
             let count = subgraph.tensors.len();
             return Err(ImportProblem::Damaged(format!(
-                "{user} names tensor {tensor}, but there are only {count}"
+                "{subject} names tensor {tensor}, but there are only {count}"
             )));
         };
         if let Some(id) = scope.ids[at] {
             return Ok(id);
         }
         let name = info.named(at);
-        let (measured, source) = self.measure(scope, at, info, user)?;
+        let (measured, source) = self.measure(scope, at, info, subject)?;
         if self.model.ranked && !info.has_rank && info.shape.len() == 0 && scope.given[at] {
-            self.assumed.push(format!("input '{name}': the file declares no rank; read as a scalar"));
+            self.assumed
+                .push(format!("input '{name}': the file does not declare its rank; read as a scalar"));
         }
         let role = role(scope, at, info, &measured);
         let id = match role {
@@ -360,7 +360,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         id
     }
 
-    /// What a tensor takes, and what that rests on.
+    /// Measures a tensor and records the source of its size.
     /// The memory of a variable that an operator reads or assigns: a state as large as the value.
     fn resource(&mut self, scope: &Scope, step: &Step, value: Option<(usize, TensorId)>) -> Option<TensorId> {
         let variable = self.model.subgraphs[scope.index].variable(step)?;
@@ -380,9 +380,9 @@ impl<'m, 'a> Conversion<'m, 'a> {
         scope: &Scope,
         at: usize,
         info: &Info,
-        user: &str,
+        subject: &str,
     ) -> Result<(Measured, Source), ImportProblem> {
-        // Only states that nothing touches were not gone through.
+        // Only unused states were not visited.
         let known = scope.inferred.tensors.get(at).and_then(Option::as_ref);
         let constant = info.held.is_some() && !scope.given[at];
         let shape = match known {
@@ -403,14 +403,14 @@ impl<'m, 'a> Conversion<'m, 'a> {
         };
         let name = info.named(at);
         let Some(bytes) = self.assume_bytes else {
-            let operator = user.strip_prefix("operator ").unwrap_or(user).to_owned();
+            let operator = subject.strip_prefix("operator ").unwrap_or(subject).to_owned();
             return Err(ImportProblem::Unsized { operator, tensor: name, reason });
         };
         self.assumed.push(format!("tensor '{name}': {reason}; {bytes} bytes assumed"));
         Ok((Measured { bytes, element: None, shape: None }, Source::Assumed))
     }
 
-    /// Operands of a custom operator that no operator produces: scratch memory.
+    /// Operands of an operator of unknown kind that nothing produces: its working memory.
     fn scratch(&self, scope: &Scope, step: &Step) -> Vec<i32> {
         let infos = &self.model.subgraphs[scope.index].tensors;
         let loose = |tensor: i32| {
@@ -419,14 +419,14 @@ impl<'m, 'a> Conversion<'m, 'a> {
                 return false;
             };
             let known = scope.given[at] || scope.made[at] || info.held.is_some() || info.variable;
-            // Without a byte it is a constant that needs no values.
+            // Without bytes it is a constant that needs no values.
             !known && info.declared().is_none_or(|shape| !shape.contains(&0))
         };
         step.inputs.iter().filter(|&tensor| loose(tensor)).collect()
     }
 
-    /// The bytes of an operator's scratch.
-    fn hold(&mut self, scope: &Scope, scratch: &[i32], user: &str) -> Result<Bytes, ImportProblem> {
+    /// Returns the bytes of an operator's scratch.
+    fn hold(&mut self, scope: &Scope, scratch: &[i32], subject: &str) -> Result<Bytes, ImportProblem> {
         let mut sum = 0u64;
         for (position, &tensor) in scratch.iter().enumerate() {
             if scratch[..position].contains(&tensor) {
@@ -434,14 +434,14 @@ impl<'m, 'a> Conversion<'m, 'a> {
             }
             let at = tensor as usize;
             let info = &self.model.subgraphs[scope.index].tensors[at];
-            let (measured, _) = self.measure(scope, at, info, user)?;
+            let (measured, _) = self.measure(scope, at, info, subject)?;
             *self.scratch.entry((scope.index, at)).or_default() += 1;
             sum = sum.saturating_add(measured.bytes);
         }
         Ok(Bytes::new(sum))
     }
 
-    /// Dimensions of inputs that the file leaves free and no option sets.
+    /// Notes dimensions of inputs that the file leaves free and no option sets.
     fn note_free_dimensions(&mut self) {
         let body = &self.model.subgraphs[0];
         for at in body.inputs.iter() {
@@ -457,7 +457,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         }
     }
 
-    /// Notes about skipped tensors and about those that ignore the batch.
+    /// Notes what was skipped, and scratch memory.
     fn note_rest(&mut self) {
         for (&(subgraph, at), &operators) in &self.scratch {
             let name = self.model.subgraphs[subgraph].tensors[at].named(at);
@@ -467,20 +467,20 @@ impl<'m, 'a> Conversion<'m, 'a> {
                 String::new()
             };
             self.assumed.push(format!(
-                "tensor '{name}', which no operator produces, is scratch memory: live while its operator runs{each}"
+                "tensor '{name}', which nothing produces, is scratch: held while its operator runs{each}"
             ));
         }
         if self.idle > 0 {
-            self.assumed.push(format!("skipped {} tensors that no operator produces or consumes", self.idle));
+            self.assumed.push(format!("skipped: {} tensors that nothing produces or consumes", self.idle));
         }
         let unused = self.uses.iter().filter(|&&uses| uses == 0).count();
         if unused > 0 {
-            self.assumed.push(format!("skipped {unused} subgraphs that the body does not run"));
+            self.assumed.push(format!("skipped: {unused} subgraphs that the body does not run"));
         }
     }
 }
 
-/// What a tensor is for. An empty one that nothing makes is a constant whose values need no bytes.
+/// Returns the role of a tensor. An empty one that nothing produces is a constant without values.
 fn role(scope: &Scope, at: usize, info: &Info, measured: &Measured) -> Role {
     let loose = !scope.made[at] && measured.bytes == 0;
     match () {

@@ -1,17 +1,17 @@
 //! Numbers in a map of `FlexBuffers`, the form of custom options.
 //!
-//! Layout, from the format's internals page: the last byte is the width of the root, the one before its type
-//! and the width of what it holds; offsets count back from where they stand. A map is a vector of values,
-//! their types after them, with its length, the width of its keys and the way to them in front; keys are
-//! sorted texts that end in 0.
+//! Layout, from the format's internals page: the last byte is the width of the root. The byte before it holds
+//! the type of the root and the width of its contents. Offsets count backwards from their own position. A map
+//! is a vector of values followed by their types. Its length, the width of its keys and the offset of its
+//! keys precede it. Keys are sorted strings that end in 0.
 
-/// Types of values: the six high bits of the type byte.
+/// Types of values: the six high bits of a type byte.
 const INT: u8 = 1;
 const UINT: u8 = 2;
 const MAP: u8 = 9;
 const BOOL: u8 = 26;
 
-/// The integer under a name in the map that the buffer holds; none where there is no such.
+/// Returns the integer with this name in the map, if there is one.
 pub(super) fn int(bytes: &[u8], name: &str) -> Option<i64> {
     let [rest @ .., kind, width] = bytes else { return None };
     let at = rest.len().checked_sub(usize::from(*width))?;
@@ -49,7 +49,7 @@ fn uint(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
     Some(part.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
 }
 
-/// Where an offset leads.
+/// Follows an offset.
 fn back(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     at.checked_sub(usize::try_from(uint(bytes, at, width)?).ok()?)
 }

@@ -7,7 +7,7 @@ use crate::import::Source;
 use crate::operators::value::{Fact, count, show};
 use std::rc::Rc;
 
-/// Rounds of a loop until what it carries keeps its shape, or is known to change.
+/// The maximum number of rounds until the carried values of a loop keep their shapes or are known to change.
 const ROUNDS: usize = 8;
 
 impl<'m, 'a> Inference<'m, 'a> {
@@ -49,7 +49,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         outcome
     }
 
-    /// One of them runs: where they differ, the larger result counts.
+    /// Only one branch runs. Where their results differ, the larger counts.
     fn branches(
         &mut self,
         called: &[usize],
@@ -72,7 +72,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         (inner, Outcome::Carried(made))
     }
 
-    /// What two branches give for one tensor.
+    /// Returns the larger of the results of two branches for one tensor.
     fn larger(&mut self, scope: &Scope<'m, 'a>, tensor: i32, own: Known, other: &Known) -> Known {
         let (source, changed) = (own.source.max(other.source), own.changed || other.changed);
         let (Some(a), Some(b)) = (own.fact.shape.as_deref(), other.fact.shape.as_deref()) else {
@@ -90,7 +90,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         Known { source: Source::Assumed, changed, ..larger }
     }
 
-    /// What is carried from round to round must keep its shape.
+    /// Carried values must keep their shapes between rounds.
     fn rounds(&mut self, called: &[usize], mut carried: Vec<Known>) -> (Vec<Rc<Inferred>>, Outcome) {
         let Some(&body) = called.last() else {
             return (Vec::new(), Outcome::Rule(Err("it runs no subgraph".into())));

@@ -1,4 +1,4 @@
-//! Shapes and values that options give.
+//! Shapes and values given by options.
 
 use super::known::Known;
 use super::model::{Info, Model};
@@ -13,15 +13,15 @@ pub(super) struct Given {
     tensor_shapes: BTreeMap<String, Vec<u64>>,
     values: BTreeMap<String, Vec<i64>>,
     batch: Option<u64>,
-    /// For what the file leaves free.
+    /// The value of dimensions that the file leaves free.
     default: Option<u64>,
 }
 
 impl Given {
-    /// Takes them from the options.
+    /// Collects and checks the options.
     ///
     /// # Errors
-    /// Unknown names, shapes of another rank, and numbers that are too large.
+    /// Names that the model lacks, shapes of another rank, numbers beyond the supported range.
     pub(super) fn new(model: &Model, options: &ImportOptions) -> Result<Self, ImportProblem> {
         if let Some((name, value)) = options.dims.first_key_value() {
             let reason = "TFLite files do not name dimensions; use --batch, --input-shape or --dim-default";
@@ -30,8 +30,8 @@ impl Given {
         let numbers = [("--batch", options.batch), ("--dim-default", options.dim_default)];
         for (option, number) in numbers.into_iter().filter_map(|(option, number)| Some((option, number?))) {
             let reason = match number {
-                0 if option == "--batch" => "the batch must be at least 1",
-                _ if large(number) => "it is too large",
+                0 if option == "--batch" => "a batch has at least one",
+                _ if large(number) => "too large",
                 _ => continue,
             };
             return Err(ImportProblem::option(format!("{option} {number}"), reason));
@@ -53,7 +53,7 @@ impl Given {
         Ok(given)
     }
 
-    /// Values must be as many as their input has elements.
+    /// The number of values must equal the number of elements of the input.
     fn check_values(&self, inputs: &[&Info]) -> Result<(), ImportProblem> {
         for (name, value) in &self.values {
             let option = value_option(name, value);
@@ -72,7 +72,7 @@ impl Given {
         Ok(())
     }
 
-    /// What an input of the body is.
+    /// Returns the fact about an input of the body.
     pub(super) fn input(&self, info: &Info, element: Option<Element>) -> Known {
         let own = info.declared();
         let name = info.name.as_ref();
@@ -94,7 +94,7 @@ impl Given {
         Known::new(Fact::new(element, shape).with(value), Source::Inferred, changed)
     }
 
-    /// One extent of an input whose shape is not given whole.
+    /// Returns one extent of an input without a given shape.
     fn extent(&self, info: &Info, at: usize, extent: i32) -> Option<u64> {
         let batch = self.batch.filter(|_| at == 0);
         let default = self.default.filter(|_| extent < 0 || info.is_free(at));
@@ -108,7 +108,7 @@ impl Given {
             || (self.default.is_some() && info.is_free(at))
     }
 
-    /// The shape of a tensor inside, where an option gives it.
+    /// Returns the shape of an intermediate tensor, if an option gives it.
     pub(super) fn tensor(&self, info: &Info, at: usize) -> Option<&[u64]> {
         if self.tensor_shapes.is_empty() {
             return None;
@@ -117,7 +117,7 @@ impl Given {
     }
 }
 
-/// Shapes must be of inputs, and of their rank, or of tensors that operators make.
+/// Shapes must belong to inputs, with their rank, or to outputs of operators.
 fn check_shapes(model: &Model, options: &ImportOptions, inputs: &[&Info]) -> Result<(), ImportProblem> {
     let shapes = [("--input-shape", &options.input_shapes), ("--tensor-shape", &options.tensor_shapes)];
     for (option, shapes) in shapes {
@@ -125,7 +125,7 @@ fn check_shapes(model: &Model, options: &ImportOptions, inputs: &[&Info]) -> Res
             let option_ = format!("{option} {name}={}", show(shape));
             let refuse = |reason: String| Err(ImportProblem::option(&option_, reason));
             if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| large(extent)) {
-                return refuse("it is too large".to_owned());
+                return refuse("too large".to_owned());
             }
             match find(inputs, name) {
                 _ if option == "--tensor-shape" => {
@@ -164,7 +164,7 @@ fn inputs<'m, 'a>(model: &'m Model<'a>) -> Vec<&'m Info<'a>> {
     body.inputs.iter().filter_map(|at| body.tensors.get(usize::try_from(at).ok()?)).collect()
 }
 
-/// True where an operator makes a tensor of that name, or is handed one inside another.
+/// Returns true if an operator produces a tensor of that name, or passes it to a subgraph.
 fn makes(model: &Model, name: &str) -> bool {
     model.subgraphs.iter().enumerate().any(|(index, subgraph)| {
         let inputs = subgraph.inputs.iter().filter(|_| index > 0);

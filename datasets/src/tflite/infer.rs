@@ -1,12 +1,12 @@
-//! A forward pass over subgraphs: the shape of every tensor, and the source of that shape.
+//! A forward pass over subgraphs that infers the shape of every tensor and its source.
 //!
-//! Inputs have the shapes of the file or of the options, constants those of the file. All others are inferred
-//! from operators, in the order of the file. A subgraph is processed for every operator that runs it, with
-//! that operator's arguments; the last result is cached, because most copies have the same arguments.
+//! Inputs have the shapes of the file or of the options; constants have those of the file. All others follow
+//! from operators, in the order of the file. A subgraph is inferred once for every operator that runs it,
+//! with the arguments of that operator. The last result is kept, since most copies have the same arguments.
 //!
-//! If no rule gives a shape, the declared one is used. That requires that no option has changed anything that
-//! the operator depends on, and that its inputs have their declared shapes. Otherwise the shape is unknown,
-//! with a reason.
+//! Without a rule for a shape, the shape in the file counts under two conditions. No option may have changed
+//! anything that the operator depends on, and the inputs must have the shapes declared in the file. Otherwise
+//! the shape is unknown, and the reason is kept.
 
 use super::given::Given;
 use super::known::Known;
@@ -21,8 +21,8 @@ use plimsoll_model::graph::{GraphError, MAX_DEPTH};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// Operators, tensors and references to tensors that all copies of subgraphs may have together, beyond the
-/// first of each: files of a few kilobytes can ask for billions.
+/// The maximum number of operators, tensors and references to tensors in all copies of subgraphs, beyond the
+/// first of each. Files of a few kilobytes can request billions.
 pub(super) const COPIES: usize = 1 << 20;
 
 pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
@@ -33,16 +33,16 @@ pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
     }
 }
 
-/// What is known of a subgraph, run from one place.
+/// The facts about a subgraph, run from one place.
 #[derive(Debug, Default)]
 pub(super) struct Inferred {
-    /// Tensors that are used, by index.
+    /// Used tensors, by index.
     pub tensors: Vec<Option<Known>>,
-    /// By position of an operator: the subgraphs it runs, in order, absent ones skipped.
+    /// The subgraphs that an operator runs, by position of the operator, without absent ones.
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
 }
 
-/// Notes of one kind, the first of which are reported.
+/// Lines of one kind, the first of which are printed.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     seen: BTreeSet<(usize, usize)>,
@@ -52,7 +52,7 @@ pub(super) struct Lines {
 impl Lines {
     const SHOWN: usize = 3;
 
-    /// Once for every tensor.
+    /// Adds a line, once for every tensor.
     pub(super) fn add(&mut self, tensor: (usize, usize), line: impl FnOnce() -> String) {
         if self.seen.insert(tensor) && self.first.len() < Self::SHOWN {
             self.first.push(line());
@@ -71,19 +71,19 @@ pub(super) struct Inference<'m, 'a> {
     pub model: &'m Model<'a>,
     pub given: &'m Given,
     stack: Vec<usize>,
-    /// What was assigned last to each variable.
+    /// The value last assigned to each variable.
     variables: HashMap<Variable<'a>, Known>,
-    /// Per subgraph: what it was given last, and what came of it.
+    /// The last arguments and results of each subgraph.
     last: Vec<Option<(Vec<Known>, Rc<Inferred>)>>,
-    /// Operators gone through, with their operands.
+    /// The number of visited operators, with their operands.
     work: usize,
-    /// Elements of constants that are followed.
+    /// The number of folded elements of constants.
     folded: u64,
     contradictions: Lines,
     declared: Lines,
     bounds: Lines,
     pub varying: Lines,
-    /// Why there is no result; the first counts.
+    /// The first error.
     failure: Option<ImportProblem>,
 }
 
@@ -105,11 +105,11 @@ impl<'m, 'a> Inference<'m, 'a> {
         }
     }
 
-    /// The body, with its inputs.
+    /// Infers the body from its inputs.
     ///
     /// # Errors
-    /// Subgraphs that run themselves, lie too deep or are too many; shapes from options against what is
-    /// inferred.
+    /// Subgraphs that run themselves, are nested too deep or are too many; given shapes that contradict
+    /// inferred ones.
     pub(super) fn body(&mut self) -> Result<Rc<Inferred>, ImportProblem> {
         let body = &self.model.subgraphs[0];
         let inputs = body.inputs.iter().map(|at| {
@@ -169,7 +169,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         result
     }
 
-    /// Why a subgraph must not be gone through: within itself, too deep, or too many.
+    /// Returns the error for a subgraph that runs itself, is nested too deep, or has too many copies.
     fn endless(&mut self, index: usize) -> Option<ImportProblem> {
         let subgraph = &self.model.subgraphs[index];
         let name = format!("subgraph {index} '{}'", subgraph.name);
@@ -195,7 +195,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         (self.work > COPIES).then(|| too_many(self.model, index))
     }
 
-    /// Inputs of a subgraph as the file declares them.
+    /// Returns the inputs of a subgraph as declared in the file.
     pub(super) fn interface(&self, index: usize) -> Vec<Known> {
         let subgraph = &self.model.subgraphs[index];
         let known = |at: i32| {
@@ -212,7 +212,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         outputs.map(|at| known(at).unwrap_or_default()).collect()
     }
 
-    /// Fills in a tensor that no operator has made so far: a constant, a state, or one without a producer.
+    /// Fills in a tensor without a result so far: a constant, a state, or one without a producer.
     fn ensure(&mut self, scope: &mut Scope<'m, 'a>, tensor: i32, values: bool) {
         let Some(at) = scope.place(tensor) else { return };
         if scope.tensors[at].is_some() && !(values && std::mem::take(&mut scope.blind[at])) {
@@ -234,7 +234,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         scope.tensors[at] = Some(Known::new(fact, source, false));
     }
 
-    /// Within what may be followed of all constants together.
+    /// Limits the total number of constant elements with known values.
     fn followed(&mut self, fact: Fact) -> Fact {
         self.folded += fact.value.as_ref().map_or(0, |value| value.len() as u64);
         if self.folded > FOLD_TOTAL { fact.variable() } else { fact }
@@ -261,7 +261,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         }
     }
 
-    /// A variable has the shape of what was assigned last.
+    /// A variable has the shape of the last assigned value.
     fn variable(&mut self, scope: &Scope<'m, 'a>, step: &Step<'a>) -> Outcome {
         let Some(variable) = scope.subgraph.variable(step) else {
             return Outcome::Rule(Err(Reason::unknown("which variable it stands for is not known")));
@@ -277,7 +277,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         }
     }
 
-    /// Decides what an output of an operator is.
+    /// Determines the fact about an output of an operator.
     fn settle(
         &mut self,
         scope: &Scope<'m, 'a>,
@@ -321,7 +321,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         if sure { known } else { known.shaped(shape, info) }
     }
 
-    /// The shape that the file declares, where it may be believed.
+    /// Returns the shape declared in the file, if it is reliable.
     fn by_file(&mut self, scope: &Scope<'m, 'a>, step: &Step<'a>, output: &Output, reason: &Reason) -> Known {
         let info = &scope.subgraph.tensors[output.tensor];
         let (source, changed) = scope.rests_on(step);
@@ -346,7 +346,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         Known::unknown(format!("{reason}, {why}; --tensor-shape {name}=AxB gives its shape"), changed)
     }
 
-    /// Remembers what contradicts the file although no option asks for it.
+    /// Records a contradiction to the file that no option causes.
     fn compare(&mut self, info: &Info, key: (usize, usize), known: &Known) {
         let Some(shape) = known.fact.shape.as_deref().filter(|_| !known.changed && info.shape.len() > 0)
         else {
@@ -366,7 +366,7 @@ impl<'m, 'a> Inference<'m, 'a> {
 
 pub(super) enum Outcome {
     Rule(Result<Made, Reason>),
-    /// Results of the subgraphs that it runs.
+    /// The results of the subgraphs it runs.
     Carried(Vec<Known>),
 }
 
@@ -387,18 +387,18 @@ impl Output<'_> {
     }
 }
 
-/// Operators whose rules need no values, but that read large constants.
+/// Operators that read large constants, but whose rules need no values.
 const BLIND: &str = "BATCH_MATMUL BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN CONV_2D CONV_3D \
                       DEPTHWISE_CONV_2D DEQUANTIZE EMBEDDING_LOOKUP FULLY_CONNECTED LSTM PRELU RNN SVDF \
                       UNIDIRECTIONAL_SEQUENCE_LSTM UNIDIRECTIONAL_SEQUENCE_RNN";
 
-/// One subgraph, gone through from one place.
+/// One subgraph, inferred from one place.
 pub(super) struct Scope<'m, 'a> {
     pub index: usize,
     pub subgraph: &'m Subgraph<'a>,
     pub tensors: Vec<Option<Known>>,
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
-    /// Constants whose values are not requested.
+    /// Constants whose values no rule needs.
     blind: Vec<bool>,
 }
 
@@ -409,18 +409,18 @@ impl<'m, 'a> Scope<'m, 'a> {
         Self { index, subgraph, tensors, inner: HashMap::new(), blind }
     }
 
-    /// The position of a tensor that exists; others are refused elsewhere.
+    /// Returns the position of an existing tensor; others are rejected elsewhere.
     pub(super) fn place(&self, tensor: i32) -> Option<usize> {
         usize::try_from(tensor).ok().filter(|&at| at < self.tensors.len())
     }
 
-    /// The result of an operator's rule.
+    /// Applies the rule of an operator.
     pub(super) fn plain(&self, step: &Step<'a>, kind: &str, builtin: bool) -> Result<Made, Reason> {
         let tensors = || step.inputs.iter().map(|tensor| self.place(tensor));
         let fact = |at: Option<usize>| self.tensors[at?].as_ref().map(|known| &known.fact);
         let name = |at: Option<usize>| at.map_or("", |at| self.subgraph.tensors[at].name.as_ref());
         let first = step.outputs.iter().next().and_then(|tensor| self.place(tensor));
-        // Absent ones at the end are no inputs.
+        // Trailing absent inputs do not count.
         let count = step.inputs.iter().rposition(|tensor| tensor != -1).map_or(0, |last| last + 1);
         let call = Call {
             domain: "",
@@ -435,7 +435,7 @@ impl<'m, 'a> Scope<'m, 'a> {
         shapes::infer(&Operation { call, builtin, options: step.options, custom: step.custom, element })
     }
 
-    /// What the inputs of an operator rest on, and whether an option changes any of them.
+    /// Returns the source of the inputs of an operator, and whether an option changes any of them.
     fn rests_on(&self, step: &Step) -> (Source, bool) {
         let inputs = step.inputs.iter().filter_map(|tensor| self.tensors[self.place(tensor)?].as_ref());
         inputs.fold((Source::Inferred, false), |(source, changed), known| {
@@ -443,7 +443,7 @@ impl<'m, 'a> Scope<'m, 'a> {
         })
     }
 
-    /// An input that has not the shape that the file declares.
+    /// Finds an input whose shape differs from the declared one.
     fn other_input(&self, step: &Step) -> Option<String> {
         step.inputs.iter().filter_map(|tensor| self.place(tensor)).find_map(|at| {
             let (info, known) = (&self.subgraph.tensors[at], self.tensors[at].as_ref()?);
@@ -459,7 +459,7 @@ impl<'m, 'a> Scope<'m, 'a> {
     }
 }
 
-/// A fact with the declared type.
+/// Returns a fact with the type declared in the file.
 fn retyped(fact: Fact, element: Option<Element>) -> Fact {
     if fact.element == element {
         return fact;

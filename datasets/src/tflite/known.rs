@@ -1,4 +1,4 @@
-//! What is known of a tensor of a `TFLite` model.
+//! Facts about a tensor of a `TFLite` model.
 
 use super::model::Info;
 use crate::import::Source;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 pub(super) struct Known {
     pub fact: Fact,
     pub source: Source,
-    /// True where it depends on something that an option made other than in the file.
+    /// True if it depends on something that an option changed.
     pub changed: bool,
     pub why: Option<Rc<str>>,
 }
@@ -23,12 +23,12 @@ impl Known {
         Self { changed, why: Some(why.into()), ..Self::default() }
     }
 
-    /// The same in every run but this one: without values.
+    /// Returns the fact without values, which may differ between runs.
     pub(super) fn variable(&self) -> Self {
         Self { fact: self.fact.clone().variable(), ..self.clone() }
     }
 
-    /// With the shape that an option gives.
+    /// Returns the fact with the shape given by an option.
     pub(super) fn shaped(&self, shape: &[u64], info: &Info) -> Self {
         let changed = self.changed || info.declared().is_none_or(|own| own != shape);
         Self::new(Fact::new(info.element(), shape), Source::Assumed, changed)

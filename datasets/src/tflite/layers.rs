@@ -1,14 +1,14 @@
 //! Layers: windows over the plane, matrices, recurrent cells, blocks of the plane.
 //!
-//! The plane lies between batch and channels here. A window stands at `ceil(extent / stride)` places where it
-//! may reach over the edge (`SAME`), else (`VALID`) at `(extent - reach + stride) / stride`.
+//! The plane lies between batch and channels. A window has `ceil(extent / stride)` positions if it may extend
+//! over the edge (`SAME`), and `(extent - reach + stride) / stride` otherwise (`VALID`).
 
 use super::operation::{Made, Operation};
 use super::schema::{Field, options};
 use crate::operators::extent;
 use crate::operators::value::{Reason, count, misfit, show};
 
-/// What is known of the outputs; none where the operator is not of this kind.
+/// Returns the facts about the outputs; `None` if the operator is not of this kind.
 pub(super) fn infer(op: &Operation) -> Option<Result<Made, Reason>> {
     Some(match op.call.kind {
         "CONV_2D" => conv_2d(op),
@@ -35,7 +35,7 @@ pub(super) fn infer(op: &Operation) -> Option<Result<Made, Reason>> {
 /// Fields of one dimension of the plane: stride, dilation.
 type Steps = (Field, Option<Field>);
 
-/// The number of places of a window along a dimension.
+/// Returns the number of positions of a window along a dimension.
 fn places(op: &Operation, padding: Field, steps: Steps, length: u64, filter: u64) -> Result<u64, Reason> {
     let stride = i128::from(op.options.int(steps.0));
     let dilation = steps.1.map_or(1, |field| i128::from(op.options.int(field)));
@@ -102,7 +102,7 @@ fn conv_3d(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// An input gives the shape; its number of window positions must match the data.
+/// An input gives the output shape, over which the windows must have as many positions as the data.
 fn transposed(op: &Operation) -> Result<Made, Reason> {
     let (shape, weights, input) = (op.extents(0)?, op.shape(1)?, op.shape(2)?);
     if shape.len() != input.len() || weights.len() != input.len() || shape.first() != input.first() {
@@ -156,7 +156,7 @@ fn depth_and_space(op: &Operation) -> Result<Made, Reason> {
     }
 }
 
-/// Blocks of the plane become elements of the batch, after padding, or the other way round, before cropping.
+/// Moves blocks of the plane into the batch after padding, or the reverse before cropping.
 fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     let (input, blocks, edges) = (op.shape(0)?, op.extents(1)?, op.extents(2)?);
     let down = op.call.kind == "SPACE_TO_BATCH_ND";
@@ -186,8 +186,8 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// Weights: units, inputs. All dimensions but the last become one, unless they are kept; what is over is not
-/// read.
+/// Weights: units, inputs. All dimensions but the last are merged, unless they are kept. Surplus elements are
+/// not read.
 fn fully_connected(op: &Operation) -> Result<Made, Reason> {
     let (input, weights) = (op.shape(0)?, op.ranked::<2>(1)?);
     let [units, width] = *weights;
@@ -204,7 +204,7 @@ fn fully_connected(op: &Operation) -> Result<Made, Reason> {
         }
         _ => vec![total / width, units],
     };
-    // Some weights make the kernel write its input in another order, too.
+    // Some weight formats make the kernel write its input in another order, too.
     Ok(vec![op.fact(shape), op.fact(input)].into())
 }
 
@@ -238,7 +238,7 @@ fn rfft(op: &Operation) -> Result<Made, Reason> {
     }
 }
 
-/// A tensor kept from run to run must have that many elements: the runtime does not make it larger.
+/// A persistent tensor must have this number of elements: the runtime does not enlarge it.
 fn state(op: &Operation, at: usize, extents: &[u64]) -> Result<(), Reason> {
     if op.call.input(at).is_some() && count(op.shape(at)?) != count(extents) {
         let name = op.call.names.get(at).copied().unwrap_or_default();
@@ -264,7 +264,7 @@ fn svdf(op: &Operation) -> Result<Made, Reason> {
     op.one([batch, filters / rank])
 }
 
-/// Steps, batch and the dimensions of the data but the last.
+/// Returns the steps, the batch and the dimensions of the data but the last.
 fn sequence<'c>(op: &Operation<'c>, time_major: bool) -> Result<(u64, &'c [u64]), Reason> {
     let input = op.shape(0)?;
     match *input {
@@ -291,7 +291,7 @@ fn both_rnn(op: &Operation) -> Result<Made, Reason> {
     both(op, options::RNN_MERGE, outer, forward, backward)
 }
 
-/// Outputs of both directions, concatenated in one tensor or in two tensors.
+/// Concatenates the outputs of both directions, or returns them as two tensors.
 fn both(op: &Operation, merge: Field, outer: &[u64], forward: u64, backward: u64) -> Result<Made, Reason> {
     let width = |units: u64| [outer, &[units]].concat();
     if op.options.is(merge) {
@@ -300,8 +300,8 @@ fn both(op: &Operation, merge: Field, outer: &[u64], forward: u64, backward: u64
     Ok(vec![op.fact(width(forward)), op.fact(width(backward))].into())
 }
 
-/// Inputs: data, last output, weights, bias, last cell. Outputs: output, cell, and two that the kernel works
-/// in.
+/// Inputs: data, last output, weights, bias, last cell. Outputs: output, cell, and two scratch tensors of the
+/// kernel.
 fn basic_lstm(op: &Operation) -> Result<Made, Reason> {
     let ([batch, width], [_, depth]) = (*op.ranked(0)?, *op.ranked(1)?);
     state(op, 1, &[batch, depth])?;
@@ -321,7 +321,7 @@ fn lstm(op: &Operation) -> Result<Made, Reason> {
     op.one([outer, &[units]].concat())
 }
 
-/// Inputs as of one direction, the backward ones from 18 on; states 35 and 36, 37 and 38.
+/// Inputs as for one direction, the backward ones from 18 on; states 35 and 36, 37 and 38.
 fn both_lstm(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::LSTM_TIME_MAJOR))?;
     let ([cells, _], [_, forward]) = (*op.ranked(4)?, *op.ranked(8)?);

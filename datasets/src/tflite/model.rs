@@ -1,4 +1,4 @@
-//! A model as its file has it: tables turned into plain values, indices not yet followed.
+//! A model as stored in its file: tables converted to plain values, with unresolved indices.
 
 use super::reader::{
     Ints, Options, Table, UNIONS, buffer, model, operator, operator_code, root, subgraph, tensor,
@@ -15,15 +15,15 @@ pub(super) struct Model<'a> {
     pub kinds: Vec<Kind<'a>>,
     /// The first is the body.
     pub subgraphs: Vec<Subgraph<'a>>,
-    /// Whether the file sets `has_rank` for any tensor; older writers never did.
+    /// True if the file declares the rank of any tensor; older writers never did.
     pub ranked: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Kind<'a> {
-    /// Its name in the schema, or the name of a custom operator.
+    /// The name in the schema, or the name of the custom operator.
     pub name: Cow<'a, str>,
-    /// False if the schema does not define it.
+    /// False if the schema does not define the operator.
     pub builtin: bool,
 }
 
@@ -43,13 +43,13 @@ pub(super) struct Subgraph<'a> {
 pub(super) type Variable<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 impl<'a> Subgraph<'a> {
-    /// The variable that an operator reads or assigns: the one of whose handle its first input is.
+    /// Returns the variable that an operator reads or assigns, by the handle in its first input.
     pub(super) fn variable(&self, step: &Step) -> Option<&Variable<'a>> {
         self.handles.get(&step.inputs.get(0)?)
     }
 }
 
-/// Where the values of a constant are.
+/// The location of the values of a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Held {
     /// In the buffer of this index.
@@ -65,9 +65,9 @@ pub(super) struct Info<'a> {
     pub shape: Ints<'a>,
     /// Like the shape, -1 where a dimension is free; empty where there is none.
     pub signature: Ints<'a>,
-    /// Where its values are, if it is constant.
+    /// The location of its values, if it is constant.
     pub held: Option<Held>,
-    /// These values, where they are in this file.
+    /// The values, if they are in this file.
     pub data: Option<&'a [u8]>,
     pub variable: bool,
     pub sparse: bool,
@@ -80,12 +80,12 @@ impl Info<'_> {
         if self.name.is_empty() { format!("t{at}") } else { self.name.to_string() }
     }
 
-    /// Its type as rules have it; none for strings and handles.
+    /// Returns the element type for the rules; `None` for strings and handles.
     pub(super) fn element(&self) -> Option<Element> {
         Element::of(ELEMENTS.get(usize::try_from(self.element).ok()?)?.onnx)
     }
 
-    /// The shape that the file declares, where it has all extents.
+    /// Returns the shape declared in the file, if all its extents are.
     pub(super) fn declared(&self) -> Option<Vec<u64>> {
         if self.shape.len() > RANK_LIMIT {
             return None;
@@ -98,7 +98,7 @@ impl Info<'_> {
         self.signature.len() == self.shape.len() && self.signature.get(at) == Some(-1)
     }
 
-    /// Why the shape in the file is none.
+    /// Returns the defect of the shape in the file.
     pub(super) fn odd_shape(&self) -> String {
         match self.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
             Some((at, extent)) => format!("its dimension {at} is {extent}"),
@@ -113,10 +113,10 @@ pub(super) struct Step<'a> {
     /// Tensors, -1 where an optional one is absent.
     pub inputs: Ints<'a>,
     pub outputs: Ints<'a>,
-    /// Subgraphs it runs, and what they are to it.
+    /// The subgraphs it runs, with their roles.
     pub calls: Vec<(i32, &'static str)>,
     pub options: Options<'a>,
-    /// The same of custom operators, in whatever form.
+    /// The options of a custom operator, in any format.
     pub custom: &'a [u8],
 }
 
@@ -139,7 +139,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
     }
     let buffers = table.tables(model::BUFFERS).enumerate().map(|(at, table)| {
         let (offset, size) = (table.u64(buffer::OFFSET), table.u64(buffer::SIZE));
-        // Offsets of 0 and 1 mean that the values are in the table itself.
+        // Offsets 0 and 1 mean that the values are in the table itself.
         if offset <= 1 {
             return Ok(table.bytes(buffer::DATA));
         }
@@ -205,7 +205,7 @@ fn info<'a>(table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Info<'a>, String> 
     let data = match buffers.get(index as usize) {
         _ if index == 0 => &[],
         Some(&bytes) => bytes,
-        None => return Err(format!("it refers to buffer {index}, but there are only {}", buffers.len())),
+        None => return Err(format!("buffer {index} is named, but there are only {}", buffers.len())),
     };
     let held = match (data, external) {
         ([], 0) => None,

@@ -1,4 +1,4 @@
-//! An operator of a `TFLite` model, as the rules for its shapes see it.
+//! An operator of a `TFLite` model as the rules for its shapes see it.
 
 use super::reader::Options;
 use super::schema::Field;
@@ -6,10 +6,10 @@ use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, extents, show};
 use crate::operators::{self, Attribute, Call, Facts};
 
-/// What is known of the outputs of an operator.
+/// Facts about the outputs of an operator.
 pub(super) struct Made {
     pub facts: Vec<Fact>,
-    /// What data decide, where the shapes are no more than upper bounds.
+    /// The data-dependent quantity, if the shapes are only upper bounds.
     pub bound: Option<&'static str>,
 }
 
@@ -25,7 +25,7 @@ impl From<Vec<Fact>> for Made {
     }
 }
 
-/// An operator and what is known of its inputs.
+/// An operator and the facts about its inputs.
 pub(super) struct Operation<'c> {
     /// Kind, inputs, names, number of outputs; attributes are in `options`.
     pub call: Call<'c>,
@@ -38,7 +38,7 @@ pub(super) struct Operation<'c> {
 }
 
 impl<'c> Operation<'c> {
-    /// What a rule of ONNX's makes of some of the inputs.
+    /// Applies an ONNX rule to some of the inputs.
     pub(super) fn onnx(&self, kind: &str, inputs: &[usize], attributes: Vec<(&str, Attribute<'_>)>) -> Facts {
         let facts = inputs.iter().map(|&at| self.call.input(at)).collect();
         let names = inputs.iter().map(|&at| self.call.names.get(at).copied().unwrap_or_default()).collect();
@@ -46,7 +46,7 @@ impl<'c> Operation<'c> {
         operators::infer(&Call { domain: "", kind, attributes, inputs: facts, names, outputs, opset: OPSET })
     }
 
-    /// The same of inputs that were changed before.
+    /// Applies an ONNX rule to modified inputs.
     pub(super) fn onnx_of(
         &self,
         kind: &str,
@@ -64,7 +64,7 @@ impl<'c> Operation<'c> {
 
     pub(super) fn ranked<const N: usize>(&self, at: usize) -> Result<&'c [u64; N], Reason> {
         let shape = self.shape(at)?;
-        shape.try_into().map_err(|_| format!("shape {} has not {N} dimensions", show(shape)).into())
+        shape.try_into().map_err(|_| format!("shape {} does not have {N} dimensions", show(shape)).into())
     }
 
     /// The type and shape of the first output.
@@ -72,13 +72,13 @@ impl<'c> Operation<'c> {
         Fact::new(self.element, shape)
     }
 
-    /// One output of that shape; what a rule ends with.
+    /// Returns one output of that shape.
     #[expect(clippy::unnecessary_wraps, reason = "rules end with it")]
     pub(super) fn one(&self, shape: impl Into<Vec<u64>>) -> Result<Made, Reason> {
         Ok(vec![self.fact(shape)].into())
     }
 
-    /// The extents that the values of an input are.
+    /// Returns the values of an input as extents.
     pub(super) fn extents(&self, at: usize) -> Result<Vec<u64>, Reason> {
         extents(self.call.ints(at)?)
     }
@@ -92,7 +92,7 @@ impl<'c> Operation<'c> {
     }
 }
 
-/// Version of ONNX's operators that rules are asked as: attributes have become inputs, or may be either.
+/// The operator set version of the ONNX rules, in which attributes have become inputs or may be either.
 const OPSET: i64 = 18;
 
 pub(super) fn int(name: &'static str, value: i64) -> (&'static str, Attribute<'static>) {

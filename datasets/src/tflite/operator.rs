@@ -1,11 +1,11 @@
-//! What is known of operators by their kind: outputs that may share memory with inputs, and how much they
-//! compute.
+//! Properties of operators by kind: outputs that may share memory with inputs, and computational cost.
 //!
 //! # Sharing
-//! Views are the operators whose kernels at most copy: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`, `BITCAST`. In
-//! place are elementwise functions, where element *i* of the output depends on element *i* of the operand
-//! only, together with `SOFTMAX` (the runtime marks it so: a row is written after it was read) and updates of
-//! a slice. An operand qualifies if it has the shape and the bytes of the output: a broadcast one does not.
+//! Views are the operators whose kernels at most copy: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`, `BITCAST`.
+//! In-place operators are elementwise functions, where element *i* of the output depends on element *i* of
+//! the operand only. `SOFTMAX` (marked so by the runtime, since it reads a row before writing it) and updates
+//! of a slice are in-place too. An operand must have the shape and the bytes of the output; a broadcast one
+//! does not.
 //!
 //! # Cost
 //! Multiply-accumulates for layers with weights, from shapes alone: strides, padding and dilation show in the
@@ -55,8 +55,8 @@ pub(super) fn sharing(kind: &str) -> Option<(AliasKind, &'static [usize])> {
     row.map(|&(how, positions, _)| (how, positions))
 }
 
-/// How an operator runs its subgraphs, and their arguments, where its name and positions do not determine
-/// them. Reducers and comparators run on single elements, which are not tensors of the graph.
+/// Returns how an operator runs its subgraphs, and its handovers if they do not follow from its name and
+/// positions. Reducers and comparators run on single elements, which are not tensors of the graph.
 pub(super) fn control(kind: &str) -> (Option<Control>, Option<Vec<Handover>>) {
     match kind {
         "STABLEHLO_CASE" => (Some(Control::Branch), None),
@@ -69,13 +69,13 @@ pub(super) fn control(kind: &str) -> (Option<Control>, Option<Vec<Handover>>) {
     }
 }
 
-/// True where an output may take an operand's memory, by sizes.
+/// Returns true if an output may take an operand's memory, by sizes.
 pub(super) fn fits(kind: AliasKind, operand: &Measured, output: &Measured) -> bool {
     let same_shape = operand.shape.is_some() && operand.shape == output.shape;
     operand.bytes == output.bytes && (kind == AliasKind::View || same_shape)
 }
 
-/// Shapes an operator reads and makes; none where an operand is absent or its shape unknown.
+/// Shapes of the inputs and outputs of an operator; `None` if an operand is absent or its shape unknown.
 pub(super) struct Shapes<'a> {
     /// Operands, by position in the file.
     pub inputs: &'a [Option<&'a [u64]>],
@@ -98,7 +98,7 @@ impl<'a> Shapes<'a> {
     }
 }
 
-/// Arithmetic of a built-in operator; none where it is unknown or leaves 64 bits.
+/// Returns the arithmetic of a built-in operator; `None` if it is unknown or exceeds 64 bits.
 pub(super) fn cost(kind: &str, shapes: &Shapes) -> Option<u64> {
     match kind {
         _ if is_listed(UNKNOWN, kind) => None,
@@ -125,7 +125,7 @@ pub(super) fn cost(kind: &str, shapes: &Shapes) -> Option<u64> {
     }
 }
 
-/// Every weight is used once for each step of each sequence; those absent are skipped.
+/// Each weight is used once per step of each sequence; absent weights are skipped.
 fn recurrent(shapes: &Shapes, weights: impl IntoIterator<Item = usize>) -> Option<u64> {
     let (_, steps) = shapes.input(0)?.split_last()?;
     let mut sum = 0u64;

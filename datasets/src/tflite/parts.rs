@@ -1,11 +1,11 @@
-//! Operators that take tensors apart and put them together.
+//! Operators that split, slice and combine tensors.
 
 use super::operation::{Made, Operation, int, ints};
 use super::schema::options;
 use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, show, strides};
 use crate::operators::{axis, extent};
 
-/// What is known of the outputs; none where the operator is not of this kind.
+/// Returns the facts about the outputs; `None` if the operator is not of this kind.
 pub(super) fn infer(op: &Operation) -> Option<Result<Made, Reason>> {
     Some(match op.call.kind {
         "CONCATENATION" => {
@@ -42,7 +42,7 @@ fn split(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx("Split", &[1], vec![int("axis", at as i64)])?.into())
 }
 
-/// Parts as listed, one of which may be -1: what is left.
+/// Parts as listed. One of them may be -1 and takes the rest.
 fn split_v(op: &Operation) -> Result<Made, Reason> {
     let shape = op.shape(0)?;
     let at = axis(op.call.int(2)?, shape.len())?;
@@ -103,14 +103,14 @@ fn gather(op: &Operation) -> Result<Made, Reason> {
     op.one([&data[..along], &indices[batch..], &data[along + 1..]].concat())
 }
 
-/// A row of a table for each index; a lookup also returns which ones were found.
+/// Returns a row of a table for each index; a lookup also reports which keys were found.
 fn rows(op: &Operation, table: usize) -> Result<Made, Reason> {
     let ([number], table) = (op.ranked(0)?, op.shape(table)?);
     let row = table.get(1..).ok_or("the table is a scalar")?;
     Ok(vec![op.fact([&[*number], row].concat()), op.fact([*number])].into())
 }
 
-/// Sizes of -1 go to the end. Where a slice begins matters only for those.
+/// Sizes of -1 extend to the end. The beginning of a slice matters only for those.
 fn slice(op: &Operation) -> Result<Made, Reason> {
     const WHY: &str = "the size of the slice";
     let from = op.shape(0)?;
@@ -142,12 +142,12 @@ fn slice(op: &Operation) -> Result<Made, Reason> {
 /// What a slice does with one dimension.
 struct Cut {
     extent: u64,
-    /// First index, step, number of indices; as they are at most where `exact` is false.
+    /// First index, step and number of indices, which is a maximum unless `exact`.
     start: i128,
     step: i128,
     count: u64,
     exact: bool,
-    /// Omitted from the result.
+    /// True if the dimension is omitted from the result.
     shrunk: bool,
 }
 
@@ -260,7 +260,7 @@ fn segments(op: &Operation) -> Result<Made, Reason> {
     op.one([&[extent(i128::from(last) + 1, "the number of segments")?], row].concat())
 }
 
-/// An input gives the number of rows; identifiers take the place of leading dimensions.
+/// An input gives the number of rows; identifiers replace the leading dimensions.
 fn unsorted_segments(op: &Operation) -> Result<Made, Reason> {
     let (data, ids) = (op.shape(0)?, op.shape(1)?);
     let Some(row) = data.get(ids.len()..) else {
@@ -292,8 +292,8 @@ fn reduce_window(op: &Operation) -> Result<Made, Reason> {
     }
     let places = |at: usize| {
         let reach = (i128::from(window[at]) - 1) * i128::from(dilations[at]) + 1;
-        let space = i128::from(shape[at]) - reach;
-        if space < 0 { Ok(0) } else { extent(space / i128::from(steps[at]) + 1, "an extent") }
+        let slack = i128::from(shape[at]) - reach;
+        if slack < 0 { Ok(0) } else { extent(slack / i128::from(steps[at]) + 1, "an extent") }
     };
     op.one((0..shape.len()).map(places).collect::<Result<Vec<_>, _>>()?)
 }

@@ -1,15 +1,15 @@
 //! Tables of a `FlatBuffers` file: the crate's verifier first, then reads that check their bounds again.
 //!
-//! The accessors of the `flatbuffers` crate are `unsafe` functions, and so is what its compiler generates;
-//! this workspace forbids `unsafe`. Its verifier has a safe interface, so it checks everything that this
-//! importer reads: offsets, vtables, vectors, alignment, depth, number of tables, and the size with shared
-//! parts counted each time. The few kinds of fields needed are then read from plain slices. A read out of
+//! The accessors of the `flatbuffers` crate are `unsafe` functions, and so is the code its compiler
+//! generates, but this workspace forbids `unsafe`. The verifier has a safe interface. It checks everything
+//! that this importer reads: offsets, vtables, vectors, alignment, depth, number of tables, and size with
+//! repeated shared parts. The few kinds of fields needed are then read from plain slices. A read out of
 //! bounds, which the verifier rules out, counts as an absent field.
 //!
 //! Layout, from the format's internals page: a table begins with the signed 32-bit distance back to its
-//! vtable. A vtable contains its own length, that of the table, then one 16-bit distance from the table's
-//! start per field id, 0 if absent. Strings and vectors are 32-bit distances to a 32-bit length and the
-//! elements. All numbers are little-endian.
+//! vtable. A vtable holds its own length and that of the table. One 16-bit distance from the table's start
+//! per field id follows, 0 for absent fields. Strings and vectors are 32-bit distances to a 32-bit length and
+//! the elements. All numbers are little-endian.
 
 use super::schema::{CALLS, Field, Stored, options};
 use flatbuffers::{
@@ -17,10 +17,10 @@ use flatbuffers::{
 };
 use std::borrow::Cow;
 
-/// Tables a file may have: a model has one per tensor, buffer and operator.
+/// The maximum number of tables: a model has one per tensor, buffer and operator.
 const TABLES: usize = 1_000_000;
 
-/// Maximum ratio of the content to the length of the file, with shared parts counted per reference.
+/// The maximum ratio of the size with repeated shared parts to the length of the file.
 const APPARENT: usize = 8;
 
 /// The place of a field in a vtable.
@@ -34,10 +34,10 @@ type Text = Offset<Vector<'static, u8>>;
 type Ints32 = Offset<Vector<'static, i32>>;
 type TablesOf<T> = Offset<Vector<'static, Offset<T>>>;
 
-/// Goes over all that this importer reads of a model.
+/// Verifies all parts of a model that this importer reads.
 ///
 /// # Errors
-/// The verifier's message, on one line.
+/// The error of the crate's verifier, on one line.
 pub(super) fn root(bytes: &[u8]) -> Result<Table<'_>, String> {
     let options = VerifierOptions {
         max_depth: 8,
@@ -59,8 +59,8 @@ pub(super) fn root(bytes: &[u8]) -> Result<Table<'_>, String> {
     }
 }
 
-/// Declares tables: the number of each field that is read, and a verifier that goes over all of them. Names
-/// are those of the schema.
+/// Declares tables: the number of each field that is read, and a verifier for all of them. Names are those of
+/// the schema.
 macro_rules! tables {
     ($($table:ident in $fields:ident { $($field:ident = $id:literal, $name:literal: $type:ty;)* })*) => {$(
         struct $table;
@@ -126,7 +126,7 @@ tables! {
         OFFSET = 1, "offset": u64;
         SIZE = 2, "size": u64;
     }
-    // A table of which only its presence matters.
+    // A table that matters only by its presence.
     Present in present {}
 }
 
@@ -293,7 +293,7 @@ impl<'a> Options<'a> {
         self.0.filter(|(tag, _)| *tag == field.tag).map(|(_, table)| table)
     }
 
-    /// A number; the field's default if it is absent, 0 if all options are.
+    /// Returns a number; the field's default if it is absent, 0 if all options are.
     pub(super) fn int(self, field: Field) -> i32 {
         let Some(table) = self.table(field) else { return 0 };
         if table.field(field.id).is_none() {
@@ -307,7 +307,7 @@ impl<'a> Options<'a> {
         self.int(field) != 0
     }
 
-    /// A string, empty if it is absent; `None` if there are no such options.
+    /// Returns a string, empty if it is absent; `None` without such options.
     pub(super) fn text(self, field: Field) -> Option<Cow<'a, str>> {
         self.table(field).map(|table| table.text(field.id))
     }

@@ -6,7 +6,7 @@
 /// The file identifier, at bytes 4 to 7.
 pub(super) const IDENTIFIER: &[u8; 4] = b"TFL3";
 
-/// The version of the schema, the only one in use since the identifier `TFL3`.
+/// The version of the schema, the only one in use for files with identifier `TFL3`.
 pub(super) const VERSION: u32 = 3;
 
 /// A field of an operator's options that names another subgraph, or several.
@@ -19,7 +19,7 @@ pub(super) struct Call {
     pub field: u16,
     /// True where it is a vector of such integers instead.
     pub many: bool,
-    /// What the subgraph is to the operator, and the name of its region if it has none itself.
+    /// The role of the subgraph, and the default name of its region.
     pub region: &'static str,
 }
 
@@ -62,18 +62,18 @@ pub(super) enum Stored {
     Text,
 }
 
-/// A field of a table in union `BuiltinOptions` that decides shapes.
+/// A field of a table in union `BuiltinOptions` that determines shapes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
     pub name: &'static str,
     pub tag: u8,
     pub id: u16,
     pub stored: Stored,
-    /// What it is where the table leaves it out.
+    /// The value of an absent field.
     pub default: i32,
 }
 
-/// Declares fields, and a list of them all, which the verifier goes through.
+/// Declares fields and a list of all of them, which the verifier checks.
 macro_rules! fields {
     ($($name:ident = $text:literal, $tag:literal, $id:literal, $stored:ident, $default:literal;)*) => {
         $(pub const $name: Field =

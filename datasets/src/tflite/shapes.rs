@@ -1,8 +1,8 @@
-//! Output shapes of operators, as the kernels of the interpreter resize their outputs.
+//! Shapes of the outputs of operators, as the kernels of the interpreter resize them.
 //!
-//! If an operator has an equivalent in ONNX, the rule of [`operators`] applies, in ONNX's vocabulary. The
-//! remaining rules are here and in the neighbouring modules. Types are not inferred: the interpreter uses the
-//! declared ones.
+//! Operators with an ONNX equivalent use the rule of [`operators`], with its terms. The rest is implemented
+//! here and in the modules next to this one. Types are not inferred: like the interpreter, the rules use
+//! those in the file.
 //!
 //! Source: `Prepare` and `Eval` of the kernels in `TFLite` (`tflite/kernels/*.cc`, 2025).
 
@@ -15,8 +15,8 @@ use crate::operators::value::{Fact, Reason, Value, count, misfit, show, unknown}
 use crate::operators::{self, Facts, is_listed};
 use plimsoll_model::graph::AliasKind;
 
-/// Operators that are one of ONNX's with the same inputs and no attributes. Where the meaning of values
-/// differs, or there is no such operator, one that gives the same shape and no values.
+/// Operators that equal one of ONNX's with the same inputs and no attributes. If the meaning of values
+/// differs, or there is no equivalent, one that gives the same shape and no values.
 const SAME: &[(&str, &str)] = &[
     ("Abs", "ABS"),
     ("Neg", "NEG"),
@@ -49,7 +49,7 @@ const SAME: &[(&str, &str)] = &[
     ("GatherND", "GATHER_ND"),
     ("TopK", "TOPK_V2"),
     ("PRelu", "PRELU"),
-    // Like the first input, whatever is computed.
+    // Like the first input, regardless of the computation.
     (
         "Sigmoid",
         "ADD_N BUCKETIZE COMPLEX_ABS CUMSUM DENSIFY IMAG L2_NORMALIZATION LOCAL_RESPONSE_NORMALIZATION \
@@ -57,10 +57,10 @@ const SAME: &[(&str, &str)] = &[
     ),
 ];
 
-/// What is known of the outputs.
+/// Returns the facts about the outputs.
 ///
 /// # Errors
-/// Why they cannot be sized, for people.
+/// The reason why they cannot be sized.
 pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
     if !op.builtin {
         return match op.call.kind {
@@ -119,7 +119,7 @@ pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
     })
 }
 
-/// Operators whose inputs give the sizes of their outputs.
+/// Operators whose inputs determine the sizes of their outputs.
 fn by_values(op: &Operation) -> Result<Made, Reason> {
     match op.call.kind {
         "RANDOM_STANDARD_NORMAL" | "RANDOM_UNIFORM" => op.one(op.extents(0)?),
@@ -150,13 +150,13 @@ fn by_values(op: &Operation) -> Result<Made, Reason> {
     }
 }
 
-/// What may be written over its operand has its shape; over either of two, the one both are stretched to.
+/// An in-place output has the shape of its operand; over either of two, their broadcast shape.
 fn in_place(op: &Operation, positions: &[usize]) -> Result<Made, Reason> {
     let name = if positions.len() > 1 { "PRelu" } else { "Sigmoid" };
     Ok(clipped(op, op.onnx(name, &op.all(), Vec::new())?).into())
 }
 
-/// Values that a fused activation may change are not followed.
+/// Drops values that a fused activation may change.
 fn clipped(op: &Operation, facts: Vec<Fact>) -> Vec<Fact> {
     let fused = [options::ADD_FUSED, options::MUL_FUSED, options::SUB_FUSED, options::DIV_FUSED];
     if fused.into_iter().any(|field| op.options.is(field)) {
@@ -169,7 +169,7 @@ pub(super) fn widened(list: super::reader::Ints) -> Vec<i64> {
     list.iter().map(i64::from).collect()
 }
 
-/// Rounded down; the rule it is asked of rounds towards zero.
+/// Rounded down, whereas the reused rule rounds towards zero.
 fn floor_div(op: &Operation) -> Facts {
     let whole =
         |at: usize| matches!(op.call.value(at), Some(Value::Ints(list)) if list.iter().all(|&i| i >= 0));
@@ -177,7 +177,7 @@ fn floor_div(op: &Operation) -> Facts {
     Ok(if whole(0) && whole(1) { facts } else { facts.into_iter().map(Fact::variable).collect() })
 }
 
-/// The condition may be one element for each row, and is stretched to nothing.
+/// The condition may have one element per row, and is not broadcast.
 fn select(op: &Operation) -> Result<Made, Reason> {
     let (condition, x, y) = (op.shape(0)?, op.shape(1)?, op.shape(2)?);
     let fits = condition == x || condition.is_empty() || condition == [1] || x.get(..1) == Some(condition);
@@ -200,7 +200,7 @@ fn broadcast_to(op: &Operation) -> Result<Made, Reason> {
     Ok(facts.into())
 }
 
-/// The shape that two shapes are stretched to.
+/// Returns the shape to which two shapes are broadcast.
 fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     let ([a], [b]) = (op.ranked(0)?, op.ranked(1)?);
     let of = |at: usize| Some(Fact::new(None, op.extents(at).ok()?));
@@ -210,8 +210,8 @@ fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![op.fact([*a.max(b)]).with(value)].into())
 }
 
-/// To the shape given by a vector, else by the options; 0 is an ordinary extent. Old files write `[0]` for a
-/// scalar.
+/// To the shape given by a vector, or else by the options. An extent of 0 has no special meaning. Old files
+/// have `[0]` for a scalar.
 fn reshape(op: &Operation) -> Result<Made, Reason> {
     let vector = op.call.input(1).is_some_and(|fact| {
         fact.element == Some(Element::INT32) && fact.shape.as_ref().is_none_or(|shape| shape.len() == 1)
@@ -219,13 +219,13 @@ fn reshape(op: &Operation) -> Result<Made, Reason> {
     let wanted = if vector {
         op.call.ints(1)?.to_vec()
     } else {
-        let list = op.options.list(options::NEW_SHAPE).map(widened).ok_or("it gives no shape")?;
+        let list = op.options.list(options::NEW_SHAPE).map(widened).ok_or("no new shape is given")?;
         if list == [0] { Vec::new() } else { list }
     };
     Ok(op.onnx("Reshape", &[0], vec![ints("shape", wanted), int("allowzero", 1)])?.into())
 }
 
-/// To a shape that an input gives; indices give the positions of the updates.
+/// To a shape that an input gives; indices locate the updates.
 fn scatter_nd(op: &Operation) -> Result<Made, Reason> {
     let (indices, updates, shape) = (op.shape(0)?, op.shape(1)?, op.extents(2)?);
     let part = indices.split_last().and_then(|(&last, outer)| {

@@ -1,4 +1,4 @@
-//! How many bytes a tensor takes.
+//! Sizes of tensors in bytes.
 
 use super::model::Info;
 use super::schema::{ELEMENTS, Element};
@@ -18,7 +18,7 @@ pub(super) enum Trouble {
     Damaged(String),
 }
 
-/// Element types given by options.
+/// Options for element types.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     element: Option<Element>,
@@ -28,12 +28,12 @@ impl Sizes {
     /// Checks the options.
     ///
     /// # Errors
-    /// An element type that is not known.
+    /// An unknown element type.
     pub(super) fn new(options: &ImportOptions) -> Result<Self, ImportProblem> {
         Ok(Self { element: options.element.as_deref().map(element).transpose()? })
     }
 
-    /// What a tensor of this shape takes.
+    /// Measures a tensor of this shape.
     pub(super) fn measure(&self, info: &Info, shape: Vec<u64>) -> Result<Measured, Trouble> {
         let unsized_ = |reason: String| Err(Trouble::Unsized(reason));
         let Some(&own) = usize::try_from(info.element).ok().and_then(|at| ELEMENTS.get(at)) else {
@@ -55,7 +55,7 @@ impl Sizes {
         let dense = packed(own).ok_or_else(too_large)?;
         let data = info.data.map(|data| data.len() as u64);
         let bytes = match data {
-            // The file gives the stored bytes; another element type scales them.
+            // The file gives the stored size; another element type scales it.
             Some(data) if info.sparse => {
                 let (from, to) = (own.bits.unwrap_or(1), element.bits.unwrap_or(1));
                 u64::try_from((u128::from(data) * u128::from(to)).div_ceil(u128::from(from)))

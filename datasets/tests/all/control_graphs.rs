@@ -1,5 +1,4 @@
-//! Graphs with control flow: that they are graphs, that their regions can be run, and that what they promise
-//! occurs.
+//! Graphs with control flow: they are valid, their regions can be run, and they have the promised features.
 
 use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_datasets::{CORPORA_VARIABLE, ImportOptions, import_file};
@@ -23,7 +22,7 @@ fn regions(graph: &Graph) -> impl Iterator<Item = RegionId> {
     (0..graph.regions().len()).map(RegionId::at)
 }
 
-/// Every operator states how it runs its regions, and its arguments and results match theirs.
+/// Checks that every operator has a control kind, and passes on the inputs and outputs of its regions.
 fn check(graph: &Graph) {
     for id in operators(graph) {
         let operator = graph.operator(id);
@@ -45,7 +44,7 @@ fn check(graph: &Graph) {
             assert!(flow.handovers.iter().any(|h| h.to == *output), "{}", graph.name());
         }
     }
-    // The file is in a topological order, and names are as they were meant to be.
+    // The file is in a topological order, and names are the intended ones.
     for region in regions(graph) {
         assert_eq!(graph.file_order(region), graph.region(region).operators);
     }
@@ -126,7 +125,7 @@ fn extremes_are_graphs() {
     }
 }
 
-/// Sum of bytes of what a region makes, without what it returns.
+/// Returns the bytes of all outputs in a region, without its results.
 fn temporaries(graph: &Graph, region: RegionId) -> u64 {
     let made = graph.region(region).operators.iter().flat_map(|&id| &graph.operator(id).outputs);
     let own = made.filter(|t| !graph.region(region).outputs.contains(t));
@@ -204,7 +203,7 @@ fn shared_tensors_are_read_in_every_way() {
     }
 }
 
-/// What occurs in a mixture.
+/// The features that occur in a mixture.
 fn features(graph: &Graph, seen: &mut BTreeSet<String>) {
     for id in operators(graph) {
         let operator = graph.operator(id);
@@ -321,7 +320,7 @@ fn mixtures_have_everything() {
     }
 }
 
-/// Every operator of every real model that owns regions states how it runs them.
+/// Checks that every operator with regions in every real model has a control kind.
 #[test]
 fn regions_of_real_models_can_be_run() {
     let Some(folder) = std::env::var_os(CORPORA_VARIABLE).filter(|folder| !folder.is_empty()) else {

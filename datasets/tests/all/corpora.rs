@@ -1,4 +1,4 @@
-//! Real instances, if `PLIMSOLL_CORPORA` is set.
+//! Real instances below `PLIMSOLL_CORPORA`.
 
 use plimsoll_datasets::{CORPORA_VARIABLE, MANIFEST};
 use plimsoll_model::csv::{ReadOptions, read_instance, read_instance_file, write_instance};

@@ -1,4 +1,4 @@
-//! The structured schema: what is written is read again, slips are refused by name, captures where they are.
+//! The structured schema: round trips, errors by name, and real captures if available.
 
 use plimsoll_datasets::dsa::{
     Allocation, Document, Split, read_dsa, read_dsa_file, write_allocations, write_dsa,
@@ -93,7 +93,7 @@ fn layouts_go_back_under_their_ids() {
     assert_eq!(value["instance"], "kernel");
 }
 
-/// The figures are what dsa-solver's own `FingerprintStructuredProblem` gives.
+/// The expected values come from dsa-solver's own `FingerprintStructuredProblem`.
 #[test]
 fn answers_carry_the_fingerprint_of_their_problem() {
     let print = |value: &Value| read(value).unwrap().fingerprint().to_owned();
@@ -162,22 +162,22 @@ fn wrong_allocations_are_reported() {
         "buffer 10 'b10' and buffer 11 'b11' conflict, but share addresses"
     );
     assert!(with((10, 7, 16), (11, 7, 28)).contains("buffer 10 'b10' and buffer 13 'b13' conflict"));
-    assert!(with((10, 7, 4), (11, 7, 28)).contains("meets the reserved range [0, 8)"));
+    assert!(with((10, 7, 4), (11, 7, 28)).contains("overlaps the reserved range [0, 8)"));
     assert!(with((10, 7, 60), (11, 7, 28)).contains("[60, 68) lies beyond the capacity 64"));
-    assert!(with((10, 3, 60), (11, 7, 28)).contains("pool 3 'Mat' is none of its own"));
+    assert!(with((10, 3, 60), (11, 7, 28)).contains("pool 3 'Mat' is not one of its allowed pools"));
     assert!(with((10, 7, 10), (11, 7, 28)).contains("offset 10 is not a multiple of 4"));
-    assert!(wrong(&rest).contains("buffer 10 'b10' has no offset"));
+    assert!(wrong(&rest).contains("buffer 10 'b10' has no place"));
     assert!(wrong(&[(13, 7, 20), (13, 7, 20), (9, 7, 0)]).contains("pinned to offset 16 of pool 7 'Vec'"));
 }
 
 #[test]
 fn slips_are_refused_with_file_and_item() {
     let cases: &[(&str, Value, &str)] = &[
-        ("/schema_version", json!(2), "p.json: schema_version: version 2 is not 1"),
-        ("/schema_version", json!("1"), "schema_version: version \"1\" is not 1"),
+        ("/schema_version", json!(2), "p.json: schema_version: version 2 is not supported"),
+        ("/schema_version", json!("1"), "schema_version: version \"1\" is not supported"),
         ("/instance", json!(5), "p.json: instance: it is 5, but must be a text"),
         ("/problem", json!([]), "p.json: problem: it is an array, but must be an object"),
-        ("/problem/pools/1/id", json!(7), "problem.pools[1].id: id 7 is that of pool 0 already"),
+        ("/problem/pools/1/id", json!(7), "problem.pools[1].id: id 7 is already used by pool 0"),
         (
             "/problem/pools/0/capacity",
             json!(-4),
@@ -193,7 +193,7 @@ fn slips_are_refused_with_file_and_item() {
             json!(65),
             "[0, 65) lies beyond the capacity 64 of pool 7 'Vec'",
         ),
-        ("/problem/buffers/1/id", json!(10), "problem.buffers[1].id: id 10 is that of buffer 0 already"),
+        ("/problem/buffers/1/id", json!(10), "problem.buffers[1].id: id 10 is already used by buffer 0"),
         (
             "/problem/buffers/1/size",
             json!(1.5),
@@ -244,7 +244,7 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/constraints/pinned_allocations/0/offset",
             json!(4),
-            "[4, 8) meets the reserved range [0, 8) of pool 7 'Vec'",
+            "[4, 8) overlaps the reserved range [0, 8) of pool 7 'Vec'",
         ),
         (
             "/problem/constraints/pinned_allocations/0/offset",
@@ -264,11 +264,8 @@ fn slips_are_refused_with_file_and_item() {
         ("/metadata", json!({ "plimsoll": "{" }), "metadata.plimsoll: it is '{', but must be"),
     ];
     for (pointer, to, message) in cases {
-        let message_of = read(&changed(pointer, to.clone())).unwrap_err();
-        assert!(
-            message_of.starts_with("p.json: ") && message_of.contains(message),
-            "{pointer}: {message_of}"
-        );
+        let error = read(&changed(pointer, to.clone())).unwrap_err();
+        assert!(error.starts_with("p.json: ") && error.contains(message), "{pointer}: {error}");
     }
 }
 
@@ -308,11 +305,8 @@ fn buffers_with_a_choice_are_bound_or_refused() {
         *at(&mut value, "/problem/buffers/2/size") = json!(size);
         value
     };
-    let message_of = split(&choice(16)).unwrap_err();
-    assert!(
-        message_of.starts_with("p.json: buffer 12 'b12': pools 7 'Vec', 3 'Mat' may hold it"),
-        "{message_of}"
-    );
+    let error = split(&choice(16)).unwrap_err();
+    assert!(error.starts_with("p.json: buffer 12 'b12': pools 7 'Vec', 3 'Mat' may hold it"), "{error}");
     let bound = split(&choice(100)).unwrap();
     assert_eq!(bound.pools[1].members, [[2]]);
     assert!(bound.notes[0].contains("buffer 12 'b12': bound to pool 3 'Mat'"));
@@ -324,7 +318,7 @@ fn buffers_with_a_choice_are_bound_or_refused() {
     let pins = at(&mut pinned, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
     pins.push(json!({ "buffer": 12, "pool": 7, "offset": 32 }));
     assert_eq!(split(&pinned).unwrap().pools[0].members, [vec![0], vec![1], vec![2], vec![3], vec![]]);
-    // With one pool only, a buffer that is too large is for solvers to refuse.
+    // With only one pool, solvers reject a buffer that is too large.
     assert!(split(&changed("/problem/buffers/0/size", json!(100))).is_ok());
 }
 
@@ -332,16 +326,16 @@ fn buffers_with_a_choice_are_bound_or_refused() {
 fn colocated_buffers_are_one() {
     let colocated =
         |a: u32, b: u32| changed("/problem/constraints/colocations", json!([{ "first": a, "second": b }]));
-    let message_of = |value: &Value| split(value).unwrap_err();
-    assert!(message_of(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
-    assert!(message_of(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
+    let error = |value: &Value| split(value).unwrap_err();
+    assert!(error(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
+    assert!(error(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
     // Buffer 13 is pinned and live in the gap of 10: the union has no gap, the size is that of 10.
     let merged = split(&colocated(13, 10)).unwrap();
     assert_eq!(merged.pools[0].members, [vec![0, 3], vec![1], vec![]]);
     let buffer = &merged.pools[0].instance.buffers()[0];
     assert_eq!((buffer.size().get(), buffer.fixed()), (8, Some(Bytes::new(16))));
     assert!(!buffer.lifespan().has_gaps());
-    // The exclusion of 13 and 11 stands only because 10 and 11 are never simultaneously live; but they are
+    // The exclusion of 13 and 11 remains only because 10 and 11 are never simultaneously live; but they are
     // separated.
     assert!(merged.pools[0].instance.exclusions().is_empty());
     assert!(merged.notes[0].contains("1 temporal exclusions change nothing"), "{:?}", merged.notes);
@@ -349,8 +343,7 @@ fn colocated_buffers_are_one() {
     let pins = at(&mut twice, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
     pins.push(json!({ "buffer": 10, "pool": 7, "offset": 32 }));
     assert!(
-        message_of(&twice)
-            .contains("is pinned to offset 32 of pool 7 'Vec' and to offset 16 of pool 7 'Vec'")
+        error(&twice).contains("is pinned to offset 32 of pool 7 'Vec' and to offset 16 of pool 7 'Vec'")
     );
 }
 
@@ -365,10 +358,10 @@ fn what_no_offset_problem_knows_is_noted() {
         .unwrap()
         .push(json!({ "first": 10, "second": 12 }));
     let document = read(&value).unwrap();
-    assert!(document.notes()[0].contains("1 costs of reuse are ignored"));
+    assert!(document.notes()[0].contains("1 reuse costs are ignored"));
     assert!(document.notes()[1].contains("the objective's reuse_cost is ignored"));
     assert!(
-        document.split().unwrap().notes[0].contains("1 pairs of buffers in different pools mean nothing")
+        document.split().unwrap().notes[0].contains("1 pairs of buffers in different pools have no effect")
     );
 }
 
@@ -402,8 +395,8 @@ fn csv_to_json_to_csv_keeps_everything() {
                     SmallParams::with_features((seed % 7) as usize, seed / 3),
                     seed + 1000 * k,
                 );
-                let space = made.ceiling();
-                made.with_name(format!("pool {k}")).with_capacity((k != 1).then_some(space))
+                let ceiling = made.ceiling();
+                made.with_name(format!("pool {k}")).with_capacity((k != 1).then_some(ceiling))
             })
             .collect();
         if seed % 5 == 0 {
@@ -425,7 +418,7 @@ fn csv_to_json_to_csv_keeps_everything() {
 }
 
 #[test]
-fn unsupported_features_are_rejected() {
+fn unrepresentable_instances_are_refused() {
     let write = |text: &str, capacity: u64| {
         let options = ReadOptions { capacity: Some(Bytes::new(capacity)), ..ReadOptions::default() };
         let instance = read_instance("i", text.as_bytes(), options).unwrap();
@@ -440,7 +433,7 @@ fn unsupported_features_are_rejected() {
     assert!(high.contains("[8, 12) lies beyond the capacity 9 of pool 'i'"), "{high}");
 }
 
-/// The layouts of the merged instances are valid by the document's own rules, whatever they are.
+/// Checks that layouts of the merged instances are valid by the document's own rules.
 #[test]
 fn layouts_of_split_problems_are_valid_for_the_document() {
     use rand::rngs::Xoshiro256PlusPlus;
@@ -515,7 +508,7 @@ fn random_document(rng: &mut rand::rngs::Xoshiro256PlusPlus) -> Value {
             "objective": { "aggregation": "lexicographic", "terms": [] } } })
 }
 
-/// Places one buffer at a time at the lowest address that fits, at 0 or on top of another buffer.
+/// Places every buffer in sequence at the lowest address that fits, at 0 or on top of another buffer.
 fn first_fit(instance: &Instance) -> Layout {
     let fixed = |id| instance.buffer(id).fixed().map(Bytes::get);
     let mut offsets: Vec<Option<u64>> = instance.ids().map(fixed).collect();

@@ -43,7 +43,7 @@ fn mutated(seeds: &[Vec<u8>], words: &[&str], rng: &mut Xoshiro256PlusPlus) -> V
     data
 }
 
-/// A fixed number of inputs, or fewer where a second is over.
+/// A fixed number of inputs, or fewer once a second has passed.
 fn smoke(target: &str, words: &[&str], run: fn(&[u8])) {
     let seeds = seeds(target);
     assert!(!seeds.is_empty(), "no seeds for {target}");

@@ -1,4 +1,4 @@
-//! What the families of graphs promise: sizes, published counts, the same bytes for the same seed.
+//! The promises of the graph families: sizes, published counts, and the same bytes for the same seed.
 
 use plimsoll_datasets::GenerateError;
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
@@ -25,14 +25,14 @@ fn families_keep_their_promises() {
         let made = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
         // The file is in a topological order.
         assert!(made.operators.is_sorted(), "{}", family.name);
-        // Tensors are called as they were meant to be: none was renamed.
+        // Tensors have their intended names: none was renamed.
         assert!(graph.tensors().iter().all(|tensor| !tensor.name.contains('~')), "{}", family.name);
-        // Everything that is made is read or wanted.
+        // Every tensor that is produced is read or is an output.
         for (at, tensor) in graph.tensors().iter().enumerate() {
             let id = plimsoll_model::TensorId::at(at);
             let read = !graph.consumers(id).is_empty();
-            // Regions hand on what they are given and return what they make; loops return what nobody reads,
-            // mixtures make it.
+            // Regions pass on their inputs and return their own outputs. Loops return values without readers;
+            // mixtures produce unused ones.
             let handed = graph
                 .regions()
                 .iter()
@@ -66,7 +66,7 @@ fn parameters_are_as_published() {
     assert_eq!(parameters(&make("nasnet-a", 0, &[]), 4), 5_289_978);
 }
 
-/// Whatever the parameters, what is added up has one shape.
+/// Operands of a sum have the same shape, whatever the parameters.
 #[test]
 fn sums_are_of_equals() {
     for (family, list) in [

@@ -1,4 +1,4 @@
-//! All tests of this crate in one binary: each further binary would link the whole crate once more. Only
+//! All tests of this crate in one binary, since each further binary would link the whole crate again. Only
 //! `families` is separate, because it reads the high-water mark of its process.
 
 mod control_graphs;

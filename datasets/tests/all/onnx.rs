@@ -1,4 +1,4 @@
-//! ONNX models compared with an independent reader (`scripts/reference/onnx_facts.py`).
+//! Compares ONNX models with the results of an independent reader (`scripts/reference/onnx_facts.py`).
 
 use plimsoll_datasets::{CORPORA_VARIABLE, Import, ImportOptions, import_file};
 use plimsoll_model::graph::{Graph, Role, Tensor};
@@ -125,7 +125,7 @@ fn nested_branches_are_what_runs_make() {
             );
             compared += 1;
         }
-        // Only what never runs, or may run otherwise, is assumed.
+        // Only branches that never run, or that may run differently, lead to assumptions.
         for line in &import.assumed {
             assert!(line.contains("never runs") || line.contains("cannot run"), "{line}");
         }

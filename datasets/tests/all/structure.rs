@@ -42,7 +42,7 @@ fn the_table_follows_from_the_graph_with_an_edge_from_7_to_8() {
     assert_eq!(heaviest(&derived), 43);
 }
 
-/// The edge 6-8 of the text makes 8 parallel to 4 and 7: two pairs more, and an optimum of 46, not 43.
+/// The edge 6-8 of the text makes 8 parallel to 4 and 7: two more pairs, and an optimum of 46, not 43.
 #[test]
 fn the_edges_as_listed_give_another_table() {
     let listed = conflicts(true, Relation::Mutex);
@@ -51,8 +51,8 @@ fn the_edges_as_listed_give_another_table() {
     assert_eq!(heaviest(&listed), 46);
 }
 
-/// In the order 1 to 8 the table overlooks nothing. With branches at the same time, as the source has them,
-/// operator 6 may run while 4 or 5 have yet to read what 2 made, and 5 may read it when all others are done.
+/// In the order 1 to 8 the table is complete. With parallel branches, as in the source, operator 6 may run
+/// while 4 or 5 have yet to read the output of 2, and 5 may read it after all others.
 #[test]
 fn the_table_is_not_safe_for_branches_that_run_at_the_same_time() {
     let mutex = conflicts(false, Relation::Mutex);

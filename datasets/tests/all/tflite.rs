@@ -53,7 +53,7 @@ fn subgraph(
     SubgraphSpec { name: name.to_owned(), tensors, inputs, outputs, operators }
 }
 
-/// x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out, with a batch dimension.
+/// x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out, with a free batch dimension.
 fn chain() -> ModelSpec {
     let tensors = vec![
         tensor("x", INT8, &[1, 6, 6, 3]).signed(&[-1, 6, 6, 3]),
@@ -129,8 +129,8 @@ fn a_chain_has_sizes_roles_costs_and_sharing() {
     assert_eq!(
         assumed,
         [
-            "input 'x': dimension 0 is free; 1 is used, as in its shape",
-            "skipped 1 tensors that no operator produces or consumes",
+            "input 'x': dimension 0 is free; 1 taken, as in its shape",
+            "skipped: 1 tensors that nothing produces or consumes",
         ]
     );
 }
@@ -144,7 +144,7 @@ fn a_batch_is_inferred_through_all_tensors() {
     assert_eq!(graph.bytes(Role::Output), Bytes::new(4 * 32));
     assert_eq!(graph.bytes(Role::Weight), Bytes::new(70));
     assert_eq!(graph.operators()[0].cost, Some(4 * 32 * 27));
-    assert_eq!(assumed, ["skipped 1 tensors that no operator produces or consumes"]);
+    assert_eq!(assumed, ["skipped: 1 tensors that nothing produces or consumes"]);
     assert_eq!((sizes.inferred, sizes.declared.len(), sizes.assumed.len()), (7, 0, 0));
     // Whatever the file marks as free.
     let mut fixed = chain();
@@ -159,7 +159,7 @@ fn a_batch_is_inferred_through_all_tensors() {
         read(&file, &options).unwrap_err().to_string(),
         "tiny.tflite: operator 1 (RESHAPE): tensor 'z': shape 4x4x4x2 cannot be read as 1x32, and the shape in \
          the file may not hold: an option changes what it depends on; --tensor-shape z=AxB gives its shape; \
-         use --assume-bytes to give such tensors a size"
+         --assume-bytes gives such tensors a size"
     );
 }
 
@@ -220,7 +220,7 @@ fn subgraphs_become_regions_and_share_constants() {
         [
             "the declared shape is used for 1 tensors: 'go', operator 0 (BUILTIN_9999) of subgraph 3: operator \
              BUILTIN_9999 is not known",
-            "skipped 1 subgraphs that the body does not run",
+            "skipped: 1 subgraphs that the body does not run",
         ]
     );
     let sums: Vec<&str> =
@@ -280,7 +280,7 @@ fn a_variable_that_nothing_touches_is_kept() {
     let tensors = [vec![tensor("x", FLOAT32, &[2]), tensor("y", FLOAT32, &[2])], idle.to_vec()].concat();
     let Import { graph, assumed, .. } = plain(&one(tensors, &[0], &[1], vec![operator(ADD, &[0, 0], &[1])]));
     assert_eq!(graph.bytes(Role::State), Bytes::new(12));
-    assert_eq!(assumed, ["skipped 1 tensors that no operator produces or consumes"]);
+    assert_eq!(assumed, ["skipped: 1 tensors that nothing produces or consumes"]);
 }
 
 /// Fields of options, with their values.
@@ -390,7 +390,7 @@ fn an_input_of_unknown_rank_is_a_scalar() {
     assert!(plain(&file).assumed.is_empty());
     file.subgraphs[0].tensors[1].ranked = true;
     let import = plain(&file);
-    assert_eq!(import.assumed, ["input 'x': the file declares no rank; read as a scalar"]);
+    assert_eq!(import.assumed, ["input 'x': the file does not declare its rank; read as a scalar"]);
     assert_eq!(import.graph.bytes(Role::Output), Bytes::new(4));
 }
 
@@ -472,7 +472,7 @@ fn contradictions_are_named() {
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].tensors[1].buffer = 12),
-        "tiny.tflite: damaged: tensor 1 of subgraph 0: it refers to buffer 12, but there are only 4"
+        "tiny.tflite: damaged: tensor 1 of subgraph 0: buffer 12 is named, but there are only 4"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].tensors[1].shape = vec![2, 3, 3]),
@@ -535,7 +535,7 @@ fn layers_with_weights_count_multiply_accumulates() {
     assert_eq!(cost(27, &[&[2, 9], &[4, 9], &[4, 6]], &[2, 4], None), Some(2 * 60));
     assert_eq!(cost(16, &[&[2, 3], &[2, 4], &[16, 7], &[16], &[2, 4]], &[2, 4], None), Some(2 * 112));
     assert_eq!(cost(17, &[&[1, 8, 8, 4]], &[1, 4, 4, 4], None), Some(64));
-    // Too few weights to tell.
+    // Too few weights to determine the cost.
     assert_eq!(cost(CONV_2D, &[&[1, 8, 8, 4]], &[1, 4, 4, 4], None), None);
 }
 
@@ -564,7 +564,7 @@ fn folder() -> Option<PathBuf> {
     folder.map(|folder| Path::new(&folder).join("tflite")).filter(|folder| folder.is_dir())
 }
 
-/// The facts that `scripts/reference/tflite_facts.py` prints for a model, from a graph.
+/// Returns the facts that `scripts/reference/tflite_facts.py` reports, computed from a graph.
 fn facts(graph: &Graph) -> Value {
     const LAYERS: &[&str] =
         &["CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"];

@@ -1,4 +1,4 @@
-//! Shapes of `TFLite` models: one rule at a time, then declared shapes where no rule applies.
+//! Shapes of `TFLite` models: each rule separately, then declared shapes where no rule applies.
 //!
 //! Expected shapes are those that the interpreter (`ai-edge-litert` 2.3.0) gives these files, where it runs
 //! them.
@@ -282,7 +282,7 @@ fn elements_and_sums() {
     makes(96, None, &[Number(3), Number(18), Number(4)], &[&[4]]);
 }
 
-/// With a chain of these operators: names, kinds, options, operands; the last tensor is the output.
+/// A chain of these operators: names, kinds, options, operands. The last tensor is the output.
 fn body(tensors: Vec<TensorSpec>, inputs: &[i32], operators: Vec<OperatorSpec>) -> ModelSpec {
     let last = tensors.len() as i32 - 1;
     model(vec![subgraph(tensors, inputs, &[last], operators)])
@@ -351,8 +351,8 @@ fn declared_shapes_count_only_where_nothing_has_changed() {
     assert_eq!(
         read(&magic(), &batch(4)).unwrap_err(),
         "tiny.tflite: operator 0 (Magic): tensor 'y': operator Magic is not known, and the shape in the file may \
-         not hold: an option changes what it depends on; --tensor-shape y=AxB gives its shape; use --assume-bytes to \
-         give such tensors a size"
+         not hold: an option changes what it depends on; --tensor-shape y=AxB gives its shape; --assume-bytes gives \
+         such tensors a size"
     );
     let with = |pairs: &[(&str, &[u64])]| ImportOptions { tensor_shapes: named(pairs), ..batch(4) };
     let import = read(&magic(), &with(&[("y", &[4, 4])])).unwrap();
@@ -399,13 +399,13 @@ fn a_missing_shape_is_inferred_or_refused() {
     assert_eq!(
         read(&file, &ImportOptions::default()).unwrap_err(),
         "tiny.tflite: operator 1 (Magic): tensor 'out': operator Magic is not known, and the file declares no \
-         shape for it; --tensor-shape out=AxB gives its shape; use --assume-bytes to give such tensors a size"
+         shape for it; --tensor-shape out=AxB gives its shape; --assume-bytes gives such tensors a size"
     );
     let given = ImportOptions { tensor_shapes: named(&[("out", &[5])]), ..ImportOptions::default() };
     let import = read(&file, &given).unwrap();
     assert_eq!(shapes(&import.graph, "y"), [[2, 3]]);
     assert_eq!(import.graph.bytes(Role::Output), Bytes::new(20));
-    // A scalar, if the file declares one.
+    // A scalar that the file declares as such.
     file.subgraphs[0].tensors[2].ranked = true;
     assert_eq!(plain(&file).graph.bytes(Role::Output), Bytes::new(4));
     // Dimensions of inputs that the file leaves open.
@@ -451,7 +451,10 @@ fn what_data_decide_has_a_bound() {
         "tiny.tflite: --value in1=3: the shape of the input is 2"
     );
     let error = read(&file, &ImportOptions::default()).unwrap_err();
-    assert!(error.contains("it depends on the values of input 'in1', which is no small constant"), "{error}");
+    assert!(
+        error.contains("it depends on the values of input 'in1', which is not a small constant"),
+        "{error}"
+    );
 }
 
 /// A map of `FlexBuffers` with integers of one byte.
@@ -577,9 +580,9 @@ fn scratch_of_custom_operators_is_theirs() {
     assert_eq!(
         import.assumed[1..],
         [
-            "tensor 'work', which no operator produces, is scratch memory: live while its operator runs, each of the 2 operators \
+            "tensor 'work', which nothing produces, is scratch: held while its operator runs, each of the 2 operators \
              that name it",
-            "tensor 'fast', which no operator produces, is scratch memory: live while its operator runs",
+            "tensor 'fast', which nothing produces, is scratch: held while its operator runs",
         ]
     );
     // Operators that the schema knows have none.
@@ -663,7 +666,7 @@ fn variables_are_states_as_large_as_what_is_assigned() {
     // A handle is a number.
     let handle = graph.tensors().iter().find(|tensor| tensor.name == "handle").unwrap();
     assert_eq!(handle.bytes.get(), 4);
-    // Nothing is assigned before the read, and the file declares no shape either.
+    // Nothing is assigned before it is read, and the file declares no shape.
     let mut early = streams(&[1, 3]);
     early.subgraphs[0].operators.remove(0);
     let error = read(&early, &ImportOptions::default()).unwrap_err();

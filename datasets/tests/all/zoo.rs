@@ -27,7 +27,7 @@ fn output(graph: &Graph) -> Vec<u64> {
     graph.tensor(graph.region(Graph::BODY).outputs[0]).shape.clone().unwrap()
 }
 
-/// Network, parameters with normalisation by operators of its own, hundredths of 10^9 multiply-accumulates
+/// Network, parameters with separate normalisation operators, hundredths of 10^9 multiply-accumulates
 /// for one image.
 const PUBLISHED: &[(&str, u64, u64)] = &[
     ("alexnet", 61_100_840, 71),
@@ -163,16 +163,18 @@ fn odd_sizes_are_refused_by_name() {
     let refused = |family: &str, list: &[(&str, u64)]| generate(family, list).unwrap_err().to_string();
     assert_eq!(
         refused("transformer", &[("kv_heads", 5)]),
-        "heads is 32, not a multiple of kv_heads, which is 5"
+        "heads is 32, but must be a multiple of kv_heads, which is 5"
     );
     assert_eq!(
         refused("transformer", &[("heads", 48)]),
-        "width is 4096, not a multiple of twice heads, which is 96"
+        "width is 4096, but must be a multiple of twice heads, which is 96"
     );
     assert_eq!(refused("transformer", &[("kv_heads", 0)]), "kv_heads is 0, but must be at least 1");
-    assert!(refused("transformer", &[("shards", 16)]).contains("kv_heads is 8, not a multiple of shards"));
+    assert!(
+        refused("transformer", &[("shards", 16)]).contains("kv_heads is 8, but must be a multiple of shards")
+    );
     assert_eq!(refused("moe", &[("chosen", 9)]), "chosen is 9, but must be at most 8");
-    assert!(refused("moe", &[("shards", 2)]).starts_with("moe has no parameter 'shards', only layers, "));
+    assert!(refused("moe", &[("shards", 2)]).starts_with("moe has no parameter 'shards'; it has layers, "));
     assert_eq!(
         refused("moe", &[("experts", 10), ("layers", 10_000)]),
         "layers times experts is 100000, but must be at most 65536"
@@ -191,7 +193,7 @@ fn weaves_have_two_ends() {
             assert_eq!(graph.operators().len() as u64, n);
             let idle = (0..graph.tensors().len())
                 .filter(|&at| graph.consumers(plimsoll_model::TensorId::at(at)).is_empty());
-            assert_eq!(idle.count(), 1, "only the output has no consumer");
+            assert_eq!(idle.count(), 1, "only the output has no reader");
         }
     }
     let chain = make("series-parallel", &[("parallel", 0), ("n", 50)]);

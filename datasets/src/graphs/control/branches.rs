@@ -50,8 +50,8 @@ fn nest(
     maker.chain(region, made, operators - before)
 }
 
-/// A sequence of conditionals. Both branches are chains of `operators` operators before the one that produces
-/// the result. The tensors of a random branch are exactly `ratio` times as large as those of the other.
+/// Conditionals in sequence. Both branches are chains of `operators` operators before the one that produces
+/// the result. The tensors of one random branch are exactly `ratio` times as large as those of the other.
 pub(in crate::graphs) fn unbalanced(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (operators, ratio) = (operators(params)?, params.at_least("ratio", 1)?);
     params.at_most("ifs", MOST_OPERATORS)?;
@@ -129,7 +129,7 @@ pub(in crate::graphs) fn shared(params: &Params, seed: u64) -> Result<Graph, Gen
     maker.finish(&[y])
 }
 
-/// A chain of operators that read the tensors at random positions; the last one produces this many bytes.
+/// Adds a chain of operators that read the tensors at random places; the last output has `bytes` bytes.
 fn gather(maker: &mut Maker, region: RegionId, reads: &[TensorId], operators: u64, bytes: u64) -> TensorId {
     let mut places: Vec<Vec<TensorId>> = vec![Vec::new(); operators as usize];
     for &tensor in reads {

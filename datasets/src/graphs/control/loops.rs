@@ -1,4 +1,4 @@
-//! Sequences of loops that alternate between `Loop` and `WHILE`.
+//! Alternating `Loop` and `WHILE` in sequence.
 
 use super::maker::{MOST_OPERATORS, Maker, operators};
 use crate::error::GenerateError;
@@ -17,11 +17,10 @@ struct Counts {
     trips: u64,
 }
 
-/// A sequence of `loops` loops that alternate between `Loop` and `WHILE`, starting with a random one. Each
-/// carries
-/// `carried` values, reads `captured` tensors produced before all loops, and has `operators` operators with
-/// temporaries per body. A `Loop` captures tensors in place and stacks `rows` values of `trips` rows each; a
-/// `WHILE` gets copies and passes them on unchanged.
+/// `loops` loops, `Loop` and `WHILE` alternating, with a random first one. Each carries `carried` values,
+/// reads `captured` tensors produced before all loops, and has `operators` operators with temporaries per
+/// body. A `Loop` reads captured tensors directly and stacks `rows` rows of `trips` iterations. A `WHILE`
+/// receives copies and passes them on unchanged.
 pub(in crate::graphs) fn loops(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     for name in ["loops", "carried", "captured", "rows"] {
@@ -116,7 +115,7 @@ fn counted(
     let ahead = [maker.tensor(TRIP, Role::Input), maker.tensor(CONDITION, Role::Input)];
     let carried = given(maker, state);
     let (last, next) = trip(maker, region, counts, captured, &carried);
-    // About half of the loops return their condition unchanged and so run all iterations.
+    // About every second loop runs for its full number of iterations: it returns the condition it received.
     let go = if maker.percent(50) { ahead[1] } else { maker.step(region, "Any", &[last], CONDITION) };
     let mut outputs = vec![go];
     outputs.extend(&next);

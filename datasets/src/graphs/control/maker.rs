@@ -1,4 +1,4 @@
-//! A graph with regions in the making.
+//! A builder for graphs with regions.
 
 use crate::error::GenerateError;
 use crate::family::Params;
@@ -7,7 +7,7 @@ use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// No region may be asked for more operators than this.
+/// The maximum number of operators of a region.
 pub const MOST_OPERATORS: u64 = 100_000;
 
 /// A graph in the making: names are numbered, sizes drawn.
@@ -73,7 +73,7 @@ impl Maker {
         Operator::new(name, kind)
     }
 
-    /// Adds an operator that produces one tensor of this many bytes.
+    /// Adds an operator with one output of `bytes` bytes.
     pub fn step(&mut self, region: RegionId, kind: &str, reads: &[TensorId], bytes: u64) -> TensorId {
         let made = self.made(bytes);
         let operator = self.named(kind).reads(reads.iter().copied()).makes([made]);

@@ -1,4 +1,4 @@
-//! Mixtures of everything a region can hold.
+//! Mixtures of everything that a region can contain.
 
 use super::maker::{Maker, depth, operators};
 use crate::error::GenerateError;
@@ -7,10 +7,10 @@ use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
 
-/// A random program of about `operators` operators, including those in regions, nested up to `depth`. It has
-/// plain operators, views, in-place operators, and `control` percent of conditionals, loops and calls.
-/// Results may be tensors of enclosing regions, constants, or arguments of the region. Regions may be empty,
-/// and tensors may have no bytes.
+/// A random program of about `operators` operators, including those in regions, nested up to `depth`. It
+/// contains plain operators, views, in-place operators, and `control` percent conditionals, loops and calls.
+/// Results may be tensors of enclosing regions, constants or inputs of the region. Regions may be empty, and
+/// tensors may have no bytes.
 pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let control = params.percent("control")?;
@@ -33,7 +33,7 @@ pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, Genera
 
 struct Scope {
     region: RegionId,
-    /// Number of regions that may still be nested inside.
+    /// The remaining nesting depth of regions.
     level: u64,
     /// Every tensor that can be read, those of enclosing regions first.
     seen: Vec<TensorId>,
@@ -52,7 +52,7 @@ struct Mixer {
     maker: Maker,
     /// Percent of operators that own regions, where some may.
     control: u64,
-    /// None above this number of tensors, which keeps small mixtures small.
+    /// The number of tensors beyond which no operator owns regions, which keeps small mixtures small.
     most: usize,
 }
 
@@ -285,7 +285,7 @@ impl Mixer {
         scope.made(&made);
     }
 
-    /// `Scan` with explicit arguments: one state, one tensor read and one written row by row.
+    /// Adds a `Scan` with explicit handovers: one state, one tensor read and one written row by row.
     fn scan(&mut self, scope: &mut Scope, operators: u64) {
         let reads = self.reads(scope, 2);
         let [state, row] = [self.maker.bytes(reads[0]), self.maker.bytes(reads[1]).div_ceil(2)];

@@ -1,9 +1,8 @@
-//! Graphs whose operators own regions: conditionals (nested, unbalanced, sharing inputs), loops and mixtures.
+//! Graphs whose operators own regions: nested, unbalanced and sharing conditionals, loops, mixtures.
 //!
 //! Regions follow the conventions of [`Graph::flow`](plimsoll_model::graph::Graph::flow). `If` and `Case`
-//! capture tensors of enclosing regions (as in ONNX); `IF`, `CALL` and `WHILE` pass copies (as in `TFLite`).
-//! The body of a
-//! `Loop` gets the iteration number and the condition before the loop-carried values.
+//! read tensors of the enclosing regions, as in ONNX. `IF`, `CALL` and `WHILE` pass copies, as in `TFLite`.
+//! The body of a `Loop` receives the iteration number and the condition before the carried values.
 
 mod branches;
 mod loops;

@@ -79,7 +79,7 @@ fn options_must_fit_the_file() {
         "m.onnx: --element half: no element type of that name; known are float32, uint8, int8,"
     ));
     let message = with(free(), &ImportOptions { batch: Some(u64::MAX), ..dims(&[("H", 1)]) });
-    assert!(message.contains("it is too large"), "{message}");
+    assert!(message.contains("too large"), "{message}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_batch_overrides_fixed_extents_too() {
 }
 
 #[test]
-fn operators_without_sizes_are_named() {
+fn unsized_tensors_are_named() {
     let unknown = || {
         let mut graph = graph(
             &[("x", "2x3")],
@@ -117,7 +117,7 @@ fn operators_without_sizes_are_named() {
             "operator 2 'y' (Relu): tensor 'y' takes 100 bytes: the shape of input 'm' is not known"
         ]
     );
-    // A declared shape is sufficient.
+    // A declared shape serves as well.
     let mut declared = unknown();
     declared.value_info = vec![info("m", "7")];
     assert_eq!(shown(&super::import(declared), "y"), "float32:7");
@@ -144,10 +144,7 @@ fn what_is_no_tensor_is_not_supported() {
 #[test]
 fn damage_is_found() {
     let read = |bytes: &[u8]| read_onnx(Path::new("m.onnx"), bytes, &ImportOptions::default());
-    assert_eq!(
-        read(b"").unwrap_err().to_string(),
-        "m.onnx: damaged: not an ONNX model: it contains no graph"
-    );
+    assert_eq!(read(b"").unwrap_err().to_string(), "m.onnx: damaged: not an ONNX model: it has no graph");
     let whole = model(graph(&[("x", "2")], [node("Relu", "x", "y", [])], "y")).encode_to_vec();
     for length in 1..whole.len() {
         // A cut at the end of a field leaves a smaller model.
@@ -159,11 +156,11 @@ fn damage_is_found() {
     ));
     assert_eq!(
         error(graph(&[("x", "2")], [node("Relu", "q", "y", [])], "y")),
-        "m.onnx: damaged: operator 0 'y' (Relu) reads 'q', which no operator produces"
+        "m.onnx: damaged: operator 0 'y' (Relu) reads 'q', which nothing produces"
     );
     assert_eq!(
         error(graph(&[("x", "2")], [node("Relu", "x", "q", [])], "y")),
-        "m.onnx: damaged: 'y' is an output of graph 'g', but no operator produces it"
+        "m.onnx: damaged: 'y' is an output of graph 'g', but nothing produces it"
     );
     let constant = |tensor: Tensor| {
         let mut graph = graph(&[("x", "2")], [node("Relu", "x", "y", [])], "y");

@@ -25,7 +25,7 @@ fn handed(import: &Import) -> Vec<String> {
 }
 
 #[test]
-fn branches_may_return_unused_tensors() {
+fn branches_may_return_unused_results() {
     let branch = |name: &str, a: &str, b: &str| {
         let nodes = [node("Relu", "x", a, []), node("Exp", "x", b, [])];
         body(name, graph(&[], nodes, &format!("{a} {b}")))
@@ -88,7 +88,7 @@ fn loops_may_carry_nothing() {
 }
 
 #[test]
-fn scans_state_what_is_split_by_rows() {
+fn scans_hand_over_rows() {
     let scan = |outputs: &str, wanted: &str| {
         let nodes = [
             node("Add", "s element", "s1", []),

@@ -82,7 +82,7 @@ fn bodies_inside_see_the_names_of_the_call() {
 }
 
 #[test]
-fn operands_may_be_omitted_or_passed_through() {
+fn operands_may_be_absent_or_passed_through() {
     let clip = function("Bound", "a low high", [node("Clip", "a low high", "b", [])], "b a");
     let called = graph(&[("x", "2x3")], [call("Bound", "x", "y z", [])], "y z");
     let import = read(&with(called, [clip]), &ImportOptions::default()).unwrap();

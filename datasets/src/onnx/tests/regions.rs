@@ -116,8 +116,8 @@ fn a_loop_without_an_end_has_no_size() {
     graph.input.push(info("trips", "int64:"));
     assert_eq!(
         error(graph),
-        "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the number of trips, input 'trips', which is no constant; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
-         use --assume-bytes to give such tensors a size"
+        "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the number of trips, input 'trips', which is not a constant; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
+         --assume-bytes gives such tensors a size"
     );
 }
 
@@ -134,7 +134,7 @@ fn a_loop_that_changes_a_shape_has_no_size() {
     );
 }
 
-/// An unread final value of a growing loop-carried tensor has a size, but not the right one.
+/// A growing value of a loop that nothing reads has a size, but not the right one.
 #[test]
 fn a_loop_that_grows_inside_is_an_assumption() {
     let nodes = [

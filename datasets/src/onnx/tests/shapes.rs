@@ -53,7 +53,7 @@ fn convolutions() {
         ),
         ("ConvTranspose", &["1x1x3x3", "1x2x3x3"], &[ints("dilations", &[2, 2])], "float32:1x2x7x7"),
         ("ConvTranspose", &["1x1x3x3", "1x2x3x3"], &same, "float32:1x2x6x6"),
-        // Windows with gaps between them: 4 * 5 + 2, though 4 * 6 are wanted.
+        // Windows with gaps between them: 4 * 5 + 2, though 4 * 6 are requested.
         (
             "ConvTranspose",
             &["1x1x6", "1x1x2"],
@@ -70,7 +70,7 @@ fn pools() {
         ("MaxPool", &["1x3x32x32"], &[ints("kernel_shape", &[2, 2])], "float32:1x3x31x31 int64:1x3x31x31"),
         ("MaxPool", &["1x1x4x4"], &ceil, "float32:1x1x2x2"),
         ("MaxPool", &["1x1x4x4"], &ceil[..2], "float32:1x1x1x1"),
-        // A window that would start beyond the input and its first padding is skipped.
+        // A window that would start beyond the input and its first padding is omitted.
         (
             "AveragePool",
             &["1x1x2x2"],

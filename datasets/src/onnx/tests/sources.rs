@@ -92,9 +92,7 @@ fn contradictions_are_noted() {
     assert_eq!(shown(&import, "h"), "float32:2x3");
     assert_eq!(
         import.assumed,
-        [
-            "operator 0 'h' (Relu): tensor 'h' is declared as 2x4, but inferred as 2x3; the inferred shape is used"
-        ]
+        ["operator 0 'h' (Relu): tensor 'h' is declared as 2x4, but is inferred as 2x3, which is used"]
     );
     // Another input: the declaration is not of this case.
     assert_eq!(with(graph, &batch(5)).unwrap().assumed, [""; 0]);

@@ -132,7 +132,7 @@ fn branches_are_planned_by_scheme() {
     scratch.plimsoll(&["plan", "b.json", "--runs", "0"]).exits(2);
     let refused = scratch.plimsoll(&["plan", "b.json", "--batch", "2"]).exits(2);
     assert!(
-        refused.stderr.contains("b.json: --batch 2: graph files take no import options"),
+        refused.stderr.contains("b.json: --batch 2: the option does not apply to a graph"),
         "{}",
         refused.stderr
     );
@@ -207,7 +207,7 @@ fn unreadable_files_and_bad_options_are_reported() {
     scratch.write("cut.json", &TWO_CHAINS[..300]);
     let cases: [(&[&str], &str); 9] = [
         (&["import", "none.onnx"], "none.onnx: "),
-        (&["import", "model.bin"], "model.bin: unsupported format"),
+        (&["import", "model.bin"], "model.bin: unknown model format"),
         (&["import", "cut.json"], "cut.json: EOF while parsing"),
         (&["order", "cycle.json"], "form a cycle: operator 2 'shrink1' (Pool) -> operator 0 'grow1' (Conv)"),
         (&["order", "two.json", "--order", "bfz"], "unknown order 'bfz'; did you mean 'bfs'?"),
@@ -309,7 +309,7 @@ fn families_of_graphs_are_generated() {
     for (words, part) in [
         (&["generate", "chain", "--param", "m=3"][..], "has no parameter 'm'"),
         (&["generate", "chain", "--buffers", "3"], "'chain' is a family of graphs with --param n, kib"),
-        (&["generate", "uniform", "--param", "n=3"], "uniform has no parameter 'n', only buffers"),
+        (&["generate", "uniform", "--param", "n=3"], "uniform has no parameter 'n'; it has buffers"),
     ] {
         let run = scratch.plimsoll(words).exits(2);
         assert!(run.stderr.contains(part), "{words:?}: {}", run.stderr);

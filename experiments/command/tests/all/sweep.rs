@@ -405,7 +405,10 @@ fn errors_in_sweep_files_name_line_key_and_value() {
             &["line 3", "expected a non-negative whole number"],
         ),
         ("[[instances]]\nfamily = \"odd\"\nbuffers = 1\n", &["unknown family 'odd'; known: uniform"]),
-        ("[[instances]]\nfamily = \"chain\"\nparams = { m = 1 }\n", &["chain has no parameter 'm', only n"]),
+        (
+            "[[instances]]\nfamily = \"chain\"\nparams = { m = 1 }\n",
+            &["chain has no parameter 'm'; it has n"],
+        ),
         ("[[instances]]\ngraph = \"no.json\"\n", &["graph 'no.json': no such file"]),
     ] {
         let rest = if text.contains("[[") && text != instances { algorithms } else { "" };
