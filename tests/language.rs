@@ -244,8 +244,7 @@ fn dialect(words: &[String], place: &str) -> Vec<String> {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         words.windows(phrase.len()).any(|window| window.iter().eq(phrase.iter()))
     });
-    let is_right =
-        |phrase: &str| RIGHT.iter().any(|(right, _)| right.contains(phrase) && text.contains(right));
+    let is_right = |phrase: &str| RIGHT.iter().any(|(file, word, _)| place.contains(file) && *word == phrase);
     found
         .filter(|(phrase, _)| !is_right(phrase))
         .map(|(phrase, better)| format!("'{phrase}' (better: {better})"))

@@ -35,7 +35,7 @@ pub struct AboveLoadParams {
     /// Number of buffers, at least `live`.
     pub buffers: u64,
     /// The approximate number of live buffers at a step, at least 3.
-    pub alive: u64,
+    pub live: u64,
     /// The load at every step, in bytes: a multiple of `unit`, and at least four units per live buffer.
     pub bytes: u64,
     /// All sizes are multiples of this, in bytes, at least 1.
@@ -183,7 +183,7 @@ impl Lives {
     fn first(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Self {
         let made = Vec::with_capacity(params.buffers as usize);
         let mut lives = Self { params, made, live: Vec::new(), step: 0 };
-        lives.bear(params.bytes / params.unit, params.alive, rng);
+        lives.bear(params.bytes / params.unit, params.live, rng);
         lives
     }
 

@@ -27,9 +27,9 @@ pub enum GenerateError {
     NoShare { name: &'static str, value: f64 },
     /// A rectangle too small for the requested number of buffers.
     #[error(
-        "{buffers} buffers do not fit: the rectangle holds at most {room} of the minimum size and duration"
+        "{buffers} buffers do not fit: the rectangle holds at most {space} of the minimum size and duration"
     )]
-    NoRoom { buffers: u64, room: u128 },
+    NoSpace { buffers: u64, space: u128 },
     /// Sizes that add up to more than the address space, 2^63 - 1 bytes.
     #[error("the sizes add up to more than 2^63 - 1 bytes: choose fewer or smaller buffers")]
     TooManyBytes,

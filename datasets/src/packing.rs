@@ -71,9 +71,9 @@ impl PackingParams {
             }
         }
         share("pinwheel_share", self.pinwheel_share)?;
-        let room = self.pieces_that_fit(self.whole());
-        if room < u128::from(self.buffers) {
-            return Err(GenerateError::NoRoom { buffers: self.buffers, room });
+        let space = self.pieces_that_fit(self.whole());
+        if space < u128::from(self.buffers) {
+            return Err(GenerateError::NoSpace { buffers: self.buffers, space });
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ pub enum DsaErrorKind {
     #[error("[{lower}, {upper}) is empty: the end must exceed the beginning")]
     EmptyLife { lower: i64, upper: i64 },
     #[error("no live interval")]
-    NeverAlive,
+    NeverLive,
     /// A buffer without an allowed pool.
     #[error("no pool is allowed")]
     NoPool,

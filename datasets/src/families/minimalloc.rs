@@ -59,8 +59,8 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
         let width = (count * BRICK[0] * BRICK[1]).div_ceil(HEIGHT).max(2 * BRICK[0]);
         let cut = |count, rng: &mut _| bricks(count, width, pinwheels, rng);
         // Nearly all at first, nearly none after two thirds.
-        let left_out = |x: u64| 100 - (150 * x / width).min(85);
-        thinned(buffers, count, (width, full), left_out, cut, &mut rng)
+        let excluded = |x: u64| 100 - (150 * x / width).min(85);
+        thinned(buffers, count, (width, full), excluded, cut, &mut rng)
     };
     let row = |r: Rectangle| Row { lower: r.x * UNIT, upper: (r.x + r.w) * UNIT, size: r.h * UNIT };
     let capacity = Some(Bytes::new(HEIGHT * UNIT));
@@ -118,7 +118,7 @@ fn thinned(
 ) -> Vec<Rectangle> {
     let stretch = (width * full / 100).max(1);
     // If fewer pieces are omitted later, the interval lies there.
-    let first = if left_out(0) > left_out(width) { width * 2 / 3 } else { 0 };
+    let first = if excluded(0) > excluded(width) { width * 2 / 3 } else { 0 };
     let from = rng.random_range(first.min(width - stretch)..=width - stretch);
     let mut pieces = cut(count, rng);
     let spare = |piece: &Rectangle| piece.x >= from + stretch || piece.x + piece.w <= from;
