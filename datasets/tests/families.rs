@@ -65,7 +65,7 @@ fn rows_are_written_as_the_instance_would_be() {
 fn parameters_are_checked() {
     for family in FAMILIES {
         let unknown = refused(family.name, &[("colour", 1)]);
-        assert!(unknown.contains("'colour', only buffers"), "{unknown}");
+        assert!(unknown.contains("'colour'; it has buffers"), "{unknown}");
         assert_eq!(refused(family.name, &[("buffers", 0)]), "buffers is 0, but must be at least 1");
         for param in family.params {
             assert!(!param.about.is_empty());

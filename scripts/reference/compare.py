@@ -155,7 +155,7 @@ def shape_of_message(message):
     text = re.sub(r"(--[a-z-]+)[ =]\S+", r"\1 ..", text)
     text = re.sub(r"'.*?'(?=[\s:;,.)]|$)", "'..'", text)
     text = re.sub(r"operator \d+ (?:'..' )?(\(.*?\)) ?", r"\1 ", text)
-    text = text.replace("; use --assume-bytes .. give such tensors a size", "")
+    text = text.replace("; --assume-bytes .. such tensors a size", "")
     text = re.sub(r"\b(\d+x)+\d+\b|\b[\w?.-]+(x[\w?]+)+\b(?=:)", "SHAPE", text)
     return re.sub(r"\b\d+\b", "N", text)[:300]
 

@@ -166,7 +166,7 @@ fn wrong_allocations_are_reported() {
     assert!(with((10, 7, 60), (11, 7, 28)).contains("[60, 68) lies beyond the capacity 64"));
     assert!(with((10, 3, 60), (11, 7, 28)).contains("pool 3 'Mat' is not one of its allowed pools"));
     assert!(with((10, 7, 10), (11, 7, 28)).contains("offset 10 is not a multiple of 4"));
-    assert!(wrong(&rest).contains("buffer 10 'b10' has no place"));
+    assert!(wrong(&rest).contains("buffer 10 'b10' has no offset"));
     assert!(wrong(&[(13, 7, 20), (13, 7, 20), (9, 7, 0)]).contains("pinned to offset 16 of pool 7 'Vec'"));
 }
 
@@ -338,7 +338,7 @@ fn colocated_buffers_are_one() {
     // The exclusion of 13 and 11 remains only because 10 and 11 are never simultaneously live; but they are
     // separated.
     assert!(merged.pools[0].instance.exclusions().is_empty());
-    assert!(merged.notes[0].contains("1 temporal exclusions change nothing"), "{:?}", merged.notes);
+    assert!(merged.notes[0].contains("1 temporal exclusions have no effect"), "{:?}", merged.notes);
     let mut twice = colocated(13, 10);
     let pins = at(&mut twice, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
     pins.push(json!({ "buffer": 10, "pool": 7, "offset": 32 }));

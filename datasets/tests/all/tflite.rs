@@ -129,7 +129,7 @@ fn a_chain_has_sizes_roles_costs_and_sharing() {
     assert_eq!(
         assumed,
         [
-            "input 'x': dimension 0 is free; 1 taken, as in its shape",
+            "input 'x': dimension 0 is free; 1 is used, as in its shape",
             "skipped: 1 tensors that nothing produces or consumes",
         ]
     );
@@ -174,7 +174,7 @@ fn options_that_fit_nothing_are_refused() {
     );
     assert_eq!(
         refused(ImportOptions { batch: Some(0), ..default() }),
-        "tiny.tflite: --batch 0: the batch must be at least 1"
+        "tiny.tflite: --batch 0: a batch has at least one"
     );
     let shapes = |name: &str, shape: &[u64]| BTreeMap::from([(name.to_owned(), shape.to_vec())]);
     assert_eq!(
@@ -403,7 +403,7 @@ fn what_has_no_size_is_named_or_assumed() {
     assert_eq!(
         error(&strings),
         "tiny.tflite: operator 0 (CUSTOM): tensor 'words': elements of type string have no fixed size; \
-         use --assume-bytes to give such tensors a size"
+         --assume-bytes gives such tensors a size"
     );
     let options = ImportOptions { assume_bytes: Some(64), ..ImportOptions::default() };
     let import = read(&strings, &options).unwrap();

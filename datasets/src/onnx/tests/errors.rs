@@ -102,7 +102,7 @@ fn unsized_tensors_are_named() {
     assert_eq!(
         error(unknown()),
         "m.onnx: operator 1 'm' (com.example.Magic): tensor 'm': operators of domain com.example are not known; \
-         --tensor-shape m=AxB gives it a shape; use --assume-bytes to give such tensors a size"
+         --tensor-shape m=AxB gives it a shape; --assume-bytes gives such tensors a size"
     );
     let assumed = ImportOptions { assume_bytes: Some(100), ..ImportOptions::default() };
     let import = read(&model(unknown()), &assumed).unwrap();
@@ -126,7 +126,7 @@ fn unsized_tensors_are_named() {
         error(graph(&[("x", "2x3")], nodes, "y")),
         "m.onnx: operator 0 'y z' (StringSplit): tensor 'y': the file does not determine the sizes of its outputs; \
          --tensor-shape y=AxB gives it a shape; \
-         use --assume-bytes to give such tensors a size"
+         --assume-bytes gives such tensors a size"
     );
 }
 

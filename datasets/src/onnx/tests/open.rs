@@ -198,7 +198,7 @@ fn shapes_of_tensors_inside_are_given() {
     );
     assert!(
         with(&given, &ImportOptions::default()).unwrap_err().ends_with(
-            "operators of domain odd are not known; --tensor-shape m=AxB gives it a shape; use --assume-bytes to give such tensors a size"
+            "operators of domain odd are not known; --tensor-shape m=AxB gives it a shape; --assume-bytes gives such tensors a size"
         )
     );
 }

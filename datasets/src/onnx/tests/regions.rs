@@ -130,7 +130,7 @@ fn a_loop_that_changes_a_shape_has_no_size() {
     assert_eq!(
         error(graph(&[("x", "2")], [repeat], "last")),
         "m.onnx: operator 0 'last' (Loop): tensor 'last': its shape changes between iterations; --tensor-shape last=AxB gives it a shape; \
-         use --assume-bytes to give such tensors a size"
+         --assume-bytes gives such tensors a size"
     );
 }
 

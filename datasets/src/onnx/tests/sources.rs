@@ -119,7 +119,7 @@ fn tensors_in_bodies_of_unknown_operators_have_a_size() {
         graph
     };
     let error = with(owner(&[]), &ImportOptions::default()).unwrap_err();
-    assert!(error.contains("tensor 'i'") && error.contains("hands to its bodies"), "{error}");
+    assert!(error.contains("tensor 'i'") && error.contains("passes to its bodies"), "{error}");
     let assumed = ImportOptions { assume_bytes: Some(64), ..ImportOptions::default() };
     let import = with(owner(&[]), &assumed).unwrap();
     let bytes =

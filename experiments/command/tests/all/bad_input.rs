@@ -240,10 +240,11 @@ fn errors_about_free_dimensions_name_the_options_that_bind_them() {
     let made = import(&["function.onnx", "--dim-default", "3", "--json", "-o", "graph.json"]).exits(0);
     drop(made);
     import(&["graph.json", "--dim-default", "3"])
-        .refuses(&["graph.json: --dim-default 3", "take no import options"]);
-    import(&["graph.json", "--value", "x=3"]).refuses(&["graph.json: --value x=3", "take no import options"]);
+        .refuses(&["graph.json: --dim-default 3", "the option does not apply to a graph"]);
+    import(&["graph.json", "--value", "x=3"])
+        .refuses(&["graph.json: --value x=3", "the option does not apply to a graph"]);
     import(&["graph.json", "--tensor-shape", "x=3"])
-        .refuses(&["--tensor-shape x=3", "take no import options"]);
+        .refuses(&["--tensor-shape x=3", "the option does not apply to a graph"]);
     import(&["function.onnx", "--dim-default", "0"]).refuses(&["--dim-default"]);
     import(&["branch.onnx", "--dim", "N=1", "--value", "c=1,0"])
         .refuses(&["--value c=1,0: 2 values, but the input is"]);

@@ -434,7 +434,7 @@ fn errors_in_sweep_files_name_line_key_and_value() {
         ("names = \"large-first\"\nrepetitions = 0\n", &["repetitions is 0"]),
         (
             "names = \"large-first\"\nseeds = [1, 1]\n",
-            &["s.toml: line 3: run 1 is run 0 again: i.csv i by large-first (offsets), seed 1"],
+            &["s.toml: line 3: run 1 duplicates run 0: i.csv i by large-first (offsets), seed 1"],
         ),
         (
             "names = \"heuristics\"\nproblem = \"orders\"\n",

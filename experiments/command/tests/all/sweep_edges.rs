@@ -170,7 +170,7 @@ fn excessive_numbers_are_rejected_immediately() {
             &["line 1", "\"2\", expected a non-negative whole number"],
         ),
         (format!("{instances}{instances}{LARGE_FIRST}"), &["line 3: run 1 duplicates run 0"]),
-        (format!("{instances}{LARGE_FIRST}{LARGE_FIRST}"), &["line 5: run 1 is run 0 again"]),
+        (format!("{instances}{LARGE_FIRST}{LARGE_FIRST}"), &["line 5: run 1 duplicates run 0"]),
         (
             format!("{instances}{LARGE_FIRST}[[algorithms]]\nnames = \"dp\"\n"),
             &["line 5: algorithm 'dp' (orders)"],
