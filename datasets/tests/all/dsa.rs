@@ -343,7 +343,7 @@ fn colocated_buffers_are_one() {
     let pins = at(&mut twice, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
     pins.push(json!({ "buffer": 10, "pool": 7, "offset": 32 }));
     assert!(
-        error(&twice).contains("is pinned to offset 32 of pool 7 'Vec' and to offset 16 of pool 7 'Vec'")
+        error(&twice).contains("is pinned to both offset 32 of pool 7 'Vec' and offset 16 of pool 7 'Vec'")
     );
 }
 

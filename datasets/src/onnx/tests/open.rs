@@ -141,7 +141,7 @@ fn values_of_inputs_decide_shapes() {
     assert!(
         message.contains(
             "; --value size=1,1 gives input 'size' a value; --value scale=1 gives input 'scale' a value; \
-             --tensor-shape y=AxB gives it a shape; use --assume-bytes to"
+             --tensor-shape y=AxB gives it a shape; --assume-bytes gives"
         ),
         "{message}"
     );
