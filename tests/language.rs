@@ -137,8 +137,7 @@ impl Rust {
     }
 
     fn tokens(&mut self, tokens: TokenStream, path: &str) {
-        let mut tokens = tokens.into_iter().peekable();
-        while let Some(token) = tokens.next() {
+        for token in tokens {
             match token {
                 TokenTree::Group(group) => match doc(&group.stream()) {
                     Some((line, text)) => self.doc(path, line, &text),
@@ -269,7 +268,9 @@ fn one_word_per_idea() {
             text(&shown(&path), &segments(name).join(" "));
         }
         for doc in &rust.docs {
-            prose(&doc.text).iter().for_each(|paragraph| text(&doc.place, paragraph));
+            for paragraph in prose(&doc.text) {
+                text(&doc.place, &paragraph);
+            }
         }
         for string in &rust.strings {
             text(&string.place, &string.text);
@@ -277,7 +278,9 @@ fn one_word_per_idea() {
     }
     for path in files(&["md", "toml", "patterns", "html"]) {
         let source = fs::read_to_string(&path).unwrap();
-        prose(&source).iter().for_each(|paragraph| text(&shown(&path), paragraph));
+        for paragraph in prose(&source) {
+            text(&shown(&path), &paragraph);
+        }
     }
     report(&faults);
 }
@@ -303,7 +306,9 @@ fn sentences_are_short() {
     };
     for path in files(&["rs"]) {
         for doc in Rust::read(&path).docs {
-            prose(&doc.text).iter().for_each(|text| paragraph(&doc.place, text));
+            for text in prose(&doc.text) {
+                paragraph(&doc.place, &text);
+            }
         }
     }
     for path in files(&["md"]) {

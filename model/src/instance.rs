@@ -339,6 +339,7 @@ impl Instance {
     /// # Errors
     /// Returns the first [`InstanceError`] found.
     ///
+    /// # Panics
     /// Never: a lifespan of one step is not empty.
     pub fn from_conflicts(
         name: impl Into<String>,

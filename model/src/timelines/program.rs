@@ -240,7 +240,9 @@ fn count(control_tree: &ControlTree, times: u64, runs: &mut [u64]) {
         match piece {
             Piece::Segment(at) => runs[*at] = runs[*at].saturating_add(times),
             Piece::Branch { control_trees, .. } => {
-                control_trees.iter().for_each(|control_tree| count(control_tree, times, runs))
+                for control_tree in control_trees {
+                    count(control_tree, times, runs);
+                }
             }
             Piece::Loop { condition, body, trips } => {
                 count(condition, times.saturating_mul(u64::from(*trips) + 1), runs);

@@ -5,8 +5,8 @@
 //! definitions of its figures ([`definitions`](crate::report::overview::definitions)). Curves of a group:
 //!
 //! - **Performance profile** (Dolan and Moré 2002): the share of the instances of the group that an
-//! algorithm solves within a factor of the fastest time; and the share on which its gap is at most a given
-//! one.
+//!   algorithm solves within a factor of the fastest time; and the share on which its gap is at most a given
+//!   one.
 //! - **Cactus plot**: the number of instances that an algorithm solves within a time limit, as a function of
 //!   the limit.
 //!

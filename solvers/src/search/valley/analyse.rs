@@ -2,8 +2,8 @@
 //! branch.
 //!
 //! Only what a decision may have changed is analysed again. A valley depends on its own sections and its
-//! walls. After the floors of sections `a..b` changed, the affected valleys are the level runs that touch `a
-//! - 1..b + 1`.
+//! walls. After the floors of sections `a..b` changed, the affected valleys are the level runs that touch
+//! `a - 1..b + 1`.
 
 use super::reduce::{Reduced, Span};
 use super::rules::Rules;
