@@ -226,8 +226,8 @@ impl Engine {
         Ok((case, outcome))
     }
 
-    /// Groups operators that run as one, for the most optimised relations. Units are those that the graph
-    /// names, and no group spans units.
+    /// Groups operators that run as one, so that as many relations as possible are optimised. Units are those
+    /// that the graph names, and no group spans units.
     ///
     /// # Errors
     /// See [`FuseError`].

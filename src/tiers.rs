@@ -56,8 +56,8 @@ pub struct TierSetting<'a> {
     /// Liveness options, and the order algorithm that applies if nothing is fused. Inputs and outputs must be
     /// inside the arena.
     pub run: GraphRun<'a>,
-    /// How operators of the body are fused; `None` if each runs on its own. Groups run in the order in which
-    /// they are complete.
+    /// How operators of the body are fused; `None` if each runs on its own. Groups run in topological order,
+    /// the earliest ready group first.
     pub fusing: Option<Fusing<'a>>,
     /// Whether a plan assigns addresses or only counts bytes.
     pub addresses: Addresses,

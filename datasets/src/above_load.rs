@@ -41,7 +41,7 @@ pub struct AboveLoadParams {
     /// All sizes are multiples of this, in bytes, at least 1.
     pub unit: u64,
     /// The maximum number of buffers that die together, and of their heirs, at least 3. With three, early
-    /// decisions constrain late ones. With many, the sums of sizes must match.
+    /// decisions constrain late ones. With many, the difficulty is to find subsets whose sizes add up.
     pub turnover: u64,
 }
 
@@ -65,7 +65,7 @@ impl AboveLoadParams {
     }
 }
 
-/// An instance with a flat load.
+/// An instance with constant load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AboveLoad {
     /// The buffers, in random order.
@@ -347,8 +347,8 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// The lowest `used` bytes of the first slot are already filled. Stops soon after too many orders were
-    /// found, or too many attempts failed.
+    /// Fills the slots in every possible way. The lowest `used` bytes of the first slot are already filled.
+    /// Stops soon after too many orders were found or too many attempts failed.
     fn fill(&mut self, slots: &[Slot], used: u64) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.found.len() > ORDERS {

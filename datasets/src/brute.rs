@@ -56,8 +56,9 @@ impl Search<'_> {
         }
     }
 
-    /// At a common step all buffers conflict, so the unplaced ones lie on top of the placed ones. Returns
-    /// true where conflicts do not follow from steps.
+    /// Buffers that are live at a common step conflict, so the unplaced ones lie on top of the placed ones.
+    /// Returns false if this reaches the best peak at some step. Always true for instances with gaps,
+    /// separations or exclusions, where this does not hold.
     fn may_fit(&self) -> bool {
         let ids = || self.instance.ids();
         let hull = |id| self.instance.buffer(id).lifespan().hull();

@@ -77,7 +77,7 @@ pub struct Import {
 /// graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SizeSources {
-    /// The number of sizes that follow from the model's inputs and constants by the rules of its operators.
+    /// The number of sizes inferred from the model's inputs and constants by operator rules.
     pub inferred: usize,
     /// Names of tensors whose size depends on an unconfirmed shape that the file declares: their own, or that
     /// of a tensor they depend on.
@@ -143,7 +143,7 @@ pub enum ImportProblem {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The format is unknown by extension and by first bytes.
-    #[error("unknown model format; supported are .onnx, .tflite and graphs as .json")]
+    #[error("unknown model format; supported formats: .onnx, .tflite, and graphs as .json")]
     UnknownFormat,
     #[error("the file has {0} bytes; a model file may have at most {FILE_LIMIT}")]
     TooLarge(u64),

@@ -61,8 +61,8 @@ pub enum LifeLaw {
         /// The shortest duration in steps, at least 1 and at most `steps`.
         min_duration: u64,
     },
-    /// Like the trace of an allocator under nested calls. Every step allocates a buffer or frees the newest,
-    /// with equal probability. There are twice as many steps as buffers.
+    /// Resembles the trace of an allocator under nested calls. Every step allocates a buffer or frees the
+    /// newest, with equal probability. There are twice as many steps as buffers.
     Stack {
         /// The probability that a step frees a random live buffer instead of the newest, 0 to 1.
         disorder: f64,

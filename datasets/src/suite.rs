@@ -130,7 +130,7 @@ pub fn ablation_suite() -> Vec<Instance> {
 }
 
 /// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each, with the optimum as their
-/// capacity. A method must fill a rectangle without a single hole.
+/// capacity. To reach it, an algorithm must fill a rectangle without a hole.
 pub fn packings_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for buffers in [50, 100, 200, 400] {

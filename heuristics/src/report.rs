@@ -58,7 +58,7 @@ where
     }
 }
 
-/// Creates a heuristic that may offer many solutions.
+/// Creates an anytime heuristic, which may offer many solutions.
 pub(crate) fn anytime<P: Bounded>(
     name: &'static str,
     search: impl Fn(&P::Input, &mut Budget, &mut Tracker<P>) -> Result<(), Stop> + Send + Sync + 'static,

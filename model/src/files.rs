@@ -48,7 +48,7 @@ pub fn remove_unfinished() {
 /// the same time.
 ///
 /// # Errors
-/// Any error of the file system.
+/// Any error from the file system.
 pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -292,8 +292,8 @@ fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> Instan
     }
 }
 
-/// Finds two conflicting buffers fixed at overlapping addresses, if any, so that no layout exists. Returns
-/// the pair with the lowest address.
+/// Finds two conflicting buffers that are fixed at overlapping addresses. Such a pair rules out every layout.
+/// Returns the pair with the lowest address.
 fn contradiction(instance: &Instance) -> Option<[BufferId; 2]> {
     let mut fixed: Vec<(u64, u64, BufferId)> = instance
         .ids()

@@ -22,7 +22,9 @@ pub enum InstanceError {
     #[error("duplicate id '{name}'")]
     DuplicateName { first: BufferId, second: BufferId, name: String },
     /// A fixed offset that is not a multiple of the buffer's alignment.
-    #[error("buffer '{name}' is fixed at offset {offset}, not a multiple of its alignment {alignment}")]
+    #[error(
+        "buffer '{name}' is fixed at offset {offset}, which is not a multiple of its alignment {alignment}"
+    )]
     FixedMisaligned { buffer: BufferId, name: String, offset: Bytes, alignment: Bytes },
     /// A pair of a buffer with itself.
     #[error("buffer '{name}' is paired with itself")]
@@ -30,7 +32,7 @@ pub enum InstanceError {
     /// A pair with a buffer that does not exist.
     #[error("a pair contains buffer number {index}, but there are only {count} buffers")]
     UnknownBuffer { index: usize, count: usize },
-    #[error("buffers '{name}' and '{other_name}' are both separated and exclusive")]
+    #[error("the pair of buffers '{name}' and '{other_name}' is declared both separated and exclusive")]
     Contradiction { buffer: BufferId, name: String, other: BufferId, other_name: String },
     /// The sum of all sizes (each aligned, above the highest fixed end) exceeds the address space.
     #[error(

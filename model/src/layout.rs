@@ -101,7 +101,7 @@ impl PoolPlan {
     /// Creates a plan whose objects are as large as their largest member, rounded up to `alignment` bytes.
     ///
     /// # Panics
-    /// If `alignment` is zero or a rounded size overflows. Sizes of an instance never do.
+    /// If `alignment` is zero or a rounded size overflows. The sizes of an instance never overflow.
     pub fn fitted(instance: &Instance, assignment: Vec<PoolId>, alignment: Bytes) -> Self {
         let objects = assignment.iter().map(|pool| pool.index() + 1).max();
         let mut sizes = vec![Bytes::ZERO; objects.unwrap_or(0)];

@@ -60,7 +60,8 @@ impl Limits {
         Self { target: None, ..*self }.budget().without_node_limit()
     }
 
-    /// Returns the same limits for several runs that share the time limit. The clock starts now.
+    /// Returns the same limits with a fixed deadline, so that several runs share the time limit. The clock
+    /// starts now.
     #[must_use]
     pub fn from_now(self) -> Self {
         let own = self.time.and_then(|time| Instant::now().checked_add(time));

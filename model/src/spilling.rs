@@ -28,7 +28,7 @@ pub struct SpillProblem {
 pub enum SpillError {
     #[error("instance '{instance}' has no capacity")]
     NoCapacity { instance: String },
-    #[error("{given} traffic values for {expected} buffers")]
+    #[error("there are {given} traffic values, but {expected} buffers")]
     Count { given: usize, expected: usize },
     #[error("the total traffic of all buffers exceeds 63 bits")]
     TooMuch,

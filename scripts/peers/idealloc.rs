@@ -3,8 +3,9 @@
 //! A peer for `plimsoll bench --external`, to be built inside a checkout of idealloc; see README.md in this
 //! folder.
 //!
-//! offsets --input A.csv --output layout.csv [--capacity BYTES] [--lives N] [--time-limit SECONDS]  The
-//! input is CSV with the columns id,lower,upper,size and half-open steps, as in the lifetimes of idealloc.
+//! Usage: `offsets --input A.csv --output layout.csv [--capacity BYTES] [--lives N] [--time-limit SECONDS]`
+//!
+//! The input is CSV with the columns `id,lower,upper,size` and half-open steps, like idealloc's lifetimes.
 //! `--lives` sets the number of attempts. A run ends when the makespan is within the capacity (by default
 //! the load). idealloc is randomised and has no seed; RAYON_NUM_THREADS sets its threads. With a time limit,
 //! the driver repeats runs until the limit and keeps the best layout. Each run is a new process, because

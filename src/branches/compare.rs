@@ -128,8 +128,8 @@ impl Comparison {
         chain
     }
 
-    /// Returns what each idea saves, in bytes: the difference between the best plan of a scheme and the best
-    /// plan of the scheme before it. The difference is negative if the idea loses.
+    /// Returns the saving of each idea in bytes: the best arena of the preceding scheme minus the best arena
+    /// of its own scheme. The saving is negative if the idea enlarges the arena.
     pub fn shares(&self) -> Vec<(&'static str, i64)> {
         let value = |scheme| self.best(scheme).map(|line| line.arena as i64);
         let steps = [

@@ -27,7 +27,7 @@ pub enum DsaError {
 #[expect(missing_docs, reason = "the messages name every field; all sizes and addresses are bytes")]
 pub enum DsaErrorKind {
     /// A value of the wrong type or out of range.
-    #[error("it is {found}, but must be {expected}")]
+    #[error("expected {expected}, found {found}")]
     Value { found: String, expected: &'static str },
     /// A missing mandatory member.
     #[error("member '{0}' is missing")]
@@ -38,7 +38,7 @@ pub enum DsaErrorKind {
     /// An unsupported version.
     #[error("version {0} is not supported; the only supported version is 1")]
     Version(String),
-    #[error("id {id} is already used by {kind} {first}, counted from 0")]
+    #[error("id {id} is already used by {kind} {first} (counting from 0)")]
     DuplicateId { kind: &'static str, id: u32, first: usize },
     #[error("there is no {kind} with id {id}")]
     UnknownId { kind: &'static str, id: u32 },
@@ -62,11 +62,11 @@ pub enum DsaErrorKind {
     #[error("offset {offset} is not a multiple of the alignment {alignment}")]
     Misaligned { offset: Bytes, alignment: Bytes },
     /// A pin to a pool that is not allowed for the buffer.
-    #[error("it is pinned to pool {0}, which is not one of its allowed pools")]
+    #[error("pinned to pool {0}, which is not one of the allowed pools")]
     PinnedElsewhere(String),
     #[error("it, or a buffer colocated with it, is pinned to both {0} and {1}")]
     PinnedTwice(String, String),
-    #[error("a pair of buffer {0} with itself")]
+    #[error("buffer {0} is paired with itself")]
     OwnPair(u32),
     /// Two buffers that are both separated and colocated.
     #[error("buffers {0} and {1} are separated, but colocated")]
@@ -77,7 +77,7 @@ pub enum DsaErrorKind {
     #[error("pools {0} may hold it; each pool is planned separately, so exactly one pool must be allowed")]
     SeveralPools(String),
     /// Several pools are allowed, but none is large enough.
-    #[error("its {size} bytes fit into none of its pools {pools}")]
+    #[error("its {size} bytes do not fit into any of its allowed pools: {pools}")]
     TooLarge { size: Bytes, pools: String },
     /// Alignments of colocated buffers whose least common multiple exceeds 64 bits.
     #[error("the alignments of the buffers colocated with it have no common multiple below 2^64")]

@@ -24,8 +24,8 @@
 //!   probability of omitting a piece falls from 1 to 15 % over the first two thirds of the time.
 //!
 //! The instances are about as hard as the originals. Over the usual orders, the best first fit is 4 to 34 %
-//! above the optimum on A to K. On six seeds of either law it is 15 to 30 % above. `search` needs 300 to five
-//! million nodes on A to K, and 500 to thirty million here, most of them for law 0.
+//! above the optimum on A to K. On six seeds of each distribution it is 15 to 30 % above. `search` needs 300
+//! to 5,000,000 nodes on A to K, and 500 to 30,000,000 here, the most with `law` 0.
 //!
 //! A contiguous interval of `full` percent of the steps has no omitted piece, so the load, the capacity and
 //! the optimum coincide. Time grows with the number of buffers, which keeps the number of live buffers about

@@ -180,7 +180,7 @@ fn adjusted(
     (p, net.project(&format!("{name}.h"), last, filters))
 }
 
-/// Twice relu, a separable convolution, norm; the first of them with the stride.
+/// Adds relu, a separable convolution and a norm, twice. Only the first convolution has the stride.
 fn twice(net: &mut Layers, name: &str, x: TensorId, filters: u64, kernel: u64, stride: u64) -> TensorId {
     let x = activated(net, &format!("{name}.a"), x, filters, kernel, stride);
     activated(net, &format!("{name}.b"), x, filters, kernel, 1)

@@ -77,7 +77,7 @@ impl Net {
         self.tensor(name, Role::State, element, shape)
     }
 
-    /// Starts a new region of this operator and adds further operators to it. Returns the previous region.
+    /// Starts a new region of `owner`, to which later operators belong. Returns the previous region.
     pub fn open(&mut self, owner: OperatorId, name: &str) -> RegionId {
         let region = self.graph.region(owner, name);
         std::mem::replace(&mut self.region, region)

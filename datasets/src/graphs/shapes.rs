@@ -27,8 +27,8 @@ pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> 
     net.finish(&[x])
 }
 
-/// `n` operators, each read by one later operator at most `window` positions further on, except for the last.
-/// Leaves have no inputs.
+/// `n` operators. The output of each except the last is read by one operator, at most `window` positions
+/// later. Leaves have no inputs.
 pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let window = params.at_least("window", 1)?;
@@ -101,7 +101,7 @@ impl Weaver {
         any(&mut self.net, format!("f{}", self.made - 1), reads, self.kib, &mut self.rng)
     }
 
-    /// Adds `n` operators from this tensor to the returned one. Parts have similar sizes, so the nesting
+    /// Adds `n` operators between `x` and the returned tensor. Parts have similar sizes, so the nesting
     /// depth is about log n.
     fn part(&mut self, x: TensorId, n: u64) -> TensorId {
         if n == 1 {

@@ -16,7 +16,7 @@ const NAMES: Names = Names { input: "images", weight: ".weight", bias: ".bias", 
 
 struct Yolo {
     n: Layers,
-    /// `SiLU` in two operators.
+    /// Whether `SiLU` is split into two operators (sigmoid and product).
     split: bool,
     classes: u64,
 }
@@ -121,8 +121,8 @@ const fn c3(channels: u64, blocks: u64, residual: bool) -> C3 {
 }
 
 /// `YOLOv5s` (Jocher et al., models/yolov5s.yaml) of release 6.0 or 5.0: 7.2 or 7.3 million parameters with
-/// 80 classes. Release 6.0 begins with a wide convolution and has sequential pools. Release 5.0 begins by
-/// taking every second pixel and has parallel pools.
+/// 80 classes. Release 6.0 begins with a wide convolution and has sequential pools (`SPPF`). Release 5.0
+/// begins with a space-to-depth slice (`Focus`) and has parallel pools (`SPP`).
 pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
     let is_sixth = params.at_least("release", 5)? == 6;
     params.at_most("release", 6)?;

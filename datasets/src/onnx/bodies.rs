@@ -208,7 +208,7 @@ impl<'m> Run<'m, '_> {
         Ok((made, complete))
     }
 
-    /// Returns true if a body returns input `at` unchanged as the preceding output.
+    /// Returns true if a body returns input `at` unchanged as output `at - 1`.
     fn hands_on(&self, body: usize, at: usize) -> bool {
         let body = &self.program.blocks[body];
         let (Some(&input), Some(&output)) = (body.inputs.get(at), body.outputs.get(at - 1)) else {

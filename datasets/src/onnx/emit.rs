@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// Builds the graph. Tensors and operators keep their numbers.
 ///
 /// # Errors
-/// Programs that are not a valid graph: cycles, tensors with two producers.
+/// [`GraphError`] if the program is not a valid graph: cycles, or tensors with two producers.
 pub fn graph(name: &str, program: &Program, float: Option<Element>) -> Result<Graph, GraphError> {
     let mut builder = GraphBuilder::new(name);
     for slot in &program.slots {

@@ -21,8 +21,8 @@ pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
 }
 
 /// Returns true if an absent tensor shifts the others, or if the last results of a body are unused. The first
-/// two inputs of a `Loop` are not passed to its body; the condition, `ahead` of the results of the body, is
-/// not returned.
+/// two inputs of a `Loop` are not passed to its body. The first `ahead` results of a body are not returned;
+/// in a `Loop` this is the condition.
 fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
     let carried = step.inputs.iter().skip(2);
     let more = |&block: &usize| program.blocks[block].outputs.len() > step.outputs.len() + ahead;

@@ -29,8 +29,8 @@
 //! other branch take 0 bytes. Otherwise the branch with more bytes counts. A branch with an operator that
 //! cannot run on such shapes counts as never taken. A data-dependent extent with an upper bound takes the
 //! bound. Elements of string tensors have the size of a `std::string`; a sequence has the bytes of its
-//! tensors. A `Loop` stacks as many rows as its maximum number of iterations. [`Import::assumed`] lists all
-//! uncertain cases.
+//! tensors. A scan output of a `Loop` has as many rows as the maximum trip count of the loop.
+//! [`Import::assumed`] lists all uncertain cases.
 //!
 //! # Free dimensions
 //!

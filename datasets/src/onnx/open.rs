@@ -39,14 +39,15 @@ pub struct Open {
     pub untyped: Vec<String>,
 }
 
+/// Result of inferring shapes with trial extents.
 pub enum Trial {
-    /// To the end.
+    /// Inference reaches the end.
     Fits,
-    /// To the end, but a branch that may be chosen cannot run.
+    /// Inference reaches the end, but a branch that may be chosen cannot run.
     Partly,
-    /// To an operator that cannot run on such shapes; how many operators were inferred before it.
+    /// Inference stops at an operator that cannot run on such shapes; the number inferred before it.
     Misfit(usize),
-    /// To another problem, which other extents do not change.
+    /// Inference fails for a reason that does not depend on the extents.
     Fails,
 }
 

@@ -1,4 +1,4 @@
-//! ONNX's own operators, and old ones that runtimes still support.
+//! Operators of the standard ONNX domain, and obsolete ones that runtimes still support.
 
 use super::element::Element;
 use super::rules::{ANY, Rule, rule};

@@ -44,7 +44,7 @@ pub fn choose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(1), shape)])
 }
 
-/// `QLinearConcat`: each tensor is followed by its scale and zero point, and the output's come first.
+/// `QLinearConcat`: the scale and zero point of the output come first, then every input with its own.
 pub fn concat(call: &Call) -> Facts {
     let mut shape = call.shape(2)?.to_vec();
     let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;

@@ -13,7 +13,7 @@ pub fn split(_: &Call) -> Facts {
     unknown("the number of its elements depends on data")
 }
 
-/// Texts in another case, without some words: no more of them.
+/// `StringNormalizer`: changes the case and removes stop words, so the output has at most as many strings.
 pub fn normalize(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let words = call.attr_count(&["stopwords"]).is_some();

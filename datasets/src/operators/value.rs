@@ -156,7 +156,8 @@ impl Fact {
         Self { element, shape: Some(shape.into()), ..Self::default() }
     }
 
-    /// Returns the fact with elements, if they are few and match the shape and the type.
+    /// Returns the fact with the values of its elements. They are dropped if there are more than
+    /// [`FOLD_LIMIT`], or if they do not match the shape and the type.
     pub fn with(mut self, value: Option<Value>) -> Self {
         let count = self.shape.as_deref().and_then(count);
         self.value = value
@@ -187,7 +188,8 @@ impl Fact {
         self
     }
 
-    /// Bytes, floating-point types replaced. Several elements below a byte share one, the last is filled up.
+    /// Returns the size in bytes, with `float` in place of every floating-point type. Elements smaller than a
+    /// byte are packed, and the last byte is padded.
     ///
     /// # Errors
     /// What is not known, or does not fit 63 bits.

@@ -193,7 +193,7 @@ pub fn pool_doubt(call: &Call) -> Option<String> {
     })
 }
 
-/// One place per channel.
+/// Global pooling: every dimension after the channels becomes 1.
 pub fn global_pool(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 2)?.to_vec();
     shape[2..].fill(1);

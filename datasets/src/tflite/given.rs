@@ -53,7 +53,7 @@ impl Given {
         Ok(given)
     }
 
-    /// The number of values must equal the number of elements of the input.
+    /// Checks that every option gives as many values as its input has elements.
     fn check_values(&self, inputs: &[&Info]) -> Result<(), ImportProblem> {
         for (name, value) in &self.values {
             let option = value_option(name, value);
@@ -101,7 +101,7 @@ impl Given {
         batch.or(default).or_else(|| u64::try_from(extent).ok())
     }
 
-    /// True where an option gives a dimension of an input.
+    /// Returns true if an option sets this dimension of the input.
     pub(super) fn sets(&self, info: &Info, at: usize) -> bool {
         self.input_shapes.contains_key(info.name.as_ref())
             || (at == 0 && self.batch.is_some())

@@ -1,7 +1,8 @@
 //! Layers: windows over the plane, matrices, recurrent cells, blocks of the plane.
 //!
-//! The plane lies between batch and channels. A window has `ceil(extent / stride)` positions if it may extend
-//! over the edge (`SAME`), and `(extent - reach + stride) / stride` otherwise (`VALID`).
+//! The plane consists of the spatial dimensions, which lie between batch and channels. A window has
+//! `ceil(extent / stride)` positions if it may extend over the edge (`SAME`), and
+//! `(extent - reach + stride) / stride` otherwise (`VALID`).
 
 use super::operation::{Made, Operation};
 use super::schema::{Field, options};

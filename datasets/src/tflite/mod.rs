@@ -6,11 +6,11 @@
 //!   use. A region has the name of its subgraph, or of its part (`then`, `else`, `case`, `cond`, `body`,
 //!   `init`). Subgraphs that nothing runs (other signatures) are skipped. `STABLEHLO_CUSTOM_CALL` is opaque.
 //! - Tensors take `ceil(elements x bits / 8)` bytes: types below a byte are packed. Values in a buffer, in
-//!   this file or another, make a tensor a weight; `is_variable` makes it a state. Tensors with one buffer,
-//!   type and shape are one weight. Copies of a subgraph share weights and states, since the runtime keeps
-//!   them once. Sparse weights count as stored. Tensors without producer and consumer are skipped, such as
-//!   quantisation parameters of LSTMs ("intermediates") and scales of blocks. Variables are kept, as in the
-//!   runtime.
+//!   this file or another, make a tensor a weight; `is_variable` makes it a state. Tensors with the same
+//!   buffer, type and shape are one weight. Copies of a subgraph share weights and states, since the runtime
+//!   keeps them once. Sparse weights count as stored. Tensors without producer and consumer are skipped, such
+//!   as quantisation parameters of LSTMs ("intermediates") and scales of blocks. Variables are kept, as in
+//!   the runtime.
 //! - Tensors and operators keep the order of the file. Operators have no names in this format. An optional
 //!   operand of -1 is skipped.
 //! - Strings, resources and variants have no size unless they are constants. Shapes with negative extents

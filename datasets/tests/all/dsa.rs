@@ -234,7 +234,7 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/constraints/separations/0/first",
             json!(11),
-            "separations[0]: a pair of buffer 11 with itself",
+            "separations[0]: buffer 11 is paired with itself",
         ),
         (
             "/problem/constraints/pinned_allocations/0/offset",
@@ -312,7 +312,8 @@ fn buffers_with_a_choice_are_bound_or_refused() {
     assert!(bound.notes[0].contains("buffer 12 'b12': bound to pool 3 'Mat'"));
     let mut none = choice(100);
     *at(&mut none, "/problem/pools/1/capacity") = json!(99);
-    assert!(split(&none).unwrap_err().contains("its 100 bytes fit into none of its pools 7 'Vec', 3 'Mat'"));
+    let message = "its 100 bytes do not fit into any of its allowed pools: 7 'Vec', 3 'Mat'";
+    assert!(split(&none).unwrap_err().contains(message));
     // A pin decides.
     let mut pinned = choice(16);
     let pins = at(&mut pinned, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();

@@ -364,7 +364,7 @@ fn copies_are_limited() {
     assert_eq!(plain(&tower(31, 1)).graph.regions().len(), 31);
     assert_eq!(
         error(&tower(3000, 1)),
-        "tiny.tflite: region 'subgraph 31 'level 31'' lies more than 30 regions deep"
+        "tiny.tflite: region 'subgraph 31 'level 31'' is nested more than 30 regions deep"
     );
     let error = error(&tower(24, 4));
     assert!(error.contains("copies of subgraphs may have 1048576 operators and tensors together"), "{error}");

@@ -102,7 +102,7 @@ fn u_nets_are_the_published_ones() {
     assert!(refused(&[("depth", 11)]).starts_with("depth is 11"));
 }
 
-/// Rotary tables are no parameters: cosines and sines of 128 numbers for every position, float32.
+/// Returns the number of parameters. Rotary tables do not count: `head` cosines and `head` sines, `float32`.
 fn language_parameters(family: &str, list: &[(&str, u64)], head: u64) -> u64 {
     let list = [list, &[("tokens", 1), ("cache", 0)]].concat();
     (make(family, &list).bytes(Role::Weight).get() - 2 * head * 4) / 2

@@ -96,8 +96,9 @@ impl Report {
         self.text.push_str(text);
     }
 
-    /// Adds a table after a blank line. `columns` lists members of the rows, or else of the report. A heading
-    /// that differs from the member comes before it: `bound = lower_bound, claim`.
+    /// Adds a table after a blank line. `columns` lists members of the rows; members that the rows lack are
+    /// taken from the report. A heading that differs from the member comes before it:
+    /// `bound = lower_bound, claim`.
     pub fn table(&mut self, rows: &[Value], columns: &str) {
         let columns: Vec<(&str, &str)> =
             columns.split(", ").map(|column| column.split_once(" = ").unwrap_or((column, column))).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// A range that is not free, or out of bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("bytes {start} to {end} of the on-chip memory are not free")]
+#[error("bytes {start} to {end} of the on-chip memory are occupied or out of bounds")]
 pub struct Taken {
     pub start: u64,
     pub end: u64,

@@ -1,7 +1,7 @@
 //! Runs instruction lists on this machine: one thread computes, and one per channel fetches.
 //!
 //! The computing thread executes [`Instruction`]s in order. `DMAStart` lends the on-chip range of a buffer to
-//! the thread of its channel. `DMAWait` waits until that thread returns the range filled. `Copy` fills it
+//! the thread of its channel. `DMAWait` waits until that thread returns the filled range. `Copy` fills it
 //! synchronously. `Compute` multiplies with the weights in it and holds the addresses of its activations,
 //! which weights may not occupy. A range is owned by one thread at a time. A list with conflicting transfers
 //! and computations is therefore refused, regardless of timing.

@@ -48,7 +48,7 @@ pub fn attempt<P: Posed>(
 
 /// A run on a subject, with problem, algorithm and terms given by name.
 pub struct Named<'a> {
-    /// The algorithms among which `asked` names one.
+    /// The registry that contains the algorithm named in `asked`.
     pub registry: &'a Registry,
     /// The instance, with the capacity to decide, or the graph.
     pub subject: &'a Subject,

@@ -39,7 +39,7 @@ pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
 pub struct Effort {
     /// Longest recorded time of a rerun, seconds.
     pub slowest: f64,
-    /// Reruns only every `every`-th of these rows.
+    /// Of these rows, only every `every`-th is rerun.
     pub every: usize,
 }
 

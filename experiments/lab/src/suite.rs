@@ -200,7 +200,7 @@ pub(crate) fn text(subject: &Subject) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Errors of reading an instance or graph.
+/// An error while reading an instance or a graph.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// A CSV file that is not valid.

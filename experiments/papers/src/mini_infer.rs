@@ -100,8 +100,8 @@ fn networks(
     Ok(graphs)
 }
 
-/// The facts of one network: the planner, the optimum of the same problem if this build has its solver, and
-/// the optimum of the offset problem.
+/// Returns the table row and the chart panel of one network. They compare the result of the planner with the
+/// optimum of the same problem, if this build contains its solver, and with that of the offset problem.
 fn saved(
     context: &Context<'_>,
     (name, instance): (&str, &Instance),

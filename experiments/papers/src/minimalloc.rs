@@ -1,5 +1,5 @@
-//! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023): decided at the capacities of their file names,
-//! minimised, timed.
+//! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023). Each is decided at the capacity in its file
+//! name, minimised, and timed.
 //!
 //! The seconds of the paper are not quoted, since its table was not available as text. Besides the instances,
 //! an example with its capacity and layout is public. With a binary of MiniMalloc, its seconds in the same

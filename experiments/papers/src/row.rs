@@ -151,7 +151,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The verdict, from both values and the expectation.
+    /// Derives the verdict from both values and the expectation.
     pub fn verdict(&self) -> Verdict {
         let (Some(printed), Some(ours)) = (&self.printed, &self.ours) else {
             return if self.ours.is_some() { Verdict::Own } else { Verdict::Missing };

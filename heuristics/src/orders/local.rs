@@ -29,9 +29,9 @@ use rand::{RngExt, SeedableRng};
 const BLOCK: usize = 32;
 /// Maximum number of operators that a block passes.
 const REACH: usize = 512;
-/// Maximum number of moves without limits.
+/// Maximum number of moves of a run without limits.
 const MOVES: u64 = 2_000_000;
-/// Maximum number of operators passed without limits.
+/// Maximum number of operators passed, over all moves of a run without limits.
 const WORK: u64 = 40_000_000;
 /// Number of moves between two reports of the best order, unless the order ends the search.
 const REPORT_EVERY: u64 = 4096;
@@ -172,7 +172,7 @@ struct Walk<'a> {
     last: Vec<Option<usize>>,
     best: Order,
     best_peak: u64,
-    /// Number of steps with at least the best peak in live bytes.
+    /// Number of steps whose live bytes are at least the best peak.
     over: usize,
     work: u64,
     /// Scratch of an attempted move: the window after it, the live bytes, the freed bytes; and a visit stamp
@@ -277,14 +277,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the first step after the block that an operator of the block must precede.
+    /// Returns the latest end to which the block can move: the step of the first of its successors.
     fn later(&self, from: usize, middle: usize) -> usize {
         let block = self.ops[from..middle].iter();
         let after = block.flat_map(|&id| self.problem.successors(id)).map(|after| self.step[after.index()]);
         after.filter(|&step| step >= middle).min().unwrap_or(self.ops.len())
     }
 
-    /// Returns the step after the last step that an operator of the block must follow.
+    /// Returns the earliest step to which the block can move: directly after the last of its predecessors.
     fn earlier(&self, middle: usize, to: usize) -> usize {
         let block = self.ops[middle..to].iter();
         let before =

@@ -10,18 +10,18 @@ use plimsoll_model::{Budget, Stop};
 pub enum OrderRule {
     /// The ready operator with the lowest id: the file order, as far as it is topological.
     File,
-    /// The operator that became ready first; ties by id.
+    /// The operator that became ready first; ties are broken by the lower id.
     Breadth,
-    /// Depth first from the sources: the operator that became ready last; ties by the lowest id.
+    /// Depth-first from the sources: the operator that became ready last; ties are broken by the lower id.
     DepthLeft,
-    /// Depth first from the sources: the operator that became ready last; ties by the highest id.
+    /// Depth-first from the sources: the operator that became ready last; ties are broken by the higher id.
     DepthRight,
     /// [`OrderRule::DepthRight`] on the graph with all edges reversed; the result is reversed again.
     ReverseDepth,
     /// The ready operator whose sorted list of predecessor steps is lexicographically smallest.
     PredecessorSteps,
-    /// Depth first with producers first. Operators, and the producers of each, are visited by bytes used
-    /// ascending.
+    /// Depth-first postorder: an operator follows its producers. Operators, and the producers of each, are
+    /// visited in ascending order of bytes used.
     LightReads,
     /// The ready operator with the least growth of live bytes (allocated minus freed), then the most freed
     /// bytes.

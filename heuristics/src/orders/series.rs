@@ -22,8 +22,8 @@
 //! repeated until the order is stable or for [`ROUNDS`] rounds, and the best order is kept. The outcome does
 //! not rely on this argument: its claim rests on its bound.
 //!
-//! **Complexity.** O(e log n) per round for e edges. Merging long sequences sequentially costs O(n) moves per
-//! merge.
+//! **Complexity.** O(e log n) per round for e edges. If long sequences are merged one by one, each merge
+//! costs O(n) moves.
 //!
 //! **Source.** See [strings](super::strings). For expressions: Sethi, Ullman: The generation of optimal code
 //! for arithmetic expressions, 1970. The extension beyond series-parallel graphs is from this project.

@@ -23,8 +23,8 @@
 //! tests. Linear memory.
 //!
 //! **Bound.** Simultaneously live buffers need different objects. Without exclusions, the load is therefore a
-//! lower bound on the total; with exclusions, the largest size is. Bounds from fixed offsets do not hold for
-//! shared objects.
+//! lower bound on the total. With exclusions, the lower bound is the largest size. Bounds from fixed offsets
+//! do not hold for shared objects.
 
 mod flow;
 mod improved;

@@ -60,7 +60,7 @@ fn earliest(growing: &Growing<'_>, at: usize) -> Place {
     unreachable!("an operator that fits alone fits when all before it have computed")
 }
 
-/// Returns the highest free address for the weights of an operator from `start` on.
+/// Returns the highest address at which the weights of an operator fit from `start` on.
 fn highest(growing: &Growing<'_>, at: usize, start: Time) -> Option<Bytes> {
     let (problem, timeline) = (growing.problem, &growing.timeline);
     let occupied = timeline.transfers.iter().rev();

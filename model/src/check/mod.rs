@@ -24,7 +24,9 @@ use conflict::conflict;
 pub enum Violation {
     #[error("the answer has {given} entries for {expected} buffers")]
     Count { given: usize, expected: usize },
-    #[error("buffer {buffer} ('{name}') lies at {offset}, not a multiple of its alignment {alignment}")]
+    #[error(
+        "buffer {buffer} ('{name}') lies at offset {offset}, which is not a multiple of its alignment {alignment}"
+    )]
     Misaligned { buffer: BufferId, name: String, offset: Bytes, alignment: Bytes },
     #[error("buffer {buffer} ('{name}') lies at {offset}, but is fixed at {fixed}")]
     Moved { buffer: BufferId, name: String, offset: Bytes, fixed: Bytes },

@@ -1,4 +1,4 @@
-//! Reads answers: layouts, shared-object plans, split buffers, and spilling.
+//! Reads answers: layouts, shared-object plans, split layouts, and spill plans.
 
 use super::error::{CsvError, CsvErrorKind};
 use super::header::Column;

@@ -151,8 +151,8 @@ impl Header {
         near.next().cloned()
     }
 
-    /// Describes the unknown columns and those of `others` as text. A name close to a known one comes with a
-    /// suggestion.
+    /// Returns the quoted names of the unknown columns and of those in `others`. A name close to a known one
+    /// comes with a suggestion.
     pub fn ignored(&self, others: &[Column]) -> Vec<String> {
         let word = |&at: &usize| {
             let name = &self.names[at];

@@ -50,7 +50,7 @@ pub enum ExecutionViolation {
     Order { region: String },
     #[error("{name} is in slot {slot}, but there are only {slots}")]
     NoSuchSlot { holder: Holder, name: String, slot: usize, slots: usize },
-    #[error("slot {slot} at {offset} with {size} bytes leaves the address space")]
+    #[error("slot {slot} at {offset} with {size} bytes exceeds the address space")]
     OutOfRange { slot: usize, offset: Bytes, size: Bytes },
     #[error("{name} has {bytes} bytes, but its slot {slot} has only {size}")]
     TooSmall { holder: Holder, name: String, bytes: Bytes, slot: usize, size: Bytes },

@@ -12,16 +12,18 @@ use std::collections::{HashMap, HashSet};
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionViolation {
     /// A group of several operators without a match, or a match that is not a group.
-    #[error("the group of {0} does not equal its match")]
+    #[error("the group and the match of {0} differ")]
     NoMatch(String),
     /// A choice that is not ascending, or contains a match that does not exist.
-    #[error("match {at} is out of ascending order, or is not one of the {matches} matches")]
+    #[error("match {at} violates the ascending order, or is not one of the {matches} matches")]
     Choice { at: usize, matches: usize },
     /// Two chosen matches with a common operator.
     #[error("matches {first} and {second} share an operator")]
     Shared { first: usize, second: usize },
     /// A pattern that does not exist, or has another number of steps.
-    #[error("the match of {operator} with {steps} operators does not belong to pattern {pattern}")]
+    #[error(
+        "the match at {operator} has {steps} operators, but pattern {pattern} does not exist or has another number of steps"
+    )]
     NoPattern { operator: String, pattern: usize, steps: usize },
     /// An operator whose kind does not fit the step, or that owns regions.
     #[error("{operator} cannot be step {step} of pattern '{pattern}'")]

@@ -5,8 +5,8 @@ use crate::graph::{AliasKind, Graph, GraphBuilder, GraphError, Operator};
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// Builds the graph in which each group of the given fusions, one fusion per region by id, is one operator.
-/// O(size of the graph).
+/// Builds the graph in which each group is one operator. `fusions` has one fusion per region, indexed by
+/// region id. O(size of the graph).
 ///
 /// The operator is named after its members, and so is its kind. Tensors produced and read only inside a group
 /// disappear, because their placement is internal to the unit. Arithmetic costs add up, and scratch is the
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 /// [`GraphError`], which fusions of this graph never cause.
 ///
 /// # Panics
-/// If the fusions do not belong to the regions of this graph, by id.
+/// If `fusions` does not contain the fusion of every region of this graph, indexed by region id.
 pub fn contracted(graph: &Graph, fusions: &[Fusion]) -> Result<Graph, GraphError> {
     assert_eq!(fusions.len(), graph.regions().len(), "one fusion per region");
     let gone = interior(graph, fusions);

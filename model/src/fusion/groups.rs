@@ -32,7 +32,7 @@ pub enum FusionError {
         /// A member that is not connected with the first one.
         operator: String,
     },
-    #[error("groups depend on each other in a cycle, among them the group of {0}")]
+    #[error("groups form a dependency cycle, which includes the group of {0}")]
     Cycle(String),
 }
 

@@ -90,7 +90,8 @@ pub enum KindSet {
 }
 
 impl KindSet {
-    /// The set of the given names: class names, otherwise kinds; `*` for all.
+    /// Builds the set of the given names. A class name stands for its kinds, any other name for one kind, and
+    /// `*` for all kinds.
     pub(crate) fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut kinds = BTreeSet::new();
         for word in words {

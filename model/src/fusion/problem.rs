@@ -1,5 +1,5 @@
-//! The fusion problem of one region: the matches of patterns, of which the chosen ones may not share an
-//! operator.
+//! The fusion problem of one region: choose among the matches of patterns so that no two chosen matches
+//! share an operator.
 
 use super::groups::{Coverage, Fusion, FusionError, relations};
 use super::patterns::{Pattern, Patterns};

@@ -37,7 +37,7 @@ pub enum GraphError {
         /// The operators of the cycle; each depends on the one before it.
         cycle: Vec<String>,
     },
-    #[error("region '{region}' lies more than {limit} regions deep")]
+    #[error("region '{region}' is nested more than {limit} regions deep")]
     TooDeep { region: String, limit: usize },
     /// An alias of tensors that are not an input and an output of the operator.
     #[error(

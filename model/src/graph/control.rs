@@ -93,7 +93,7 @@ pub struct Flow {
 pub enum FlowError {
     #[error("{operator} owns regions, but its kind '{kind}' implies no control flow: set `control`")]
     Unknown { operator: String, kind: String },
-    #[error("{operator}: {what} {has}, not {wants}")]
+    #[error("{operator}: {what} {has}; expected {wants}")]
     Count { operator: String, what: String, has: usize, wants: String },
     /// A handover between tensors or at a moment that the operator does not have.
     #[error("{operator} hands '{from}' to '{to}' {when}: {reason}")]
@@ -377,8 +377,8 @@ mod tests {
         let unknown = flow("Fancy", 1, 1, &[(0, 1)]).unwrap_err();
         assert!(unknown.contains("owns regions, but its kind 'Fancy' implies no control flow"), "{unknown}");
         let count = flow("If", 1, 1, &[(0, 1), (0, 2)]).unwrap_err();
-        assert!(count.contains("its region 1 ('r') returns 2, not the 1 outputs of the operator"), "{count}");
-        assert!(flow("If", 1, 1, &[(2, 1)]).unwrap_err().contains("takes 2, not at most the 1 inputs"));
+        assert!(count.contains("('r') returns 2; expected the 1 outputs of the operator"), "{count}");
+        assert!(flow("If", 1, 1, &[(2, 1)]).unwrap_err().contains("takes 2; expected at most the 1 inputs"));
         assert!(
             flow("Loop", 2, 1, &[(1, 2)])
                 .unwrap_err()

@@ -254,7 +254,7 @@ impl Reader<'_> {
 /// Writes a graph as JSON.
 ///
 /// # Errors
-/// Any error of the writer.
+/// Any error from the writer.
 pub fn write_graph(graph: &Graph, output: &mut dyn Write) -> io::Result<()> {
     let row = |tensor: &Tensor| TensorRow {
         name: tensor.name.clone(),

@@ -43,8 +43,8 @@ fn touched(problem: &OrderProblem) -> Vec<u64> {
 /// Per operator: the bytes that are live while it runs, in any order.
 ///
 /// A storage is live at an operator that runs no earlier than its first user and no later than some user.
-/// Sets of operators are bit rows: for each storage, the descendants of its first user, intersected with the
-/// ancestors of any user.
+/// Sets of operators are bitsets. The set of a storage is the descendants of its first user, intersected with
+/// the union of the ancestors of its users.
 fn around(problem: &OrderProblem) -> Vec<u64> {
     let n = problem.len();
     let words = n.div_ceil(64);

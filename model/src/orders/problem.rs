@@ -49,12 +49,12 @@ pub enum OrderError {
     Empty { storage: String },
     #[error("two storages have the name '{storage}'")]
     Twice { storage: String },
-    #[error("{scratch} scratch sizes for {operators} operators")]
+    #[error("there are {scratch} scratch sizes, but {operators} operators")]
     Length { scratch: usize, operators: usize },
     #[error("sizes add up to more than 2^63 - 1 bytes")]
     TooLarge,
     /// The orders have no corresponding offset problem.
-    #[error("no offset problem: {0}")]
+    #[error("the order problem has no corresponding offset problem: {0}")]
     Instance(#[from] InstanceError),
 }
 

@@ -2,9 +2,8 @@
 //!
 //! The offset problem of a program depends on the orders of its regions; this bound holds for all of them.
 //! While an operator without regions runs, two kinds of buffers are live. In its own region these are the
-//! buffers live around it in every order ([`around_bytes`]). In every enclosing
-//! region, they are the buffers that begin before the operator that owns the next region inside and are used
-//! after it.
+//! buffers live around it in every order ([`around_bytes`]). In every enclosing region they are the buffers
+//! that begin before, and are used after, the operator that owns the next inner region.
 //!
 //! Buffers used by the owning operator itself may be dead by then, or not yet live. When it is entered, all
 //! buffers that begin before it and are used by it or later are live. When it is left, all buffers that begin

@@ -112,7 +112,7 @@ fn position(graph: &Graph, owner: OperatorId, region: crate::units::RegionId) ->
 pub(super) struct Liveness<'a> {
     points: &'a Points,
     accesses: Accesses,
-    /// Per point: the last tensor that it was marked for.
+    /// Per point: the tensor that marked it last.
     marks: Vec<u32>,
 }
 

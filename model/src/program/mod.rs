@@ -1,8 +1,8 @@
 //! Programs: graphs whose regions have orders, as one offset problem.
 //!
-//! The points of all regions form one sequence ([`Points`]). An operator that owns regions is entered, its
-//! regions begin, run and end one after another in the sequence, and it is left. Of the regions of a branch
-//! only one runs. A buffer is live at a set of points (LUNA, eq. 1, on the tree of regions). There, its
+//! The points of all regions form one sequence ([`Points`]). For an operator that owns regions, it contains
+//! the entry, then the beginning, run and end of each region in turn, then the exit. A branch runs only one
+//! of its regions. A buffer is live at a set of points (LUNA, eq. 1, on the tree of regions). There, its
 //! contents were written before and are read later, each on some control path. Hence
 //! - buffers of two branches are never simultaneously live;
 //! - a tensor of the enclosing region that is last used in one branch is dead in the others, so its lifespan

@@ -22,7 +22,7 @@
 //! **Invariants**, tested on all orders and all executions of small graphs:
 //! - `schedule` is contained in `streams=K`, and `streams=K` in `reachable`, for any K and order. `streams=1`
 //!   equals `schedule`. With as many streams as operators, `streams=K` equals `reachable`.
-//! - Two memories conflict in `reachable` exactly if some execution holds both simultaneously, where
+//! - Two memories conflict in `reachable` if and only if some execution holds both simultaneously, where
 //!   independent operators may run concurrently. If one operator runs at a time, the same holds except for
 //!   two memories with one user each, which no such execution ever holds together.
 //! - `mutex` is contained in `reachable`. It neither contains `schedule` nor is contained in it, because it
@@ -64,10 +64,10 @@ pub enum StructureError {
     /// More operators or memories than relations are computed for.
     #[error("'{name}' has {count} {what}, but relations support at most {limit}")]
     TooLarge { name: String, count: usize, what: &'static str, limit: usize },
-    #[error("'{name}': {count} conflicts by '{relation}' exceed the limit of an instance, {limit}")]
+    #[error("'{name}': {count} conflicts under '{relation}' exceed the limit of an instance, {limit}")]
     TooMany { name: String, relation: Relation, count: u64, limit: u64 },
     /// The budget ended before the relation was complete.
-    #[error("'{name}': the conflicts by '{relation}' could not be computed within the limits")]
+    #[error("'{name}': the conflicts under relation '{relation}' could not be computed within the limits")]
     OutOfTime { name: String, relation: Relation },
     #[error(
         "{makers} lists of producers for {storages} storages, a producer that is not a user, or a storage without a producer"
@@ -164,8 +164,8 @@ impl<'a> Structure<'a> {
         &self.memories[memory].name
     }
 
-    /// Computes the conflicts by a relation. O(m^2 u) for m memories of u users each, plus O(n e / 64) for n
-    /// operators and e precedences. The budget `watch` is polled once per memory.
+    /// Computes the conflicts under a relation. O(m^2 u) for m memories of u users each, plus O(n e / 64) for
+    /// n operators and e precedences. The budget `watch` is polled once per memory.
     ///
     /// # Errors
     /// [`StructureError::OutOfTime`] if the budget ends.

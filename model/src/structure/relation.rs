@@ -32,10 +32,10 @@ pub enum Relation {
     /// produced by an operator of its own, and all of these leave one common start. Memory held all the time
     /// conflicts with everything. Scratch is memory of its operator without readers.
     ///
-    /// **Unsafe.** If `a` is followed by `b`, and `b` by `c`, then `a` conflicts with `b` only. Yet another
-    /// operator may still read the output of `a` when `c` runs, or need it together with the output of `c`,
-    /// which overwrites it. Nothing is overlooked if every tensor has one reader, or if all readers of a
-    /// tensor precede everything that comes after any of them.
+    /// **Unsafe.** If `a` is followed by `b`, and `b` by `c`, then `a` conflicts only with `b`. The output of
+    /// `c` may therefore overwrite the output of `a`, although another operator still reads the latter during
+    /// or after `c`. Nothing is overlooked if every tensor has one reader, or if all readers of a tensor
+    /// precede everything that comes after any of them.
     Mutex,
 }
 

@@ -29,7 +29,7 @@ pub enum TierViolation {
     NoSuchTier { tensor: String, tier: TierId, tiers: usize },
     #[error("tensor '{tensor}' is not allowed in tier '{tier}'")]
     NotAllowed { tensor: String, tier: String },
-    #[error("at step {step} tier '{tier}' holds {bytes} bytes, above its capacity {capacity}")]
+    #[error("at step {step}, tier '{tier}' holds {bytes} bytes, more than its capacity of {capacity}")]
     Full { tier: String, step: usize, bytes: u128, capacity: Bytes },
     /// A tier without access by some unit that uses the tensor.
     #[error("some unit that uses '{tensor}' has no access to tier '{tier}'")]

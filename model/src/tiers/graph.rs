@@ -351,7 +351,7 @@ fn added(a: TierTimes, b: TierTimes) -> Option<TierTimes> {
     })
 }
 
-/// The bytes moved on chip and off chip by the placed tensors.
+/// Returns the on-chip and the off-chip traffic of the placed tensors, in bytes.
 pub fn on_and_off_chip(problem: &TierProblem, traffic: &[Bytes]) -> (u64, u64) {
     let sum = |on: bool| {
         let tiers = problem.tiers().filter(|tier: &TierId| problem.space(*tier).kind.is_on_chip() == on);

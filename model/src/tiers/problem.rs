@@ -83,7 +83,7 @@ pub enum Addresses {
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierError {
     /// No tier, or too many tiers.
-    #[error("{0} tiers; there must be 1 to 64")]
+    #[error("the problem has {0} tiers; 1 to 64 are allowed")]
     Tiers(usize),
     #[error("tier '{tier}' has alignment 0")]
     Alignment { tier: String },
@@ -104,7 +104,9 @@ pub enum TierError {
     /// Sizes or traffic that exceed 63 bits in total.
     #[error("the rounded sizes or the traffic of the tensors up to '{tensor}' add up to 2^63 bytes or more")]
     TooLarge { tensor: String },
-    #[error("the transfers of the tensors up to '{tensor}' add up to more than 106 days")]
+    #[error(
+        "the transfer times of the tensors up to '{tensor}' add up to more than 106 days (2^63 picoseconds)"
+    )]
     TooLong { tensor: String },
 }
 

@@ -43,9 +43,9 @@ pub enum TimelineViolation {
         position: usize,
         time: Time,
     },
-    #[error("operator {operator} ('{name}') computes from {start} to {end}, which is not {expected}")]
+    #[error("operator {operator} ('{name}') computes from {start} to {end}, but must take {expected}")]
     ComputeTime { operator: OperatorId, name: String, start: Time, end: Time, expected: Time },
-    #[error("transfer {transfer} of {bytes} bytes takes from {start} to {end}, which is not {expected}")]
+    #[error("transfer {transfer} of {bytes} bytes runs from {start} to {end}, but must take {expected}")]
     TransferTime { transfer: usize, bytes: Bytes, start: Time, end: Time, expected: Time },
     /// An operator that starts before the previous one has ended.
     #[error("operator {after} starts at {start}, before operator {before} ends at {end}")]

@@ -12,13 +12,13 @@ use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 use std::io::{self, Write};
 
-/// One instruction. Operators are positions in the problem.
+/// One instruction. An operator is identified by its position in the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Instruction {
     /// Fetches `bytes` of weights into a buffer of `size` at `offset`.
     DmaStart { operator: OperatorId, channel: u32, bytes: Bytes, offset: Bytes, size: Bytes },
-    /// Copies `bytes` of weights by the processor instead of a channel.
+    /// Copies `bytes` of weights with the processor instead of a channel.
     Copy { operator: OperatorId, bytes: Bytes, offset: Bytes, size: Bytes },
     /// Waits until the weights of an operator have arrived.
     DmaWait { operator: OperatorId },
@@ -38,7 +38,7 @@ pub enum ReplayError {
     /// Operators that do not run exactly once each, in order.
     #[error("instruction {at} runs operator {operator}, but operator {expected} is next")]
     Order { at: usize, operator: OperatorId, expected: usize },
-    #[error("instruction {at} ends beyond the range of time")]
+    #[error("the end time of instruction {at} overflows (64-bit picoseconds)")]
     TooLong { at: usize },
 }
 

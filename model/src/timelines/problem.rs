@@ -34,7 +34,7 @@ pub struct Dma {
 pub enum TimelineError {
     #[error("times up to operator {operator} ('{name}') add up to more than 106 days")]
     TooLong { operator: OperatorId, name: String },
-    #[error("weights and activations up to operator {operator} ('{name}') exceed 63 bits")]
+    #[error("weights and activations up to operator {operator} ('{name}') add up to 2^63 bytes or more")]
     TooLarge { operator: OperatorId, name: String },
     /// A parameter that must not be zero.
     #[error("{0} must not be zero")]

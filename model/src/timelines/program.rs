@@ -1,8 +1,8 @@
 //! Overlap programs: a graph with its orders as segments, and the control paths through them.
 //!
 //! Transfers never overlap across segments. Segments follow LUNA, rules 1 to 5: the operators between two
-//! operators that own regions, separately in the body and in every region. Of a branch exactly one region
-//! runs. Of a loop the body runs once per trip, and the condition once more. Of a call all regions run. The
+//! operators that own regions, separately in the body and in every region. A branch runs exactly one of its
+//! regions. A loop runs its body once per trip, and its condition once more. A call runs all its regions. The
 //! operator that owns the regions takes no time of its own.
 
 use super::machine::Machine;

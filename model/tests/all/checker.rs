@@ -13,9 +13,9 @@ const MAX_SIZE: u64 = 6;
 
 /// Finds the pairs of buffers that share a cell although they may not.
 ///
-/// A cell is an address at a step. Buffers live at that step paint it. Two buffers that paint the same cell
-/// clash unless they are exclusive. Separated buffers clash if they paint the same address, whatever the
-/// steps.
+/// A cell is an address at a step. At every step, a live buffer paints the cells of its addresses. Two
+/// buffers that paint the same cell clash unless they are exclusive. Separated buffers clash if they paint
+/// the same address, whatever the steps.
 fn painted(instance: &Instance, layout: &Layout) -> BTreeSet<(usize, usize)> {
     let mut cells: BTreeMap<(u64, u64), Vec<usize>> = BTreeMap::new();
     let mut addresses: BTreeMap<u64, BTreeSet<usize>> = BTreeMap::new();

@@ -244,8 +244,8 @@ fn rows_together() {
             ("a,0,1,4,a,", "f.csv: line 2: column 'separations': value 'a' is the buffer's own id"),
             (
                 "a,0,1,4,b,\nb,0,1,4,,a",
-                "f.csv: line 3: column 'exclusions': buffers 'a' and 'b' are both separated and exclusive \
-                 (other row: line 2)",
+                "f.csv: line 3: column 'exclusions': the pair of buffers 'a' and 'b' is declared both \
+                 separated and exclusive (other row: line 2)",
             ),
         ],
     );

@@ -76,7 +76,7 @@ fn order_and_times_are_checked() {
     assert!(matches!(found(|t| t.computations[2] = span(31, 36))[..], [Violation::Late { .. }]));
     let longer = found(|t| t.transfers[0].span = span(0, 10));
     assert!(matches!(longer[..], [Violation::TransferTime { expected, .. }] if expected == Time::new(11)));
-    assert_eq!(longer[0].to_string(), "transfer 0 of 10 bytes takes from 0 ps to 10 ps, which is not 11 ps");
+    assert_eq!(longer[0].to_string(), "transfer 0 of 10 bytes runs from 0 ps to 10 ps, but must take 11 ps");
     let backwards = found(|t| t.computations[0] = Span { start: Time::MAX, end: Time::new(4) });
     assert!(matches!(backwards[..], [Violation::ComputeTime { .. }, ..]));
 }

@@ -66,8 +66,7 @@ impl Domain {
     /// *Twins* are conflicting buffers of equal size and alignment, neither fixed, with the same other
     /// neighbours. Swapping their offsets keeps the peak, so the lower id may lie below. *Mirror*: where no
     /// buffer is fixed or aligned, turning a layout upside down keeps the peak, so one pair may be ordered.
-    /// That pair must contain no twin: apply the mirror first, then sort the twins, and the mirrored pair has
-    /// not moved.
+    /// That pair must contain no twin. Then sorting the twins after mirroring leaves the pair in place.
     fn break_symmetry(&mut self, part: &Part) {
         let mut has_twin = vec![false; part.len()];
         for (at, &(i, j)) in part.pairs.iter().enumerate() {

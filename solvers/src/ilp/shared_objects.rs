@@ -116,7 +116,8 @@ impl Colouring {
         self.pairs.binary_search(&(leader, member)).ok()
     }
 
-    /// Representative of each buffer: by descending size, the first object without a conflicting member.
+    /// Assigns each buffer, by descending size, to the first object without a conflicting member. Returns the
+    /// representative of each buffer.
     fn greedy(&self) -> Vec<usize> {
         let mut leaders: Vec<usize> = Vec::with_capacity(self.ids.len());
         for i in 0..self.ids.len() {

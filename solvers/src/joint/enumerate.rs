@@ -27,7 +27,8 @@ pub(super) struct Enumeration<'r, 'a> {
     begun: Vec<bool>,
     live: u64,
     steps: u64,
-    /// Pair sets that allow nothing better than the best arena at that time, which only decreases.
+    /// Pair sets that allowed no improvement on the best arena when they were stored. They remain valid
+    /// because the best arena only decreases.
     failed: Vec<Vec<u64>>,
     /// False once an order was left undecided.
     complete: bool,

@@ -111,7 +111,8 @@ impl Cuts<'_> {
         self.ready.iter().copied().chain(fresh).filter(|node| !ran(node)).collect()
     }
 
-    /// Moves a downset (the last cut and `own`) until both conditions hold; false if they do not.
+    /// Moves a downset (the last cut and `own`) until both conditions of the module hold. Returns false if no
+    /// such downset is found.
     fn settle(&self, own: &mut BTreeSet<u32>) -> bool {
         for _ in 0..=MOST_MOVES {
             let Some((after, before)) = self.sides(own) else { return false };

@@ -43,7 +43,7 @@ pub(super) struct Net {
     keys: Vec<u64>,
 }
 
-/// Peak of a run and live bytes after it.
+/// The peak during a run of nodes, and the live bytes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Effect {
     pub peak: u64,

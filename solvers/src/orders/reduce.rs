@@ -13,7 +13,7 @@
 //! - **lazy**: if `v` has no predecessors and begins only storages that all its successors touch, it is
 //!   omitted. Its storages begin with whichever successor runs first, and `v` is reinserted directly before
 //!   that one (GE's fixed rule, made exact). All these successors are still single operators. Such nodes read
-//!   constants only; being always ready, they would multiply the downsets.
+//!   only constants. They are always ready, so they would multiply the number of downsets.
 //! - **transitive**: edges implied by others are dropped.
 //! - **constants**: bytes that are always live within a part are added to its base ([`Draft::tidied`]).
 //! - **divide**: if a node is comparable with all others, every order passes the downsets directly before and
@@ -30,7 +30,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 pub struct Reductions {
     /// Fuse a node with its only successor or its only predecessor.
     pub fuse: bool,
-    /// Omit nodes that read constants only.
+    /// Omit nodes that read only constants.
     pub lazy: bool,
     /// Cut the problem where every order passes.
     pub divide: bool,

@@ -23,7 +23,7 @@ impl Side {
     }
 }
 
-/// One part; every order under consideration passes its ends.
+/// A part of the problem. Every order under consideration passes through the downsets at both of its ends.
 pub(super) struct Part {
     /// Forwards and backwards.
     pub sides: [Side; 2],
@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
         open
     }
 
-    /// Adopts a better order of a part, found in one direction.
+    /// Adopts an order of a part if it is better. `side` is the direction in which it was found.
     pub fn improve(&mut self, at: usize, side: usize, mut order: Vec<u32>) -> Result<(), SolveError> {
         if side == 1 {
             order.reverse();

@@ -20,7 +20,7 @@
 //! 4. *Stack*: the unplaced buffers of a clique form a stack that starts at or above the least of their
 //!    floors and the level. That start plus their sizes must not exceed the capacity.
 //! 5. *Twins*: of unplaced buffers with equal size, alignment and conflicts, the one with the smallest id
-//!    comes first. Sound: exchanging twins changes neither the peak nor the sum of offsets.
+//!    comes first. This is sound because exchanging twins changes neither the peak nor the sum of offsets.
 //! 6. *Memo*: the future depends on the level, the last buffer placed at it, the set of unplaced buffers and
 //!    the floors. Failed states are stored with all of these.
 //!

@@ -5,11 +5,11 @@
 //! instance, and the cause is usually a short stretch of time.
 //!
 //! Two methods refute a capacity in a window:
-//! - a *sweep* ([`crate::search::sweep`]) from a section to the left or right until no state is left, if few
-//!   buffers are live. It needs no right border: it stops where the contradiction is complete. Sections with
-//!   the fewest live buffers are tried first because they have the fewest orders;
-//! - *valley branching* ([`crate::search::valley`]) on windows of 4, 8, 16, ... sections, the tightest first,
-//!   elsewhere.
+//! - A *sweep* ([`crate::search::sweep`]) is used if few buffers are live. It goes left or right from a
+//!   section until no state remains. It needs no right border: it stops where the contradiction is complete.
+//!   Sections with the fewest live buffers are tried first because they have the fewest orders.
+//! - *Valley branching* ([`crate::search::valley`]) is used elsewhere, on windows of 4, 8, 16, ... sections,
+//!   the tightest first.
 //!
 //! The sweep over all sections is the window that omits nothing and finds the optimum itself. Capacities are
 //! tried from just below the best layout, where a proof finishes the search, down to the bound, where it
@@ -58,7 +58,7 @@ impl Default for WindowRules {
     }
 }
 
-/// Result of an attempt.
+/// Result of an attempt to improve the bound or the layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Proof {
     /// The minimum peak of the instance, and optimal offsets, in units.

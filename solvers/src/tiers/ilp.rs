@@ -68,7 +68,7 @@ impl<'a> Formulation<'a> {
         (options[which].cost - options[0].cost) / self.unit
     }
 
-    /// Builds the program; incomplete if the time of `watch` ends.
+    /// Builds the integer program. It is incomplete if the time of `watch` ends.
     fn build(&self, cuts: &[Cut], watch: &mut Budget) -> HighsProblem {
         let mut variables = ProblemVariables::new();
         let chosen: Vec<Vec<Variable>> = self

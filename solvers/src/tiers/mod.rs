@@ -8,10 +8,10 @@
 //! 4. `search.rs`: a dynamic program over time with a growing number of states, pruned by those multipliers.
 //!    A run that drops no state is a proof; any other leaves the least bound of the dropped states.
 //!
-//! If addresses are required, the problem without them, a relaxation, is solved first within half of the
-//! limits. The exact solver for offsets then assigns addresses to a choice of tiers that fits by bytes, tier
-//! by tier. If it proves that none exist, the tensors of that tier, reduced to a small infeasible set, must
-//! not all be there. This becomes a cut and the search runs again. If it cannot decide, the cut is added as
+//! If addresses are required, the relaxation without addresses is solved first, within half of the limits.
+//! Tier by tier, the exact solver for offsets then assigns addresses to a choice of tiers that fits by bytes.
+//! If it proves that a tier has no layout, its tensors are reduced to a small infeasible set. A cut forbids
+//! that all of these are in that tier, and the search runs again. If it cannot decide, the cut is added as
 //! well, but from then on no search raises the bound.
 //!
 //! With n tensors and t tiers there are up to t^n choices; the dynamic program is exponential in the number

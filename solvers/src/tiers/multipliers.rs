@@ -92,7 +92,7 @@ struct Row {
 struct Ascent<'a, 'b> {
     case: &'a Case<'b>,
     rows: Vec<Row>,
-    /// Per tier and parts: prefix sums of multipliers up to each step.
+    /// Per tier and number of parts (0 for bytes): prefix sums of the multipliers over the steps.
     sums: Vec<[Vec<f64>; PARTS + 1]>,
 }
 
@@ -129,7 +129,8 @@ impl<'a, 'b> Ascent<'a, 'b> {
         Self { case, rows, sums }
     }
 
-    /// Computes the step direction and returns its squared norm. Half of a reversal is removed.
+    /// Computes the step direction and returns its squared norm. If the excess opposes the last direction, a
+    /// multiple of the last direction is added, so that their product becomes positive.
     fn deflect(&mut self) -> f64 {
         let (mut back, mut before) = (0.0, 0.0);
         for row in &self.rows {

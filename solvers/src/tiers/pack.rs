@@ -5,7 +5,7 @@ use crate::Exact;
 use plimsoll_model::tiers::{TierPlan, TierProblem};
 use plimsoll_model::{Budget, Bytes, Claim, InstanceBuilder, Setup, Silent, Solver, TierId};
 
-/// Nodes of one attempt to find addresses, and of each attempt while a cut is shrunk.
+/// Node limits: for one attempt to find addresses, and for each attempt to shrink a cut.
 const NODES: u64 = 200_000;
 const SHRINK_NODES: u64 = 5_000;
 
@@ -84,7 +84,7 @@ fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: 
 /// Result of assigning addresses to a plan.
 pub(super) enum Addressed {
     Plan(TierPlan),
-    /// These do not fit together; the flag is true if that is proved.
+    /// The tensors of the cut do not fit together; the flag is true if that is proved.
     Cut(Cut, bool),
 }
 

@@ -84,7 +84,8 @@ fn held(choice: &Choice, upper: usize) -> Held {
 /// Runs over one case with fixed multipliers.
 pub(super) struct Search<'a> {
     case: &'a Case<'a>,
-    /// Per tier, by bytes and by parts with nonzero multipliers: prefix sums over the steps.
+    /// Per tier: prefix sums of the multipliers over the steps, one row per way of counting (0 for bytes,
+    /// otherwise the number of parts).
     paid: Vec<Vec<(usize, Vec<i128>)>>,
     /// Per position in the order: the sum of the least time plus multipliers of all tensors from there on.
     rest: Vec<i128>,

@@ -10,7 +10,7 @@
 //! o_j >= A_h - C a_hj, o_j >= A_j              activations of h, before j, lie below unless h has ended
 //! ```
 //!
-//! Times are measured in units; transfers and computations are rounded down. Every timeline is then feasible
+//! Durations of transfers and computations are rounded down to whole units. Every timeline is then feasible
 //! for the rounded problem and ends no later, and its optimum is an integer. There are so few units that the
 //! tolerances of `HiGHS` along a chain of constraints stay far below one. Only the order of transfers, and
 //! the operators during which buffers are live, are taken from a solution. Times and addresses are recomputed
@@ -55,7 +55,7 @@ struct Formulation<'a> {
     /// Range of the makespan, units.
     lower: u64,
     upper: u64,
-    /// Bytes scaled to 1.
+    /// The number of bytes that is scaled to 1: the capacity.
     space: f64,
 }
 

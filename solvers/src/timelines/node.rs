@@ -21,7 +21,7 @@ pub(super) struct Case<'a> {
     pub floor: Vec<i64>,
     /// Per operator: on-chip bytes beside activations and its own buffer.
     space: Vec<i64>,
-    /// Per operator: the later buffers that can be live beside it.
+    /// Per operator: the buffers of later operators that can be live while it runs.
     ahead: Vec<Ahead>,
     pub channels: usize,
 }

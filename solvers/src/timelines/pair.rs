@@ -114,7 +114,7 @@ impl<'a> Pair<'a> {
         Self { case, rest, tails, free, unit, width: (sum / unit) as i64 + 1 }
     }
 
-    /// True if units are exact.
+    /// Returns true if the unit divides every transfer time, so nothing is rounded.
     pub fn is_exact(&self) -> bool {
         self.unit == grain(self.case)
     }

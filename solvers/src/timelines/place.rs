@@ -37,8 +37,8 @@ struct Held {
 /// Sort key of a greedy placement, ascending.
 type Key = fn(&Held) -> (u64, u64);
 
-/// The timeline of a complete node, if its buffers have addresses: greedy placements first, then exact
-/// search.
+/// Finds addresses for the buffers of a complete node, first greedily and then by exact search, and returns
+/// the timeline.
 pub(super) fn placed(case: &Case<'_>, node: &Node, budget: &mut Budget) -> Placed {
     let problem = case.problem;
     let held: Vec<Held> = node

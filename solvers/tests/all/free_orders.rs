@@ -52,7 +52,7 @@ fn free<'a>(draw: &mut Draw, orders: &'a OrderProblem) -> FreeOrder<'a> {
     }
 }
 
-/// The minimum makespan of the orders that begin like this; `None` if none fits.
+/// The minimum makespan over all orders with prefix `order`; `None` if none is feasible.
 fn least(input: &FreeOrder<'_>, order: &mut Vec<OperatorId>) -> Option<Time> {
     if order.len() == input.orders.len() {
         let problem = input.timeline(&Order::new(order.clone())).unwrap();

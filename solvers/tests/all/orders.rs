@@ -32,7 +32,7 @@ fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
 /// All reductions off.
 const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
 
-/// Every method finds the optimum of brute force, with each switch off in turn.
+/// Every method finds the same optimum as brute force, also with each switch turned off in turn.
 #[test]
 fn all_methods_agree_with_brute_force() {
     let changes: [Change; 10] = [

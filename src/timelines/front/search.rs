@@ -82,8 +82,8 @@ impl<'a> Search<'a> {
         self.watch.check().is_some()
     }
 
-    /// Runs the whole search at the given capacities, which ascend. Returns the kept attempts and the number
-    /// of schedules computed for the whole program.
+    /// Runs the whole search at the given capacities, which must be ascending. Returns the kept attempts and
+    /// the number of schedules computed for the whole program.
     pub(super) fn run(
         mut self,
         ranked: &[Ranked<'_>],

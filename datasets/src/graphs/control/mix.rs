@@ -52,7 +52,7 @@ struct Mixer {
     maker: Maker,
     /// Percent of operators that own regions, where some may.
     control: u64,
-    /// The number of tensors beyond which no operator owns regions, which keeps small mixtures small.
+    /// Above this number of tensors, no operator owns regions. This keeps small mixtures small.
     most: usize,
 }
 

@@ -217,7 +217,7 @@ fn nested(depth: usize) -> Graph {
 #[test]
 fn depth_is_limited() {
     assert_eq!(import(nested(30)).graph.regions().len(), 61);
-    assert_eq!(error(nested(31)), "m.onnx: region 'then_branch' lies more than 30 regions deep");
+    assert_eq!(error(nested(31)), "m.onnx: region 'then_branch' is nested more than 30 regions deep");
     assert!(error(nested(60)).starts_with("m.onnx: damaged: not an ONNX model: "), "{}", error(nested(60)));
 }
 

@@ -6,7 +6,8 @@ use crate::onnx::proto::{Graph, Node};
 use plimsoll_model::OperatorId;
 use plimsoll_model::graph::Moment;
 
-/// The handovers of the first operator that owns regions: `enter x>carried`, a `~` where parts go over.
+/// Returns the handovers of the first operator that owns regions, as in `enter x>carried`. `~` instead of `>`
+/// marks a handover of a part.
 fn handed(import: &Import) -> Vec<String> {
     let graph = &import.graph;
     let flows = (0..graph.operators().len()).map(|at| graph.flow(OperatorId::at(at)).unwrap());

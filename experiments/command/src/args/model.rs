@@ -33,13 +33,13 @@ pub struct OpenArgs {
     /// Set the shape of a tensor that cannot be inferred; may be repeated
     #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
     pub tensor_shape: Vec<(String, Vec<u64>)>,
-    /// Replace the first dimension of every input without --input-shape
+    /// Replace the first dimension of every input that has no --input-shape
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub batch: Option<u64>,
     /// Treat every floating-point tensor as this type (float16, bfloat16, float32, ..)
     #[arg(long, value_name = "TYPE")]
     pub element: Option<String>,
-    /// Keep operators that read constants only, instead of treating their outputs as weights (ONNX)
+    /// Keep operators that read only constants, instead of treating their outputs as weights (ONNX)
     #[arg(long)]
     pub keep_constants: bool,
     /// Assume this size for tensors of unknown shape or type, instead of failing

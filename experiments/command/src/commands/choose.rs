@@ -6,7 +6,7 @@ use plimsoll::posed::{algorithms, problem};
 use plimsoll::{Listed, Registry, excluded};
 use strsim::levenshtein;
 
-/// Returns the problem of instances with this current or former name.
+/// Returns the problem on instances that has this name now or had it formerly.
 pub fn of_instances(text: &str) -> Result<&'static str, String> {
     let found = problem(text).filter(|problem| OF_INSTANCES.contains(problem));
     found.ok_or_else(|| format!("expected {}", OF_INSTANCES.join(", ")))

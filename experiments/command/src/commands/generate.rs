@@ -41,8 +41,8 @@ enum Content {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Facts {
-    /// All but the number of buffers are in bytes. The family may determine the optimal peak, a lower bound
-    /// above the load, an upper bound and the capacity.
+    /// All fields but `buffers` are in bytes. The family may determine the optimal peak, a lower bound above
+    /// the load, an upper bound and the capacity.
     Instance {
         buffers: usize,
         load: u64,
@@ -101,8 +101,8 @@ pub struct GenerateArgs {
     /// Write this many files with consecutive seeds, and a manifest, into the folder of --out
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     count: Option<u64>,
-    /// Write to this file (.csv for instances, .json for graphs), or with a manifest into this folder,
-    /// created if missing [default: FAMILY-..-SEED.csv or .json]
+    /// Write to this file (.csv for instances, .json for graphs), or into this folder together with a
+    /// manifest; the folder is created if missing [default: FAMILY-..-SEED.csv or .json]
     #[arg(long, short, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
 }

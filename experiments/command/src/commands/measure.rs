@@ -57,7 +57,7 @@ pub struct LinkArgs {
 }
 
 impl LinkArgs {
-    /// Returns the link of the library.
+    /// Converts the arguments to a [`Link`].
     fn link(self) -> Link {
         Link { startup: self.startup, bandwidth: self.bandwidth }
     }
@@ -113,7 +113,7 @@ pub struct RunArgs {
     /// Algorithm that schedules the transfers, or `all` (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "all")]
     schedule: String,
-    /// Number of weight buffers of k-buffers
+    /// Number of weight buffers of the schedule `k-buffers`
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     buffers: u32,
     /// Set the on-chip memory to the peak activations of each graph plus this many bytes [default: the

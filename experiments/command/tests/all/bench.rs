@@ -434,8 +434,8 @@ fn own_times_are_compared_in_addition_to_process_times() {
     assert_eq!((own("short").0.as_str(), own("short").1.as_str()), ("0.0", "0.001"));
     let (odd, mute) = (own("odd"), own("mute"));
     assert_eq!((odd.0 + &odd.1, mute.0 + &mute.1), (String::new(), String::new()));
-    assert!(odd.2.contains("no own time: 'age' is not a number of seconds"), "{}", odd.2);
-    assert!(mute.2.contains("no own time: no output matches 'Elapsed time ([^s]+)'"), "{}", mute.2);
+    assert!(odd.2.contains("no self-reported time: 'age' is not a number of seconds"), "{}", odd.2);
+    assert!(mute.2.contains("no self-reported time: no output matches 'Elapsed time ([^s]+)'"), "{}", mute.2);
     let summary = scratch.read("rec/summary.md");
     assert!(
         summary.contains("## offsets: ratios to exact")

@@ -349,7 +349,7 @@ fn bad_requests_are_rejected() {
         .refuses(&["cannot create the folder file/minimalloc"]);
 }
 
-/// Downloads all corpora from the test server, where they are available.
+/// Downloads all corpora from the test server; skipped if `PLIMSOLL_CORPORA` is not set.
 #[test]
 fn whole_corpora_are_downloaded_and_match_the_list() {
     let Some(root) = std::env::var_os("PLIMSOLL_CORPORA").filter(|root| !root.is_empty()) else {

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and SIGKILL: existing answers, rows and files are kept, and all started processes end.
+//! After Ctrl-C, SIGTERM or SIGKILL, existing answers, rows and files remain, and all started processes end.
 use crate::common::{Moments, Run, Scratch, command};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;

@@ -153,8 +153,8 @@ fn hard_files(scratch: &Scratch) -> (Vec<String>, Vec<String>) {
     (instances, graphs)
 }
 
-/// Returns the limits in `PLIMSOLL_TIME_LIMITS`, comma-separated seconds, or else 0.1 s. With 0.1, 1 and 10
-/// s, the test takes hours.
+/// Returns the time limits in `PLIMSOLL_TIME_LIMITS` (comma-separated seconds), by default 0.1 s. With the
+/// limits 0.1, 1 and 10 s, the test takes hours.
 fn limits() -> Vec<f64> {
     let text = std::env::var("PLIMSOLL_TIME_LIMITS").unwrap_or_else(|_| "0.1".to_owned());
     text.split(',').map(|limit| limit.parse().unwrap()).collect()

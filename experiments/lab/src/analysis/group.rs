@@ -323,7 +323,7 @@ impl Builder<'_> {
         self.known.get(&row.place())?.contradiction(row, row.lower_bound?)
     }
 
-    /// The run with its status and error, where it has no answer.
+    /// Returns the run with its status and error if it has no valid answer.
     fn trouble(&self, row: &Record) -> Option<Record> {
         match self.wrong(row) {
             Some(error) => Some(row.clone().without("refused", &error)),

@@ -9,7 +9,7 @@ use plimsoll_model::{Bytes, Instance, Layout, LowerBound, Offsets, Outcome, Stat
 /// The origin of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// A built-in algorithm: the process that printed the bound has audited it.
+    /// A built-in algorithm. Its bound was audited by the process that printed it.
     Own,
     /// An external program: its reports are recorded but prove nothing. The bound is the best that built-in
     /// algorithms proved.

@@ -39,13 +39,13 @@ pub enum ElapsedError {
         why: String,
     },
     /// No output matches the pattern.
-    #[error("no own time: no output matches '{pattern}'")]
+    #[error("no self-reported time: no output matches '{pattern}'")]
     NoMatch {
         /// The pattern that did not match.
         pattern: String,
     },
     /// The group does not match a number of seconds.
-    #[error("no own time: '{found}' is not a number of seconds")]
+    #[error("no self-reported time: '{found}' is not a number of seconds")]
     NotSeconds {
         /// The text of the group.
         found: String,
@@ -136,7 +136,7 @@ mod tests {
     fn a_missing_or_invalid_time_is_reported() {
         let pattern = pattern("took (.*) s$").unwrap();
         let none = pattern.find("nothing").unwrap_err();
-        assert_eq!(none.to_string(), "no own time: no output matches 'took (.*) s$'");
+        assert_eq!(none.to_string(), "no self-reported time: no output matches 'took (.*) s$'");
         let odd = pattern.find("took ages s").unwrap_err();
         assert_eq!(odd, ElapsedError::NotSeconds { found: "ages".to_owned() });
     }

@@ -17,8 +17,8 @@
 //! stop](plimsoll::interrupt), and when the process ends, so none of its children survives, even if this
 //! process is killed ([`reaper`]). Seconds are those of the whole process.
 //!
-//! Nothing that an external reports counts as proof. Its layout passes the checker; the claims and bounds it
-//! prints ([`Said`]) and the time it reports ([`ElapsedPattern`]) are recorded unverified.
+//! Nothing that an external planner reports counts as proof. The checker verifies its layout. The claims and
+//! bounds it prints ([`Said`]) and the time it reports ([`ElapsedPattern`]) are recorded unverified.
 
 mod check;
 mod elapsed;

@@ -13,7 +13,7 @@ pub struct Failures {
     pub algorithm: String,
     /// The kind of the algorithm: `heuristic`, `exact` or `external`.
     pub kind: String,
-    /// Number of attempted runs: without skipped runs and unreadable instances.
+    /// Number of attempted runs, excluding skipped runs and unreadable instances.
     pub runs: usize,
     /// Number of runs that failed, crashed, or were killed for exceeding their time limit.
     pub failed: usize,

@@ -220,7 +220,7 @@ impl Record {
         }
     }
 
-    /// Sets status and error of a run without an answer.
+    /// Sets the status and the error of a run without an answer.
     #[must_use]
     pub fn without(self, status: &str, error: &(impl ToString + ?Sized)) -> Self {
         Self { status: status.to_owned(), error: error.to_string(), ..self }

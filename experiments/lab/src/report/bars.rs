@@ -121,7 +121,7 @@ impl Panel {
         frame.across(scene, 0, "stroke=\"#333\"");
     }
 
-    /// Draws the bars, their tooltips and names, and their numbers where these fit above them.
+    /// Draws the bars with tooltips and names. A value is printed above its bar where it fits.
     fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) {
         let pace = (frame.right - frame.axis) / self.groups.len().max(1) as f64;
         let bar = pace * 0.78 / series.max(1) as f64;

@@ -83,7 +83,7 @@ pub fn time_profile(group: &Group) -> Option<Chart> {
 /// The vertical axis of profiles.
 const SHARE: Axis = Axis { label: "share of instances", low: 0.0, high: 1.0, logarithmic: false };
 
-/// A name with the number of instances that have a point.
+/// Returns the label of a curve: the algorithm and the number of instances with a point.
 fn counted(total: usize) -> impl Fn(&Curve) -> String {
     move |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len())
 }

@@ -59,9 +59,9 @@ struct Box {
 /// Everything that is drawn.
 struct Activity {
     boxes: Vec<Box>,
-    /// Times, and the on-chip bytes from each to the next.
+    /// Points in time, each with the on-chip bytes occupied until the next one.
     occupancy: Vec<(Time, Bytes)>,
-    /// Where segments begin, with the preload before them.
+    /// Start of the preload, if there is one, and of every segment on the path.
     borders: Vec<Time>,
     channels: usize,
     capacity: Bytes,

@@ -72,7 +72,7 @@ pub struct AlgorithmRecord {
     pub problem: String,
     /// The name.
     pub name: String,
-    /// Further terms of its question.
+    /// Further terms of its question, `KEY=VALUE` separated by blanks.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
     /// Number of threads that a run may use.

@@ -127,7 +127,7 @@ fn write(
     Ok(Merge { runs: record.sweep.runs, rows: rows.len() as u64, refused, failures, missing, notes })
 }
 
-/// All rows in the order of runs, and for every run the folder that contains it, by position.
+/// Returns all rows in run order, and for every run the index of the folder that contains it, if any.
 fn gather(
     records: &[(&PathBuf, Manifest)],
     runs: u64,

@@ -202,7 +202,7 @@ fn same(folder: &Path, manifest: &Manifest, sweep: &Sweep, shard: Option<Shard>)
     }
 }
 
-/// Which runs have rows; an error for rows of another sweep and duplicate rows.
+/// Returns, for each run, whether it has a row. Rows of another sweep and duplicate rows are errors.
 fn present(file: &CsvFile, sweep: &Sweep, shard: Option<Shard>) -> Result<Vec<bool>, SweepError> {
     let mut has = vec![false; sweep.runs.len()];
     for row in file.records()? {

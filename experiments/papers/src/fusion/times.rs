@@ -46,7 +46,7 @@ impl Measured {
         })
     }
 
-    /// Seconds outside of inference: baseline, algorithm, hardware, both.
+    /// Seconds outside inference, for the baseline, the algorithm, the hardware, and both.
     fn outside(&self) -> [f64; 4] {
         [0, 1, 2, 3].map(|at| self.total[at] - self.inference[at])
     }

@@ -176,8 +176,8 @@ struct Count {
     /// Percent over the optimum, one entry per graph with a proved one: merging by the best strategy, merging
     /// exactly, sequential branches exactly.
     pub over: [Vec<f64>; 3],
-    /// Number of graphs on which naive, conflicting, sequential, merging by the best strategy, merging
-    /// exactly meet the optimum.
+    /// Number of graphs on which each scheme meets the optimum: naive, conflicting, sequential, merging with
+    /// the best strategy, and merging exactly.
     pub met: [usize; 5],
     /// Merging against sequential branches, both exact: loses, wins, same, open.
     pub duels: [usize; 4],

@@ -1,4 +1,4 @@
-//! Tables 1 and 2 of the LUNA paper, and their consistency.
+//! Tables 1 and 2 of the LUNA paper, checked for consistency.
 
 use minijinja::{Value, context};
 use plimsoll_model::gcd;

@@ -1,8 +1,8 @@
 //! When ping-pong loses: its setup latencies against copies by the processor, which have none.
 //!
-//! Let n equal operators compute for c each, on weights that DMA transfers in s + b and the processor copies
-//! in p. Copying takes n (c + p); ping-pong with l = s + b takes l + (n - 1) max(c, l) + c. Ping-pong takes
-//! longer
+//! Let each of n equal operators compute for time c. DMA transfers its weights in time l = s + b (setup
+//! latency plus bytes over bandwidth), and the processor copies them in time p. Copying takes n (c + p) in
+//! total, and ping-pong takes l + (n - 1) max(c, l) + c. Ping-pong takes longer
 //! - from l > n p on, where n p <= c: the first transfer alone outweighs all copies;
 //! - otherwise from l > p + c (n - 1) / n on: the copy, plus the share of computing behind which it could
 //!   have been hidden.

@@ -32,8 +32,8 @@ impl Clauses {
         Self { arena: Vec::new(), watches: vec![Vec::new(); 2 * vars], learnt: 0 }
     }
 
-    /// Adds a clause of at least two literals and watches the first two. `levels` is the number of decision
-    /// levels of its literals, 0 for a clause of the problem.
+    /// Adds a clause of at least two literals and watches the first two. `levels` is the number of distinct
+    /// decision levels of its literals (LBD), or 0 for an original clause.
     pub fn add(&mut self, literals: &[Lit], levels: u32) -> Place {
         assert!(literals.len() >= 2);
         let clause = self.arena.len() as Place;

@@ -29,7 +29,7 @@ pub(super) struct Trace {
     pub estimate: i32,
 }
 
-/// Weight of a unit of the estimate against a unit of space between neighbours.
+/// Weight of one unit of the estimate relative to one unit of space between neighbours.
 const ESTIMATE_WEIGHT: i64 = 16;
 
 /// The nondominated states of one order. Distances are stored contiguously because comparing them dominates

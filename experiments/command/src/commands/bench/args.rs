@@ -22,11 +22,11 @@ pub struct BenchArgs {
     /// spilling for graphs only; with --processes, offsets]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
-    /// Parameters of problems on graphs and of spilling: KEY=VALUE terms separated by blanks. Keys are
+    /// Parameters of spilling and of the problems on graphs: KEY=VALUE terms separated by blanks. Keys are
     /// `machine`, `order`, `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`,
     /// `no-states` and `align` with the values of the commands' options, `fusion` (none, ordinary,
-    /// cross-unit), and `capacity` of spilling in bytes or percent of the load; may be repeated, one question
-    /// each [default: machine=generic, capacity=75%, and the defaults of the commands]
+    /// cross-unit), and `capacity` of spilling in bytes or percent of the load; may be repeated, each for one
+    /// more question [default: machine=generic, capacity=75%, and the defaults of the commands]
     #[arg(long, value_name = "'KEY=VALUE ..'")]
     pub terms: Vec<String>,
     /// Stop each run after this many seconds
@@ -94,8 +94,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
     /// Read an external program's own time in seconds from its output: a regular expression with one group,
-    /// in which `^` and `$` match at line ends. The last match on standard error counts, or else on standard
-    /// output; may be repeated
+    /// in which `^` and `$` match at line ends. The last match on standard error counts, or if there is none,
+    /// the last on standard output; may be repeated
     #[arg(long, value_name = "NAME=REGEX")]
     pub external_elapsed: Vec<String>,
 }

@@ -28,7 +28,7 @@ pub struct FuseArgs {
     /// Write the groups as JSON, or with --compare the rows as CSV
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write the graph with every group as one operator, as JSON
+    /// Write the graph as JSON, with one operator per group
     #[arg(long, value_name = "GRAPH.json", value_parser = format::JSON.file())]
     pub graph: Option<PathBuf>,
     /// Print one JSON object instead of text

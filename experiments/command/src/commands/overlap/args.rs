@@ -99,7 +99,7 @@ pub enum ActivationsArg {
     Live,
     /// The peak live bytes of the region, at every step
     Peak,
-    /// The highest address in use at each step, in a layout of the whole graph by --solver
+    /// The highest address in use at each step, in a layout of the whole graph computed by --solver
     Placed,
 }
 

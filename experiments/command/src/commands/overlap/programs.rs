@@ -68,7 +68,7 @@ impl Programs<'_> {
     }
 }
 
-/// Returns the limits of schedules. By default, the nodes per segment are limited to about a second.
+/// Returns the limits of schedules. By default, each segment gets as many nodes as take about a second.
 pub fn limits_of_schedules(args: &OverlapArgs, limits: Limits) -> Limits {
     limits_or(args, limits, SEARCH_NODES)
 }

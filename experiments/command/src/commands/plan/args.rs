@@ -60,8 +60,8 @@ pub struct PlanArgs {
     /// --instance
     #[arg(long, short, value_name = "LAYOUT.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
-    /// Write the place of every tensor of every region as CSV: region, tensor, bytes, offset, lower, upper,
-    /// shares
+    /// Write the placement of every tensor of every region as CSV: region, tensor, bytes, offset, lower,
+    /// upper, shares
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub tensors: Option<PathBuf>,
     /// Draw the layout as SVG

@@ -18,8 +18,8 @@ pub struct TiersArgs {
     /// Compare all algorithms with the best proven bound; --output writes the rows
     #[arg(long, conflicts_with = "placement")]
     pub compare: bool,
-    /// Operators to fuse; groups run in the order in which they are completed [default: cross-unit; with
-    /// --order, none]
+    /// Which operators to fuse; groups run in topological order, the earliest ready group first [default:
+    /// cross-unit; with --order, none]
     #[arg(long, value_name = "RULE")]
     pub fusion: Option<FusionArg>,
     /// Patterns of operators to fuse: a file, or `default`, `s3`, `s3-joined`, `chains` [default: default]
