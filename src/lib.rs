@@ -180,6 +180,7 @@ pub use plimsoll_solvers as solvers;
 pub mod arithmetic;
 pub mod branches;
 mod compare;
+mod diagnosis;
 mod engine;
 pub mod fusion;
 pub mod graphs;
@@ -192,6 +193,7 @@ pub mod tiers;
 pub mod timelines;
 
 pub use compare::{Comparison, Standing};
+pub use diagnosis::{Diagnosis, Section};
 pub use engine::{Engine, EngineError, MemoryPlan, plan, solve};
 pub use registry::{Excluded, Listed, NameTaken, Registry, excluded, registry};
 

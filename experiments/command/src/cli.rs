@@ -1,8 +1,8 @@
 //! The subcommands: declared, parsed and dispatched.
 
 use crate::commands::{
-    bench, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan, recheck,
-    report, reproduce, shell, solve, spill, sweep, tiers, verify,
+    bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan,
+    recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
 };
 use crate::failure::{ANSWERED, BAD_INPUT, EXIT_CODES, Failure};
 use crate::output;
@@ -55,6 +55,9 @@ enum Command {
     /// Check an answer and its certificate
     #[command(after_help = EXIT_CODES)]
     Verify(verify::VerifyArgs),
+    /// Compare layouts with each other and with the proven optimum
+    #[command(after_help = EXIT_CODES)]
+    Compare(compare::CompareArgs),
     /// Compare many algorithms on many instances with the best proven bounds
     #[command(after_help = RUNS_CODES)]
     Bench(bench::BenchArgs),
@@ -143,6 +146,7 @@ fn run(command: Command) -> Result<u8, Failure> {
     let result = match command {
         Command::Solve(args) => solve::main(&args),
         Command::Verify(args) => verify::main(&args),
+        Command::Compare(args) => compare::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Sweep(args) => sweep::main(&args),
         Command::Merge(args) => merge::main(&args),
@@ -182,6 +186,8 @@ fn listen(command: &Command) -> std::io::Result<()> {
         // These end with their parent.
         Command::SweepWorker | Command::Reaper => Ok(()),
         Command::Solve(_)
+        | Command::Verify(_)
+        | Command::Compare(_)
         | Command::Bench(_)
         | Command::Sweep(_)
         | Command::Order(_)

@@ -3,14 +3,34 @@
 use crate::failure::Failure;
 use crate::output;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::Bytes;
 use plimsoll::model::timelines::Time;
+use plimsoll::model::{BufferId, Bytes, Instance, load};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{Basis, percent};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
 use std::path::Path;
+
+/// Width of text without a terminal, in columns, and of the names of lines with their blank.
+const WIDTH: usize = 80;
+const LABEL: usize = 13;
+
+/// A number of bytes with its unit.
+pub fn bytes(number: Bytes) -> String {
+    if number == Bytes::new(1) { "1 byte".to_owned() } else { format!("{number} bytes") }
+}
+
+/// Names at most `most` buffers with their sizes, and counts the others.
+pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
+    let one =
+        |&id: &BufferId| format!("{} ({})", instance.buffer(id).name(), bytes(instance.buffer(id).size()));
+    let mut names: Vec<String> = buffers.iter().take(most).map(one).collect();
+    if buffers.len() > most {
+        names.push(format!("and {} more", buffers.len() - most));
+    }
+    names.join(", ")
+}
 
 /// A JSON object and its text.
 ///
@@ -44,6 +64,12 @@ impl Report {
         }
     }
 
+    /// Adds the members and the text of another report.
+    pub fn append(&mut self, other: &Self) {
+        self.extend(other.object.clone());
+        self.text.push_str(&other.text);
+    }
+
     /// Adds a line.
     pub fn line(&mut self, name: &str, text: impl Display) {
         let _ = writeln!(self.text, "{name:<12} {text}");
@@ -58,6 +84,32 @@ impl Report {
         });
         let line: String = parts.collect();
         self.line(name, line);
+    }
+
+    /// Adds a line whose text continues on further lines at the width of a terminal.
+    pub fn wrapped(&mut self, name: &str, text: &str) {
+        let mut line = String::new();
+        let mut name = name;
+        for word in text.split(' ') {
+            if !line.is_empty() && LABEL + line.chars().count() + 1 + word.chars().count() > WIDTH {
+                self.line(name, std::mem::take(&mut line));
+                name = "";
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        self.line(name, line);
+    }
+
+    /// Adds the line on an instance: its size, load and capacity.
+    pub fn instance(&mut self, instance: &Instance) {
+        let (name, buffers, load) = (instance.name(), instance.len(), load(instance).0);
+        // With exclusions, the load may exceed the peak.
+        let note = if instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
+        let limit = instance.capacity().map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
+        self.line("instance", format_args!("{name}: {buffers} buffers, load {load}{note}{limit}"));
     }
 
     /// Adds a line with the gap in percent, if there is one.

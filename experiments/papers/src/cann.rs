@@ -6,7 +6,7 @@ use plimsoll::plan::Plan;
 use plimsoll_datasets::{Worked, cann};
 use plimsoll_heuristics::orders::{Adjust, Base, OrderRule};
 use plimsoll_lab::report::bars::Panel;
-use plimsoll_lab::report::svg::Map;
+use plimsoll_lab::report::map::Map;
 use plimsoll_model::graph::LivenessOptions;
 use plimsoll_model::orders::{OrderProblem, check_order};
 use plimsoll_model::{Budget, Offsets, Problem, SharedObjects, load};
@@ -98,7 +98,7 @@ fn worked_example(
         ("exact", Offsets::NAME, Offsets::pieces(instance, &exact.solution)),
     ];
     for (algorithm, problem, pieces) in &maps {
-        let map = Map { instance, problem, algorithm, pieces, bound, groups: None };
+        let map = Map::new(instance, problem, algorithm, pieces, bound);
         found.map("worked", &(*algorithm).into(), &map)?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::sources::sources;
 use minijinja::{Value, context};
 use plimsoll_lab::report::bars::{Bars, Panel};
 use plimsoll_lab::report::chart::Chart;
-use plimsoll_lab::report::svg::Map;
+use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::table::{Align, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ impl Reproduction {
         let Figure { file, about, title, .. } = self.figure(name, it)?;
         let titled = map.instance.clone().with_name(title);
         let instance = if titled.name().is_empty() { map.instance } else { &titled };
-        self.file(file, about, |output| Map { instance, ..*map }.write(output));
+        self.file(file, about, |output| map.of_instance(instance).write(output));
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use plimsoll::plan::Plan;
 use plimsoll_datasets::ImportOptions;
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::gap_percent;
-use plimsoll_lab::report::svg::Map;
+use plimsoll_lab::report::map::Map;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Claim, Instance, Outcome, PoolPlan, Problem, SharedObjects, load};
 use serde::{Deserialize, Serialize};
@@ -69,8 +69,8 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.fact("form", form.as_ref().map(|(name, instance, plan)| shown(name, instance, plan)));
     if let Some((name, instance, plan)) = &form {
         let (pieces, bound) = (&SharedObjects::pieces(instance, plan), load(instance).0);
-        let (problem, algorithm, groups) = (SharedObjects::NAME, "mini-infer", None);
-        let map = Map { instance, problem, algorithm, pieces, bound, groups };
+        let (problem, algorithm) = (SharedObjects::NAME, "mini-infer");
+        let map = Map::new(instance, problem, algorithm, pieces, bound);
         found.map("pools", &name.as_str().into(), &map)?;
     }
     found.finish()

@@ -13,7 +13,7 @@ use plimsoll::run::{Limits, run};
 use plimsoll_datasets::{Worked, minimalloc_five};
 use plimsoll_lab::external::{External, Task};
 use plimsoll_lab::report::bars::Panel;
-use plimsoll_lab::report::svg::Map;
+use plimsoll_lab::report::map::Map;
 use plimsoll_model::csv::{ReadOptions, read_instance_file};
 use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, Problem, Silent, load};
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ fn map(
     let Some(layout) = &outcome.solution else { return Ok(()) };
     let (problem, bound) = (Offsets::NAME, outcome.lower_bound.value);
     let pieces = &Offsets::pieces(instance, layout);
-    let drawn = Map { instance, problem, algorithm: "exact", pieces, bound, groups: None };
+    let drawn = Map::new(instance, problem, "exact", pieces, bound);
     found.map("map", &context! { name => instance.name(), claim => outcome.claim.to_string() }, &drawn)
 }
 

@@ -5,7 +5,7 @@ use minijinja::{Value, context};
 use plimsoll::plan::Plan;
 use plimsoll_datasets::{patent, patent_graph};
 use plimsoll_lab::report::bars::Panel;
-use plimsoll_lab::report::svg::Map;
+use plimsoll_lab::report::map::Map;
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::structure::{Relation, Structure};
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets, Problem};
@@ -215,8 +215,8 @@ fn figures(
     for (figure, algorithm, answer) in [("placed", "patent-descending", placed), ("optimum", "exact", exact)]
     {
         let pieces = &Offsets::pieces(instance, &answer.solution);
-        let (problem, bound, groups) = (Offsets::NAME, exact.bound, None);
-        found.map(figure, &().into(), &Map { instance, problem, algorithm, pieces, bound, groups })?;
+        let (problem, bound) = (Offsets::NAME, exact.bound);
+        found.map(figure, &().into(), &Map::new(instance, problem, algorithm, pieces, bound))?;
     }
     let panel = Panel { name: "operators by memory, descending".to_owned(), groups, mark: Some(exact.value) };
     found.bars("steps", &().into(), vec![panel])

@@ -15,7 +15,7 @@ use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_datasets::{ImportOptions, Worked, pisarchyk_lee};
 use plimsoll_heuristics::positional_maxima;
 use plimsoll_lab::report::bars::Panel;
-use plimsoll_lab::report::svg::Map;
+use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::{gap_percent, percent};
 use plimsoll_model::graph::Graph;
 use plimsoll_model::{
@@ -316,7 +316,7 @@ impl Model {
         let bound = self.offsets.least.map_or(bound, |least| least.1.max(bound));
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let file: String = self.name.chars().map(plain).collect();
-        let map = Map { instance, problem, algorithm: "exact", pieces, bound, groups: None };
+        let map = Map::new(instance, problem, "exact", pieces, bound);
         found.map("map", &context! { name => &self.name, file }, &map)
     }
 }

@@ -3,11 +3,11 @@
 use super::error::{CsvError, CsvErrorKind};
 use super::header::Column;
 use super::read::{Noted, Row, Rows, open, parse_number, read_all};
-use crate::instance::Instance;
+use crate::instance::{Buffer, Instance};
 use crate::layout::{Layout, Piece, PoolPlan, SplitLayout};
 use crate::spilling::Spill;
 use crate::units::{Bytes, PoolId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
 use std::path::Path;
 
@@ -40,7 +40,8 @@ pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvE
     read_layout(&path.display().to_string(), open(path)?, instance)
 }
 
-/// Reads a layout: rows with `id` and `offset`, in any order.
+/// Reads a layout: rows with `id` and `offset` in any order, or rows with `offset` alone in the order of the
+/// instance.
 ///
 /// Columns for size and lifespan are optional, but must match the instance. Unknown columns are ignored. The
 /// layout is not checked for validity; use [`check_layout`](crate::check_layout).
@@ -149,15 +150,62 @@ fn spill(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     Ok(Answer::Spill { spill: Spill::new(offsets), traffic })
 }
 
-/// Reads one value per row, indexed by buffer of the instance. Each buffer must have exactly one row.
+/// Reads one value per row of a file without ids: the rows are in the order of the instance.
+fn in_order<T>(
+    rows: &mut Rows,
+    instance: &Instance,
+    mut read: impl FnMut(&Row) -> Result<T, CsvError>,
+) -> Result<Vec<T>, CsvError> {
+    let mut found = Vec::with_capacity(instance.len());
+    let mut others: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let value = read(&row)?;
+        for (name, field) in row.unknown() {
+            others.entry(name.to_owned()).or_default().push(field.to_owned());
+        }
+        if let Some(buffer) = instance.buffers().get(found.len()) {
+            row.matches(buffer)?;
+        }
+        found.push(value);
+    }
+    if found.len() != instance.len() {
+        let (rows_found, buffers) = (found.len(), instance.len());
+        let text =
+            format!("{rows_found} rows without a column 'id' for the {buffers} buffers of the instance");
+        return Err(rows.error(None, None, CsvErrorKind::Layout(text)));
+    }
+    // A column that permutes the ids contradicts the order of the rows.
+    let names: Vec<&str> = instance.buffers().iter().map(Buffer::name).collect();
+    let all: BTreeSet<&str> = names.iter().copied().collect();
+    let permutes = |fields: &[String]| {
+        let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+        fields != names && fields.iter().copied().collect::<BTreeSet<_>>() == all
+    };
+    match others.iter().find(|(_, fields)| permutes(fields)) {
+        None => Ok(found),
+        Some((name, _)) => {
+            let text =
+                format!("column '{name}' contains the ids of the buffers in another order; name it 'id'");
+            Err(rows.error(None, None, CsvErrorKind::Layout(text)))
+        }
+    }
+}
+
+/// Reads one value per row, indexed by buffer of the instance. Each buffer must have exactly one row. Without
+/// a column `id`, the rows are in the order of the instance.
 fn each<T>(
     rows: &mut Rows,
     instance: &Instance,
     required: &[Column],
     mut read: impl FnMut(&Row) -> Result<T, CsvError>,
 ) -> Result<Vec<T>, CsvError> {
-    let missing = rows.header.require(&[&[Column::Id], required].concat());
+    let has_ids = rows.header.position(Column::Id).is_some() || rows.header.likely(Column::Id).is_some();
+    let ids: &[Column] = if has_ids { &[Column::Id] } else { &[] };
+    let missing = rows.header.require(&[ids, required].concat());
     missing.map_err(|kind| rows.error(Some(rows.line), None, kind))?;
+    if !has_ids {
+        return in_order(rows, instance, read);
+    }
     let by_name: HashMap<&str, usize> =
         instance.buffers().iter().enumerate().map(|(i, b)| (b.name(), i)).collect();
     let mut found: Vec<Option<(T, u64)>> = instance.ids().map(|_| None).collect();

@@ -144,8 +144,13 @@ impl Header {
         names.min_by_key(far).filter(|name| is_near(unknown, name))
     }
 
+    /// The positions and names of unknown columns.
+    pub fn unknown(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.unknown.iter().map(|&at| (at, self.names[at].as_str()))
+    }
+
     /// The unknown column that is probably a misspelling of `column`.
-    fn likely(&self, column: Column) -> Option<String> {
+    pub fn likely(&self, column: Column) -> Option<String> {
         let names = self.unknown.iter().map(|&at| &self.names[at]);
         let mut near = names.filter(|name| column.names().iter().any(|own| is_near(name, own)));
         near.next().cloned()

@@ -319,6 +319,11 @@ impl<'a> Row<'a> {
         self.record.get(self.header.position(column)?)
     }
 
+    /// The fields in columns of unknown names, with these names.
+    pub(super) fn unknown(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.header.unknown().filter_map(|(at, name)| Some((name, self.record.get(at)?)))
+    }
+
     pub(super) fn number(&self, column: Column, expected: &'static str) -> Result<u64, CsvError> {
         let text = self.text(column).unwrap_or_default();
         parse_number(text, expected).map_err(|kind| self.error(column, kind))

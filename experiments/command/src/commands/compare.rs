@@ -1,117 +1,164 @@
-//! `--compare`: runs every algorithm of a problem on one question and compares them with the best proven
-//! bound.
+//! `plimsoll compare`: compares layouts with each other and with the best bound.
 
-use crate::args::EffortArgs;
-use crate::failure::{Failure, NOTHING_FOUND, code};
+use super::best::{Best, BestArgs};
+use super::layouts::{Compared, lines_of, read};
+use crate::args::InstanceArgs;
+use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::format;
 use crate::output;
 use crate::report::Report;
-use plimsoll::Registry;
-use plimsoll::interrupt;
-use plimsoll::model::graph::Graph;
-use plimsoll::model::{Claim, Value as _};
-use plimsoll::posed::Posed;
-use plimsoll::run::Limits;
-use plimsoll_lab::attempt::attempt;
-use plimsoll_lab::machine::Machine;
-use plimsoll_lab::record::{Columns, Record, settle};
+use clap::Args;
+use plimsoll::model::csv::Answer;
+use plimsoll::model::{Instance, Offsets, Problem, SharedObjects, SplitBuffers, Violation, load};
+use plimsoll::plan::Plan;
+use plimsoll_lab::report::map::{Map, write_maps};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Returns a record of this build and machine for runs on a graph.
-pub fn about(graph: &Graph) -> Record {
-    Record {
-        instance: graph.name().to_owned(),
-        operators: Some(graph.operators().len()),
-        ..Record::on(&Machine::here())
+#[derive(Args, Debug)]
+pub struct CompareArgs {
+    /// Instance, a CSV file
+    instance: PathBuf,
+    /// Layouts of the instance, CSV files: `id` and `offset`, `offset` alone in the order of the instance,
+    /// or as written by `solve`
+    #[arg(required = true, value_name = "LAYOUT")]
+    layouts: Vec<PathBuf>,
+    #[command(flatten)]
+    input: InstanceArgs,
+    #[command(flatten)]
+    best: BestArgs,
+    /// Draw the layouts, and the best known one, side by side as SVG
+    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
+    plot: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn main(args: &CompareArgs) -> Result<u8, Failure> {
+    let inputs: Vec<&Path> =
+        [&args.instance].into_iter().chain(&args.layouts).map(PathBuf::as_path).collect();
+    output::check_targets(&[&args.plot], &inputs)?;
+    let instance = args.input.read(&args.instance)?;
+    let answers = args.layouts.iter().map(|path| read(path, &instance)).collect::<Result<Vec<_>, _>>()?;
+    let solutions = Solutions { args, answers: &answers };
+    match &answers[0] {
+        Answer::Layout(_) => solutions.compare::<Offsets>(&instance, |one| match one {
+            Answer::Layout(layout) => Some(layout),
+            _ => None,
+        }),
+        Answer::SharedObjects(_) => solutions.compare::<SharedObjects>(&instance, |one| match one {
+            Answer::SharedObjects(plan) => Some(plan),
+            _ => None,
+        }),
+        Answer::SplitBuffers(_) => solutions.compare::<SplitBuffers>(&instance, |one| match one {
+            Answer::SplitBuffers(layout) => Some(layout),
+            _ => None,
+        }),
+        Answer::Spill { .. } => {
+            Err(Failure::input(format!("{}: `compare` does not compare spills", args.layouts[0].display())))
+        }
     }
 }
 
-/// Runs every algorithm on a question, each within the limits that `limits` starts, and settles bounds and
-/// gaps. Algorithms that do not support the question have no record. `about` contains the common columns.
-pub fn compare<P: Posed>(
-    registry: &Registry,
-    question: &P::Question<'_>,
-    about: &Record,
-    effort: EffortArgs,
-    limits: impl Fn() -> Limits,
-) -> Result<Vec<Record>, Failure> {
-    let mut records = Vec::new();
-    for entry in interrupt::until_requested(P::entries(registry)) {
-        let asked = Record {
-            algorithm: entry.name.to_owned(),
-            kind: entry.kind.to_string(),
-            threads: effort.threads,
-            seed: effort.seed,
-            repetition: 1,
-            time_limit: effort.limits_each().time.map(|time| time.as_secs_f64()),
-            node_limit: effort.node_limit,
-            ..about.clone()
-        };
-        let (record, _) = attempt::<P>(entry, question, asked, limits(), false);
-        match record.status.as_str() {
-            "skipped" => {}
-            "done" => records.push(record),
-            _ => return Err(Failure::internal(format!("{}: {}", entry.name, record.error))),
+/// The answers of the command line.
+struct Solutions<'a> {
+    args: &'a CompareArgs,
+    answers: &'a [Answer],
+}
+
+impl Solutions<'_> {
+    /// Compares answers that `of` accepts as answers to `P`.
+    fn compare<P>(&self, instance: &Instance, of: fn(&Answer) -> Option<&P::Solution>) -> Result<u8, Failure>
+    where
+        P: Plan + Problem<Violation = Violation>,
+    {
+        let args = self.args;
+        let mut solutions = Vec::new();
+        for (path, answer) in args.layouts.iter().zip(self.answers) {
+            let solution = of(answer).ok_or_else(|| {
+                let (path, first) = (path.display(), args.layouts[0].display());
+                Failure::input(format!("{path}: {first} is an answer for {}, but this one is not", P::NAME))
+            })?;
+            solutions.push((path, solution));
         }
-    }
-    settle(&mut records, P::floor_of(question).map(P::Value::number));
-    match records.iter().find(|record| record.status != "done") {
-        Some(wrong) => Err(Failure::internal(format!("{}: {}", wrong.algorithm, wrong.error))),
-        None => Ok(records),
+        let peaks: Vec<_> = solutions.iter().map(|(_, solution)| P::value(instance, solution)).collect();
+        let search = args.best.searches(true).then_some(args.best.effort);
+        let best = Best::<P>::of(instance, &peaks, search)?;
+        let compared: Vec<Compared> =
+            solutions.iter().map(|(_, solution)| Compared::of::<P>(instance, solution, &best)).collect();
+        if let Some(path) = &args.plot {
+            let mut drawn: Vec<(String, &P::Solution)> =
+                solutions.iter().map(|(path, solution)| (title(path), *solution)).collect();
+            if let Some((solver, _, solution)) = best.solution() {
+                drawn.push((solver.to_owned(), solution));
+            }
+            draw::<P>(instance, &drawn, &best, path)?;
+        }
+        report(args, instance, &best, &compared).print(args.json)?;
+        let is_refuted = compared.iter().any(|one| !one.violations.is_empty());
+        Ok(if is_refuted { REFUTED } else { ANSWERED })
     }
 }
 
-/// Writes and prints records, the best first; returns the exit code of the best claim.
-pub fn print<P: Posed>(
-    mut report: Report,
-    records: &[Record],
-    output: Option<&PathBuf>,
-    is_json: bool,
-) -> Result<u8, Failure> {
-    if let Some(path) = output {
-        output::write_file(path, |file| file.write_all(Columns::all().file(records).as_bytes()))?;
-    }
-    let (value, bound) =
-        if P::Value::UNIT == "picoseconds" { ("value_ps", "bound_ps") } else { ("value", "bound") };
-    let mut sorted: Vec<&Record> = records.iter().collect();
-    sorted.sort_by_key(|record| {
-        (record.terms.as_str(), record.value.is_none(), record.value.map(P::Value::of_number))
-    });
-    let row = |record: &&Record| {
-        let mut row = json!({
-            "terms": record.terms,
-            "algorithm": record.algorithm,
-            "kind": record.kind,
-            value: record.value,
-            "gap_percent": record.gap_percent,
-            bound: record.lower_bound,
-            "claim": record.claim,
-            "arithmetic": record.arithmetic(),
-            "seconds": record.seconds,
-        });
-        for (_, figure) in P::FIGURES {
-            row[*figure] = json!(record.counter(figure));
-        }
+/// Returns the name of a file without its folder and suffix.
+fn title(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
+fn draw<P: Plan>(
+    instance: &Instance,
+    drawn: &[(String, &P::Solution)],
+    best: &Best<P>,
+    path: &Path,
+) -> Result<(), Failure> {
+    let pieces: Vec<_> = drawn.iter().map(|(_, solution)| P::pieces(instance, solution)).collect();
+    let (problem, bound) = (P::NAME, best.bound.value);
+    let named = drawn.iter().map(|(name, _)| name).zip(&pieces);
+    let maps: Vec<Map<'_>> =
+        named.map(|(algorithm, pieces)| Map::new(instance, problem, algorithm, pieces, bound)).collect();
+    output::write_file(path, |file| write_maps(&maps, file))
+}
+
+fn report<P: Plan>(args: &CompareArgs, instance: &Instance, best: &Best<P>, compared: &[Compared]) -> Report {
+    let (load, capacity) = (load(instance).0, instance.capacity());
+    let file = |path: &PathBuf| path.display().to_string();
+    let row = |(path, one): (&PathBuf, &Compared)| {
+        let mut row = one.members(instance);
+        row["layout"] = file(path).into();
         row
     };
-    let rows: Vec<Value> = sorted.iter().map(row).collect();
-    let terms = if records.iter().any(|record| record.terms != records[0].terms) { "terms, " } else { "" };
-    let figures: String =
-        P::FIGURES.iter().flat_map(|(heading, figure)| [*heading, " = ", *figure, ", "]).collect();
-    report.table(
-        &rows,
-        &format!(
-            "{terms}algorithm, kind, {} = {value}, gap % = gap_percent, own bound = {bound}, {figures}claim, seconds",
-            P::VALUE
-        ),
-    );
-    for record in sorted.iter().filter(|record| !record.error.is_empty()) {
-        report.push(&format!("\n{}: {}\n", record.algorithm, record.error));
+    let mut rows: Vec<Value> = args.layouts.iter().zip(compared).map(row).collect();
+    let mut report = Report::new(json!({
+        "instance": instance.name(),
+        "buffers": instance.len(),
+        "problem": P::NAME,
+        "load": load,
+        "capacity": capacity,
+        "layouts": rows,
+    }));
+    report.extend(best.members(instance));
+    report.instance(instance);
+    best.lines(instance, &mut report);
+    if let Some((solver, peak, _)) = best.solution() {
+        let verdict = if best.is_optimal() { "optimal" } else { "best known" };
+        let excess = peak.get() - best.bound.value.get();
+        let gap_percent = plimsoll_lab::report::gap_percent(peak.get(), best.bound.value.get());
+        rows.push(json!({
+            "layout": format!("({solver})"), "peak": peak, "gap_bytes": excess, "gap_percent": gap_percent,
+            "verdict": verdict,
+        }));
     }
-    report.extend(json!({ "problem": P::NAME, "unit": P::Value::UNIT, "rows": records }));
-    report.print(is_json)?;
-    let claims = [Claim::Optimal, Claim::Feasible, Claim::Infeasible, Claim::Unknown];
-    let claimed =
-        records.iter().filter_map(|row| claims.into_iter().find(|claim| claim.as_str() == row.claim));
-    Ok(claimed.map(code).min().unwrap_or(NOTHING_FOUND))
+    report.table(&rows, "layout, peak, above bound = gap_bytes, gap % = gap_percent, verdict");
+    for (path, one) in args.layouts.iter().zip(compared) {
+        if one.verdict() == "optimal" {
+            continue;
+        }
+        report.push(&format!("\n{}\n", file(path)));
+        for line in lines_of(&one.violations) {
+            report.wrapped("violation", &line);
+        }
+        one.reasons(instance, &mut report);
+    }
+    report
 }

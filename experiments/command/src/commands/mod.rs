@@ -1,19 +1,23 @@
 //! One module per command.
 
 pub mod bench;
+pub mod best;
 pub mod choose;
 pub mod compare;
+pub mod contest;
 pub mod convert;
 pub mod datasets;
 pub mod fuse;
 pub mod generate;
 pub mod import;
+pub mod layouts;
 pub mod list;
 pub mod measure;
 pub mod merge;
 pub mod order;
 pub mod overlap;
 pub mod plan;
+pub mod progress;
 pub mod recheck;
 pub mod report;
 pub mod reproduce;

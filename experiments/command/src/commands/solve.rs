@@ -1,25 +1,22 @@
 //! `plimsoll solve`: plans the memory of one instance.
 
 use super::choose::{Choice, choose, of_instances};
+use super::progress::Progress;
 use crate::args::{EffortArgs, InstanceArgs};
 use crate::failure::{Failure, code};
 use crate::format;
 use crate::output;
 use crate::report::Report;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
-    Bytes, Certificate, Entry, Instance, LowerBound, Observer, Offsets, Outcome, Problem as _, SharedObjects,
-    Witness, load,
+    Certificate, Entry, Instance, Offsets, Outcome, Problem as _, SharedObjects, Witness, load,
 };
 use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, RunError, run};
-use plimsoll_lab::report::{gap_percent, percent, svg};
+use plimsoll_lab::report::{gap_percent, map::Map};
 use serde_json::json;
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
 #[derive(Args, Debug)]
 pub struct SolveArgs {
@@ -111,14 +108,7 @@ fn store<P: Plan>(
         }
         if let Some(path) = &args.plot {
             let pieces = P::pieces(instance, solution);
-            let map = svg::Map {
-                instance,
-                problem: P::NAME,
-                algorithm: entry.name,
-                pieces: &pieces,
-                bound: outcome.lower_bound.value,
-                groups: None,
-            };
+            let map = Map::new(instance, P::NAME, entry.name, &pieces, outcome.lower_bound.value);
             output::write_file(path, |file| map.write(file))?;
         }
     } else if args.output.is_some() || args.plot.is_some() {
@@ -170,11 +160,7 @@ fn report<P: Plan>(
         "decide": args.decide,
         "notes": notes,
     }));
-    // With exclusions, the load may exceed the peak.
-    let note = if instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
-    let limit = capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
-    let (name, buffers) = (instance.name(), instance.len());
-    report.line("instance", format_args!("{name}: {buffers} buffers, load {load}{note}{limit}"));
+    report.instance(instance);
     report.show("solver", "{solver} ({problem})");
     report.lines(&["claim"]);
     let (what, plan) = if P::NAME == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
@@ -196,67 +182,4 @@ fn report<P: Plan>(
     report.gap(gap);
     report.lines(&["stop", "seconds"]);
     report
-}
-
-/// A progress line on standard error, if that is a terminal: best value and bound as they improve.
-struct Progress {
-    bar: Option<ProgressBar>,
-    best: Option<Bytes>,
-    bound: Bytes,
-    phase: String,
-}
-
-impl Progress {
-    fn start(solver: &str) -> Self {
-        // A hidden progress bar would still cost a thread.
-        let bar = std::io::stderr().is_terminal().then(|| Self::bar(solver));
-        Self { bar, best: None, bound: Bytes::ZERO, phase: String::new() }
-    }
-
-    fn bar(solver: &str) -> ProgressBar {
-        let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {wide_msg}") {
-            bar.set_style(style);
-        }
-        bar.set_prefix(solver.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(200));
-        bar
-    }
-
-    fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-
-    fn show(&self) {
-        let Some(bar) = &self.bar else {
-            return;
-        };
-        let best = self.best.map_or_else(|| "none".to_owned(), |value| value.to_string());
-        let gap = self.best.and_then(|value| gap_percent(value.get(), self.bound.get()));
-        let gap = gap.map_or_else(String::new, |gap| format!(", gap {} %", percent(gap)));
-        bar.set_message(format!("best {best}, bound {}{gap} {}", self.bound, self.phase));
-    }
-}
-
-impl<P: Plan> Observer<P> for Progress {
-    fn incumbent(&mut self, _: &P::Solution, value: Bytes) {
-        if self.best.is_none_or(|best| value < best) {
-            self.best = Some(value);
-            self.show();
-        }
-    }
-
-    fn bound(&mut self, bound: &LowerBound) {
-        if bound.value > self.bound {
-            self.bound = bound.value;
-            self.show();
-        }
-    }
-
-    fn phase(&mut self, name: &str) {
-        name.clone_into(&mut self.phase);
-        self.show();
-    }
 }

@@ -1,18 +1,21 @@
 //! `plimsoll verify`: checks an answer and its certificate.
 
-use crate::args::{InstanceArgs, note_columns};
+use super::best::{Best, BestArgs};
+use super::layouts::{Compared, lines_of, read};
+use crate::args::{EffortArgs, InstanceArgs};
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
 use crate::output;
 use crate::report::Report;
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::excluded;
-use plimsoll::model::csv::{Answer, read_answer_file};
+use plimsoll::model::csv::Answer;
 use plimsoll::model::{
     BoundError, Budget, Bytes, Certificate, CertificateError, CertifiedBound, Instance, Interval, Kind,
     Layout, Offsets, Problem, Setup, SharedObjects, Silent, SpillProblem, Spilling, SplitBuffers, Violation,
     Witness, live_within, load,
 };
+use plimsoll::plan::Plan;
 use plimsoll::solvers::Exact;
 use serde::Serialize;
 use serde_json::json;
@@ -42,6 +45,8 @@ struct Checked {
     peak: Bytes,
     traffic: Option<Bytes>,
     violations: Vec<Violation>,
+    /// The comparison with the best bound, for valid layouts and plans.
+    compared: Option<Report>,
 }
 
 #[derive(Args, Debug)]
@@ -60,6 +65,8 @@ pub struct VerifyArgs {
     trust_search: bool,
     #[command(flatten)]
     input: InstanceArgs,
+    #[command(flatten)]
+    best: BestArgs,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -67,7 +74,8 @@ pub struct VerifyArgs {
 
 pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     let instance = args.input.read(&args.instance)?;
-    let checked = args.layout.as_deref().map(|path| check(path, &instance)).transpose()?;
+    let search = args.best.searches(false).then_some(args.best.effort);
+    let checked = args.layout.as_deref().map(|path| check(path, &instance, search)).transpose()?;
     let certificate = args.certificate.as_deref().map(read_certificate).transpose()?;
     if let (Some(checked), Some(_)) = (&checked, &certificate)
         && checked.problem != Offsets::NAME
@@ -83,23 +91,23 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     }
     let standing =
         certificate.map(|certificate| check_certificate(&certificate, &instance, checked.as_ref()));
+    let is_refuted = checked.as_ref().is_some_and(|checked| !checked.violations.is_empty());
     report(&instance, checked.as_ref(), standing.as_ref()).print(args.json)?;
     Ok(match standing.map(|(standing, _)| standing) {
-        _ if checked.is_some_and(|checked| !checked.violations.is_empty()) => REFUTED,
+        _ if is_refuted => REFUTED,
         Some(Standing::Refused) => REFUTED,
         Some(Standing::RestsOnSearch) if !args.trust_search => NOT_CHECKABLE,
         _ => ANSWERED,
     })
 }
 
-/// Reads an answer and checks it by the rules of its problem.
-fn check(path: &Path, instance: &Instance) -> Result<Checked, Failure> {
-    let noted = read_answer_file(path, instance)?;
-    note_columns(path, &noted);
-    Ok(match noted.value {
-        Answer::Layout(layout) => checked::<Offsets>(instance, &layout),
-        Answer::SharedObjects(plan) => checked::<SharedObjects>(instance, &plan),
-        Answer::SplitBuffers(layout) => checked::<SplitBuffers>(instance, &layout),
+/// Reads an answer and checks it by the rules of its problem. If it is valid, it is compared with the best
+/// bound.
+fn check(path: &Path, instance: &Instance, search: Option<EffortArgs>) -> Result<Checked, Failure> {
+    Ok(match read(path, instance)? {
+        Answer::Layout(layout) => compared::<Offsets>(instance, &layout, search)?,
+        Answer::SharedObjects(plan) => compared::<SharedObjects>(instance, &plan, search)?,
+        Answer::SplitBuffers(layout) => compared::<SplitBuffers>(instance, &layout, search)?,
         Answer::Spill { spill, traffic } => {
             if instance.capacity().is_none() {
                 return Err(Failure::input(format!(
@@ -119,7 +127,29 @@ fn checked<P: Problem<Value = Bytes, Violation = Violation>>(
     answer: &P::Solution,
 ) -> Checked {
     let (peak, violations) = (P::value(input, answer), P::check(input, answer));
-    Checked { problem: P::NAME, peak, traffic: None, violations }
+    Checked { problem: P::NAME, peak, traffic: None, violations, compared: None }
+}
+
+fn compared<P>(
+    instance: &Instance,
+    answer: &P::Solution,
+    search: Option<EffortArgs>,
+) -> Result<Checked, Failure>
+where
+    P: Plan + Problem<Violation = Violation>,
+{
+    let checked = checked::<P>(instance, answer);
+    if !checked.violations.is_empty() {
+        return Ok(checked);
+    }
+    let best = Best::<P>::of(instance, &[checked.peak], search)?;
+    let one = Compared::of::<P>(instance, answer, &best);
+    let mut report = Report::new(one.members(instance));
+    report.extend(best.members(instance));
+    best.lines(instance, &mut report);
+    one.gap(&mut report);
+    one.reasons(instance, &mut report);
+    Ok(Checked { compared: Some(report), ..checked })
 }
 
 fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
@@ -221,11 +251,10 @@ fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
 }
 
 fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Standing, String)>) -> Report {
-    let (problem, load, capacity) =
-        (checked.map_or(Offsets::NAME, |checked| checked.problem), load(instance).0, instance.capacity());
-    let violations: Vec<String> =
-        checked.iter().flat_map(|checked| &checked.violations).map(ToString::to_string).collect();
+    let problem = checked.map_or(Offsets::NAME, |checked| checked.problem);
     let traffic = checked.and_then(|checked| checked.traffic);
+    let violations = checked.map(|checked| checked.violations.as_slice()).unwrap_or_default();
+    let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
     let mut report = Report::new(json!({
         "instance": instance.name(),
         "buffers": instance.len(),
@@ -237,15 +266,13 @@ fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Sta
         "peak": checked.map(|checked| checked.peak),
         // Bytes moved by spilled buffers.
         "traffic": traffic,
-        "load": load,
-        "capacity": capacity,
-        "violations": violations,
+        "load": load(instance).0,
+        "capacity": instance.capacity(),
+        "violations": texts,
         "certificate": standing.map(|(standing, _)| standing),
         "certificate_message": standing.map(|(_, message)| message),
     }));
-    let limit = capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
-    let (name, buffers) = (instance.name(), instance.len());
-    report.line("instance", format_args!("{name}: {buffers} buffers, load {load}{limit}"));
+    report.instance(instance);
     if let Some(checked) = checked {
         let (what, answer) =
             if problem == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
@@ -258,9 +285,12 @@ fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Sta
             1 => report.line(answer, "invalid, 1 violation"),
             n => report.line(answer, format_args!("invalid, {n} violations")),
         }
-    }
-    for violation in &violations {
-        report.line("violation", violation);
+        for line in lines_of(violations) {
+            report.wrapped("violation", &line);
+        }
+        if let Some(compared) = &checked.compared {
+            report.append(compared);
+        }
     }
     if let Some((standing, message)) = standing {
         let word = match standing {

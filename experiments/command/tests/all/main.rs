@@ -6,6 +6,7 @@ mod bench;
 mod book;
 mod branches;
 mod common;
+mod compare;
 mod convert;
 mod features;
 mod fetch;

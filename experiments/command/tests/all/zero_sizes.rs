@@ -8,7 +8,7 @@ use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, run};
 use plimsoll::{Registry, registry};
 use plimsoll_datasets::dsa::read_dsa;
-use plimsoll_lab::report::svg;
+use plimsoll_lab::report::map::Map;
 use std::path::Path;
 
 /// Name, CSV text, and the positions and offsets of the buffers of size 0.
@@ -136,7 +136,7 @@ fn everywhere<P: Plan>(registry: &Registry, instance: &Instance) {
 
 fn draw<P: Plan>(instance: &Instance, pieces: &[Vec<plimsoll::model::Piece>]) {
     let (problem, bound) = (P::NAME, Bytes::ZERO);
-    let map = svg::Map { instance, problem, algorithm: "x", pieces, bound, groups: None };
+    let map = Map::new(instance, problem, "x", pieces, bound);
     let mut text = Vec::new();
     map.write(&mut text).unwrap();
     let text = String::from_utf8(text).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::analysis::Study;
 use crate::record::Record;
-use crate::report::svg::Map;
+use crate::report::map::Map;
 use plimsoll_model::csv::{ReadOptions, read_instance, read_layout_file};
 use plimsoll_model::{Bytes, Offsets, Piece, Problem};
 use std::path::{Component, Path};
@@ -54,14 +54,7 @@ fn map(study: &Study, row: &Record) -> Result<String, String> {
     let places = instance.buffers().iter().zip(layout.offsets());
     let pieces: Vec<Vec<Piece>> =
         places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]).collect();
-    let map = Map {
-        instance: &instance,
-        problem: Offsets::NAME,
-        algorithm: &row.algorithm,
-        pieces: &pieces,
-        bound: Bytes::new(bound),
-        groups: None,
-    };
+    let map = Map::new(&instance, Offsets::NAME, &row.algorithm, &pieces, Bytes::new(bound));
     let mut svg = Vec::new();
     map.write(&mut svg).map_err(|error| wrong(&error))?;
     String::from_utf8(svg).map_err(|error| wrong(&error))

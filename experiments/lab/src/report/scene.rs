@@ -11,6 +11,10 @@ pub fn hue(at: usize) -> f64 {
     (at as f64 * GOLDEN_ANGLE).rem_euclid(360.0)
 }
 
+/// Colours of page, text, grid and rules on a dark page.
+const DARK: &str = "@media (prefers-color-scheme:dark){svg{fill:#e4e4e4}.page{fill:#17191e}.soft{fill:#b0b0b0}\
+    .grid{stroke:#3a3d44}.rule{stroke:#e4e4e4}}";
+
 /// A point, or a width and a height, in pixels.
 pub type Point = (f64, f64);
 
@@ -25,8 +29,8 @@ impl Scene {
     pub fn new((width, height): Point) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" font-family=\"system-ui, sans-serif\" font-size=\"13\" fill=\"#222\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+             height=\"{height}\" font-family=\"system-ui, sans-serif\" font-size=\"14\" fill=\"#222\">\n\
+             <style>{DARK}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
         );
         Self { text }
     }
@@ -34,7 +38,32 @@ impl Scene {
     /// Draws title and caption, starting at `left`.
     pub fn heads(&mut self, left: f64, title: &str, caption: &str) {
         self.text((left, 30.0), "font-size=\"18\" font-weight=\"600\"", title);
-        self.text((left, 50.0), "fill=\"#555\"", caption);
+        self.text((left, 52.0), "class=\"soft\" fill=\"#555\"", caption);
+    }
+
+    /// Adds a definition that elements refer to, such as a pattern.
+    pub fn define(&mut self, text: &str) {
+        let _ = writeln!(self.text, "<defs>{text}</defs>");
+    }
+
+    /// Draws a legend between two x positions, in as many rows as it needs: a style and a name per entry. A
+    /// style with a stroke and no fill is drawn as a line; one that is empty has no mark.
+    pub fn legend(&mut self, entries: &[(String, String)], ends: (f64, f64), top: f64) {
+        for ((look, name), (row, x)) in entries.iter().zip(places_of(entries, ends)) {
+            let y = top + 22.0 * row as f64;
+            if look.is_empty() {
+                self.text((x, y), "", name);
+            } else if look.contains("fill=") {
+                self.swatch((x, y), look, name);
+            } else {
+                self.dash((x, y), look, name);
+            }
+        }
+    }
+
+    /// The number of rows of a legend.
+    pub fn rows_of(entries: &[(String, String)], ends: (f64, f64)) -> usize {
+        places_of(entries, ends).last().map_or(0, |(row, _)| row + 1)
     }
 
     /// Writes an element with a name, numeric attributes, a look and content.
@@ -127,6 +156,20 @@ pub fn entry_width(name: &str) -> f64 {
     58.0 + 7.4 * name.chars().count() as f64
 }
 
+/// The row and the x position of every entry of a legend.
+fn places_of(entries: &[(String, String)], (left, right): (f64, f64)) -> Vec<(usize, f64)> {
+    let (mut row, mut x) = (0, left);
+    let place = |(_, name): &(String, String)| {
+        let width = entry_width(name);
+        if x > left && x + width - 20.0 > right {
+            (row, x) = (row + 1, left);
+        }
+        x += width;
+        (row, x - width)
+    };
+    entries.iter().map(place).collect()
+}
+
 /// Shortens a name to its last `most` characters, where names differ most; `None` where too little would
 /// remain.
 pub fn shortened(name: &str, most: usize) -> Option<String> {
@@ -155,6 +198,22 @@ pub fn ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
     };
     let start = from.div_ceil(pace).saturating_mul(pace);
     std::iter::successors(Some(start), |tick| tick.checked_add(pace)).take_while(|&tick| tick <= to).collect()
+}
+
+/// Round sizes up to `top` with their labels in binary units, about `most` of them.
+pub fn byte_ticks(top: u64, most: u64) -> Vec<(u64, String)> {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let step = (top / most).max(1);
+    let unit = (0..UNITS.len()).rev().find(|&at| step >= 1 << (10 * at)).unwrap_or(0);
+    // Below one unit per tick, the unit would need decimals.
+    let bytes = 1u64 << (10 * unit);
+    let label = |tick: u64| {
+        // The next unit where all labels would be multiples of it.
+        if tick == 0 { "0".to_owned() } else { format!("{} {}", tick / bytes, UNITS[unit]) }
+    };
+    let pace = (step.div_ceil(bytes)).next_power_of_two().saturating_mul(bytes);
+    let all = std::iter::successors(Some(0u64), |tick| tick.checked_add(pace));
+    all.take_while(|&tick| tick <= top).map(|tick| (tick, label(tick))).collect()
 }
 
 /// A number with thin spaces between groups of three digits.
@@ -202,6 +261,7 @@ mod tests {
         let mut text = Vec::new();
         scene.write(&mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("prefers-color-scheme"));
         assert!(text.contains("viewBox=\"0 0 10 5.5\"") && text.ends_with("</svg>\n"));
         for part in [
             "<g fill=\"red\"><title>a &amp; b</title>\n",
@@ -227,6 +287,16 @@ mod tests {
         assert_eq!(ticks(0, 1_048_576, 8), [0, 200_000, 400_000, 600_000, 800_000, 1_000_000]);
         assert_eq!(ticks(95, 120, 12), [96, 98, 100, 102, 104, 106, 108, 110, 112, 114, 116, 118, 120]);
         assert!(ticks(u64::MAX - 3, u64::MAX, 12).len() <= 4);
+        let labels = |top| byte_ticks(top, 8).into_iter().map(|tick| tick.1).collect::<Vec<_>>();
+        assert_eq!(
+            labels(12),
+            ["0", "1 B", "2 B", "3 B", "4 B", "5 B", "6 B", "7 B", "8 B", "9 B", "10 B", "11 B", "12 B"]
+        );
+        assert_eq!(
+            labels(1 << 20),
+            ["0", "128 KiB", "256 KiB", "384 KiB", "512 KiB", "640 KiB", "768 KiB", "896 KiB", "1024 KiB"]
+        );
+        assert!(byte_ticks(u64::MAX, 8).len() < 12);
         assert_eq!(thousands(1_048_576), "1\u{2009}048\u{2009}576");
     }
 }

@@ -10,7 +10,7 @@ use plimsoll::branches::{Planner, SCHEMES, Scheme, program_groups};
 use plimsoll::plan::Plan;
 use plimsoll_datasets::control_cases::ControlCase;
 use plimsoll_lab::report::bars::Panel;
-use plimsoll_lab::report::svg::{Groups, Map};
+use plimsoll_lab::report::map::{Groups, Map};
 use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph};
 use plimsoll_model::{Offsets, Problem};
@@ -63,14 +63,11 @@ fn maps(
         let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
         let planner = Planner { scheme, solver, setup: context.setup, limits: context.limits, execution };
         let plan = planner.plan(&program).map_err(|error| branches(graph, &error))?;
-        let map = Map {
-            instance: program.instance(),
-            problem: Offsets::NAME,
-            algorithm: &format!("{} with {}", scheme.name, solver.name),
-            pieces: &Offsets::pieces(program.instance(), &plan.layout),
-            bound: plan.bound,
-            groups: Some(Groups { names: &names, of: &of }),
-        };
+        let pieces = Offsets::pieces(program.instance(), &plan.layout);
+        let algorithm = format!("{} with {}", scheme.name, solver.name);
+        let (instance, bound) = (program.instance(), plan.bound);
+        let map = Map::new(instance, Offsets::NAME, &algorithm, &pieces, bound);
+        let map = map.grouped(Groups { names: &names, of: &of });
         let it = context! { number, graph => graph.name(), about, solver => solver.name };
         found.map("map", &it, &map)?;
     }

@@ -7,9 +7,9 @@ use plimsoll::posed::Posed;
 use plimsoll_lab::analysis::{InstanceFacts, Options, groups};
 use plimsoll_lab::record::{Columns, ROWS, Record, TRACE, number_runs, trace_rows};
 use plimsoll_lab::report::chart::Chart;
+use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::plots::gap_chart;
 use plimsoll_lab::report::summary::Question;
-use plimsoll_lab::report::svg::Map;
 use plimsoll_lab::report::times::SHIFT;
 use plimsoll_lab::report::trace::trace_chart;
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,7 +103,7 @@ impl Store {
         if instance.len() > MOST_DRAWN {
             return Ok(());
         }
-        let map = Map { instance, problem: P::NAME, algorithm, pieces: &pieces, bound, groups: None };
+        let map = Map::new(instance, P::NAME, algorithm, &pieces, bound);
         let stem = file_stem(instance.name()) + &suffix(P::NAME);
         let mut name = stem.clone();
         for nth in 2.. {

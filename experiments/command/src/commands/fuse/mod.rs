@@ -3,7 +3,7 @@
 mod args;
 mod report;
 
-use crate::commands::{choose, compare};
+use crate::commands::{choose, contest};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
@@ -45,14 +45,14 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
         let mut records = Vec::new();
         for rule in [UnitRule::Same, UnitRule::Any] {
             let question = ToFuse { graph, patterns: patterns.clone(), units: units.clone(), rule };
-            let about = Record { terms: format!("fusion={rule}"), ..compare::about(graph) };
+            let about = Record { terms: format!("fusion={rule}"), ..contest::about(graph) };
             let limits = || args.effort.limits_each_from_now();
-            records.extend(compare::compare::<Fusions>(&registry, &question, &about, args.effort, limits)?);
+            records.extend(contest::compare::<Fusions>(&registry, &question, &about, args.effort, limits)?);
         }
         let object = json!({ "graph": graph.name(), "patterns": args.patterns, "units": args.units });
         let mut report = Report::of_graph(object, &Basis::of(&import));
         report.line("graph", format_args!("{}: {} operators", graph.name(), graph.operators().len()));
-        return compare::print::<Fusions>(report, &records, args.output.as_ref(), args.json);
+        return contest::print::<Fusions>(report, &records, args.output.as_ref(), args.json);
     }
     let regions = run.fuse(graph)?;
     let report = report::report(args, graph, &run, &regions, &Basis::of(&import));

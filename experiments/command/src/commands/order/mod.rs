@@ -3,7 +3,7 @@
 mod args;
 
 use crate::commands::choose;
-use crate::commands::compare::{about, compare, print};
+use crate::commands::contest::{about, compare, print};
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use crate::report::Report;

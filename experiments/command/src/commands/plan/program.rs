@@ -16,7 +16,7 @@ use plimsoll::model::program::{Program, ProgramBound};
 use plimsoll::model::{Entry, Joint, Offsets, Problem, load};
 use plimsoll::plan::Plan;
 use plimsoll_lab::report::Basis;
-use plimsoll_lab::report::svg;
+use plimsoll_lab::report::map::{Groups, Map};
 use serde_json::{Value, json};
 use std::io;
 
@@ -79,8 +79,8 @@ fn store(
         let pieces = Offsets::pieces(instance, &found.layout);
         let (problem, bound) = (Offsets::NAME, found.bound);
         let (names, of) = program_groups(program);
-        let groups = Some(svg::Groups { names: &names, of: &of });
-        let map = svg::Map { instance, problem, algorithm, pieces: &pieces, bound, groups };
+        let groups = Groups { names: &names, of: &of };
+        let map = Map::new(instance, problem, algorithm, &pieces, bound).grouped(groups);
         output::write_file(path, |file| map.write(file))?;
     }
     Ok(())

@@ -13,7 +13,7 @@ use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::{Offsets, Problem as _};
 use plimsoll::plan::Plan;
 use plimsoll_lab::report::Basis;
-use plimsoll_lab::report::svg;
+use plimsoll_lab::report::map::Map;
 use serde_json::{Value, json};
 use std::io;
 
@@ -53,14 +53,11 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
     }
     if let Some(path) = &args.plot {
         let pieces = Offsets::pieces(&body.instance, layout);
-        let map = svg::Map {
-            instance: &body.instance,
-            problem: Offsets::NAME,
-            algorithm: solver,
-            pieces: &pieces,
-            bound: body.layout.lower_bound.value,
-            groups: None,
-        };
+        let (problem, order) = (&body.ordered.storages.problem, &body.ordered.order);
+        let steps: Vec<String> =
+            order.operators().iter().map(|&id| problem.operator(id).to_owned()).collect();
+        let bound = body.layout.lower_bound.value;
+        let map = Map::new(&body.instance, Offsets::NAME, solver, &pieces, bound).with_steps(&steps);
         output::write_file(path, |file| map.write(file))?;
     }
     Ok(())

@@ -16,7 +16,7 @@ use plimsoll::model::structure::Relation;
 use plimsoll::model::{Claim, Entry, Offsets, Problem as _, SharedObjects};
 use plimsoll::plan::Plan;
 use plimsoll::structure::{RelatedPlan, Safety};
-use plimsoll_lab::report::{Basis, svg};
+use plimsoll_lab::report::{Basis, map::Map};
 use serde_json::json;
 
 /// Orders and places every region by one relation, and prints the report.
@@ -77,7 +77,7 @@ fn store<P: Plan>(
     if let Some(path) = &args.plot {
         let bound = body.outcome.lower_bound.value;
         let (pieces, algorithm) = (&body.pieces, solver);
-        let map = svg::Map { instance, problem: P::NAME, algorithm, pieces, bound, groups: None };
+        let map = Map::new(instance, P::NAME, algorithm, pieces, bound);
         output::write_file(path, |file| map.write(file))?;
     }
     Ok(())

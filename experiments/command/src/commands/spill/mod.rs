@@ -5,7 +5,7 @@ mod input;
 mod report;
 mod traffic;
 
-use super::{choose, compare};
+use super::{choose, contest};
 use crate::failure::{Failure, code};
 use crate::output;
 use crate::report::Report;
@@ -13,13 +13,13 @@ pub use args::SpillArgs;
 use input::{Input, failed, input, need};
 use plimsoll::Registry;
 use plimsoll::model::{
-    BufferId, Bytes, Entry, Offsets, Outcome, Problem as _, Silent, Spill, SpillProblem, Spilling, load,
+    Buffer, BufferId, Bytes, Entry, Offsets, Outcome, Piece, Problem as _, Silent, Spill, SpillProblem,
+    Spilling, load,
 };
-use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, run};
 use plimsoll_lab::machine::Machine;
 use plimsoll_lab::record::Record;
-use plimsoll_lab::report::svg;
+use plimsoll_lab::report::map::Map;
 use serde_json::json;
 use std::io;
 
@@ -53,10 +53,10 @@ fn compared(args: &SpillArgs, registry: &Registry, input: &Input) -> Result<u8, 
         ..Record::on(&Machine::here())
     };
     let limits = || effort.limits_each().from_now();
-    let records = compare::compare::<Spilling>(registry, problem, &about, effort, limits)?;
+    let records = contest::compare::<Spilling>(registry, problem, &about, effort, limits)?;
     let mut report = Report::of_graph(json!({ "instance": instance.name() }), &input.basis);
     report.push(&report::need_text(problem, &need));
-    compare::print::<Spilling>(report, &records, args.output.as_ref(), args.json)
+    contest::print::<Spilling>(report, &records, args.output.as_ref(), args.json)
 }
 
 fn spill(
@@ -91,19 +91,17 @@ fn store(
         output::write_file(path, |file| write_places(problem, spill, file))?;
     }
     if let Some(path) = &args.plot {
-        let kept: Vec<BufferId> =
-            problem.instance().ids().filter(|id| spill.offsets()[id.index()].is_some()).collect();
-        let part = problem.instance().induced(&kept);
-        let layout = plimsoll::model::Layout::new(spill.offsets().iter().flatten().copied().collect());
-        let pieces = Offsets::pieces(&part, &layout);
-        let map = svg::Map {
-            instance: &part,
-            problem: Offsets::NAME,
-            algorithm: solver,
-            pieces: &pieces,
-            bound: plimsoll::model::load(&part).0,
-            groups: None,
+        // Without an offset, a buffer has no piece: it is drawn as spilled.
+        let place = |(buffer, offset): (&Buffer, &Option<Bytes>)| match offset {
+            Some(start) if !buffer.is_empty() => vec![Piece { start: *start, length: buffer.size() }],
+            _ => Vec::new(),
         };
+        let instance = problem.instance();
+        let pieces: Vec<_> = instance.buffers().iter().zip(spill.offsets()).map(place).collect();
+        let drawn = instance.clone().with_capacity(Some(problem.capacity()));
+        let kept: Vec<BufferId> = instance.ids().filter(|id| spill.offsets()[id.index()].is_some()).collect();
+        let bound = plimsoll::model::load(&instance.induced(&kept)).0;
+        let map = Map::new(&drawn, Offsets::NAME, solver, &pieces, bound);
         output::write_file(path, |file| map.write(file))?;
     }
     Ok(())

@@ -4,7 +4,7 @@ mod args;
 mod report;
 
 use crate::args::BoundaryArg;
-use crate::commands::{choose, compare};
+use crate::commands::{choose, contest};
 use crate::failure::{Failure, code};
 use crate::output;
 use args::FusionArg;
@@ -61,9 +61,9 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let about = About { graph, machine: &machine, case: &case, rule, basis: Basis::of(&import) };
     if args.compare {
         let limits = || effort.limits_each().from_now();
-        let own = compare::about(graph);
-        let records = compare::compare::<Tiers>(&registry, &case, &own, effort, limits)?;
-        compare::print::<Tiers>(about.head(), &records, args.output.as_ref(), args.json)
+        let own = contest::about(graph);
+        let records = contest::compare::<Tiers>(&registry, &case, &own, effort, limits)?;
+        contest::print::<Tiers>(about.head(), &records, args.output.as_ref(), args.json)
     } else {
         single(args, entry, limits, &about)
     }

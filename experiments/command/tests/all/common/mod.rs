@@ -88,6 +88,11 @@ impl Run {
         run
     }
 
+    /// Returns standard output with one blank in place of all blanks and line breaks.
+    pub fn words(&self) -> String {
+        self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
     }

@@ -1,0 +1,98 @@
+//! The best lower bound and the best peak known for an instance.
+
+use super::choose::default_entry;
+use super::progress::Progress;
+use crate::args::EffortArgs;
+use crate::failure::Failure;
+use crate::report::Report;
+use clap::Args;
+use plimsoll::arithmetic::Arithmetic;
+use plimsoll::model::{Bytes, Claim, Instance, LowerBound, Outcome};
+use plimsoll::plan::Plan;
+use plimsoll::run::run;
+use serde_json::{Value, json};
+
+/// Whether and how long to search for the optimum.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct BestArgs {
+    /// Search for the optimum if a layout lies above the bounds that need no search [default of `compare`]
+    #[arg(long, overrides_with = "no_best")]
+    best: bool,
+    /// Use only bounds that need no search [default of `verify`]
+    #[arg(long)]
+    no_best: bool,
+    #[command(flatten)]
+    pub effort: EffortArgs,
+}
+
+impl BestArgs {
+    /// Returns whether to search; limits ask for it too.
+    pub fn searches(self, default: bool) -> bool {
+        !self.no_best && (self.best || default || !self.effort.is_default())
+    }
+}
+
+/// The best that is known about an instance, and the run that searched for it.
+pub struct Best<P: Plan> {
+    /// The highest lower bound.
+    pub bound: LowerBound,
+    /// The solver and its outcome, if there was a search.
+    found: Option<(&'static str, Outcome<P>)>,
+}
+
+impl<P: Plan> Best<P> {
+    /// Returns the bound that needs no search and, if `peaks` lie above it and `search` asks for it, the
+    /// outcome of the default solver. The capacity of the instance does not limit the search.
+    pub fn of(instance: &Instance, peaks: &[Bytes], search: Option<EffortArgs>) -> Result<Self, Failure> {
+        let mut bound = P::floor(instance);
+        let entry = default_entry::<P>(&plimsoll::registry());
+        let (Some(effort), Some(entry), true) = (search, entry, peaks.iter().any(|peak| *peak > bound.value))
+        else {
+            return Ok(Self { bound, found: None });
+        };
+        let mut progress = Progress::start(entry.name);
+        let free = instance.clone().with_capacity(None);
+        let outcome = run(entry, &free, effort.setup(), effort.limits(), &mut progress).result;
+        progress.clear();
+        let outcome = outcome.map_err(Failure::internal)?;
+        if outcome.lower_bound.value > bound.value {
+            bound = outcome.lower_bound.clone();
+        }
+        Ok(Self { bound, found: Some((entry.name, outcome)) })
+    }
+
+    /// Returns the lowest peak found by the search, with its solution.
+    pub fn solution(&self) -> Option<(&'static str, Bytes, &P::Solution)> {
+        let (solver, outcome) = self.found.as_ref()?;
+        Some((solver, outcome.value?, outcome.solution.as_ref()?))
+    }
+
+    /// Returns true if the peak of the search is optimal.
+    pub fn is_optimal(&self) -> bool {
+        self.found.as_ref().is_some_and(|(_, outcome)| outcome.claim == Claim::Optimal)
+    }
+
+    /// Returns the members of a report: bound, witness, and the result of the search or null.
+    pub fn members(&self, instance: &Instance) -> Value {
+        let best = self.found.as_ref().map(|(solver, outcome)| {
+            json!({ "solver": solver, "peak": outcome.value, "claim": outcome.claim, "stop": outcome.stop })
+        });
+        json!({
+            "lower_bound": self.bound.value,
+            "witness": P::explain(instance, &self.bound.witness),
+            "arithmetic": Arithmetic::of(&self.bound.witness),
+            "best": best,
+        })
+    }
+
+    /// Adds the lines for the bound and the search.
+    pub fn lines(&self, instance: &Instance, report: &mut Report) {
+        let why = P::explain(instance, &self.bound.witness) + Arithmetic::of(&self.bound.witness).remark();
+        report.line("lower bound", format_args!("{} bytes ({why})", self.bound.value));
+        if let Some((solver, outcome)) = &self.found {
+            let peak =
+                outcome.value.map_or_else(|| "nothing found".to_owned(), |peak| format!("{peak} bytes"));
+            report.line("best known", format_args!("{peak} by {solver}, {}", outcome.claim));
+        }
+    }
+}

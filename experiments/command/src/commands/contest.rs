@@ -1,0 +1,117 @@
+//! `--compare`: runs every algorithm of a problem on one question and compares them with the best proven
+//! bound.
+
+use crate::args::EffortArgs;
+use crate::failure::{Failure, NOTHING_FOUND, code};
+use crate::output;
+use crate::report::Report;
+use plimsoll::Registry;
+use plimsoll::interrupt;
+use plimsoll::model::graph::Graph;
+use plimsoll::model::{Claim, Value as _};
+use plimsoll::posed::Posed;
+use plimsoll::run::Limits;
+use plimsoll_lab::attempt::attempt;
+use plimsoll_lab::machine::Machine;
+use plimsoll_lab::record::{Columns, Record, settle};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Returns a record of this build and machine for runs on a graph.
+pub fn about(graph: &Graph) -> Record {
+    Record {
+        instance: graph.name().to_owned(),
+        operators: Some(graph.operators().len()),
+        ..Record::on(&Machine::here())
+    }
+}
+
+/// Runs every algorithm on a question, each within the limits that `limits` starts, and settles bounds and
+/// gaps. Algorithms that do not support the question have no record. `about` contains the common columns.
+pub fn compare<P: Posed>(
+    registry: &Registry,
+    question: &P::Question<'_>,
+    about: &Record,
+    effort: EffortArgs,
+    limits: impl Fn() -> Limits,
+) -> Result<Vec<Record>, Failure> {
+    let mut records = Vec::new();
+    for entry in interrupt::until_requested(P::entries(registry)) {
+        let asked = Record {
+            algorithm: entry.name.to_owned(),
+            kind: entry.kind.to_string(),
+            threads: effort.threads,
+            seed: effort.seed,
+            repetition: 1,
+            time_limit: effort.limits_each().time.map(|time| time.as_secs_f64()),
+            node_limit: effort.node_limit,
+            ..about.clone()
+        };
+        let (record, _) = attempt::<P>(entry, question, asked, limits(), false);
+        match record.status.as_str() {
+            "skipped" => {}
+            "done" => records.push(record),
+            _ => return Err(Failure::internal(format!("{}: {}", entry.name, record.error))),
+        }
+    }
+    settle(&mut records, P::floor_of(question).map(P::Value::number));
+    match records.iter().find(|record| record.status != "done") {
+        Some(wrong) => Err(Failure::internal(format!("{}: {}", wrong.algorithm, wrong.error))),
+        None => Ok(records),
+    }
+}
+
+/// Writes and prints records, the best first; returns the exit code of the best claim.
+pub fn print<P: Posed>(
+    mut report: Report,
+    records: &[Record],
+    output: Option<&PathBuf>,
+    is_json: bool,
+) -> Result<u8, Failure> {
+    if let Some(path) = output {
+        output::write_file(path, |file| file.write_all(Columns::all().file(records).as_bytes()))?;
+    }
+    let (value, bound) =
+        if P::Value::UNIT == "picoseconds" { ("value_ps", "bound_ps") } else { ("value", "bound") };
+    let mut sorted: Vec<&Record> = records.iter().collect();
+    sorted.sort_by_key(|record| {
+        (record.terms.as_str(), record.value.is_none(), record.value.map(P::Value::of_number))
+    });
+    let row = |record: &&Record| {
+        let mut row = json!({
+            "terms": record.terms,
+            "algorithm": record.algorithm,
+            "kind": record.kind,
+            value: record.value,
+            "gap_percent": record.gap_percent,
+            bound: record.lower_bound,
+            "claim": record.claim,
+            "arithmetic": record.arithmetic(),
+            "seconds": record.seconds,
+        });
+        for (_, figure) in P::FIGURES {
+            row[*figure] = json!(record.counter(figure));
+        }
+        row
+    };
+    let rows: Vec<Value> = sorted.iter().map(row).collect();
+    let terms = if records.iter().any(|record| record.terms != records[0].terms) { "terms, " } else { "" };
+    let figures: String =
+        P::FIGURES.iter().flat_map(|(heading, figure)| [*heading, " = ", *figure, ", "]).collect();
+    report.table(
+        &rows,
+        &format!(
+            "{terms}algorithm, kind, {} = {value}, gap % = gap_percent, own bound = {bound}, {figures}claim, seconds",
+            P::VALUE
+        ),
+    );
+    for record in sorted.iter().filter(|record| !record.error.is_empty()) {
+        report.push(&format!("\n{}: {}\n", record.algorithm, record.error));
+    }
+    report.extend(json!({ "problem": P::NAME, "unit": P::Value::UNIT, "rows": records }));
+    report.print(is_json)?;
+    let claims = [Claim::Optimal, Claim::Feasible, Claim::Infeasible, Claim::Unknown];
+    let claimed =
+        records.iter().filter_map(|row| claims.into_iter().find(|claim| claim.as_str() == row.claim));
+    Ok(claimed.map(code).min().unwrap_or(NOTHING_FOUND))
+}

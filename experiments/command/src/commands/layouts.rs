@@ -1,0 +1,137 @@
+//! Reads, checks and describes answers to an instance.
+
+use super::best::Best;
+use crate::args::note_columns;
+use crate::failure::Failure;
+use crate::report::{Report, bytes, named};
+use plimsoll::model::csv::{Answer, read_answer_file};
+use plimsoll::model::{BufferId, Bytes, Instance, Problem, Violation};
+use plimsoll::plan::Plan;
+use plimsoll::{Diagnosis, Section};
+use plimsoll_lab::report::{gap_percent, percent};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Number of buffers and of intervals listed per line or table of text; the JSON lists all.
+const MOST: usize = 8;
+
+/// Reads an answer, and notes ignored columns on standard error.
+pub fn read(path: &Path, instance: &Instance) -> Result<Answer, Failure> {
+    let noted = read_answer_file(path, instance)?;
+    note_columns(path, &noted);
+    Ok(noted.value)
+}
+
+/// Returns one line per violation. All buffers above the capacity share a line.
+pub fn lines_of(violations: &[Violation]) -> Vec<String> {
+    let over = |one: &&Violation| matches!(one, Violation::OverCapacity { .. });
+    let end = |one: &&Violation| match one {
+        Violation::OverCapacity { end, .. } => *end,
+        _ => Bytes::ZERO,
+    };
+    let above: Vec<&Violation> = violations.iter().filter(over).collect();
+    let mut lines: Vec<String> =
+        violations.iter().filter(|one| above.len() < 2 || !over(one)).map(ToString::to_string).collect();
+    if let Some(worst) = above.iter().copied().max_by_key(end).filter(|_| above.len() > 1) {
+        lines.push(format!("{} buffers end above the capacity; the worst: {worst}", above.len()));
+    }
+    if lines.len() > MOST {
+        let more = lines.len() - MOST;
+        lines.truncate(MOST);
+        lines.push(format!("and {more} more (--json lists all)"));
+    }
+    lines
+}
+
+/// A checked answer compared with the best bound.
+pub struct Compared {
+    pub violations: Vec<Violation>,
+    diagnosis: Diagnosis,
+    gap_percent: Option<f64>,
+    is_optimum_known: bool,
+}
+
+impl Compared {
+    /// Checks an answer and compares it with the best that is known.
+    pub fn of<P>(instance: &Instance, answer: &P::Solution, best: &Best<P>) -> Self
+    where
+        P: Plan + Problem<Violation = Violation>,
+    {
+        let violations = P::check(instance, answer);
+        let counted = violations.iter().any(|one| matches!(one, Violation::Count { .. }));
+        let pieces = if counted { vec![Vec::new(); instance.len()] } else { P::pieces(instance, answer) };
+        let diagnosis = Diagnosis::of(instance, &pieces, best.bound.value);
+        let gap_percent = gap_percent(diagnosis.peak.get(), best.bound.value.get());
+        Self { violations, diagnosis, gap_percent, is_optimum_known: best.is_optimal() }
+    }
+
+    /// Returns the standing of the answer: `invalid`, `optimal`, `above the optimum`, or `open`.
+    pub fn verdict(&self) -> &'static str {
+        match () {
+            () if !self.violations.is_empty() => "invalid",
+            () if self.diagnosis.excess() == Bytes::ZERO => "optimal",
+            () if self.is_optimum_known => "above the optimum",
+            () => "open",
+        }
+    }
+
+    /// Returns the members of a report on this answer.
+    pub fn members(&self, instance: &Instance) -> Value {
+        let own = &self.diagnosis;
+        let names = |ids: &[BufferId]| ids.iter().map(|&id| instance.buffer(id).name()).collect::<Vec<_>>();
+        let section = |one: &Section| {
+            json!({
+                "lower": one.steps.lower,
+                "upper": one.steps.upper,
+                "extent": one.extent,
+                "live": one.live,
+                "free": one.free(),
+            })
+        };
+        json!({
+            "valid": self.violations.is_empty(),
+            "violations": self.violations.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "peak": own.peak,
+            "gap_bytes": own.excess(),
+            "gap_percent": self.gap_percent,
+            "verdict": self.verdict(),
+            "above_bound": names(&own.above),
+            "sections_above_bound": own.above_bound().map(section).collect::<Vec<_>>(),
+            "load_step": own.load_step,
+            "at_load": names(&own.at_load),
+        })
+    }
+
+    /// Adds the line with the gap in bytes and percent.
+    pub fn gap(&self, report: &mut Report) {
+        let percent = self.gap_percent.map_or_else(String::new, |gap| format!(", {} %", percent(gap)));
+        report.line("gap", format_args!("{}{percent}: {}", bytes(self.diagnosis.excess()), self.verdict()));
+    }
+
+    /// Adds the lines that explain the gap; none for an optimal answer.
+    pub fn reasons(&self, instance: &Instance, report: &mut Report) {
+        let own = &self.diagnosis;
+        if own.excess() == Bytes::ZERO {
+            return;
+        }
+        let count = own.above.len();
+        let ends = if count == 1 { "buffer ends" } else { "buffers end" };
+        let names = named(instance, &own.above, MOST);
+        report.wrapped("above bound", &format!("{count} {ends} above {} bytes: {names}", own.bound));
+        if let Some(worst) = own.worst() {
+            let (free, extent, steps) = (worst.free(), worst.extent, worst.steps);
+            report.wrapped(
+                "lost",
+                &format!("{free} of {extent} bytes are free at steps {steps}, where the peak is reached"),
+            );
+        }
+        let most = own.above_bound().max_by_key(|one| (one.free(), std::cmp::Reverse(one.steps)));
+        if let Some(most) = most.filter(|most| own.worst().is_some_and(|worst| worst.free() < most.free())) {
+            let (free, extent, steps) = (most.free(), most.extent, most.steps);
+            report.wrapped("", &format!("most: {free} of {extent} bytes at steps {steps}"));
+        }
+        let names = named(instance, &own.at_load, MOST);
+        let live: u64 = own.at_load.iter().map(|&id| instance.buffer(id).size().get()).sum();
+        report.wrapped("load", &format!("{live} bytes are live at step {}: {names}", own.load_step));
+    }
+}

@@ -1,0 +1,65 @@
+//! Colours that remain distinct for colour-blind readers.
+
+/// A colour as an SVG attribute value.
+pub(super) type Colour = String;
+
+/// The light qualitative scheme of Paul Tol (Colour Schemes, SRON/EPS/TN/09-002), red, green, blue: distinct
+/// under every common colour vision deficiency, and light enough for black text.
+const LIGHT: [[u8; 3]; 8] = [
+    [0x77, 0xaa, 0xdd],
+    [0xee, 0x88, 0x66],
+    [0xee, 0xdd, 0x88],
+    [0xff, 0xaa, 0xbb],
+    [0x99, 0xdd, 0xff],
+    [0x44, 0xbb, 0x99],
+    [0xbb, 0xcc, 0x33],
+    [0xaa, 0xaa, 0x00],
+];
+
+/// Shares of white mixed into a colour, percent.
+const TINTS: [u32; 3] = [0, 20, 40];
+
+/// The hatching of buffers with a fixed offset, `url(#fixed)`.
+pub(super) const HATCH: &str = "<pattern id=\"fixed\" width=\"8\" height=\"8\" \
+    patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"8\" \
+    fill=\"#333\" fill-opacity=\"0.55\"/></pattern>";
+
+/// A colour of the scheme with white mixed in.
+fn tinted(colour: usize, tint: usize) -> Colour {
+    let white = TINTS[tint % TINTS.len()];
+    let mixed = LIGHT[colour % LIGHT.len()]
+        .map(|part| ((u32::from(part) * (100 - white) + 255 * white) / 100).min(255));
+    format!("#{:02x}{:02x}{:02x}", mixed[0], mixed[1], mixed[2])
+}
+
+/// The colour of a name, the same in every picture: by its 64-bit FNV-1a hash.
+pub(super) fn colour_of(name: &str) -> Colour {
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    // The last byte alone barely changes the high bits; this mixes all of them.
+    let mixed = ((hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd) >> 40) as usize;
+    tinted(mixed, mixed / LIGHT.len())
+}
+
+/// The colour of the member at position `at` of a group; members without a group are grey.
+pub(super) fn group_colour(group: Option<usize>, at: usize) -> Colour {
+    match group {
+        None => format!("hsl(0,0%,{}%)", 80 + 4 * (at % 3)),
+        Some(group) => tinted(group, at),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_keep_their_colour_and_spread_over_the_scheme() {
+        assert_eq!(colour_of("conv1"), colour_of("conv1"));
+        let all: BTreeSet<Colour> = (0..400).map(|at| colour_of(&format!("b{at}"))).collect();
+        assert_eq!(all.len(), LIGHT.len() * TINTS.len());
+        assert_eq!((tinted(0, 0), tinted(0, 1)), ("#77aadd".to_owned(), "#92bbe3".to_owned()));
+    }
+}

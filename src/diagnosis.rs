@@ -1,0 +1,188 @@
+//! [`Diagnosis`]: where a layout lies above its lower bound, and why.
+
+use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Step, live_at, load};
+use std::collections::BTreeMap;
+
+/// The shape of a layout over time, compared with a lower bound on its peak.
+///
+/// At every step, the *extent* is the highest address in use. Bytes below the extent that no live buffer
+/// occupies are *free*: they are lost to fragmentation and alignment.
+///
+/// ```
+/// use plimsoll::Diagnosis;
+/// use plimsoll::model::csv::{ReadOptions, read_instance};
+/// use plimsoll::model::{Bytes, Layout, Offsets};
+/// use plimsoll::plan::Plan;
+///
+/// let rows = "id,lower,upper,size\na,0,2,4\nb,0,4,2\nc,2,4,4\n";
+/// let instance = read_instance("t", rows.as_bytes(), ReadOptions::default())?;
+/// let pieces = Offsets::pieces(&instance, &Layout::from_raw([0, 4, 6]));
+/// let found = Diagnosis::of(&instance, &pieces, Bytes::new(6));
+/// assert_eq!(found.excess(), Bytes::new(4));
+/// assert_eq!(found.worst().map(|section| section.free()), Some(Bytes::new(4)));
+/// # Ok::<(), plimsoll::model::csv::CsvError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// The highest address in use at any step, bytes.
+    pub peak: Bytes,
+    /// The lower bound that the layout is compared with, bytes.
+    pub bound: Bytes,
+    /// The buffers that end above the bound, those with the highest end first.
+    pub above: Vec<BufferId>,
+    /// Maximal intervals of steps with constant extent and constant live bytes, in order of time. Steps
+    /// without a live buffer are omitted.
+    pub sections: Vec<Section>,
+    /// The first step with the most live bytes.
+    pub load_step: Step,
+    /// The buffers that are live at [`load_step`](Self::load_step), in order of their lowest address.
+    pub at_load: Vec<BufferId>,
+}
+
+/// An interval of steps with constant extent and constant live bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// The steps, half-open.
+    pub steps: Interval,
+    /// The highest address in use, bytes.
+    pub extent: Bytes,
+    /// The sum of the sizes of the live buffers that have an address, bytes.
+    pub live: Bytes,
+}
+
+impl Section {
+    /// Returns the bytes below the extent that no live buffer occupies. Mutually exclusive buffers may share
+    /// addresses and count once each, so with exclusions this is too low.
+    pub fn free(&self) -> Bytes {
+        Bytes::new(self.extent.get().saturating_sub(self.live.get()))
+    }
+}
+
+impl Diagnosis {
+    /// Diagnoses the layout with these address ranges per buffer, as returned by
+    /// [`Plan::pieces`](crate::plan::Plan::pieces). `bound` is a lower bound on its peak, in bytes.
+    ///
+    /// O(n log n) for n address ranges times intervals of lifespans.
+    pub fn of(instance: &Instance, pieces: &[Vec<Piece>], bound: Bytes) -> Self {
+        let end = |id: BufferId| pieces[id.index()].iter().map(|piece| piece.end()).max().unwrap_or_default();
+        let start = |id: BufferId| pieces[id.index()].iter().map(|piece| piece.start).min();
+        let mut above: Vec<BufferId> = instance.ids().filter(|&id| end(id) > bound).collect();
+        above.sort_by_key(|&id| (std::cmp::Reverse(end(id)), id));
+        let load_step = load(instance).1;
+        let mut at_load = live_at(instance, load_step);
+        at_load.sort_by_key(|&id| (start(id), id));
+        let peak = instance.ids().map(end).max().unwrap_or_default();
+        let placed = |id: BufferId| !pieces[id.index()].is_empty();
+        Self { peak, bound, above, sections: sections(instance, placed, end), load_step, at_load }
+    }
+
+    /// Returns the bytes by which the peak exceeds the bound.
+    pub fn excess(&self) -> Bytes {
+        Bytes::new(self.peak.get().saturating_sub(self.bound.get()))
+    }
+
+    /// Returns the sections whose extent exceeds the bound, in order of time.
+    pub fn above_bound(&self) -> impl Iterator<Item = &Section> {
+        self.sections.iter().filter(|section| section.extent > self.bound)
+    }
+
+    /// Returns the first section whose extent is the peak. `None` if no buffer has bytes.
+    pub fn worst(&self) -> Option<&Section> {
+        self.sections.iter().find(|section| section.extent == self.peak)
+    }
+}
+
+/// Returns the sections of the buffers that are placed; buffer `id` ends at `end(id)`.
+fn sections(
+    instance: &Instance,
+    placed: impl Fn(BufferId) -> bool,
+    end: impl Fn(BufferId) -> Bytes,
+) -> Vec<Section> {
+    // Buffers end before others begin at the same step.
+    let mut events: Vec<(Step, bool, BufferId)> = Vec::with_capacity(2 * instance.len());
+    for id in instance.ids().filter(|&id| placed(id)) {
+        for part in instance.buffer(id).lifespan().intervals() {
+            events.push((part.lower, true, id));
+            events.push((part.upper, false, id));
+        }
+    }
+    events.sort_unstable();
+    let mut ends: BTreeMap<Bytes, usize> = BTreeMap::new();
+    let mut live = 0u64;
+    let mut found: Vec<Section> = Vec::new();
+    for (at, &(step, begins, id)) in events.iter().enumerate() {
+        let size = instance.buffer(id).size().get();
+        if begins {
+            live += size;
+            *ends.entry(end(id)).or_default() += 1;
+        } else {
+            live -= size;
+            let count = ends.entry(end(id)).or_default();
+            *count -= 1;
+            if *count == 0 {
+                ends.remove(&end(id));
+            }
+        }
+        let Some(next) = events.get(at + 1).map(|event| event.0).filter(|next| *next > step) else {
+            continue;
+        };
+        let Some((&extent, _)) = ends.last_key_value() else { continue };
+        let one = Section { steps: Interval::new(step, next), extent, live: Bytes::new(live) };
+        match found.last_mut() {
+            Some(last) if (last.steps.upper, last.extent, last.live) == (step, extent, one.live) => {
+                last.steps.upper = next;
+            }
+            _ => found.push(one),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+    use plimsoll_model::{Buffer, InstanceBuilder, Layout, Lifespan, Offsets};
+
+    fn instance(rows: &[(u64, u64, u64)]) -> Instance {
+        let buffer = |(at, &(lower, upper, size)): (usize, &(u64, u64, u64))| {
+            Buffer::new(format!("b{at}"), size, Lifespan::single(lower, upper).unwrap())
+        };
+        InstanceBuilder::new("t").buffers(rows.iter().enumerate().map(buffer)).build().unwrap()
+    }
+
+    #[test]
+    fn the_sections_agree_with_every_step() {
+        let rows = [(0, 4, 3), (2, 6, 5), (4, 9, 3), (6, 7, 2), (12, 14, 1), (3, 4, 0)];
+        let t = instance(&rows);
+        let offsets = [0, 3, 8, 0, 4, 0];
+        let pieces = Offsets::pieces(&t, &Layout::from_raw(offsets));
+        let found = Diagnosis::of(&t, &pieces, Bytes::new(8));
+        for step in 0..16 {
+            let live =
+                rows.iter().zip(offsets).filter(|((lower, upper, _), _)| (*lower..*upper).contains(&step));
+            let (bytes, extent) = live.fold((0, 0), |(sum, top), ((_, _, size), offset)| {
+                (sum + size, std::cmp::max(top, offset + size))
+            });
+            let section = found.sections.iter().find(|section| section.steps.contains(step.into()));
+            assert_eq!(
+                section.map_or((0, 0), |one| (one.live.get(), one.extent.get())),
+                (bytes, extent),
+                "{step}"
+            );
+        }
+        assert_eq!(found.peak.get(), 11);
+        assert_eq!(found.above, [BufferId::new(2)]);
+        assert_eq!(found.load_step, Step::new(2));
+        assert_eq!(found.at_load, [BufferId::new(0), BufferId::new(1)]);
+        assert_eq!(found.above_bound().map(|one| one.free().get()).collect::<Vec<_>>(), [3, 6, 8]);
+        assert_eq!(found.worst().map(|one| one.steps), Some(Interval::new(4, 6)));
+    }
+
+    #[test]
+    fn a_layout_without_bytes_has_no_section() {
+        let t = instance(&[(0, 2, 0)]);
+        let found = Diagnosis::of(&t, &Offsets::pieces(&t, &Layout::from_raw([7])), Bytes::ZERO);
+        assert_eq!((found.peak, found.worst(), found.above.len()), (Bytes::ZERO, None, 0));
+    }
+}
