@@ -20,7 +20,7 @@ pub struct SmallParams {
     pub alignment: bool,
     /// Whether some buffers have fixed offsets.
     pub fixed: bool,
-    /// Whether some pairs are separated and some are exclusive.
+    /// Whether some pairs are separated and some are excluded.
     pub pairs: bool,
 }
 

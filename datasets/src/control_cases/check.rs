@@ -75,7 +75,8 @@ impl Program<'_> {
                 Control::Branch if at == 0 => ends = vec![end],
                 Control::Branch => ends.push(end),
                 Control::Call => ends = vec![end],
-                // A condition is evaluated first and last. A body without a condition may not run at all.
+                // A loop with a condition begins and ends with the condition. The body of a loop without one
+                // may not run at all.
                 Control::Loop if operator.regions.len() == 1 => {
                     self.points[end].next.push(first);
                     ends.push(end);

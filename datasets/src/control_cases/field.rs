@@ -12,8 +12,6 @@ use plimsoll_model::graph::Graph;
 /// need 1 + 8 + 8 + 8 = 25 bytes. Elsewhere, at most three tensors of 8 bytes are live, and `go` can have
 /// offset 24, so 25 bytes suffice. With one block of 8 bytes per conditional, the second block is live
 /// together with `go`, `x`, `r1` and `r2`, which needs 33 bytes.
-/// 25. Elsewhere at most three tensors of 8 bytes are live, and `go` can lie at 24, so 25 suffices. With a
-/// block of 8 beside `go`, `x`, `r1` and, for the second conditional, `r2`, it is 33.
 pub(super) fn cond_then_cond() -> Graph {
     let mut s = Sketch::new("cond-then-cond");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 8));

@@ -7,7 +7,7 @@
 //! | `problem.pools[]` | `id`, `name`, `capacity` in bytes or null, `reserved_ranges[]` (`begin`, `end`, half-open, bytes) |
 //! | `problem.buffers[]` | `id`, `name`, `size` and `alignment` in bytes, `live_intervals[]` (`lower`, `upper`, half-open, steps; optional for size 0), `allowed_pools[]` |
 //! | `problem.constraints.colocations[]` | `first`, `second`: same pool and offset |
-//! | `problem.constraints.separations[]` | `first`, `second`: no common address, whatever the lifespans |
+//! | `problem.constraints.separations[]` | `first`, `second`: no common address, regardless of lifespans |
 //! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses even if both are live |
 //! | `problem.constraints.pinned_allocations[]` | `buffer`, `pool`, `offset`, `exclusive_for_all_time` (default false) |
 //! | `problem.objective` | ordered metrics; here the peak of each pool is minimised, which minimises `total_peak` and `max_peak` |

@@ -68,7 +68,7 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
 
 /// Returns the hash by which dsa-solver identifies the problem of an answer. It is the 64-bit FNV-1a hash of
 /// the document as that project writes it: with sorted members, an indentation of two, and without members
-/// that have their empty default value.
+/// whose value is the empty default.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {

@@ -268,7 +268,7 @@ struct GroupPairs {
 fn united<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     let parts = buffers.clone().flat_map(|b| b.lifespan.intervals()).map(|i| (i.lower.get(), i.upper.get()));
     let parts = union(parts.collect()).into_iter().map(|(lower, upper)| Interval::new(lower, upper));
-    // Without any live interval, all buffers have size 0.
+    // If there is no live interval, all buffers have size 0.
     let first = buffers.map(|b| b.lifespan.hull().lower).min().unwrap_or_default();
     Lifespan::from_intervals(parts).unwrap_or_else(|_| Lifespan::empty_at(first))
 }

@@ -5,13 +5,13 @@
 //! - Sizes are multiples of 1024 bytes, and times are multiples of 1024 steps. There are 1024 units of time.
 //!   There are 154 to 454 buffers, most of which end where others begin.
 //! - A to E and I to K (*all magnitudes*): a tenth of the buffers lives for at most 4 to 33 units of time.
-//!   The median duration is 23 to 234 units, and some buffers live throughout. Sizes run from 1 to 207 or 861
-//!   KiB, with a median of 17 to 86 KiB. On average 18 to 78 buffers are live. Between 3 and 46 % live for
-//!   more than a quarter of the time. Large buffers are short-lived, small ones long-lived. The mean load is
-//!   81 to 98 % of its peak, which 1 to 78 % of the steps reach.
-//! - F, G and H (*bricks*): durations are 11 to 57 units and sizes 30 to 119 KiB, with medians of 31 and 65.
-//!   On average 11 buffers are live. The load grows from zero to its peak after two thirds of the time. It
-//!   reaches the peak at 8 to 17 % of the steps, and stays at about 85 % of it afterwards.
+//!   The median duration is 23 to 234 units, and some buffers live throughout. Sizes range from 1 KiB to 207
+//!   or 861 KiB, with a median of 17 to 86 KiB. On average, 18 to 78 buffers are live. Between 3 and 46 %
+//!   live for more than a quarter of the time. Large buffers are short-lived, and small ones are long-lived.
+//!   The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps reach.
+//! - F, G and H (*bricks*): durations are 11 to 57 units and sizes are 30 to 119 KiB, with medians of 31 and
+//!   65. On average, 11 buffers are live. The load grows from zero to its peak after two thirds of the time.
+//!   It reaches the peak at 8 to 17 % of the steps, and stays at about 85 % of it afterwards.
 //!
 //! The family starts from a layout, so that the capacity of 2^20 bytes always suffices:
 //!
@@ -22,9 +22,9 @@
 //!   pinwheel, until there are two thirds more pieces than needed. Pieces measure 31 x 65 units on average.
 //!   The probability of omitting a piece falls from 100 % to 15 % over the first two thirds of the time.
 //!
-//! The instances are about as hard as the originals. Over the usual orders, the best first fit is 4 to 34 %
-//! above the optimum on A to K. On six seeds of each distribution it is 15 to 30 % above. `search` needs 300
-//! to 5,000,000 nodes on A to K, and 500 to 30,000,000 here, the most with `law` 0.
+//! The instances are about as hard as the originals. With the usual orders, the best first-fit layout is 4 to
+//! 34 % above the optimum on A to K. On six seeds of each distribution, it is 15 to 30 % above. `search`
+//! needs 300 to 5,000,000 nodes on A to K, and 500 to 30,000,000 here, the most with `law` 0.
 //!
 //! No piece is omitted in a contiguous interval of `full` percent of the steps, so the load, the capacity and
 //! the optimum coincide. The number of steps grows with the number of buffers, which keeps the number of live
@@ -70,7 +70,7 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
 const BRICK: [u64; 2] = [31, 65];
 
 /// Cuts a full rectangle into `count` pieces of similar area. Each cut splits the largest piece near the
-/// middle, across the side that is longer than that of a brick.
+/// middle, across the side that is longer relative to a brick.
 fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
     let mut pieces = vec![Rectangle { x: 0, y: 0, w: width, h: HEIGHT }];
     let mut largest = BinaryHeap::from([(width * HEIGHT, 0)]);

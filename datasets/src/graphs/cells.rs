@@ -102,15 +102,15 @@ fn darts_step(net: &mut Layers, name: &str, step: Step, x: TensorId, channels: u
     }
 }
 
-/// Adds a ReLU, a separable convolution and a normalisation.
+/// Adds a `ReLU`, a separable convolution and a normalisation.
 fn activated(net: &mut Layers, name: &str, x: TensorId, channels: u64, kernel: u64, stride: u64) -> TensorId {
     let x = net.map(&format!("{name}.relu"), "Relu", &[x]);
     let x = net.separable(name, x, channels, kernel, stride);
     net.scaled(&format!("{name}.norm"), x)
 }
 
-/// Halves the height and the width (`FactorizedReduce` in DARTS): a ReLU, two concatenated 1 x 1 convolutions
-/// with stride 2, one of them shifted by a pixel, and a normalisation.
+/// Halves the height and the width (`FactorizedReduce` in DARTS): a `ReLU`, two concatenated 1 x 1
+/// convolutions with stride 2, one of them shifted by a pixel, and a normalisation.
 fn halve(net: &mut Layers, name: &str, x: TensorId, channels: u64) -> TensorId {
     let x = net.map(&format!("{name}.relu"), "Relu", &[x]);
     let even = net.conv(&format!("{name}.even"), x, same(channels / 2, 1, 2), false);

@@ -1,8 +1,8 @@
 //! Classic convolutional networks, built layer by layer from their published architectures.
 //!
 //! Shapes are `batch x channels x height x width`, and elements are `float32`. A convolution and its bias are
-//! one operator. An activation function is a separate operator that can run in place. Pooling counts one
-//! operation per output element.
+//! one operator. An activation function is a separate operator that can run in place. The cost of pooling is
+//! one operation per output element.
 
 use super::layers::{Layers, Names, SHORT, same, valid};
 use super::net::{Element, Node, volume};
@@ -31,7 +31,7 @@ fn dense(n: &mut Layers, name: &str, x: TensorId, width: u64) -> TensorId {
     n.weighted(Node::new(name, "Gemm"), x, &taps, true, &shape)
 }
 
-/// `LeNet-5` in its modern form: two convolutions, three fully connected layers, and ReLU activations
+/// `LeNet-5` in its modern form: two convolutions, three fully connected layers, and `ReLU` activations
 /// (`LeCun` et al. 1998). The first convolution pads the 28 x 28 input to 32 x 32.
 pub(super) fn lenet5(params: &Params) -> Result<Graph, GenerateError> {
     let mut n = layers(params)?;

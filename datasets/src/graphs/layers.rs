@@ -111,8 +111,8 @@ impl Layers {
         self.net.weight(&format!("{name}{}", self.names.bias), self.element, &[channels])
     }
 
-    /// Adds an operator with a weight and optionally a bias. Each output element needs all `taps` of its
-    /// channel.
+    /// Adds an operator with a weight of shape `taps`, and optionally a bias. Each output element costs one
+    /// multiply-accumulate per weight of its output channel.
     pub fn weighted(&mut self, node: Node, x: TensorId, taps: &[u64], bias: bool, shape: &[u64]) -> TensorId {
         let mut reads = vec![x, self.weight(node.name(), taps)];
         if bias {
@@ -228,7 +228,7 @@ impl Layers {
         self.conv(&format!("{name}.pw"), deep, same(channels, 1, 1), false)
     }
 
-    /// Adds a ReLU, a 1 x 1 convolution and a normalisation.
+    /// Adds a `ReLU`, a 1 x 1 convolution and a normalisation.
     pub fn project(&mut self, name: &str, x: TensorId, channels: u64) -> TensorId {
         let x = self.map(&format!("{name}.relu"), "Relu", &[x]);
         let x = self.conv(&format!("{name}.conv"), x, same(channels, 1, 1), false);

@@ -1,4 +1,4 @@
-//! Language models at operator level: LLaMA-13B, Baichuan-13B, and models like LLaMA of any size, with or
+//! Language models at operator level: LLaMA-13B, Baichuan-13B, and models like `LLaMA` of any size, with or
 //! without experts.
 //!
 //! A graph is one run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones. Without a
@@ -108,7 +108,7 @@ pub(super) fn moe(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     graph(params, &Model { experts: Some((experts, chosen)), capacity, ..like_llama(params)? })
 }
 
-/// Sizes of one run on one device.
+/// The graph of one run on one device under construction, and its sizes.
 pub(super) struct Run<'a> {
     pub net: Net,
     model: &'a Model,

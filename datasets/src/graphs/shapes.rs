@@ -74,8 +74,8 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
 }
 
 /// `n` operators between one input and one output, composed in series and in parallel. The branches of a
-/// parallel composition read one tensor, and one operator reads the results of all of them. Of the parts with
-/// at least three operators, `parallel` percent are parallel, with up to `branches` branches.
+/// parallel composition read one tensor, and one operator reads the results of all of them. `parallel`
+/// percent of the parts with at least three operators are parallel, with up to `branches` branches.
 pub(super) fn series_parallel(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (parallel, branches) = (params.percent("parallel")?, params.at_least("branches", 2)?);
@@ -164,10 +164,10 @@ fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
 }
 
 /// An encoder and a decoder with `depth` levels. Each encoder level halves height and width and doubles the
-/// channels; the decoder reverses this. Every level has `convs` convolutions in each of them. The skip branch
-/// of a level has `skip` convolutions with `narrow` times fewer channels (0 gives a plain U-Net). The
-/// upsampled tensor is concatenated with the skip branch. In file order, all skip branches follow the bottom
-/// level.
+/// channels; the decoder reverses this. Every level has `convs` convolutions in the encoder and as many in
+/// the decoder. The skip branch of a level has `skip` convolutions with `narrow` times fewer channels (a
+/// `skip` of 0 gives a plain U-Net). The upsampled tensor is concatenated with the skip branch. In file
+/// order, all skip branches follow the bottom level.
 pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (depth, convs) = (params.at_least("depth", 1)?, params.at_least("convs", 1)?);
     let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);

@@ -1,7 +1,7 @@
 //! Randomly wired networks (Xie, Kirillov, Girshick, He: Exploring randomly wired neural networks, 2019).
 //!
 //! A stage is a random undirected graph whose edges are directed from the lower to the higher node number.
-//! Every node adds its inputs with learnt weights and applies a ReLU, a separable 3 x 3 convolution and a
+//! Every node adds its inputs with learnt weights and applies a `ReLU`, a separable 3 x 3 convolution and a
 //! normalisation. Nodes without inputs read the input of the stage with stride 2. The output of the stage is
 //! the mean of the nodes without readers. Each further stage doubles the channels. Activations are `float32`.
 

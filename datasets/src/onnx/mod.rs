@@ -8,10 +8,10 @@
 //! | `Constant` node | a tensor with role weight; no operator |
 //! | initialiser, even if it is also an input | a tensor with role weight; of external data, only the shape and the type are read |
 //! | sparse initialiser | a tensor with role weight; its size is that of its values and indices |
-//! | input, output, also of bodies | a tensor with that role |
+//! | input or output, also of a body | a tensor with that role |
 //! | call of a function that the file defines | the operators of its body, named after the call:
 //! `call/inner`; an operator with a built-in rule is not expanded, as ONNX Runtime prefers its kernels |
-//! | two constants with the same name | the last one, where initialisers precede `Constant` nodes, as in ONNX Runtime |
+//! | two constants with the same name | the last one; initialisers count as earlier than `Constant` nodes, as in ONNX Runtime |
 //! | body of `If`, `Loop`, `Scan` | a region named after its attribute, owned by the operator; it may capture
 //! tensors of enclosing graphs |
 //!
@@ -28,7 +28,7 @@
 //!
 //! If the condition of an `If` is known, the branch that runs determines the shapes, and unsized tensors of
 //! the other branch have 0 bytes. Otherwise, the branch with more bytes is used. A branch with an operator
-//! that cannot run on its input shapes is considered as never taken. If a data-dependent extent has an upper
+//! that cannot run on its input shapes is treated as never taken. If a data-dependent extent has an upper
 //! bound, the bound is used. Elements of string tensors have the size of a `std::string`. The size of a
 //! sequence is that of its tensors. A scan output of a `Loop` has as many rows as the maximum trip count of
 //! the loop. [`Import::assumed`] lists all uncertain cases.

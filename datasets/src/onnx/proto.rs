@@ -111,7 +111,7 @@ message! {
     }
 }
 message! {
-    /// The type of a value. Of types other than dense tensors, only the presence is read.
+    /// The type of a value. For types other than dense tensors, only the presence is read.
     Type {
         #[prost(message, optional, tag = "1")] tensor: Option<TensorType>,
         #[prost(bytes = "bytes", optional, tag = "4")] sequence: Option<Bytes>,
@@ -159,8 +159,8 @@ pub fn plain(domain: &str) -> bool {
     matches!(domain, "" | "ai.onnx")
 }
 
-/// The maximum number of messages and strings in a file. An empty one occupies two bytes in the file and a
-/// hundred times as much in memory.
+/// The maximum number of messages and strings in a file. An empty message occupies two bytes in the file and
+/// a hundred times as much in memory.
 pub const PART_LIMIT: u64 = 1 << 22;
 
 #[derive(Clone, Copy)]

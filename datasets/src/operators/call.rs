@@ -221,7 +221,7 @@ pub fn broadcast(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> 
     (0..rank).map(extent).collect()
 }
 
-/// Returns `shape` if it has at least `least` dimensions.
+/// Returns `shape` if it has at least `least` dimensions, and an error otherwise.
 pub fn ranked(shape: &[u64], least: usize) -> Result<&[u64], Reason> {
     if shape.len() < least {
         return misfit(format!("shape {} has fewer than {least} dimensions", show(shape)));

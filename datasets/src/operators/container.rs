@@ -9,7 +9,7 @@ use super::fold::{position, scalar};
 use super::value::{Fact, Reason, Value, extents, misfit, show, unknown};
 use std::rc::Rc;
 
-/// Longer sequences are reported as unknown.
+/// Maximum number of tensors of a tracked sequence. Longer sequences are reported as unknown.
 const LENGTH_LIMIT: u64 = 1024;
 
 /// `Optional` and `OptionalGetElement`. Wrapping and unwrapping do not change the fact.
@@ -97,7 +97,7 @@ pub fn insert(call: &Call) -> Facts {
         list.push(one);
         return Ok(vec![Fact::sequence(shuffled(&list)?)]);
     };
-    // A negative position means: before the tensor at that position.
+    // A negative position counts from the end. The tensor is inserted before the one at that position.
     let places = list.len() as u64 + u64::from(given >= 0);
     let at = position(given, places).ok_or_else(|| outside(given, &list))?;
     list.insert(at, one);

@@ -125,8 +125,8 @@ pub fn stretched(call: &Call) -> Facts {
         _ => call.element(0).or(call.element(1)),
     };
     let mut shape = call.shape(0)?.to_vec();
-    // Before version 7, the attribute `broadcast` requested that the second input is broadcast to the shape
-    // of the first.
+    // Before version 7, the attribute `broadcast` requested broadcasting of the second input to the shape of
+    // the first.
     if call.attr("broadcast").is_none() {
         for at in 1..call.inputs.len() {
             shape = broadcast(call, &shape, call.shape(at)?)?;

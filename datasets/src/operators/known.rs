@@ -19,7 +19,8 @@ pub(super) fn find(domain: &str, kind: &str) -> Option<&'static Rule> {
     INDEX.get(&(domain, kind)).copied()
 }
 
-/// Returns true if there are rules for operators of that domain. The standard ONNX domain is empty.
+/// Returns true if there are rules for operators of that domain. The standard ONNX domain is the empty
+/// string.
 pub(super) fn knows(domain: &str) -> bool {
     tables().any(|rule| rule.domain == domain)
 }

@@ -61,7 +61,7 @@ pub fn is_listed(kinds: &str, kind: &str) -> bool {
     kinds.split(' ').any(|one| one == kind)
 }
 
-/// Returns true if there is a rule for an operator. The standard ONNX domain is empty.
+/// Returns true if there is a rule for an operator. The standard ONNX domain is the empty string.
 pub fn is_known(domain: &str, kind: &str) -> bool {
     find(domain, kind).is_some()
 }

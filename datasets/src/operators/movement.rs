@@ -227,8 +227,8 @@ pub fn slice(call: &Call) -> Facts {
             0 => return misfit("a step of 0".to_owned()),
             1.. => {
                 let (start, end) = (absolute(starts[i]).clamp(0, length), absolute(ends[i]).clamp(0, length));
-                // From a start counted from the end to an end counted from the start, a shorter dimension
-                // gives a longer slice.
+                // If the start counts from the end and the end from the start, a shorter dimension gives a
+                // longer slice.
                 let from_end = call.bound(0) && starts[i] < 0 && ends[i] >= 0;
                 let count = if from_end {
                     i128::from(ends[i]).min(-i128::from(starts[i])).min(length)

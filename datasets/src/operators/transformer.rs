@@ -152,8 +152,8 @@ pub fn paged(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [query[0], width]), kept(3), kept(4)])
 }
 
-/// `DecoderAttention`. The first output has the shape of the queries: steps, batch, width. The keys and
-/// values of all steps have an upper bound.
+/// `DecoderAttention`. The first output has the shape of the queries: steps, batch, width. The numbers of
+/// stored keys and values are upper bounds.
 pub fn decoder(call: &Call) -> Facts {
     let (query, key) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let heads = positive(call, "num_heads")?;
@@ -224,8 +224,8 @@ pub fn gated_bias(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [batch, heads, position[2], position[3]])])
 }
 
-/// `RemovePadding`. The outputs are at most all tokens, their former positions, the cumulative sequence
-/// lengths, and the maximum sequence length.
+/// `RemovePadding`. The outputs are the tokens without padding (at most all tokens), their former positions,
+/// the cumulative sequence lengths, and the maximum sequence length.
 pub fn remove_padding(call: &Call) -> Facts {
     let [batch, length, width] = *call.shape(0)? else {
         return misfit("its input does not have three dimensions");

@@ -182,7 +182,7 @@ impl Fact {
         Self { bound: true, ..self.variable() }
     }
 
-    /// Returns the fact without the values of its elements, which change from run to run.
+    /// Returns the fact without the values of its elements, for a tensor that changes from run to run.
     pub fn variable(mut self) -> Self {
         self.value = None;
         self
@@ -192,7 +192,7 @@ impl Fact {
     /// byte are packed, and the last byte is padded.
     ///
     /// # Errors
-    /// The reason why the size is unknown, or that it is 2^63 bytes or more.
+    /// If the size is unknown, or if it is 2^63 bytes or more.
     pub fn size(&self, float: Option<Element>) -> Result<u64, Reason> {
         if let Some(bytes) = self.bytes {
             return Ok(bytes);
@@ -237,7 +237,7 @@ pub fn show(shape: &[u64]) -> String {
     extents.join("x")
 }
 
-/// Converts extents, which must not be negative.
+/// Converts extents to unsigned integers. Negative extents are an error.
 pub fn extents(dims: &[i64]) -> Result<Vec<u64>, Reason> {
     if dims.len() > RANK_LIMIT {
         return misfit(format!("{} dimensions are more than {RANK_LIMIT}", dims.len()));

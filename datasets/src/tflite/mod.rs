@@ -1,9 +1,9 @@
 //! Models of `TFLite` (`.tflite`): `FlatBuffers` with identifier `TFL3`, schema version 3.
 //!
 //! # Mapping
-//! - Subgraph 0 is the body. Operators run subgraphs: `IF`, `WHILE`, `CALL_ONCE`, `CALL`, and `StableHLO`
-//!   reductions, sorts, scatters, cases, loops and composites. Such a subgraph becomes a region of the
-//!   operator, one copy per use. A region has the name of its subgraph or of its part (`then`, `else`,
+//! - Subgraph 0 is the body. The following operators run subgraphs: `IF`, `WHILE`, `CALL_ONCE`, `CALL`, and
+//!   `StableHLO` reductions, sorts, scatters, cases, loops and composites. Such a subgraph becomes a region
+//!   of the operator, one copy per use. A region has the name of its subgraph or of its part (`then`, `else`,
 //!   `case`, `cond`, `body`, `init`). Subgraphs that no operator runs (other signatures) are skipped.
 //!   `STABLEHLO_CUSTOM_CALL` is opaque.
 //! - Tensors occupy `ceil(elements x bits / 8)` bytes: types smaller than a byte are packed. A tensor with
@@ -41,11 +41,11 @@
 //! | other custom operators, hash tables, variables by handle, strings, `StableHLO` except elementwise operators | declared |
 //!
 //! # Options
-//! The batch is the first dimension of every input that has one. Shapes of inputs may be given; they must
-//! have the rank declared in the file. A free dimension of an input (-1 in `shape_signature`) has its extent
-//! in `shape`, unless an option gives one. Values of inputs may be given if shapes depend on them. Dimensions
-//! have no names, so options that refer to a name are rejected. States keep their shapes: operators that need
-//! larger ones are rejected, as in the interpreter.
+//! The batch is the first dimension of every input that has at least one dimension. Shapes of inputs may be
+//! given; they must have the rank declared in the file. A free dimension of an input (-1 in
+//! `shape_signature`) has its extent in `shape`, unless an option gives one. Values of inputs may be given if
+//! shapes depend on them. Dimensions have no names, so options that refer to a name are rejected. States keep
+//! their shapes: operators that need larger ones are rejected, as in the interpreter.
 //!
 //! # Damage
 //! The verifier of the `flatbuffers` crate runs first. Time and memory are bounded by the length of the file,

@@ -98,7 +98,7 @@ impl Info<'_> {
         self.signature.len() == self.shape.len() && self.signature.get(at) == Some(-1)
     }
 
-    /// Returns the defect of the shape in the file.
+    /// Describes why the shape in the file is invalid.
     pub(super) fn odd_shape(&self) -> String {
         match self.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
             Some((at, extent)) => format!("its dimension {at} is {extent}"),

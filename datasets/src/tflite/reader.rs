@@ -1,11 +1,11 @@
-//! Reads tables of a `FlatBuffers` file. The verifier of the crate runs first; later reads check bounds
-//! again.
+//! Reads tables of a `FlatBuffers` file. The verifier of the `flatbuffers` crate runs first; later reads
+//! check bounds again.
 //!
-//! The accessors of the `flatbuffers` crate are `unsafe` functions, and so is the code that its compiler
-//! generates, but this workspace forbids `unsafe`. The verifier has a safe interface. It checks everything
-//! that this importer reads: offsets, vtables, vectors, alignment, depth, number of tables, and size with
-//! repeated shared parts. The few kinds of fields needed are then read from byte slices. A read out of
-//! bounds, which the verifier rules out, counts as an absent field.
+//! The accessors of that crate are `unsafe` functions, and so is the code that its compiler generates, but
+//! this workspace forbids `unsafe`. The verifier has a safe interface. It checks everything that this
+//! importer reads: offsets, vtables, vectors, alignment, depth, number of tables, and size with repeated
+//! shared parts. The few kinds of fields needed are then read from byte slices. A read out of bounds, which
+//! the verifier rules out, counts as an absent field.
 //!
 //! The layout is described on the internals page of the format. A table begins with the signed 32-bit
 //! distance back to its vtable. A vtable begins with its own length and that of the table. For each field id,
@@ -38,7 +38,7 @@ type TablesOf<T> = Offset<Vector<'static, Offset<T>>>;
 /// Verifies all parts of a model that this importer reads.
 ///
 /// # Errors
-/// The error from the verifier of the crate, on one line.
+/// The error from the verifier of the `flatbuffers` crate, on one line.
 pub(super) fn root(bytes: &[u8]) -> Result<Table<'_>, String> {
     let options = VerifierOptions {
         max_depth: 8,

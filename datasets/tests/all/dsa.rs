@@ -337,8 +337,8 @@ fn colocated_buffers_are_one() {
     let buffer = &merged.pools[0].instance.buffers()[0];
     assert_eq!((buffer.size().get(), buffer.fixed()), (8, Some(Bytes::new(16))));
     assert!(!buffer.lifespan().has_gaps());
-    // The exclusion of 13 and 11 would remain because 10 and 11 are never simultaneously live, but these are
-    // separated.
+    // The exclusion of 13 and 11 would remain because 10 and 11 are never simultaneously live, but 10 and 11
+    // are separated.
     assert!(merged.pools[0].instance.exclusions().is_empty());
     assert!(merged.notes[0].contains("1 temporal exclusions have no effect"), "{:?}", merged.notes);
     let mut twice = colocated(13, 10);

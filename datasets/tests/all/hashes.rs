@@ -12,7 +12,7 @@ fn line(name: &str, version: u32, bytes: &[u8]) -> String {
 }
 
 /// A line has the SHA-256 digest, the family, and the version of the family, for default parameters and seed
-/// 0. If the bytes of a family change, increase its version and insert the line that this test prints.
+/// zero. If the bytes of a family change, increase its version and insert the line that this test prints.
 #[test]
 fn every_family_makes_the_bytes_on_record() {
     let none = BTreeMap::new();

@@ -294,7 +294,7 @@ fn subgraphs_of_every_operator_can_be_run() {
         (0..graph.operators().len()).map(|at| graph.flow(OperatorId::at(at)).unwrap()).collect();
     let count = flows.iter().flatten().map(|flow| (flow.control, flow.handovers.len())).collect::<Vec<_>>();
     assert_eq!(count, [(Control::Call, 0), (Control::Branch, 4), (Control::Loop, 4)]);
-    // The subgraphs are a function of elements, x -> y, a condition, and the body of a loop or a call.
+    // The subgraphs are a reducer of elements, the condition of a loop, and the body of a loop or a call.
     let value = |name: &str| tensor(name, FLOAT32, &[8]);
     let element = |name: &str| tensor(name, FLOAT32, &[]);
     let inner = || {

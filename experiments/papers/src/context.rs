@@ -24,7 +24,7 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Creates a context without limits, corpora and peers.
+    /// Creates a context without limits, corpora or peers.
     pub fn new(registry: &'a Registry) -> Self {
         let (setup, limits) = (Setup::default(), Limits::default());
         Self { registry, setup, limits, corpora: None, minimalloc: None, seeds: u64::MAX }

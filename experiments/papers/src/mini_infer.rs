@@ -102,7 +102,8 @@ fn networks(
 }
 
 /// Returns the table row and the chart panel of one network. They compare the result of the planner with the
-/// optimum of the same problem, if this build contains its solver, and with that of the offset problem.
+/// optimum of the same problem, if this build contains its solver, and with the optimum of the offset
+/// problem.
 fn saved(
     context: &Context<'_>,
     (name, instance): (&str, &Instance),

@@ -74,7 +74,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// Computes the example on the project's front page, which has five buffers.
+/// Computes the example in the README of MiniMalloc, which has five buffers.
 fn example(context: &Context<'_>, worked: &Worked, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let instance = &worked.instance;
     let exact = context.solve(&context.registry.offsets, "exact", worked.name, instance)?;

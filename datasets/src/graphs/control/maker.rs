@@ -103,7 +103,7 @@ impl Maker {
         self.graph.operator(region, operator)
     }
 
-    /// Closes a region. Of its own activations, those that it returns become outputs.
+    /// Closes a region. Activations in `own` that the region returns become outputs.
     pub fn close(&mut self, region: RegionId, inputs: &[TensorId], outputs: &[TensorId], own: &[TensorId]) {
         for &output in outputs {
             let tensor = self.graph.tensor_mut(output);

@@ -91,7 +91,7 @@ fn of_kind(graph: &Graph, kind: &str) -> usize {
     graph.operators().iter().filter(|operator| operator.kind == kind).count()
 }
 
-/// Computes the facts on VGG-16.
+/// Computes the facts about VGG-16.
 pub(super) fn vgg(
     context: &Context<'_>,
     params: &Params,
@@ -104,7 +104,8 @@ pub(super) fn vgg(
     Ok(())
 }
 
-/// Computes the facts on `YOLOv5s`: with the patterns of the paper, with joined patterns, and within NVDLA.
+/// Computes the facts about `YOLOv5s`: with the patterns of the paper, with joined patterns, and within
+/// NVDLA.
 pub(super) fn yolo(
     context: &Context<'_>,
     params: &Params,

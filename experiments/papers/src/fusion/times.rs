@@ -89,7 +89,7 @@ fn rounded(printed: f64, computed: f64, (low, high): (f64, f64)) -> (&'static st
     } else if (low - 0.005..=high + 0.005).contains(&printed) {
         ("differs", format!(", whose seconds are rounded: {range} are possible"))
     } else {
-        // The numbers are neither equal, nor can rounding explain the difference.
+        // The numbers differ, and rounding cannot explain the difference.
         ("same", format!(": {range} are possible"))
     }
 }

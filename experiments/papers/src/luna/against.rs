@@ -243,7 +243,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Defines the facts on the gap between merging and the optimum.
+/// Defines the facts about the gap between merging and the optimum.
 pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) {
     let mut families: Vec<&str> = Vec::new();
     for sample in samples {

@@ -33,7 +33,7 @@ fn by_strategy(one: &Comparison, scheme: Scheme) -> [u64; 3] {
     STRATEGIES.map(|strategy| arena(one, scheme, strategy))
 }
 
-/// Defines the facts on tables 1 and 2: their consistency, the stand-ins, and the best gain.
+/// Defines the facts about tables 1 and 2: their consistency, the stand-ins, and the best gain.
 pub(super) fn tables(
     inputs: &Inputs,
     stand_ins: &[StandIn],

@@ -109,7 +109,7 @@ impl Printed {
         savings.iter().all(|&one| one == saving).then_some(value)
     }
 
-    /// For a model without branches: returns a first peak that the others exceed by a few bytes.
+    /// Returns facts about a model without branches whose first peak is a few bytes below the others.
     fn odd(&self) -> Option<Value> {
         let [large, short, sequential] = self.before;
         let [short_divisor, large_divisor] = [short, large].map(|peak| 1u64 << peak.trailing_zeros());

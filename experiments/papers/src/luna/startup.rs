@@ -2,13 +2,13 @@
 //!
 //! Let each of n equal operators compute for time c. DMA transfers its weights in time l = s + b (setup
 //! latency plus bytes over bandwidth), and the processor copies them in time p. Copying takes n (c + p) in
-//! total, and ping-pong takes l + (n - 1) max(c, l) + c. Ping-pong takes longer
-//! - if l > n p, in case n p <= c: the first transfer alone takes longer than all copies;
-//! - if l > p + c (n - 1) / n, in all other cases: the first transfer takes longer than a copy plus the share
-//!   of computing that could have hidden it.
+//! total, and ping-pong takes l + (n - 1) max(c, l) + c. Ping-pong takes longer in two cases:
+//! - n p <= c and l > n p: the first transfer alone takes longer than all copies.
+//! - n p > c and l > p + c (n - 1) / n: a transfer takes longer than a copy plus the share of computing that
+//!   overlaps with it.
 //!
-//! At equal rates (b = p), this is s > (n - 1) / n min(c, n p). For whole graphs, the time of ping-pong is a
-//! sum of maxima and never decreases as the setup latency grows. Bisection therefore finds the first setup
+//! At equal rates (b = p), this means s > (n - 1) / n min(c, n p). For whole graphs, the time of ping-pong is
+//! a sum of maxima and never decreases as the setup latency grows. Bisection therefore finds the first setup
 //! latency at which it loses, to a picosecond.
 
 use super::timed::{Measured, PING_PONG, SYNCHRONOUS, Timed, Times, gain, micros, refused};
