@@ -1,15 +1,16 @@
 //! Instances whose optimum tends to lie above the load.
 //!
-//! At every step exactly `bytes` bytes are live. Whenever buffers die, their bytes are divided at random
+//! At every step, exactly `bytes` bytes are live. Whenever buffers die, their bytes are divided at random
 //! among new buffers, their *heirs*.
 //!
-//! A layout at the load leaves no byte idle, so buffers that die together must lie where their heirs fit. For
-//! example, two buffers that die for one heir must be neighbours. Such requirements soon contradict each
-//! other. Neither the load, nor a clique of buffers live at one step, nor a bound by area detects that.
+//! A layout whose peak is the load leaves no byte idle, so buffers that die together must lie where their
+//! heirs fit. For example, two buffers that die for one heir must be neighbours. Such requirements soon
+//! contradict each other. Neither the load, nor a clique of buffers live at one step, nor an area bound
+//! detects that.
 //!
 //! Because no byte is idle, a layout at the load is an order of the live buffers at every step, bottom to
-//! top. [`hard_above_load`] follows all possible orders through time. If none remains, the optimum provably
-//! exceeds the load. It exceeds it by at least one unit, since all sizes are multiples of the unit.
+//! top. [`hard_above_load`] tracks all possible orders over time. If none remains, the optimum provably
+//! exceeds the load. It exceeds the load by at least one unit, since all sizes are multiples of the unit.
 //!
 //! ```text
 //!  ┌───┐
@@ -34,14 +35,14 @@ use std::collections::BTreeSet;
 pub struct AboveLoadParams {
     /// Number of buffers, at least `live`.
     pub buffers: u64,
-    /// The approximate number of live buffers at a step, at least 3.
+    /// The approximate number of buffers that are live at a step, at least 3.
     pub live: u64,
     /// The load at every step, in bytes: a multiple of `unit`, and at least four units per live buffer.
     pub bytes: u64,
-    /// All sizes are multiples of this, in bytes, at least 1.
+    /// All sizes are multiples of this number of bytes, which is at least 1.
     pub unit: u64,
     /// The maximum number of buffers that die together, and of their heirs, at least 3. With three, early
-    /// decisions constrain late ones. With many, the difficulty is to find subsets whose sizes add up.
+    /// decisions constrain late ones. With many, the difficulty is to find subsets whose sizes match.
     pub turnover: u64,
 }
 
@@ -76,12 +77,12 @@ pub struct AboveLoad {
     pub proved: bool,
 }
 
-/// Generates an instance of constant load whose optimum tends to be larger, more often so with more buffers.
-/// The same parameters and seed give the same instance.
+/// Generates an instance with constant load whose optimum tends to exceed the load. The more buffers, the
+/// more often this is the case. The same parameters and seed give the same instance.
 ///
-/// Generating takes O(n k) for k live buffers. The proof keeps at most [`ORDERS`] orders at a time. With more
-/// than about eight live buffers, it starts at steps with fewer live buffers, and gives up if that does not
-/// help.
+/// Generation takes O(n k) time for n buffers, k of them live at a step. The proof keeps at most [`ORDERS`]
+/// orders at a time. With more than about eight live buffers, it starts at steps with fewer live buffers, and
+/// gives up if that does not help.
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -98,13 +99,13 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 }
 
 /// Generates an instance like [`hard_above_load`], but with a late contradiction. Every exchange of buffers
-/// but the last is redrawn until a layout at the load survives it; the last is redrawn until none does. Hence
-/// no short interval of time shows that the optimum exceeds the load, and a proof must reach back over many
-/// exchanges.
+/// except the last is redrawn until a layout at the load survives it. The last exchange is redrawn until no
+/// such layout survives. Hence no short interval of time shows that the optimum exceeds the load, and a proof
+/// must go back over many exchanges.
 ///
-/// O(n k + n d o) for k live buffers, with d up to [`DRAWS`] draws per exchange and o up to [`ORDERS`]
-/// orders. With more than seven live buffers there are too many orders to follow, and the result is that of
-/// [`hard_above_load`].
+/// Takes O(n k + n d o) time for n buffers, k of them live at a step, with d up to [`DRAWS`] draws per
+/// exchange and o up to [`ORDERS`] orders. With more than seven live buffers, there are too many orders to
+/// track, and the result is that of [`hard_above_load`].
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -149,8 +150,8 @@ fn finished(
     Ok(AboveLoad { instance, lower_bound, proved })
 }
 
-/// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order. The flag is true if there
-/// is provably no layout at the load.
+/// Returns the rows of [`hard_above_load`] or [`late_above_load`] in random order, and whether there is
+/// provably no layout at the load.
 pub(crate) fn above_load_rows(
     params: AboveLoadParams,
     late: bool,
@@ -170,7 +171,8 @@ pub(crate) fn above_load_rows(
     Ok((made.into_iter().map(row), proved))
 }
 
-/// The size in units and the life of every buffer so far, in order of birth. Ongoing lives have no end yet.
+/// The size in units and the lifespan of every buffer so far, in order of birth. Live buffers have no end
+/// yet.
 #[derive(Clone)]
 struct Lives {
     params: AboveLoadParams,
@@ -203,7 +205,8 @@ impl Lives {
     fn turn(&mut self, rng: &mut Xoshiro256PlusPlus) {
         let live = &mut self.live;
         live.shuffle(rng);
-        // A single buffer would only be divided, and exchanging all of them would start from scratch.
+        // Exchanging a single buffer would only divide it, and exchanging all of them would start from
+        // scratch.
         let least = self.params.turnover - 1;
         let dying = rng.random_range(least..=least + 1).min((live.len() as u64).saturating_sub(1)).max(1);
         let mut freed = 0;
@@ -224,15 +227,15 @@ impl Lives {
     }
 }
 
-/// The maximum number of orders followed at a time.
+/// The maximum number of orders tracked at a time.
 pub const ORDERS: usize = 50_000;
 
-/// The maximum number of steps of a search without a result. If many buffers are exchanged at once, nearly
-/// all ways to fill the holes are dead ends.
+/// The maximum number of search steps without a new result. If many buffers are exchanged at once, nearly all
+/// ways to fill the holes are dead ends.
 const VAIN: u64 = 1 << 12;
 
 /// Returns true if there is provably no layout without an idle byte. The proof starts at the first step or,
-/// if that needs too many orders, at a later one. Ignoring everything before that step is a relaxation.
+/// if that needs too many orders, at later ones. Ignoring everything before the start is a relaxation.
 fn is_above_load(made: &[(u64, Interval)]) -> bool {
     match fits_at_load(made) {
         Some(fits) => !fits,
@@ -242,8 +245,8 @@ fn is_above_load(made: &[(u64, Interval)]) -> bool {
     }
 }
 
-/// Returns the steps to start from, those with the fewest live buffers first. Returns none for thousands of
-/// buffers, since this takes O(n^2).
+/// Returns the steps at which the proof can start, those with the fewest live buffers first. The list is
+/// empty for more than 4096 buffers because the search takes O(n^2).
 fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     if made.len() > 4096 {
         return Vec::new();
@@ -256,17 +259,17 @@ fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
     steps
 }
 
-/// The maximum number of steps to start from.
+/// The maximum number of steps at which the proof starts.
 const STRETCHES: usize = 8;
 
-/// Returns the buffers that are live at or after a step, with clipped lives, by birth.
+/// Returns the buffers that are live at or after a step, with clipped lifespans, in order of birth.
 fn live_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
     let after = made.iter().filter(|(_, life)| life.upper.get() > step);
     after.map(|&(size, life)| (size, Interval::new(life.lower.get().max(step), life.upper.get()))).collect()
 }
 
-/// Decides whether buffers of constant load, listed by birth, have a layout without an idle byte. Returns
-/// `None` if there are too many orders to follow.
+/// Decides whether buffers with constant load, listed in order of birth, have a layout without an idle byte.
+/// Returns `None` if there are too many orders to track.
 fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     let first = made.partition_point(|&(_, life)| life.lower == made[0].1.lower);
     // At the start, all orders are possible. Mirror images are equivalent.
@@ -287,8 +290,9 @@ fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     Some(true)
 }
 
-/// Returns the orders at a step, bottom to top, that continue one of the orders before it. An order and its
-/// mirror image count as one. Returns `None` if there are too many, or if they are too hard to find.
+/// Returns the orders at a step, bottom to top, that continue one of the preceding orders. An order and its
+/// mirror image count as one. Returns `None` if there are too many orders, or if the search for them takes
+/// too many steps.
 fn next_orders(
     made: &[(u64, Interval)],
     step: u64,
@@ -317,7 +321,7 @@ fn next_orders(
     Some(next)
 }
 
-/// A range of addresses during an exchange: a buffer that stays, or a hole of that size.
+/// A range of addresses during an exchange: a buffer that stays, or a hole of the given size.
 #[derive(Clone, Copy)]
 enum Slot {
     Kept(usize),
@@ -342,13 +346,13 @@ struct Filling<'a> {
     heirs: &'a [usize],
     order: Vec<usize>,
     found: &'a mut BTreeSet<Vec<usize>>,
-    /// The remaining steps of the search, reset for every order found.
+    /// The remaining steps of the search. It is reset whenever an order is found.
     left: u64,
 }
 
 impl Filling<'_> {
     /// Fills the slots in every possible way. The lowest `used` bytes of the first slot are already filled.
-    /// Stops soon after too many orders were found or too many attempts failed.
+    /// Stops if too many orders were found or too many attempts failed.
     fn fill(&mut self, slots: &[Slot], used: u64) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.found.len() > ORDERS {
@@ -379,8 +383,8 @@ impl Filling<'_> {
     }
 }
 
-/// Draws a number of heirs, biased towards the desired number of live buffers. Exchanging one for one would
-/// change nothing.
+/// Draws a number of heirs, biased towards the desired number of live buffers. It avoids one heir for one
+/// dying buffer, which would change nothing.
 fn heir_count(dying: u64, staying: u64, params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let (least, most) = (params.turnover - 2, params.turnover);
     let heirs = rng.random_range(least..=most);

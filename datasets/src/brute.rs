@@ -2,7 +2,8 @@
 
 use plimsoll_model::{BufferId, Bytes, Instance};
 
-/// Returns the minimum peak over all layouts. Exponential; practical for up to about twelve plain buffers.
+/// Returns the minimum peak over all layouts. Exponential time; practical for up to about twelve plain
+/// buffers.
 pub(crate) fn optimum(instance: &Instance) -> Bytes {
     let total = instance.total_size().get();
     Bytes::new(optimum_up_to(instance, total).expect("everything end to end is a layout"))
@@ -37,8 +38,8 @@ impl Search<'_> {
             let below = self.placed.iter().filter(|p| self.instance.conflict(id, p.0));
             let offset = below.map(|p| p.2).max().unwrap_or(0);
             let end = offset + self.instance.buffer(id).size().get();
-            // Lower positions were tried at an earlier place in the order. A buffer that cannot end below the
-            // best peak here cannot do so later either.
+            // Lower offsets were tried at an earlier position in the order. A buffer that cannot end below
+            // the best peak here cannot do so later either.
             if end >= self.best {
                 return;
             }
@@ -56,9 +57,9 @@ impl Search<'_> {
         }
     }
 
-    /// Buffers that are live at a common step conflict, so the unplaced ones lie on top of the placed ones.
-    /// Returns false if this reaches the best peak at some step. Always true for instances with gaps,
-    /// separations or exclusions, where this does not hold.
+    /// Returns false if the unplaced buffers cannot end below the best peak at some step. Buffers that are
+    /// live at a common step conflict, so the unplaced ones must lie on top of the placed ones. This does not
+    /// hold for instances with gaps, separations or exclusions; for these, the result is always true.
     fn may_fit(&self) -> bool {
         let ids = || self.instance.ids();
         let hull = |id| self.instance.buffer(id).lifespan().hull();

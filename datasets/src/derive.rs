@@ -1,4 +1,4 @@
-//! Instances derived from instances: fewer buffers, or reversed time.
+//! Instances derived from other instances: with fewer buffers, or with reversed time.
 
 use crate::error::{GenerateError, share};
 use plimsoll_model::{Buffer, BufferId, Instance, InstanceBuilder, Interval, Lifespan, Step};
@@ -6,8 +6,8 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
 /// Keeps each buffer with the given probability, and every constraint between kept buffers. The same
-/// instance, probability and seed give the same result. A layout of the original restricts to a layout of the
-/// result. O(n log n).
+/// instance, probability and seed give the same result. The restriction of a layout of the original is a
+/// layout of the result. O(n log n).
 ///
 /// # Errors
 /// [`GenerateError::NoShare`] for a probability outside the range 0 to 1.
@@ -37,7 +37,7 @@ pub fn reversed(instance: &Instance) -> Instance {
     })
 }
 
-/// Builds the instance of the buffers `kept` (ascending), with transformed lifespans.
+/// Builds the instance that consists of the buffers `kept` (in ascending order) with transformed lifespans.
 fn rebuilt(
     instance: &Instance,
     kept: &[BufferId],

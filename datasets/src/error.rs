@@ -19,10 +19,10 @@ pub enum GenerateError {
     /// A lower bound above its upper bound.
     #[error("{low_name} is {low}, but must not exceed {high_name}, which is {high}")]
     Reversed { low_name: &'static str, low: u64, high_name: &'static str, high: u64 },
-    /// A number that must be a multiple of another and is not.
+    /// A number that must be a multiple of another, but is not.
     #[error("{name} is {value}, but must be a multiple of {of_name}, which is {of}")]
     NoMultiple { name: &'static str, value: u64, of_name: &'static str, of: u64 },
-    /// A probability or share outside the range 0 to 1.
+    /// A probability outside the range 0 to 1.
     #[error("{name} is {value}, but must lie between 0 and 1")]
     NoShare { name: &'static str, value: f64 },
     /// A rectangle too small for the requested number of buffers.

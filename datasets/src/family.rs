@@ -4,12 +4,12 @@ use crate::error::{GenerateError, at_least};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A deterministic generator: the same parameters and seed give the same value on any machine.
+/// A deterministic generator. The same parameters and seed give the same value on every machine.
 #[derive(Clone, Copy)]
 pub struct Generator<T> {
     /// The name on the command line.
     pub name: &'static str,
-    /// A description in one line.
+    /// A one-line description.
     pub about: &'static str,
     /// The parameters. In every family of instances, `buffers` comes first.
     pub params: &'static [FamilyParam],
@@ -29,9 +29,9 @@ pub(crate) const fn family<T>(
 }
 
 impl<T> Generator<T> {
-    /// Generates the value for these parameters and this seed, and its name. The name consists of the family,
-    /// the given parameters, the number of buffers (if the family has that parameter) and the seed. Families
-    /// without randomness accept a seed too.
+    /// Generates the value for these parameters and this seed, and returns it with its name. The name
+    /// consists of the family, the given parameters, the number of buffers (if the family has that parameter)
+    /// and the seed. Families without randomness accept a seed too.
     pub(crate) fn make_named(
         &self,
         seed: u64,
@@ -51,14 +51,14 @@ impl<T> fmt::Debug for Generator<T> {
     }
 }
 
-/// A parameter of a family, a whole number.
+/// An integer parameter of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyParam {
     /// The name on the command line.
     pub name: &'static str,
     /// The default value.
     pub default: u64,
-    /// The meaning, in a few words.
+    /// A short description.
     pub about: &'static str,
     /// The largest value that any family accepts. A family may reject smaller values in combination with its
     /// other parameters.
@@ -85,14 +85,14 @@ pub(crate) const fn param(name: &'static str, default: u64, about: &'static str)
     FamilyParam { name, default, about, most: 1 << 24 }
 }
 
-/// The values of a family's parameters, by name.
+/// The values of the parameters of a family, by name.
 pub(crate) struct Params {
     name: String,
     values: BTreeMap<&'static str, u64>,
 }
 
 impl Params {
-    /// Combines the given values with defaults for the rest.
+    /// Combines the given values with the defaults of the other parameters.
     fn of(
         family: &'static str,
         declared: &[FamilyParam],
@@ -129,7 +129,7 @@ impl Params {
         self.values[name]
     }
 
-    /// Returns the value, or `value` for families without such a parameter.
+    /// Returns the value of a parameter, or `value` if the family does not have it.
     pub fn get_or(&self, name: &'static str, value: u64) -> u64 {
         self.values.get(name).copied().unwrap_or(value)
     }

@@ -1,5 +1,5 @@
-//! Bodies of the fuzz targets. No reader may panic, and everything that was read must survive a round trip of
-//! writing and reading.
+//! Bodies of the fuzz targets. They check that no reader panics, and that everything that was read survives a
+//! round trip of writing and reading.
 //!
 //! The targets in `fuzz/` and the smoke test share these functions, so regular tests run them as well.
 
@@ -74,8 +74,8 @@ pub fn certificate_json(data: &[u8]) {
     assert_eq!(again, certificate);
 }
 
-/// Reads a document in the structured schema and splits it. Each instance then makes a round trip through
-/// CSV, and all of them together one through the schema.
+/// Reads a document in the structured schema and splits it into instances. Each instance makes a round trip
+/// through CSV, and all of them together make one through the schema.
 ///
 /// # Panics
 /// If any written instance reads back differently.
@@ -91,7 +91,7 @@ pub fn dsa_json(data: &[u8]) {
         assert_eq!(again.expect("what was written is valid"), *instance);
     }
     let mut written = Vec::new();
-    // Merging may leave a fixed buffer beyond the capacity, which no document allows.
+    // Merging may place a fixed buffer beyond the capacity, which no document allows.
     if write_dsa(origin, "fuzz", &instances, &mut written).is_err() {
         return;
     }
@@ -121,8 +121,8 @@ pub fn tflite_model(data: &[u8]) {
     }
 }
 
-/// Reads an ONNX model with default options, with assumptions for everything, and with all dimensions given.
-/// Derives the storages and checks the round trip of the graph.
+/// Reads an ONNX model three times: with default options, with assumptions for everything, and with all
+/// dimensions given. Each time, it derives the storages and checks the round trip of the graph.
 ///
 /// # Panics
 /// If the written graph reads back differently.

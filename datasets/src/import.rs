@@ -1,11 +1,11 @@
-//! Options, results and errors of importers.
+//! Options, results and errors of the importers.
 
 use plimsoll_model::graph::{Graph, GraphError};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The largest file that importers accept, in bytes. Offsets inside the formats have 31 or 32 bits.
+/// The maximum size in bytes of a file that importers accept. Offsets inside the formats have 31 or 32 bits.
 pub const FILE_LIMIT: u64 = 1 << 31;
 
 /// Import options: information that the file does not contain.
@@ -20,10 +20,12 @@ pub struct ImportOptions {
     pub batch: Option<u64>,
     /// The element type, such as `float16`, that replaces every floating-point type.
     pub element: Option<String>,
-    /// Keeps operators that read only constants. By default their outputs become weights ([`Graph::folded`]),
-    /// since ONNX runtimes compute them before they start. Does not affect `TFLite` models and graphs.
+    /// Keeps operators that read only constants. By default, their outputs become weights
+    /// ([`Graph::folded`]), since ONNX runtimes compute them before they start. The option does not affect
+    /// `TFLite` models and graphs.
     pub keep_constants: bool,
-    /// The size in bytes of tensors whose shape or type cannot be determined. Without it they are an error.
+    /// The size in bytes of tensors whose shape or type cannot be determined. Without it, such tensors are an
+    /// error.
     pub assume_bytes: Option<u64>,
     /// The value of every free dimension that has no other value.
     pub dim_default: Option<u64>,
@@ -34,7 +36,7 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Returns the first option that differs from its default, as typed.
+    /// Returns the first option that differs from its default, in command-line syntax.
     pub(crate) fn first_given(&self) -> Option<String> {
         let shape = |shape: &Vec<u64>| shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
         let dims = self.dims.iter().map(|(name, value)| format!("--dim {name}={value}"));
@@ -57,7 +59,7 @@ impl ImportOptions {
     }
 }
 
-/// Returns the option that gives an input a value, as typed.
+/// Returns the option that gives an input a value, in command-line syntax.
 pub(crate) fn value_option(name: &str, list: &[i64]) -> String {
     format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }
@@ -67,30 +69,29 @@ pub(crate) fn value_option(name: &str, list: &[i64]) -> String {
 pub struct Import {
     /// The operators and tensors of the file.
     pub graph: Graph,
-    /// Free dimensions and tensors that received an assumed value, one readable line each.
+    /// Free dimensions and tensors that received an assumed value, one line of text each.
     pub assumed: Vec<String>,
-    /// The sources of the sizes of its tensors.
+    /// The sources of the tensor sizes.
     pub sizes: SizeSources,
 }
 
-/// The sources of the sizes of a graph's tensors. All fields are empty for files that already contain a
-/// graph.
+/// The sources of the tensor sizes of a graph. All fields are empty for files that already contain a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SizeSources {
-    /// The number of sizes inferred from the model's inputs and constants by operator rules.
+    /// The number of sizes that operator rules inferred from the inputs and constants of the model.
     pub inferred: usize,
-    /// Names of tensors whose size depends on an unconfirmed shape that the file declares: their own, or that
-    /// of a tensor they depend on.
+    /// Names of tensors whose size depends on a shape that the file declares and that inference did not
+    /// confirm: their own shape, or that of a tensor on which they depend.
     pub declared: Vec<String>,
     /// Names of tensors whose size depends on an assumption: an upper bound on a data-dependent extent, or a
     /// size given by an option.
     pub assumed: Vec<String>,
 }
 
-/// The source of a tensor's size. Of several inputs, the last source in this order applies.
+/// The source of the size of a tensor. If inputs have different sources, the last one in this order applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
-    /// Inferred by the rules of operators from the model's inputs.
+    /// Inferred from the inputs of the model by the operator rules.
     #[default]
     Inferred,
     /// Declared in the file.
@@ -142,18 +143,18 @@ pub enum ImportError {
 pub enum ImportProblem {
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The format is unknown by extension and by first bytes.
+    /// Neither the extension nor the first bytes identify a known format.
     #[error("unknown model format; supported formats: .onnx, .tflite, and graphs as .json")]
     UnknownFormat,
     #[error("the file has {0} bytes; a model file may have at most {FILE_LIMIT}")]
     TooLarge(u64),
-    /// The file is truncated, inconsistent or malformed. Holds the problem and its location.
+    /// The file is truncated, inconsistent or malformed. The field describes the problem and its location.
     #[error("damaged: {0}")]
     Damaged(String),
     /// The size of an output of an operator cannot be determined.
     #[error("operator {operator}: tensor '{tensor}': {reason}; --assume-bytes gives such tensors a size")]
     Unsized {
-        /// Position, name and kind of the operator, or the input of the graph.
+        /// Index, name and kind of the operator, or the input of the graph.
         operator: String,
         tensor: String,
         reason: String,
@@ -167,12 +168,12 @@ pub enum ImportProblem {
         /// The reason, with the free dimensions that cause it.
         reason: String,
     },
-    /// Inputs whose shape or type is given neither by the file nor by an option.
+    /// Inputs whose shape or type neither the file nor an option gives.
     #[error("{what}; try {options}")]
     Open {
-        /// All the dimensions and inputs concerned.
+        /// All affected dimensions and inputs.
         what: String,
-        /// The options that supply the missing values, as typed.
+        /// The options that supply the missing values, in command-line syntax.
         options: String,
     },
     #[error("{what} is not supported: {reason}")]
@@ -184,7 +185,7 @@ pub enum ImportProblem {
     /// An option that matches nothing in the file.
     #[error("{option}: {reason}")]
     Option {
-        /// The option with its value, as typed.
+        /// The option with its value, in command-line syntax.
         option: String,
         /// The reason, with the available names.
         reason: String,
@@ -194,7 +195,7 @@ pub enum ImportProblem {
 }
 
 impl ImportProblem {
-    /// Returns the problem with an option, given as typed.
+    /// Returns the error for an option, which is given in command-line syntax.
     pub(crate) fn option(option: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Option { option: option.into(), reason: reason.into() }
     }

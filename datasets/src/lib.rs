@@ -1,6 +1,6 @@
 //! Sources of problems: worked examples, generators and importers.
 //!
-//! A generator is deterministic: the same parameters and seed give the same instance on any machine.
+//! A generator is deterministic: the same parameters and seed give the same instance on every machine.
 
 mod above_load;
 #[cfg(test)]

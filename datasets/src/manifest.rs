@@ -1,7 +1,7 @@
-//! External corpora: their names, origins and known facts.
+//! External corpora: their names, origins, and known facts about them.
 //!
-//! This repository contains none of their files. Fetched files belong into folders with the names given here,
-//! below the folder named by `PLIMSOLL_CORPORA`.
+//! This repository contains none of their files. Put fetched files into folders with the names given here,
+//! inside the folder named by `PLIMSOLL_CORPORA`.
 
 use plimsoll_model::Bytes;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub const CORPORA_VARIABLE: &str = "PLIMSOLL_CORPORA";
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Corpus {
-    /// The folder of the corpus, below the folder of all corpora.
+    /// The folder of the corpus, inside the folder of all corpora.
     pub folder: &'static str,
     /// The upstream project, and the location of the files in it.
     pub upstream: &'static str,
@@ -35,7 +35,7 @@ pub struct Corpus {
 pub enum Origin {
     /// A public GitHub repository, by owner and name.
     Github(&'static str),
-    /// A Python package, distributed as an archive.
+    /// A Python package, which is distributed as an archive.
     Package(&'static str),
 }
 

@@ -1,9 +1,9 @@
-//! Reads a model or a graph with the importer for its format.
+//! Reads a model or a graph with the importer for the file format.
 
 use crate::import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, SizeSources};
 use std::path::Path;
 
-/// Reads a model or a graph. The extension selects the importer; with any other extension, a `TFLite` model
+/// Reads a model or a graph. The extension selects the importer. With any other extension, a `TFLite` model
 /// is recognised by its first bytes.
 ///
 /// # Errors
@@ -40,7 +40,7 @@ fn read(path: &Path) -> Result<Vec<u8>, ImportProblem> {
     Ok(std::fs::read(path)?)
 }
 
-/// Folds the operators that depend on constants alone, and adds a note about them.
+/// Folds the operators that depend only on constants, and adds a note about them.
 fn fold(import: Import) -> Import {
     let (graph, count) = import.graph.folded();
     let (mut assumed, sizes) = (import.assumed, import.sizes.within(&graph));
@@ -50,8 +50,8 @@ fn fold(import: Import) -> Import {
     Import { graph, assumed, sizes }
 }
 
-/// Reads an ONNX model. `origin` is used in messages and as the name of the graph. Linear in the size of the
-/// file, apart from the evaluation of small constants.
+/// Reads an ONNX model. `origin` is used in messages and as the name of the graph. The time is linear in the
+/// size of the file, apart from the evaluation of small constants.
 ///
 /// # Errors
 /// See [`ImportError`].
@@ -60,11 +60,11 @@ pub fn read_onnx(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result
     crate::onnx::read(origin, bytes, options).map_err(|problem| problem.of(origin))
 }
 
-/// Reads a `TFLite` model. `origin` is used in messages and as the name of the graph. Linear in the length of
-/// the file.
+/// Reads a `TFLite` model. `origin` is used in messages and as the name of the graph. The time is linear in
+/// the size of the file.
 ///
 /// # Errors
-/// See [`ImportError`]. Never returns an I/O error.
+/// See [`ImportError`]. There are no I/O errors.
 pub fn read_tflite(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Import, ImportError> {
     crate::tflite::read(origin, bytes, options).map_err(|problem| problem.of(origin))
 }

@@ -1,8 +1,7 @@
 //! Perfect packings: instances of any size with an optimum known by construction.
 //!
 //! A rectangle of `steps` x `bytes` is cut into one piece per buffer. Every step is full, so the load is the
-//! height of the rectangle. The cutting itself is a layout of that height. Hence the load, the optimum and
-//! the height coincide.
+//! height of the rectangle. The pieces form a layout of that height, so the optimum equals the load.
 //!
 //! ```text
 //! guillotine: cuts from edge to edge       pinwheel: no cut goes from edge to edge
@@ -15,9 +14,9 @@
 //!  └──────┴────┴────┘                       └──────────┴───┘
 //! ```
 //!
-//! A method that splits at a step or at an address can undo guillotine cuts one at a time, but it cannot
+//! An algorithm that splits at a step or at an address can undo guillotine cuts one at a time, but it cannot
 //! decompose a pinwheel. The cutting never assigns more pieces to a rectangle than fit into it, so it always
-//! succeeds. O(n) time and memory for n buffers.
+//! succeeds. It takes O(n) time and memory for n buffers.
 
 use crate::error::{GenerateError, at_least, share};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
@@ -38,9 +37,9 @@ pub struct PackingParams {
     pub min_duration: u64,
     /// The minimum size of a buffer in bytes. A multiple of `unit`.
     pub min_size: u64,
-    /// All sizes are multiples of this, in bytes.
+    /// All sizes are multiples of this number of bytes.
     pub unit: u64,
-    /// The probability of cutting a rectangle into a pinwheel where one fits, 0 to 1. [`guillotine`] ignores
+    /// The probability, 0 to 1, of cutting a rectangle into a pinwheel if one fits. [`guillotine`] ignores
     /// it.
     pub pinwheel_share: f64,
 }
@@ -86,7 +85,7 @@ impl PackingParams {
         self.min_size / self.unit
     }
 
-    /// Returns the number of pieces of minimum size that fit side by side.
+    /// Returns the number of pieces of minimum size that fit into a rectangle.
     fn pieces_that_fit(&self, r: Rectangle) -> u128 {
         u128::from(r.w / self.min_duration) * u128::from(r.h / self.min_height())
     }
@@ -97,13 +96,13 @@ impl PackingParams {
 pub struct Packing {
     /// The buffers, in random order.
     pub instance: Instance,
-    /// The cutting: the offsets of an optimal layout.
+    /// The offsets of the pieces, which are an optimal layout.
     pub layout: Layout,
     /// The load, the optimum and the peak of the layout, in bytes.
     pub optimum: Bytes,
 }
 
-/// Generates a packing with cuts from edge to edge only. The same parameters and seed give the same packing.
+/// Generates a packing with only edge-to-edge cuts. The same parameters and seed give the same packing.
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range, or if the buffers do not fit into the rectangle.
@@ -111,8 +110,8 @@ pub fn guillotine(params: PackingParams, seed: u64) -> Result<Packing, GenerateE
     pack(PackingParams { pinwheel_share: 0.0, ..params }, seed, "guillotine")
 }
 
-/// Generates a packing that mixes pinwheels and cuts from edge to edge. The same parameters and seed give the
-/// same packing. A pinwheel takes at least five buffers.
+/// Generates a packing that mixes pinwheels and edge-to-edge cuts. The same parameters and seed give the same
+/// packing. A pinwheel consists of at least five buffers.
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range, or if the buffers do not fit into the rectangle.
@@ -120,7 +119,7 @@ pub fn perfect_packing(params: PackingParams, seed: u64) -> Result<Packing, Gene
     pack(params, seed, "perfect")
 }
 
-/// A rectangle: steps to the right, units of bytes upwards.
+/// A rectangle, with steps on the horizontal axis and units of bytes on the vertical axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rectangle {
     pub x: u64,
@@ -174,8 +173,8 @@ impl Cutter<'_> {
         pieces
     }
 
-    /// Gives every part at least one piece and at most as many as fit. Otherwise the shares follow the areas,
-    /// with noise.
+    /// Gives every part at least one piece and at most as many as fit. Within these limits, the shares are
+    /// proportional to the areas, with noise.
     fn share_out(&mut self, parts: &[Rectangle], count: u64, waiting: &mut Vec<(Rectangle, u64)>) {
         let mut left = count;
         for (i, &part) in parts.iter().enumerate() {
@@ -189,7 +188,8 @@ impl Cutter<'_> {
             let most = self.params.pieces_that_fit(part).min(u128::from(left) - later.len() as u128);
             let area = |r: &Rectangle| u128::from(r.w) * u128::from(r.h);
             let total: u128 = parts[i..].iter().map(area).sum();
-            // Draw half to one and a half times the fair share, in 1/64, so that areas stay below 2^128.
+            // Draw from half to one and a half times the fair share, in steps of 1/64, so that areas stay
+            // below 2^128.
             let noise = u128::from(self.rng.random_range(32..=96u64));
             let fair = area(&part) / total.div_ceil(u128::from(left)).max(1);
             let given = (fair * noise / 64).clamp(least, most) as u64;
@@ -198,7 +198,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Cuts from edge to edge. At least `count` >= 2 pieces must fit.
+    /// Cuts a rectangle from edge to edge. At least `count` >= 2 pieces must fit.
     fn guillotine_cut(&mut self, r: Rectangle, count: u64) -> [Rectangle; 2] {
         let (least_w, least_h) = (self.params.min_duration, self.params.min_height());
         let in_time = match (r.w >= 2 * least_w, r.h >= 2 * least_h) {
@@ -220,7 +220,7 @@ impl Cutter<'_> {
         split(r, in_time, (at / least).max(1) * least)
     }
 
-    /// Draws a position for a cut, rarely near the ends.
+    /// Draws a position for a cut. Positions near the ends are rare.
     fn place(&mut self, from: u64, to: u64) -> u64 {
         let (a, b) = (self.rng.random_range(from..=to), self.rng.random_range(from..=to));
         a.midpoint(b)
@@ -250,7 +250,8 @@ impl Cutter<'_> {
     }
 }
 
-/// Returns a pinwheel: four rectangles around a fifth, which lies between the two positions on each axis.
+/// Returns a pinwheel: four rectangles around a fifth, which lies between the two given positions on each
+/// axis.
 pub(crate) fn whirl(r: Rectangle, [x1, x2]: [u64; 2], [y1, y2]: [u64; 2], mirrored: bool) -> [Rectangle; 5] {
     let corners = [(0, 0, x2, y1), (x2, 0, r.w, y2), (x1, y2, r.w, r.h), (0, y1, x1, r.h), (x1, y1, x2, y2)];
     corners.map(|(left, low, right, high)| {
@@ -259,7 +260,7 @@ pub(crate) fn whirl(r: Rectangle, [x1, x2]: [u64; 2], [y1, y2]: [u64; 2], mirror
     })
 }
 
-/// Splits a rectangle in two along time or along addresses.
+/// Splits a rectangle in two at a step (`in_time`) or at an address.
 pub(crate) fn split(r: Rectangle, in_time: bool, at: u64) -> [Rectangle; 2] {
     if in_time {
         [Rectangle { w: at, ..r }, Rectangle { x: r.x + at, w: r.w - at, ..r }]
@@ -322,7 +323,7 @@ mod tests {
         }
     }
 
-    /// Returns true if some step or some address is crossed by no piece.
+    /// Returns true if there is a step or an address that no piece crosses.
     fn edge_to_edge(packing: &Packing, params: PackingParams) -> bool {
         let uncut = |mut ranges: Vec<(u64, u64)>, length: u64| {
             ranges.sort_unstable();

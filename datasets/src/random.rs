@@ -1,8 +1,8 @@
-//! Random instances of plain buffers with several distributions of sizes and lifespans, up to millions of
-//! buffers.
+//! Random instances of plain buffers with several distributions of sizes and lifespans, with up to millions
+//! of buffers.
 //!
-//! All arithmetic is on integers, so results do not depend on a mathematics library. O(n) time and memory,
-//! apart from the validation of the instance.
+//! All arithmetic is on integers, so results do not depend on a mathematics library. Generation takes O(n)
+//! time and memory, apart from the validation of the instance.
 
 use crate::error::{GenerateError, at_least, share};
 use crate::rows::Row;
@@ -20,15 +20,14 @@ pub enum SizeLaw {
         /// The largest size in bytes.
         max: u64,
     },
-    /// Log-uniform: every power of two between `min` and `max` is equally likely as the magnitude. Sizes of
-    /// one magnitude are uniform.
+    /// Log-uniform: first a binary order of magnitude is drawn uniformly, then a size of that magnitude.
     LogUniform {
         /// The smallest size in bytes, at least 1.
         min: u64,
         /// The largest size in bytes.
         max: u64,
     },
-    /// Powers of two only, with uniformly distributed exponents.
+    /// Powers of two with uniformly distributed exponents.
     PowersOfTwo {
         /// The smallest exponent.
         min_exponent: u32,
@@ -37,7 +36,8 @@ pub enum SizeLaw {
     },
 }
 
-/// The distribution of lifespans. Except for `Stack`, a buffer starts anywhere that it fits into `steps`.
+/// The distribution of lifespans. Except for `Stack`, all positions at which a lifespan fits into `steps` are
+/// equally likely.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LifeLaw {
     /// All durations from 1 to `max_duration` are equally likely.
@@ -47,7 +47,7 @@ pub enum LifeLaw {
         /// The longest duration in steps, at most `steps`.
         max_duration: u64,
     },
-    /// Durations log-uniform from 1 to `max_duration`, like sizes.
+    /// Durations are log-uniform from 1 to `max_duration`, like sizes.
     LogUniform {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,
@@ -78,7 +78,7 @@ pub struct IntervalParams {
     pub sizes: SizeLaw,
     /// The distribution of lifespans.
     pub lives: LifeLaw,
-    /// Sizes are rounded up to multiples of this, in bytes, at least 1.
+    /// Sizes are rounded up to multiples of this number of bytes, which is at least 1.
     pub unit: u64,
 }
 
@@ -141,7 +141,8 @@ pub fn random_intervals(params: IntervalParams, seed: u64) -> Result<Instance, G
     Ok(InstanceBuilder::new(name).buffers(buffers).build()?)
 }
 
-/// Generates the same instance row by row. All lifespans are drawn before the first row, 16 bytes each.
+/// Generates the instance of [`random_intervals`] row by row. All lifespans are drawn before the first row;
+/// they need 16 bytes each.
 pub(crate) fn interval_rows(
     params: IntervalParams,
     seed: u64,
@@ -154,7 +155,7 @@ pub(crate) fn interval_rows(
     };
     Ok(lives.into_iter().map(move |life| {
         let size = size(params.sizes, &mut rng);
-        // A size that overflows when rounded up is rejected with the sum of all sizes.
+        // A size that overflows when it is rounded up is rejected later, with the sum of all sizes.
         let size = size.checked_next_multiple_of(params.unit).unwrap_or(u64::MAX);
         Row { lower: life.lower.get(), upper: life.upper.get(), size }
     }))
@@ -170,8 +171,8 @@ fn size(law: SizeLaw, rng: &mut Xoshiro256PlusPlus) -> u64 {
     }
 }
 
-/// Draws a log-uniform number from `min` >= 1 to `max`: first the binary magnitude, then a number of that
-/// magnitude.
+/// Draws a log-uniform number from `min` >= 1 to `max`: first the binary order of magnitude, then a number of
+/// that magnitude.
 pub(crate) fn log_uniform_number(min: u64, max: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let lowest = 1u64 << rng.random_range(min.ilog2()..=max.ilog2());
     let highest = lowest - 1 + lowest;

@@ -1,14 +1,14 @@
-//! Instances as streams of rows, so that a million buffers need no more memory than their generator.
+//! Instances as streams of rows, so that a million buffers need no more memory than the generator itself.
 //!
-//! A [`Generated`] instance is either collected into an [`Instance`] or written as a stream, with identical
-//! bytes. To compute the load, writing keeps two numbers per end of a lifespan, 32 bytes per buffer. Some
-//! generators keep as much themselves.
+//! A [`Generated`] instance is either collected into an [`Instance`] or written as a stream. Both produce
+//! identical files. To compute the load, writing keeps two numbers per end of a lifespan, 32 bytes per
+//! buffer. Some generators need that much memory as well.
 
 use crate::error::GenerateError;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Lifespan};
 use std::io::{self, Write};
 
-/// A plain buffer. Its position is its number.
+/// A plain buffer. Its number is its position in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The first step.
@@ -31,10 +31,10 @@ impl Row {
 pub struct Generated {
     /// The family, the given parameters, the number of buffers and the seed.
     pub name: String,
-    /// The capacity in bytes, if the family defines one. It suffices by construction, and the file name ends
-    /// in it.
+    /// The capacity in bytes, if the family defines one. By construction, a layout within the capacity
+    /// exists. The capacity is part of the file name.
     pub capacity: Option<Bytes>,
-    /// A lower bound on the peak of every layout, in bytes, other than the load.
+    /// A lower bound on the peak of every layout in bytes, apart from the load.
     pub at_least: Option<Bytes>,
     /// An upper bound on the optimum, in bytes: the peak of a known layout.
     pub at_most: Option<Bytes>,
@@ -58,7 +58,7 @@ impl Generated {
         Self { name: String::new(), capacity: None, at_least: None, at_most: None, rows }
     }
 
-    /// Returns `NAME.csv`, or `NAME.CAPACITY.csv`, as readers of instances expect it.
+    /// Returns `NAME.csv` or, with a capacity, `NAME.CAPACITY.csv`, as expected by readers of instances.
     pub fn file_name(&self) -> String {
         match self.capacity {
             Some(capacity) => format!("{}.{}.csv", self.name, capacity.get()),
@@ -75,18 +75,19 @@ impl Generated {
         Ok(InstanceBuilder::new(self.name).buffers(buffers).capacity(self.capacity).build()?)
     }
 
-    /// Writes the rows as CSV in a single pass, with the same bytes as the collected instance. O(n log n)
-    /// time; 32 bytes of memory per buffer on top of the generator's.
+    /// Writes the rows as CSV in a single pass. The file is identical to that of the collected instance.
+    /// Takes O(n log n) time, and 32 bytes of memory per buffer in addition to the generator's.
     ///
     /// # Errors
-    /// Errors of the output, and [`GenerateError`] inside an `InvalidData` error if the sizes exceed the
+    /// Errors from the output, and a [`GenerateError`] inside an `InvalidData` error if the sizes exceed the
     /// address space.
     pub fn write(self, mut output: impl Write) -> io::Result<Written> {
         writeln!(output, "id,lower,upper,size")?;
         let mut turns: Vec<(u64, i64)> = Vec::new();
         let (mut buffers, mut total) = (0, 0u64);
         for Row { lower, upper, size } in self.rows {
-            // Add one byte each, as for an instance, so that rounding up cannot leave the address space.
+            // Add one byte per buffer, as for an instance, so that rounding up cannot exceed the address
+            // space.
             let sum = size.checked_add(1).and_then(|size| total.checked_add(size));
             total = sum.filter(|&sum| i64::try_from(sum).is_ok()).ok_or_else(too_many_bytes)?;
             writeln!(output, "b{buffers},{lower},{upper},{size}")?;

@@ -12,21 +12,21 @@ pub struct SmallParams {
     pub buffers: usize,
     /// All steps are below this number.
     pub steps: u64,
-    /// All sizes lie between 1 and this.
+    /// Maximum size in bytes; the minimum is 1.
     pub max_size: u64,
-    /// Allows gaps in some lifespans.
+    /// Whether some lifespans have gaps.
     pub gaps: bool,
-    /// Aligns some buffers to 2, 3 or 4 bytes.
+    /// Whether some buffers are aligned to 2, 3 or 4 bytes.
     pub alignment: bool,
-    /// Fixes some buffers.
+    /// Whether some buffers have fixed offsets.
     pub fixed: bool,
-    /// Makes some pairs separated and some exclusive.
+    /// Whether some pairs are separated and some are excluded.
     pub pairs: bool,
 }
 
 impl SmallParams {
-    /// Returns parameters with the features that the bits of `mask` switch on: gaps 1, alignment 2, fixed
-    /// offsets 4, pairs 8.
+    /// Returns parameters with the features given by the bits of `mask`: 1 for `gaps`, 2 for `alignment`, 4
+    /// for `fixed`, 8 for `pairs`.
     pub fn with_features(buffers: usize, mask: u64) -> Self {
         Self {
             buffers,
@@ -46,7 +46,7 @@ impl SmallParams {
 /// If `steps` or `max_size` is zero.
 pub fn small_instance(params: SmallParams, seed: u64) -> Instance {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    // Fixed buffers may collide. In that case, draw again.
+    // Fixed buffers may overlap. In that case, draw again.
     loop {
         let mut builder = InstanceBuilder::new(format!("small-{}-{seed}", params.buffers));
         for i in 0..params.buffers {

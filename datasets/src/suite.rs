@@ -9,7 +9,7 @@ use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Instance};
 use std::collections::BTreeMap;
 
-/// Generates the value of a family with these parameters.
+/// Generates an instance of a family with these parameters.
 fn generated(family: &str, seed: u64, params: &[(&str, u64)]) -> Generated {
     let family = Family::named(family).expect("a family");
     let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
@@ -35,15 +35,15 @@ fn guillotine(buffers: u64, seed: u64) -> Instance {
     packing("guillotine", buffers, seed, &format!("guillotine-{buffers}-{seed}"))
 }
 
-/// Returns, in order of seeds, the instances that provably have no layout at the load, with their seeds.
+/// Returns the instances that provably have no layout at the load, with their seeds, in order of seeds.
 fn above_load(params: &[(&str, u64)]) -> impl Iterator<Item = (u64, Generated)> {
     let made = (0..1000).map(move |seed| (seed, generated("above-load", seed, params)));
     let bytes = params.iter().find(|(name, _)| *name == "bytes").map_or(1 << 18, |&(_, bytes)| bytes);
     made.filter(move |(_, made)| made.at_least > Some(Bytes::new(bytes)))
 }
 
-/// Generates the graphs of a list. Each line holds a family, `--seed N` and `--param NAME=VALUE`, as
-/// `generate` accepts them.
+/// Generates the graphs of a list. Each line contains a family, `--seed N` and `--param NAME=VALUE`, as in
+/// `generate`.
 fn graphs(list: &str) -> Vec<Graph> {
     let graph = |line: &str| {
         let mut words = line.split_whitespace();
@@ -61,7 +61,7 @@ fn graphs(list: &str) -> Vec<Graph> {
     list.lines().map(graph).collect()
 }
 
-/// Small networks, sequential and irregular, and graphs with branches.
+/// Returns small networks, sequential and irregular ones, and graphs with branches.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -71,7 +71,7 @@ pub fn graph_suite() -> Vec<Graph> {
     networks.into_iter().chain(branched.map(|case| (case.build)())).collect()
 }
 
-/// Networks with ordering decisions: published ones, random wirings, layers, language models.
+/// Returns networks with ordering decisions: published ones, random wirings, layers, language models.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -79,7 +79,8 @@ pub fn networks_suite() -> Vec<Graph> {
     graphs(include_str!("../data/networks.txt"))
 }
 
-/// Networks with fusion opportunities, and those of the cross-unit fusion paper with elements of 8 bits.
+/// Returns networks with fusion opportunities, and the networks of the cross-unit fusion paper with 8-bit
+/// elements.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -87,7 +88,8 @@ pub fn accelerated_suite() -> Vec<Graph> {
     graphs(include_str!("../data/accelerated.txt"))
 }
 
-/// The worked examples, perfect packings of 20 to 400 buffers, instances above their load, and random ones.
+/// Returns the worked examples, perfect packings of 20 to 400 buffers, instances whose optimum exceeds the
+/// load, and random ones.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -118,19 +120,20 @@ pub fn embedded_suite() -> Vec<Instance> {
     suite
 }
 
-/// Guillotine packings of growing size with three seeds each. They show how far an exact method scales.
+/// Returns guillotine packings of increasing size, with three seeds each. They show how far an exact
+/// algorithm scales.
 pub fn scaling_suite() -> Vec<Instance> {
     let sizes = [20, 30, 40, 60, 80, 120, 160, 200];
     sizes.into_iter().flat_map(|buffers| (1..=3).map(move |seed| guillotine(buffers, seed))).collect()
 }
 
-/// Eight guillotine packings of 100 buffers, for ablation studies.
+/// Returns eight guillotine packings of 100 buffers for ablation studies.
 pub fn ablation_suite() -> Vec<Instance> {
     (1..=8).map(|seed| guillotine(100, seed)).collect()
 }
 
-/// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each, with the optimum as their
-/// capacity. To reach it, an algorithm must fill a rectangle without a hole.
+/// Returns perfect packings of 50 to 400 buffers, with only edge-to-edge cuts or with pinwheels, with two
+/// seeds each. The optimum is their capacity. To reach it, an algorithm must fill a rectangle without a hole.
 pub fn packings_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for buffers in [50, 100, 200, 400] {
@@ -144,16 +147,16 @@ pub fn packings_suite() -> Vec<Instance> {
     suite
 }
 
-/// Returns the first two instances with a proof, named `NAME-SEED`.
+/// Returns the first two instances that provably have no layout at the load, named `NAME-SEED`.
 fn two_above_load(name: &str, params: &[(&str, u64)]) -> Vec<Instance> {
     above_load(params).take(2).map(|(seed, made)| called(made, &format!("{name}-{seed}"))).collect()
 }
 
-/// Instances of 20 to 120 buffers whose optimum provably lies above the load. They test lower bounds.
+/// Returns instances of 20 to 120 buffers whose optimum provably exceeds the load. They test lower bounds.
 ///
 /// About eight buffers are simultaneously live. There are three variants. In the first, two or three buffers
 /// die together. In the second (seven live), the contradiction comes late. In the third, five or six die
-/// together, and their sizes must add up to those of their successors.
+/// together, and their sizes must add up to those of their heirs.
 pub fn above_load_suite() -> Vec<Instance> {
     let laws: [(&str, &[(&str, u64)]); 3] = [
         ("free", &[("alive", 8)]),
@@ -170,9 +173,9 @@ pub fn above_load_suite() -> Vec<Instance> {
     suite
 }
 
-/// Instances like those of [`above_load_suite`] with nine to twelve simultaneously live buffers and 60 to 120
-/// buffers in all. Two or three buffers die together. Sizes are either multiples of 1/64 of the load or
-/// arbitrary.
+/// Returns instances like those of [`above_load_suite`] with nine to twelve simultaneously live buffers and
+/// 60 to 120 buffers in total. Two or three buffers die together. Sizes are multiples of 1/64 of the load in
+/// one variant, and arbitrary in the other.
 pub fn above_load_wide_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for live in [9, 10, 11, 12] {
@@ -186,7 +189,7 @@ pub fn above_load_wide_suite() -> Vec<Instance> {
     suite
 }
 
-/// Returns the instance with reversed time, under the name `X-reversed`. The capacity stays the same.
+/// Returns the instance with reversed time, named `X-reversed`. The capacity stays the same.
 pub fn derived_reversed(instance: &Instance) -> Vec<Instance> {
     vec![reversed(instance).with_name(format!("{}-reversed", instance.name()))]
 }
@@ -194,8 +197,8 @@ pub fn derived_reversed(instance: &Instance) -> Vec<Instance> {
 /// Percentages of the buffers that thinned variants keep.
 const KEPT_PERCENT: [u8; 2] = [98, 95];
 
-/// Returns two thinned variants: each buffer is kept with probability 0.98 in `X-thinned-98` and 0.95 in
-/// `X-thinned-95`. The capacity stays the same. The percentage is the seed.
+/// Returns two thinned variants. Each buffer is kept with probability 0.98 in `X-thinned-98`, and with
+/// probability 0.95 in `X-thinned-95`. The capacity stays the same. The percentage is the seed.
 ///
 /// # Panics
 /// Never: the probabilities are valid.
@@ -210,8 +213,8 @@ pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
 const LARGE: [&str; 8] =
     ["uniform", "log-uniform", "heavy-tailed", "stack", "trace", "training", "packing", "guillotine"];
 
-/// Eight [families](crate::FAMILIES) with ten thousand, a hundred thousand and a million buffers. Needs about
-/// a gigabyte.
+/// Returns instances of eight [families](crate::FAMILIES) with ten thousand, a hundred thousand and a million
+/// buffers. They need about a gigabyte.
 pub fn large_suite() -> Vec<Instance> {
     families(&[10_000, 100_000, 1_000_000])
 }

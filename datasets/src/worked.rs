@@ -1,6 +1,6 @@
 //! Worked examples from papers: small instances with published results.
 //!
-//! Inclusive lifetimes `[a, b]` of a source become half-open here: `[a, b + 1)`.
+//! Inclusive lifetimes `[a, b]` of a source are stored as half-open ones: `[a, b + 1)`.
 
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
@@ -8,9 +8,9 @@ use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan}
 /// A known result for a worked example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// The method, in a few hyphenated words.
+    /// The algorithm, in a few hyphenated words.
     pub method: &'static str,
-    /// The result of the method, in bytes.
+    /// The result of the algorithm in bytes.
     pub value: Bytes,
     /// True if the source prints the value, false if it was computed for this project.
     pub printed: bool,
@@ -21,17 +21,17 @@ pub struct Fact {
 pub struct Worked {
     /// The name of the example and of its instance.
     pub name: &'static str,
-    /// A summary of one line.
+    /// A one-line summary.
     pub about: &'static str,
-    /// The publication that it comes from.
+    /// The publication that contains the example.
     pub source: &'static str,
     /// The problem. It has a capacity only if the source states one.
     pub instance: Instance,
     /// The minimum peak over all layouts in bytes, if known.
     pub optimum: Option<Bytes>,
-    /// A layout with that peak, if the source or a search gave one.
+    /// A layout with that peak, if the source or a search provided one.
     pub layout: Option<Layout>,
-    /// Results of individual methods.
+    /// Results of individual algorithms.
     pub facts: Vec<Fact>,
 }
 
@@ -63,7 +63,7 @@ fn derived(method: &'static str, value: u64) -> Fact {
     Fact { printed: false, ..printed(method, value) }
 }
 
-/// Memory of operators 1 to 8 in the patent's example, in M.
+/// Sizes of the outputs of operators 1 to 8 in the patent's example, in M.
 const PATENT_SIZES: [u64; 8] = [5, 10, 8, 20, 2, 6, 15, 3];
 
 /// Returns the patent's example: eight operators and a table of exclusive pairs. One M of the source is one
@@ -72,7 +72,7 @@ const PATENT_SIZES: [u64; 8] = [5, 10, 8, 20, 2, 6, 15, 3];
 /// # Panics
 /// Never: the table is valid.
 pub fn patent() -> Worked {
-    // Each exclusive pair once, numbered from 1 as in the source.
+    // Each exclusive pair is listed once, and operators are numbered from 1, as in the source.
     let table = [
         (1, 2),
         (2, 3),
@@ -104,11 +104,12 @@ pub fn patent() -> Worked {
     }
 }
 
-/// Returns the graph of the patent's example: eight operators with one output each. One M is one byte.
+/// Returns the graph of the patent's example: eight operators with one output each. One M of the source is
+/// one byte.
 ///
 /// The text of the patent lists an edge between 6 and 8, but its table of exclusive operators implies one
-/// between 7 and 8. With `as_listed` the graph has the edges of the list; otherwise 8 reads the output of 7,
-/// which alone gives the table.
+/// between 7 and 8. With `as_listed`, the graph has the edges of the list. Otherwise, operator 8 reads the
+/// output of 7, which is the only edge that is consistent with the table.
 ///
 /// # Panics
 /// Never: the graph is valid.
@@ -133,7 +134,7 @@ pub fn patent_graph(as_listed: bool) -> Graph {
     graph.build().expect("a valid graph")
 }
 
-/// Returns five tensors on which three methods of block reuse differ.
+/// Returns five tensors for which three methods of block reuse differ.
 ///
 /// # Panics
 /// Never: the instance is valid.
@@ -160,7 +161,7 @@ pub fn cann() -> Worked {
 /// # Panics
 /// Never: the instance is valid.
 pub fn pisarchyk_lee() -> Worked {
-    // Columns: first step, last step, bytes.
+    // The columns are the first step, the last step, and the size in bytes.
     let rows =
         [(0, 1, 32), (1, 4, 28), (2, 5, 36), (3, 5, 16), (4, 5, 8), (5, 7, 64), (6, 8, 10), (7, 8, 40)];
     let buffers = (0..).zip(rows).map(|(i, (first, last, size)): (u32, (u64, u64, u64))| {

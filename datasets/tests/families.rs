@@ -1,4 +1,5 @@
-//! What the families of instances promise: number, load, optimum, bytes; whatever the parameters.
+//! Tests the specified properties of the families of instances (number of buffers, load, optimum, bytes) for
+//! all parameters.
 
 use plimsoll_datasets::{FAMILIES, Family, Written};
 use plimsoll_model::csv::write_instance;
@@ -55,7 +56,7 @@ fn rows_are_written_as_the_instance_would_be() {
         assert!(text == expected, "{}", family.name);
         assert_eq!((said.buffers, said.load), (500, load(&instance).0), "{}", family.name);
         assert_eq!(instance.capacity(), capacity);
-        // Cut from a full rectangle.
+        // These families cut a full rectangle.
         let is_tight = matches!(family.name, "packing" | "guillotine");
         assert!(!is_tight || said.optimum == Some(said.load), "{}", family.name);
     }
@@ -71,7 +72,7 @@ fn parameters_are_checked() {
             assert!(!param.about.is_empty());
             let extreme = refused(family.name, &[(param.name, u64::MAX)]);
             assert!(extreme.starts_with(&format!("{} is ", param.name)), "{}: {extreme}", family.name);
-            // Anything else is answered or refused with a message.
+            // Other values lead to an instance or an error message.
             for value in [0, 1, 2, 3, 1000, param.most] {
                 let few = [("buffers", 9), (param.name, value)];
                 let given = if param.name == "buffers" { &few[..1] } else { &few[..] };
@@ -114,7 +115,7 @@ fn perturbed_packings_keep_their_height_as_bound() {
         let small = load(&shrunk).0;
         assert!(small <= whole.load && small.get() > 1 << 19, "{small}");
         below += usize::from(small < whole.load);
-        // The same pieces, none larger or longer.
+        // The pieces are the same, and none is larger or longer.
         let cut = make("perturbed", seed, &[&list[..], &[("share", 0)]].concat());
         let mut changed = 0;
         for (before, after) in cut.buffers().iter().zip(shrunk.buffers()) {
@@ -180,7 +181,7 @@ fn powers_of_two_keep_to_their_ends() {
 
 #[test]
 fn large_exchanges_above_the_load_are_given_up() {
-    // The ways to fill a hole with twenty heirs are too many to try.
+    // There are too many ways to fill a hole with twenty heirs to try all of them.
     for (buffers, turnover) in [(25, 9), (25, 1 << 24)] {
         let said = written("above-load", 7, &[("buffers", buffers), ("turnover", turnover)]);
         assert_eq!((said.buffers as u64, said.load.get()), (buffers, 1 << 18));

@@ -1,5 +1,5 @@
-//! Checks the numbers of the cases against the definitions: points of the program, liveness there, every
-//! layout.
+//! Checks the numbers of the cases directly against the definitions: it builds the points of each program,
+//! computes liveness at each point, and tries every layout.
 
 use super::{CONTROL_CASES, ControlCase};
 use crate::brute::optimum_up_to;
@@ -34,7 +34,7 @@ impl Program<'_> {
     /// Adds a region and returns its first and last point.
     fn region(&mut self, after: &[usize], region: RegionId, flow: Option<(&Flow, usize)>) -> (usize, usize) {
         let list = self.graph.region(region).clone();
-        // The state of a loop is written elsewhere.
+        // The carried inputs of a loop are written at another point.
         let elsewhere = |id: &TensorId| {
             let begin = flow.map(|(_, at)| Moment::Begin(at));
             flow.is_some_and(|(flow, _)| flow.handovers.iter().any(|h| h.to == *id && Some(h.when) != begin))
@@ -75,7 +75,8 @@ impl Program<'_> {
                 Control::Branch if at == 0 => ends = vec![end],
                 Control::Branch => ends.push(end),
                 Control::Call => ends = vec![end],
-                // A condition comes first and last. A body without one may not run at all.
+                // A loop with a condition begins and ends with the condition. The body of a loop without one
+                // may not run at all.
                 Control::Loop if operator.regions.len() == 1 => {
                     self.points[end].next.push(first);
                     ends.push(end);
@@ -128,15 +129,15 @@ impl Program<'_> {
     }
 }
 
-/// Liveness with mutually exclusive branches.
+/// Returns liveness with mutually exclusive branches.
 fn exclusive(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);
     program.live()
 }
 
-/// Liveness with all regions executed sequentially. Every tensor is live from the first to the last point
-/// that touches it.
+/// Returns liveness with all regions executed sequentially. Every tensor is live from the first to the last
+/// point that reads or writes it.
 fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);

@@ -1,15 +1,17 @@
-//! Cases reported against real planners, described independently and with sizes chosen here.
+//! Cases that were reported for real planners. They are described independently, and the sizes are chosen
+//! here.
 
 use super::sketch::Sketch;
 use plimsoll_model::graph::Graph;
 
-/// One conditional produces `r1`, which is read after the next conditional. A runtime overwrites `r1` if it
-/// leaves the result of a branch in the memory of that branch, and gives the branches of all conditionals the
-/// same memory.
+/// One conditional produces `r1`, which is read after the next conditional. Some runtimes leave the result of
+/// a branch in the memory of that branch, and give the branches of all conditionals the same memory. Such a
+/// runtime overwrites `r1`.
 ///
-/// The peak is where the first conditional copies its result: `go`, `x`, the result and `r1`, 1 + 8 + 8 + 8 =
-/// 25. Elsewhere at most three tensors of 8 bytes are live, and `go` can lie at 24, so 25 suffices. With a
-/// block of 8 beside `go`, `x`, `r1` and, for the second conditional, `r2`, it is 33.
+/// The peak is at the point at which the first conditional copies its result: `go`, `x`, the result and `r1`
+/// need 1 + 8 + 8 + 8 = 25 bytes. Elsewhere, at most three tensors of 8 bytes are live, and `go` can have
+/// offset 24, so 25 bytes suffice. With one block of 8 bytes per conditional, the second block is live
+/// together with `go`, `x`, `r1` and `r2`, which needs 33 bytes.
 pub(super) fn cond_then_cond() -> Graph {
     let mut s = Sketch::new("cond-then-cond");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 8));
@@ -28,12 +30,13 @@ pub(super) fn cond_then_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// The second conditional reads `r1` and contains a third one. While the third runs, `q` of the enclosing
-/// branch and `r1` are still needed. A plan that starts every nested branch at the same offset overwrites one
-/// of them.
+/// The second conditional reads `r1` and contains a third one. While the third runs, `r1` and the tensor `q`
+/// of the enclosing branch are still needed. A plan that starts every nested branch at the same offset
+/// overwrites one of them.
 ///
-/// The peak is where the third conditional copies its result: `r1`, `q`, the result and `r3`, 32, with both
-/// flags dead. Nowhere else are four tensors live, and three leave enough space for the flags.
+/// The peak is at the point at which the third conditional copies its result: `r1`, `q`, the result and `r3`
+/// need 32 bytes, and both flags are dead. At no other point are four tensors live, and three leave enough
+/// space for the flags.
 pub(super) fn cond_in_cond() -> Graph {
     let mut s = Sketch::new("cond-in-cond");
     let (body, go, neg, x) = (s.body, s.input("go", 1), s.input("neg", 1), s.input("x", 8));
@@ -63,12 +66,12 @@ pub(super) fn cond_in_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// Arguments `a` and `b` are copied to the inputs of the branch, all of them before the branch starts. `a` is
+/// All arguments are copied to the inputs of the branch before the branch starts, here `a` and `b`. `a` is
 /// also read after the conditional. If `a1` overlaps `b`, the first copy overwrites the source of the second.
 /// If any tensor of the branch overlaps `a`, the last operator reads garbage.
 ///
-/// When a branch begins, `a`, `b` and both copies are live: 16 bytes. Elsewhere there are at most 16, and
-/// `cond` is dead by then.
+/// When a branch begins, `a`, `b` and both copies are live and need 16 bytes; `cond` is already dead. At all
+/// other points, at most 16 bytes are live.
 pub(super) fn copies_into_branch() -> Graph {
     let mut s = Sketch::new("copies-into-branch");
     let (body, cond, a, b) = (s.body, s.input("cond", 1), s.input("a", 4), s.input("b", 4));
@@ -84,11 +87,11 @@ pub(super) fn copies_into_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The else branch has no operator: it returns its input. A planner that collects tensors from operators
-/// alone gives that input no lifetime, hence no memory.
+/// The else branch has no operator and returns its input. A planner that collects tensors only from operators
+/// gives that input no lifetime, and hence no memory.
 ///
-/// The larger branch peaks where `wide` is read and `y1` produced: 12 + 4. `x` is dead by then: its copy was
-/// its last use.
+/// The larger branch has its peak at the operator that reads `wide` and produces `y1`, which need 12 + 4
+/// bytes. By then, `x` is dead because its copy was its last use.
 pub(super) fn empty_branch() -> Graph {
     let mut s = Sketch::new("empty-branch");
     let (body, cond, x) = (s.body, s.input("cond", 1), s.input("x", 4));
@@ -106,13 +109,14 @@ pub(super) fn empty_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The condition receives `data` without reading it, but it is copied all the same. A planner that gives
-/// unread tensors no lifetime lets that copy overwrite anything.
+/// The condition of a loop receives `data` without reading it, but `data` is copied all the same. If a
+/// planner gives unread tensors no lifetime, that copy can overwrite anything.
 ///
-/// Of `data?`, `data in` and `data next` two are simultaneously live: when the body begins, in it, and when
-/// it has ended. All three pairs occur, so no two may overlap. Yet no point of the program holds more than 2
-/// (48 + 4) = 104 bytes, because lifetimes in a loop are circular. `count?` and `count next` conflict with
-/// all of these, and with each other: 3 (48) + 2 (4) = 152.
+/// Two of the tensors `data?`, `data in` and `data next` are always simultaneously live: when the body
+/// begins, in the body, and when it has ended. All three pairs occur, so no two may overlap. Yet at most 2
+/// (48 + 4) = 104 bytes are live at any point of the program, because lifetimes in a loop are circular.
+/// `count?` and `count next` conflict with all of these, and with each other, so the optimum is 3 (48) + 2
+/// (4) = 152.
 pub(super) fn idle_argument() -> Graph {
     let mut s = Sketch::new("idle-argument");
     let (body, count, data) = (s.body, s.input("count", 4), s.input("data", 48));
@@ -132,10 +136,12 @@ pub(super) fn idle_argument() -> Graph {
     s.finish(&made[1..])
 }
 
-/// One branch needs 500 bytes, the other 400. A tool that adds them up reserves 900 bytes beside `x` and `y`.
+/// One branch needs 500 bytes, the other 400. A tool that adds them up reserves 900 bytes in addition to `x`
+/// and `y`.
 ///
-/// `wide` of 400 lies beside either `x` or its result, 100 each: 500, and nothing else is live. One block of
-/// 500 for both lies beside `x`, `y` and `go`: 701.
+/// `wide` has 400 bytes and is live together with either `x` or its result, each of 100 bytes. Nothing else
+/// is live, so 500 bytes suffice. One block of 500 bytes for both branches is live together with `x`, `y` and
+/// `go`, so 701 bytes are needed.
 pub(super) fn both_branches_summed() -> Graph {
     let mut s = Sketch::new("both-branches-summed");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 100));
@@ -150,13 +156,13 @@ pub(super) fn both_branches_summed() -> Graph {
     s.finish(&[y])
 }
 
-/// `a` is read last in the innermost of three branches, which then produces `c` of the same size. A planner
-/// needs space for both if it extends `a` to the end of the outermost conditional, or plans only the
-/// outermost region.
+/// The last use of `a` is in the innermost of three branches, which then produces `c` of the same size. A
+/// planner needs space for both if it extends `a` to the end of the outermost conditional, or if it plans
+/// only the outermost region.
 ///
-/// Where `a` is produced, it lies beside `x` and three flags: 64 + 16 + 3 = 83. In the innermost branch `x`
-/// is dead from the beginning, so at most 64 + 16 + 3 bytes are live. `c` takes the place of `a`, and 83
-/// suffices.
+/// When `a` is produced, it is live together with `x` and three flags, which need 64 + 16 + 3 = 83 bytes. In
+/// the innermost branch, `x` is dead from the beginning, so at most 64 + 16 + 3 bytes are live. `c` can reuse
+/// the space of `a`, so 83 bytes suffice.
 pub(super) fn if_three_deep() -> Graph {
     let mut s = Sketch::new("if-three-deep");
     let (body, x) = (s.body, s.input("x", 16));
@@ -182,11 +188,11 @@ pub(super) fn if_three_deep() -> Graph {
     s.finish(&[y])
 }
 
-/// A, then B or C, then D, then E or F, then G. The chosen result is copied to the input of the next
-/// operator.
+/// The operators run in the order A, B or C, D, E or F, G. The chosen result is copied to the input of the
+/// next operator.
 ///
-/// The peak is where F, 10 bytes, is copied, 10 more: 20. With both branches laid out sequentially, F is
-/// produced beside D and the result of E, 10 + 4 + 10 = 24.
+/// The peak is at the point at which the 10 bytes of F are copied to 10 more, which gives 20 bytes. If both
+/// branches are laid out sequentially, D and the result of E are live when F is produced: 10 + 4 + 10 = 24.
 pub(super) fn two_branches_in_a_row() -> Graph {
     let mut s = Sketch::new("two-branches-in-a-row");
     let (body, p, q) = (s.body, s.input("p", 1), s.input("q", 1));

@@ -1,4 +1,4 @@
-//! Cases in which one contiguous block per conditional costs memory.
+//! Cases in which memory is wasted if every conditional gets one contiguous block.
 
 use super::sketch::Sketch;
 use plimsoll_model::graph::Graph;
@@ -13,13 +13,15 @@ use plimsoll_model::graph::Graph;
 /// u 1, v 1                       #######          in a branch
 /// F 3                                      ###
 /// ```
-/// Five bytes are enough: A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five bytes u and v are
-/// not adjacent, so a block of two does not fit and six bytes are needed:
-/// - A and B fill five bytes: B lies at 0 or at 4. Let it be 4; the other case is the mirror image.
-/// - C and D fill the four bytes below B: D lies at 0 or 2.
-/// - F leaves E the offsets 0, 1, 3 and 4.
-/// - Beside B, D at 2 leaves E the offsets 0 and 1; D at 0 leaves 2 and 3, of which F allows 3.
-/// - D and E leave u and v the offsets {1, 4}, {0, 4} or {2, 4}.
+/// Five bytes suffice, with offsets A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five bytes,
+/// u and v are not adjacent, so a block of two bytes does not fit, and six bytes are needed:
+/// - A and B fill five bytes, so B has offset 0 or 4. Assume that it is 4; the other case is the mirror
+///   image.
+/// - C and D fill the four bytes below B, so D has offset 0 or 2.
+/// - Next to F, E can have offsets 0, 1, 3 and 4.
+/// - With B at 4 and D at 2, E can have offsets 0 and 1. With D at 0, it can have 2 and 3, of which only 3 is
+///   possible next to F.
+/// - D and E leave the offsets {1, 4}, {0, 4} or {2, 4} for u and v.
 pub(super) fn block_fills_no_holes() -> Graph {
     let mut s = Sketch::new("block-fills-no-holes");
     let (body, a) = (s.body, s.input("A", 4));
@@ -40,18 +42,19 @@ pub(super) fn block_fills_no_holes() -> Graph {
     s.finish(&[f])
 }
 
-/// Both branches read `x`. The larger branch reads it in its first operator, so `wide` may take its place.
+/// Both branches read `x`. The larger branch reads it in its first operator, so `wide` can reuse its space.
 ///
-/// `x` and `t`, or `t` and `wide`, need eight bytes, which suffice: t 6, wide 0, s 6. Planned on its own, the
-/// branch also has a peak of 8, beside `go`, `x` and `y`: 8 + 1 + 6 + 2 = 17.
+/// `x` and `t`, or `t` and `wide`, need eight bytes, and eight bytes suffice with offsets t 6, wide 0, s 6.
+/// Planned on its own, the branch also needs a block of 8 bytes. The block is live together with `go`, `x`
+/// and `y`: 8 + 1 + 6 + 2 = 17.
 pub(super) fn block_beside_its_input() -> Graph {
     branching("block-beside-its-input", true)
 }
 
 /// Like the previous case, but the smaller branch does not read `x`.
 ///
-/// With both branches executed sequentially and their results kept, the peak is 8 bytes: `x` dies in the
-/// first operator. The block takes 17 as before.
+/// If both branches are executed sequentially and their results are kept, the peak is 8 bytes, because `x`
+/// dies in the first operator. The plan with a block needs 17 bytes as before.
 pub(super) fn block_behind_sequence() -> Graph {
     branching("block-behind-sequence", false)
 }

@@ -1,18 +1,19 @@
 //! Small graphs with control flow on which memory planners fail or waste memory.
 //!
-//! [`ControlCase::optimum`] is the minimum arena over all layouts, with the operators in the order of the
-//! file. Two tensors may not share a byte if both are live at some point of the program.
+//! [`ControlCase::optimum`] is the minimum arena over all layouts, with the operators in file order. Two
+//! tensors may not share a byte if both are live at some point of the program.
 //!
-//! Every operator is a point. An operator that owns regions has one point at its entry and one at its exit;
-//! each region has one at its begin and one at its end. At an operator, its inputs and outputs are live.
-//! Inputs of a region are written when it begins; its results are copied when it has ended. Inputs of the
-//! graph are live from the start to their last use, outputs from their production to the end. Branches
-//! exclude each other: a tensor whose last use is in one branch is dead in the others from their beginning.
+//! Every operator is a point of the program. An operator that owns regions has one point at its entry and one
+//! at its exit, and each region has one at its begin and one at its end. At an operator, its inputs and
+//! outputs are live. Inputs of a region are written when it begins. Its results are copied when it has ended.
+//! Inputs of the graph are live from the start to their last use, and outputs from their production to the
+//! end. Branches exclude each other: a tensor whose last use is in one branch is dead in the others from
+//! their beginning.
 //!
 //! [`ControlCase::merged`] is the minimum arena if every operator that owns regions gets a contiguous block.
-//! Each region is planned on its own. The block is as large as the largest region and is held while the
-//! operator runs, beside all inputs and outputs of the operator. Every region and the whole are planned
-//! optimally.
+//! Each region is planned on its own. The block has the size of the largest region. It is allocated while the
+//! operator runs, together with all inputs and outputs of the operator. All regions and the whole program are
+//! planned optimally.
 
 #[cfg(test)]
 mod check;
@@ -41,7 +42,7 @@ pub struct ControlCase {
 }
 
 impl ControlCase {
-    /// Returns the case of this name.
+    /// Returns the case with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         CONTROL_CASES.iter().find(|case| case.name == name)
     }
@@ -94,7 +95,7 @@ pub const CONTROL_CASES: &[ControlCase] = &[
         source: "TensorFlow Lite Micro pull request 1194: a loop that carries a value past its condition",
         build: field::idle_argument,
         optimum: Some(Bytes::new(152)),
-        // The body needs the inputs of the condition: the two cannot be planned separately.
+        // The body needs the inputs of the condition, so the two cannot be planned separately.
         merged: None,
     },
     case(

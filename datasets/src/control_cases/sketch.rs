@@ -30,7 +30,7 @@ impl Sketch {
         self.graph.tensor(Tensor::new(name, bytes, Role::Activation))
     }
 
-    /// Adds an operator and its output of the same name.
+    /// Adds an operator and its output, which have the same name.
     pub fn step(
         &mut self,
         region: RegionId,

@@ -1,4 +1,4 @@
-//! Checks allocations against the rules of a document directly, without instances or merging.
+//! Checks allocations directly against the rules of a document, without instances or merging.
 
 use super::document::Document;
 use super::write::Allocation;
@@ -6,9 +6,9 @@ use plimsoll_model::Bytes;
 use std::collections::{HashMap, HashSet};
 
 impl Document {
-    /// Returns every error in an answer, one line each; empty if the answer is valid. Colocated buffers take
-    /// the bytes of the largest of them, as in the schema's own checker. Buffers of size 0 take none. O(n^2 +
-    /// n p) for n buffers and p pairs.
+    /// Returns every error in an answer, one line each. The list is empty if the answer is valid. Colocated
+    /// buffers occupy the bytes of the largest of them, as in the schema's own checker. Buffers of size 0
+    /// occupy none. O(n^2 + n p) for n buffers and p pairs.
     pub fn check(&self, allocations: &[Allocation]) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut places: Vec<Option<&Allocation>> = vec![None; self.buffers.len()];
@@ -77,7 +77,7 @@ impl Document {
         let (separations, exclusions) = (both_ways(&self.separations), both_ways(&self.exclusions));
         let pinned_alone: HashSet<usize> =
             self.pins.iter().filter(|pin| pin.exclusive).map(|pin| pin.buffer).collect();
-        // Find classes by propagating numbers until nothing changes: slow, but obviously correct.
+        // Find the classes by propagating numbers until nothing changes. This is slow, but obviously correct.
         let mut class: Vec<usize> = (0..count).collect();
         loop {
             let before = class.clone();

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 /// The supported version of the schema.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// The member of `metadata` for information that CSV has and the schema lacks.
+/// The member of `metadata` for information that CSV can represent and the schema cannot.
 pub(super) const OWN: &str = "plimsoll";
 
-/// A validated problem with several pools. Pools and buffers are identified by position.
+/// A validated problem with several pools. Pools and buffers are identified by their positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     pub(super) origin: PathBuf,
@@ -70,14 +70,14 @@ impl Demand {
     }
 }
 
-/// A buffer with a fixed place.
+/// A buffer with a fixed offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pin {
-    /// The position of the buffer.
+    /// The position of the buffer in the document.
     pub buffer: usize,
-    /// The position of the pool.
+    /// The position of the pool in the document.
     pub pool: usize,
-    /// The address in bytes.
+    /// The offset in bytes.
     pub offset: Bytes,
     /// True if no other buffer may use these addresses at any time.
     pub exclusive: bool,
@@ -99,13 +99,13 @@ impl Document {
         &self.buffers
     }
 
-    /// Returns the requirements of the file beyond offsets, which are ignored, one line each.
+    /// Returns notes about requirements of the file beyond offsets, which are ignored. Each note is one line.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Returns one distinct name per pool, usable in file names. Names have the form `STEM-POOL`, or are the
-    /// name of the instance alone if [`write_dsa`](super::write_dsa) wrote the document.
+    /// Returns one distinct name per pool that is valid in file names. Names have the form `STEM-POOL`. If
+    /// [`write_dsa`](super::write_dsa) wrote the document, they are the names of the instances.
     pub fn pool_names(&self, stem: &str) -> Vec<String> {
         let plain = |text: &str| -> String {
             text.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()

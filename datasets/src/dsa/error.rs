@@ -4,7 +4,7 @@ use plimsoll_model::{Bytes, InstanceError};
 use std::io;
 use std::path::PathBuf;
 
-/// An error with the file and the item it concerns.
+/// An error with the file and the affected item.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum DsaError {
@@ -73,7 +73,7 @@ pub enum DsaErrorKind {
     SeparatedColocated(u32, u32),
     #[error("no pool is allowed for all {0} buffers colocated with it")]
     NoCommonPool(usize),
-    /// Several pools may hold the buffer. Offsets alone cannot decide between them.
+    /// Several pools may contain the buffer. Offsets alone cannot decide between them.
     #[error("pools {0} may hold it; each pool is planned separately, so exactly one pool must be allowed")]
     SeveralPools(String),
     /// Several pools are allowed, but none is large enough.

@@ -3,14 +3,14 @@
 //! | member | meaning |
 //! |---|---|
 //! | `schema_version` | 1 |
-//! | `profile`, `instance`, `metadata` | where it comes from; a name |
+//! | `profile`, `instance`, `metadata` | the origin, and a name |
 //! | `problem.pools[]` | `id`, `name`, `capacity` in bytes or null, `reserved_ranges[]` (`begin`, `end`, half-open, bytes) |
-//! | `problem.buffers[]` | `id`, `name`, `size` and `alignment` in bytes, `live_intervals[]` (`lower`, `upper`, half-open, steps; of size 0 also none), `allowed_pools[]` |
+//! | `problem.buffers[]` | `id`, `name`, `size` and `alignment` in bytes, `live_intervals[]` (`lower`, `upper`, half-open, steps; optional for size 0), `allowed_pools[]` |
 //! | `problem.constraints.colocations[]` | `first`, `second`: same pool and offset |
-//! | `problem.constraints.separations[]` | `first`, `second`: no common address, whatever the lifespans |
-//! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses although both are live |
+//! | `problem.constraints.separations[]` | `first`, `second`: no common address, regardless of lifespans |
+//! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses even if both are live |
 //! | `problem.constraints.pinned_allocations[]` | `buffer`, `pool`, `offset`, `exclusive_for_all_time` (default false) |
-//! | `problem.objective` | ordered metrics; here each pool's peak is minimised, which minimises `total_peak` and `max_peak` |
+//! | `problem.objective` | ordered metrics; here the peak of each pool is minimised, which minimises `total_peak` and `max_peak` |
 //!
 //! Numbers are integers, and all but steps are non-negative. If the file has negative steps, all steps are
 //! counted from the first. Unknown members are rejected, so that no constraint is silently ignored. Members
@@ -19,10 +19,10 @@
 //! [notes](Document::notes).
 //!
 //! [`Document::split`] returns one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become
-//! fixed buffers that are always live; pins become fixed offsets.
+//! fixed buffers that are always live. Pins become fixed offsets.
 //!
-//! *Colocated* buffers become one buffer, which is as large as the largest and is live when any of them is.
-//! The schema treats them as one allocation of that extent, subject to the constraints of all of them. Hence
+//! *Colocated* buffers become one buffer. It has the size of the largest of them and is live when any of them
+//! is. The schema treats them as one allocation of that extent, subject to the constraints of all of them, so
 //! both problems are equivalent.
 //!
 //! Source: tonibohnlein/dsa-solver, `docs/structured_problem_schema_v1.md`, `src/dsa/model/model.h`

@@ -17,7 +17,7 @@ pub fn read_dsa_file(path: &Path) -> Result<Document, DsaError> {
     read_dsa(path, &data)
 }
 
-/// Reads a problem. `origin` appears in messages. O(n log n) for n members of the file.
+/// Reads a problem. `origin` is used in error messages. O(n log n) for n members in the file.
 ///
 /// # Errors
 /// See [`DsaError`]. JSON nested deeper than 128 levels is rejected.
@@ -67,8 +67,8 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
 }
 
 /// Returns the hash by which dsa-solver identifies the problem of an answer. It is the 64-bit FNV-1a hash of
-/// the document as that project writes it: with sorted members, an indent of two, and without members that
-/// are empty by default.
+/// the document as that project writes it: with sorted members, an indentation of two, and without members
+/// whose value is the empty default.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {
@@ -150,7 +150,7 @@ fn beyond(pool: &Pool, begin: u64, end: u64) -> Option<DsaErrorKind> {
     Some(DsaErrorKind::BeyondCapacity { begin, end, capacity, pool: pool.label() })
 }
 
-/// Returns the union as disjoint ranges, ascending and not adjacent.
+/// Returns the union as disjoint ranges in ascending order, none of them adjacent to another.
 pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut joined: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
@@ -198,7 +198,7 @@ fn buffers(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec
     Ok(buffers)
 }
 
-/// Returns the first step of all buffers, or 0 if that is earlier.
+/// Returns the first step of all buffers, or 0 if no step is negative.
 fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     let mut first = 0;
     for buffer in buffers {
@@ -209,8 +209,8 @@ fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     Ok(first)
 }
 
-/// Returns the union of the intervals, which may overlap, with steps counted from `first`. No interval begins
-/// before `first`. A buffer of size 0 may have empty intervals or none.
+/// Returns the union of the intervals, which may overlap, with steps counted from `first`. No interval may
+/// begin before `first`. A buffer of size 0 may have empty intervals or none.
 fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> {
     let (mut parts, mut begin) = (Vec::new(), None);
     for interval in node.entries()? {
@@ -232,7 +232,8 @@ fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> 
     Lifespan::from_intervals(parts).map_err(|_| node.error(DsaErrorKind::NeverLive))
 }
 
-/// Reads hints and names that the schema has no member for. Returns true if this tool wrote the file.
+/// Reads hints and names for which the schema has no member. Returns true if [`write_dsa`](super::write_dsa)
+/// wrote the file.
 fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaError> {
     let Some(metadata) = root.optional("metadata")? else { return Ok(false) };
     let Some((_, own)) = metadata.members()?.into_iter().find(|(name, _)| *name == OWN) else {
@@ -257,7 +258,8 @@ fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaErr
     Ok(true)
 }
 
-/// Reads pairs of buffers by position. A pair of a buffer with itself is allowed only if `own`.
+/// Reads pairs of buffers and returns their positions. A pair of a buffer with itself is allowed only if
+/// `own`.
 fn pairs(
     constraints: &Node,
     name: &'static str,
@@ -301,7 +303,7 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
     Ok(pins)
 }
 
-/// Returns the error of an infeasible pin. A buffer without bytes occupies no address of its pool.
+/// Returns the error for an infeasible pin. A buffer of size 0 occupies no address of its pool.
 fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
     if !buffer.pools.contains(&pin.pool) {
         return Some(DsaErrorKind::PinnedElsewhere(pool.label()));

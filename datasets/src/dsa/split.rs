@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// A problem split by pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// One entry per pool of the document, in its order.
+    /// One entry per pool of the document, in the same order.
     pub pools: Vec<PoolInstance>,
     /// Decisions and omissions of the split, one line each.
     pub notes: Vec<String>,
@@ -22,26 +22,27 @@ pub struct PoolInstance {
     pub pool: usize,
     /// The offset problem, with the name of the pool.
     pub instance: Instance,
-    /// For each buffer of the instance, the positions of its buffers in the document; empty for a reserved
-    /// range.
+    /// For each buffer of the instance: the positions of its buffers in the document. The list is empty for a
+    /// reserved range.
     pub members: Vec<Vec<usize>>,
 }
 
 /// A class of colocated buffers.
 struct Group {
-    /// Positions in the document, ascending.
+    /// Positions of the buffers in the document, in ascending order.
     members: Vec<usize>,
     pool: usize,
     pin: Option<Pin>,
 }
 
 impl Document {
-    /// Returns one instance per pool. Each buffer is bound to one pool, reserved ranges and pins become fixed
+    /// Returns one instance per pool. Each buffer is bound to one pool. Reserved ranges and pins become fixed
     /// buffers, and colocated buffers are merged. A buffer with several allowed pools is bound only if
-    /// exactly one of them is large enough. O(n log n + p m) for p pairs of buffers with m colocated ones.
+    /// exactly one of them is large enough. O(n log n + p m) for n buffers and p pairs, with at most m
+    /// colocated buffers.
     ///
     /// # Errors
-    /// [`DsaError`] with the buffer that cannot be bound or the pair that cannot be satisfied.
+    /// [`DsaError`] for a buffer that cannot be bound or a pair that cannot be satisfied.
     pub fn split(&self) -> Result<Split, DsaError> {
         let mut notes = Vec::new();
         let (groups, group_of) = self.groups(&mut notes)?;
@@ -84,7 +85,7 @@ impl Document {
         let mut parent: Vec<usize> = (0..self.buffers.len()).collect();
         for &(a, b) in &self.colocations {
             let (a, b) = (root(&mut parent, a), root(&mut parent, b));
-            // The first buffer in the file stays the root.
+            // The first buffer in the file remains the root.
             parent[a.max(b)] = a.min(b);
         }
         let pins: BTreeMap<usize, Pin> = self.pins.iter().map(|&pin| (pin.buffer, pin)).collect();
@@ -150,8 +151,8 @@ impl Document {
         Ok(Group { members, pool, pin })
     }
 
-    /// Returns the separated pairs of groups in one pool, and the pairs that may share although both are
-    /// live.
+    /// Returns the separated pairs of groups in one pool, and the pairs that may share addresses even if both
+    /// are live.
     fn group_pairs(
         &self,
         groups: &[Group],
@@ -215,7 +216,7 @@ impl Document {
         Ok(pairs)
     }
 
-    /// Builds the problem of a pool without its pairs.
+    /// Builds the instance of a pool without its pairs.
     fn pool(&self, pool: usize, groups: &[&Group]) -> Result<InstanceBuilder, DsaError> {
         let Pool { name, capacity, reserved, .. } = &self.pools[pool];
         let always =
@@ -231,7 +232,7 @@ impl Document {
                 .try_fold(1u64, |all, b| (all / gcd(all, b.alignment.get())).checked_mul(b.alignment.get()));
             let alignment = alignment.ok_or_else(|| wrong(DsaErrorKind::Alignment))?;
             let exclusive = group.pin.is_some_and(|pin| pin.exclusive);
-            // A buffer without bytes restricts no other.
+            // A buffer of size 0 does not restrict others.
             let sized = || members().filter(|b| b.size == size || b.size > Bytes::ZERO);
             let lifespan = if exclusive { always.clone() } else { united(sized()) };
             let name = unique(&first.name, &format!("buffer-{}", first.id), first.id, &mut used);
@@ -267,12 +268,12 @@ struct GroupPairs {
 fn united<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     let parts = buffers.clone().flat_map(|b| b.lifespan.intervals()).map(|i| (i.lower.get(), i.upper.get()));
     let parts = union(parts.collect()).into_iter().map(|(lower, upper)| Interval::new(lower, upper));
-    // If nothing is live, nothing has bytes.
+    // If there is no live interval, all buffers have size 0.
     let first = buffers.map(|b| b.lifespan.hull().lower).min().unwrap_or_default();
     Lifespan::from_intervals(parts).unwrap_or_else(|_| Lifespan::empty_at(first))
 }
 
-/// Returns the interval from the first to the last step of all buffers, or one step if there are none.
+/// Returns the interval from the first to the last step of all buffers, or one step if no buffer is live.
 fn always<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     let hulls = buffers.map(|b| b.lifespan.hull()).filter(|hull| !hull.is_empty());
     let lower = hulls.clone().map(|hull| hull.lower.get()).min().unwrap_or(0);
@@ -280,7 +281,7 @@ fn always<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
     Lifespan::single(lower, upper).expect("the lifespans looked at are not empty")
 }
 
-/// Returns the name, or a similar one, that CSV can represent and that is unique.
+/// Returns the name or, if necessary, a similar one that is unique and valid in CSV.
 fn unique(name: &str, nameless: &str, id: u32, used: &mut HashSet<String>) -> String {
     let name = name.trim();
     let mut name = if name.is_empty() { nameless.to_owned() } else { name.to_owned() };
@@ -291,7 +292,8 @@ fn unique(name: &str, nameless: &str, id: u32, used: &mut HashSet<String>) -> St
 }
 
 impl PoolInstance {
-    /// Returns the offset of every buffer of the document in this pool, by position in the document.
+    /// Returns the offsets of the buffers of the document that are in this pool, with their positions in the
+    /// document.
     ///
     /// # Panics
     /// If the layout does not have one offset per buffer of the instance.

@@ -1,4 +1,4 @@
-//! Writes instances as documents, and answers.
+//! Writes instances as documents, and layouts as answers.
 
 use super::document::{Document, OWN, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The location of a buffer of the document.
+/// The pool and the offset of a buffer of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Allocation {
     /// The id of the buffer in the file.
@@ -22,7 +22,7 @@ pub struct Allocation {
 }
 
 impl Document {
-    /// Returns the places that one layout per pool gives to the buffers of the document, in its order.
+    /// Returns the allocations of the buffers of the document, in its order, from one layout per pool.
     /// [`Document::check`] determines whether they are valid.
     ///
     /// # Panics
@@ -43,13 +43,13 @@ impl Document {
     }
 }
 
-/// Writes an answer in dsa-solver's solution schema. Its members are `schema_version`, `profile` and
+/// Writes an answer in the solution schema of dsa-solver. Its members are `schema_version`, `profile` and
 /// `instance` of the document, `metadata`, `problem_fingerprint` and `placements`. dsa-solver rejects an
-/// answer if the fingerprint is that of another document. Each placement has the ids of `buffer` and `pool`
-/// and the `offset` in bytes.
+/// answer if the fingerprint is that of another document. Each placement contains the ids of the `buffer` and
+/// the `pool`, and the `offset` in bytes.
 ///
 /// # Errors
-/// Errors of the writer.
+/// Any error from the writer.
 pub fn write_allocations(
     document: &Document,
     allocations: &[Allocation],
@@ -68,17 +68,17 @@ pub fn write_allocations(
     writeln!(output)
 }
 
-/// Writes instances as one document called `name`, with one pool each, in order. `origin` is its name in
-/// messages.
+/// Writes instances as one document called `name`, with one pool per instance, in order. `origin` is used in
+/// error messages.
 ///
 /// Plain problems have the profile `standard_dsa`. All others have `pypto_research_v1`, with the metadata
-/// that it requires. Ids of pools and buffers are consecutive positions. Fixed offsets become pins. Hints,
-/// and names that occur in several instances, go into `metadata`, so that reading and splitting restores the
-/// instances.
+/// that it requires. Pools and buffers are numbered consecutively. Fixed offsets become pins. Hints, and
+/// names that occur in several instances, are written to `metadata`, so that reading and splitting restores
+/// the instances.
 ///
 /// # Errors
-/// [`DsaError`] for a step or a fixed offset that the schema cannot represent. Errors of the writer are
-/// [`DsaError::Io`].
+/// [`DsaError`] for a step or a fixed offset that the schema cannot represent, and [`DsaError::Io`] for
+/// errors from the writer.
 pub fn write_dsa(
     origin: &Path,
     name: &str,
@@ -126,7 +126,8 @@ pub fn write_dsa(
     written.map_err(|source| DsaError::Io { file: origin.to_owned(), source })
 }
 
-/// Returns true if every buffer has a single live interval and no fixed offset, and there are no pairs.
+/// Returns true if no buffer has gaps, an alignment or a fixed offset, and there are no separated or excluded
+/// pairs.
 fn is_plain(instance: &Instance) -> bool {
     let plain = |b: &Buffer| !b.lifespan().has_gaps() && b.alignment().get() == 1 && b.fixed().is_none();
     instance.buffers().iter().all(plain)

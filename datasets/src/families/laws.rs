@@ -1,4 +1,4 @@
-//! Families that draw buffers one at a time, and families implemented elsewhere.
+//! Families that draw buffers one at a time, and families that are implemented elsewhere.
 
 use crate::above_load::{AboveLoadParams, above_load_rows};
 use crate::error::{GenerateError, at_least};
@@ -64,7 +64,7 @@ pub(super) fn stack(params: &Params, seed: u64) -> Made {
 pub(super) fn trace(params: &Params, seed: u64) -> Made {
     let steps = steps(params)?;
     let old = 1000 - params.at_most("old", 1000)?;
-    // Shares per thousand: short-lived buffers, then medium-lived, then long-lived.
+    // The shares of short-lived, medium-lived and long-lived buffers are given per thousand.
     let (young, old) = (params.at_most("young", old)? as u32, old as u32);
     let classes = params.at_most("classes", 10)? as u32;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -117,8 +117,8 @@ pub(super) fn training(params: &Params, seed: u64) -> Made {
     })))
 }
 
-/// Returns the parameters of the rectangle to cut. By default, well over a thousand pieces fit on top of each
-/// other.
+/// Returns the parameters of the rectangle that is cut. By default, more than a thousand pieces fit on top of
+/// each other.
 pub(super) fn rectangle(params: &Params) -> Result<PackingParams, GenerateError> {
     Ok(PackingParams {
         buffers: params.get("buffers"),

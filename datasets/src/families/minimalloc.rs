@@ -1,35 +1,34 @@
-//! Instances similar to the challenging ones of google/minimalloc.
+//! Instances similar to the challenging benchmarks of google/minimalloc.
 //!
-//! These properties were measured on A to K, each of which has a known layout of 2^20 bytes:
+//! These properties were measured on the instances A to K, each of which has a known layout of 2^20 bytes:
 //!
 //! - Sizes are multiples of 1024 bytes, and times are multiples of 1024 steps. There are 1024 units of time.
 //!   There are 154 to 454 buffers, most of which end where others begin.
 //! - A to E and I to K (*all magnitudes*): a tenth of the buffers lives for at most 4 to 33 units of time.
-//!   The median duration is 23 to 234 units, and some buffers live throughout. Sizes run from 1 to 207 or 861
-//!   KiB, with a median of 17 to 86 KiB. On average 18 to 78 buffers are live. Between 3 and 46 % live for
-//!   more than a quarter of the time. Large buffers are short-lived, small ones long-lived. The mean load is
-//!   81 to 98 % of its peak, which 1 to 78 % of the steps reach.
-//! - F, G and H (*bricks*): durations are 11 to 57 units and sizes 30 to 119 KiB, with medians of 31 and 65.
-//!   On average 11 buffers are live. The load grows from zero to its peak after two thirds of the time. It
-//!   reaches the peak at 8 to 17 % of the steps, and stays at about 85 % of it afterwards.
+//!   The median duration is 23 to 234 units, and some buffers live throughout. Sizes range from 1 KiB to 207
+//!   or 861 KiB, with a median of 17 to 86 KiB. On average, 18 to 78 buffers are live. Between 3 and 46 %
+//!   live for more than a quarter of the time. Large buffers are short-lived, and small ones are long-lived.
+//!   The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps reach.
+//! - F, G and H (*bricks*): durations are 11 to 57 units and sizes are 30 to 119 KiB, with medians of 31 and
+//!   65. On average, 11 buffers are live. The load grows from zero to its peak after two thirds of the time.
+//!   It reaches the peak at 8 to 17 % of the steps, and stays at about 85 % of it afterwards.
 //!
-//! The family goes the other way and starts from a layout, so that the capacity of 2^20 bytes always
-//! suffices:
+//! The family starts from a layout, so that the capacity of 2^20 bytes always suffices:
 //!
-//! - *All magnitudes*: repeatedly pick three random pieces of a full square and cut the largest at a random
-//!   position. With probability `cuts` the cut is along time; some pieces become pinwheels. There are `holes`
-//!   surplus pieces per hundred buffers, which are omitted at random.
-//! - *Bricks*: repeatedly cut the largest piece of a full rectangle near the middle, or into a pinwheel,
-//!   until there are two thirds more pieces than needed. Pieces measure 31 x 65 units on average. The
-//!   probability of omitting a piece falls from 1 to 15 % over the first two thirds of the time.
+//! - *All magnitudes*: Starting from a full square, three random pieces are picked repeatedly, and the
+//!   largest is cut at a random position. With probability `cuts`, the cut is along time. Some pieces become
+//!   pinwheels. There are `holes` surplus pieces per hundred buffers, which are omitted at random.
+//! - *Bricks*: Starting from a full rectangle, the largest piece is repeatedly cut near the middle or into a
+//!   pinwheel, until there are two thirds more pieces than needed. Pieces measure 31 x 65 units on average.
+//!   The probability of omitting a piece falls from 100 % to 15 % over the first two thirds of the time.
 //!
-//! The instances are about as hard as the originals. Over the usual orders, the best first fit is 4 to 34 %
-//! above the optimum on A to K. On six seeds of each distribution it is 15 to 30 % above. `search` needs 300
-//! to 5,000,000 nodes on A to K, and 500 to 30,000,000 here, the most with `law` 0.
+//! The instances are about as hard as the originals. With the usual orders, the best first-fit layout is 4 to
+//! 34 % above the optimum on A to K. On six seeds of each distribution, it is 15 to 30 % above. `search`
+//! needs 300 to 5,000,000 nodes on A to K, and 500 to 30,000,000 here, the most with `law` 0.
 //!
-//! A contiguous interval of `full` percent of the steps has no omitted piece, so the load, the capacity and
-//! the optimum coincide. Time grows with the number of buffers, which keeps the number of live buffers about
-//! constant. O(n log n).
+//! No piece is omitted in a contiguous interval of `full` percent of the steps, so the load, the capacity and
+//! the optimum coincide. The number of steps grows with the number of buffers, which keeps the number of live
+//! buffers about constant. O(n log n).
 
 use crate::error::GenerateError;
 use crate::family::Params;
@@ -41,7 +40,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use std::collections::BinaryHeap;
 
-/// The number of bytes or steps per unit, and the number of units of bytes.
+/// The number of bytes or steps per unit.
 const UNIT: u64 = 1024;
 const HEIGHT: u64 = 1024;
 
@@ -58,7 +57,7 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
         let count = buffers + buffers * 2 / 3;
         let width = (count * BRICK[0] * BRICK[1]).div_ceil(HEIGHT).max(2 * BRICK[0]);
         let cut = |count, rng: &mut _| bricks(count, width, pinwheels, rng);
-        // Nearly all at first, nearly none after two thirds.
+        // The probability falls from 100 % at the start to 15 % after two thirds of the time.
         let excluded = |x: u64| 100 - (150 * x / width).min(85);
         thinned(buffers, count, (width, full), excluded, cut, &mut rng)
     };
@@ -71,7 +70,7 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
 const BRICK: [u64; 2] = [31, 65];
 
 /// Cuts a full rectangle into `count` pieces of similar area. Each cut splits the largest piece near the
-/// middle, across the side that is longer than that of a brick.
+/// middle, across the side that is longer relative to a brick.
 fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
     let mut pieces = vec![Rectangle { x: 0, y: 0, w: width, h: HEIGHT }];
     let mut largest = BinaryHeap::from([(width * HEIGHT, 0)]);
@@ -105,9 +104,9 @@ fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) 
     pieces
 }
 
-/// Cuts `count` pieces and omits all but `buffers`. The position of a piece determines the percentage omitted
-/// there; pieces chosen at random make up the number. No piece is omitted in an interval of `full` percent of
-/// the steps.
+/// Cuts `count` pieces and keeps `buffers` of them. `excluded` gives the percentage of omitted pieces at a
+/// position; if these are too few, further pieces are omitted at random. No piece is omitted in an interval
+/// of `full` percent of the steps.
 fn thinned(
     buffers: u64,
     count: u64,
@@ -117,7 +116,7 @@ fn thinned(
     rng: &mut Xoshiro256PlusPlus,
 ) -> Vec<Rectangle> {
     let stretch = (width * full / 100).max(1);
-    // If fewer pieces are omitted later, the interval lies there.
+    // If fewer pieces are omitted at later positions, the interval is there.
     let first = if excluded(0) > excluded(width) { width * 2 / 3 } else { 0 };
     let from = rng.random_range(first.min(width - stretch)..=width - stretch);
     let mut pieces = cut(count, rng);
@@ -125,7 +124,7 @@ fn thinned(
     let mut spare: Vec<usize> = (0..pieces.len()).filter(|&at| spare(&pieces[at])).collect();
     let surplus = (count - buffers) as usize;
     if surplus > spare.len() {
-        // If nearly all pieces are needed where the load is full, none is omitted at all.
+        // If too few pieces lie outside the interval with full load, none is omitted.
         return cut(buffers, rng);
     }
     // Pieces drawn by position come first. Both parts are in random order.

@@ -1,9 +1,9 @@
-//! Families of instances: several distributions, named parameters and a seed.
+//! Families of instances. A family draws instances from a distribution with named parameters and a seed.
 //!
-//! All families take O(n log n) time and O(n) memory, at most a hundred bytes per buffer. The number of
+//! All families need O(n log n) time and O(n) memory, at most a hundred bytes per buffer. The number of
 //! simultaneously live buffers stays bounded or grows slowly, as it does in programs. The distribution
-//! determines how hard it is to reach the load. If the load is flat (`packing`), any waste counts; if it has
-//! a peak, only waste near the peak does.
+//! determines how difficult it is to reach the load. If the load is flat (`packing`), any waste counts. If it
+//! has a peak, only waste near the peak does.
 
 mod laws;
 mod minimalloc;
@@ -19,32 +19,33 @@ use std::collections::BTreeMap;
 pub type Family = Generator<Generated>;
 
 impl Family {
-    /// Generates the instance with this many buffers and this seed, with defaults for all other parameters.
+    /// Generates the instance with this number of buffers and this seed, and with defaults for all other
+    /// parameters.
     ///
     /// # Errors
-    /// [`GenerateError`] for a number of buffers that the family does not allow, or if the sizes exceed the
+    /// [`GenerateError`] if the family does not allow this number of buffers, or if the sizes exceed the
     /// address space.
     pub fn make(&self, buffers: u64, seed: u64) -> Result<Instance, GenerateError> {
         self.generate(seed, &[("buffers".to_owned(), buffers)].into())?.instance()
     }
 
-    /// Generates the instance of these parameters and this seed, row by row. Its name consists of the family,
-    /// the other given parameters, the number of buffers and the seed.
+    /// Generates the instance for these parameters and this seed, row by row. Its name consists of the
+    /// family, the other given parameters, the number of buffers and the seed.
     ///
     /// # Errors
-    /// [`GenerateError`] for parameters that the family does not have or allow.
+    /// [`GenerateError`] if a parameter is unknown or out of range.
     pub fn generate(&self, seed: u64, params: &BTreeMap<String, u64>) -> Result<Generated, GenerateError> {
         let (made, name) = self.make_named(seed, params)?;
         Ok(Generated { name, ..made })
     }
 
-    /// Returns the family of this name.
+    /// Returns the family with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         FAMILIES.iter().find(|family| family.name == name)
     }
 }
 
-/// The maximum of sizes and durations that can be given as parameters.
+/// The maximum value of parameters that are sizes or durations.
 const WIDE: u64 = 1 << 60;
 
 const BUFFERS: FamilyParam = param("buffers", 1000, "number of buffers");

@@ -1,4 +1,4 @@
-//! Perfect packings with shrunk pieces. The cutting is still a layout, but not necessarily an optimal one.
+//! Perfect packings with shrunk pieces. The pieces still form a layout, but not necessarily an optimal one.
 
 use super::laws::rectangle;
 use crate::error::GenerateError;
@@ -9,12 +9,12 @@ use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Cuts a rectangle, then shrinks `share` percent of the pieces. Each shrunk piece loses up to `sizes`
-/// percent of its bytes, in units. It also loses up to `lives` percent of its steps at each end. At least one
-/// unit and one step remain.
+/// Cuts a rectangle and shrinks `share` percent of the pieces. Each shrunk piece loses up to `sizes` percent
+/// of its bytes, in units. It also loses up to `lives` percent of its steps at each end. At least one unit
+/// and one step remain.
 ///
-/// Pieces only shrink, so they fit where they were cut: the height of the rectangle remains an upper bound on
-/// the optimum. The load, a lower bound, usually lies below it. O(n).
+/// Pieces only shrink, so they still fit at their positions, and the height of the rectangle remains an upper
+/// bound on the optimum. The load, a lower bound, is usually less than that. O(n).
 pub(super) fn perturbed(params: &Params, seed: u64) -> Result<Generated, GenerateError> {
     let percent = |name| params.percent(name);
     let (share, sizes, lives) = (percent("share")?, percent("sizes")?, percent("lives")?);

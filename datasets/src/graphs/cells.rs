@@ -1,6 +1,7 @@
-//! Networks of searched cells: DARTS and NASNet-A. Activations are `float32`, batch 1.
+//! Networks of cells found by architecture search: DARTS and NASNet-A. Activations are `float32`, and the
+//! batch size is 1.
 //!
-//! A cell reads the outputs of the two cells before it. In the file, its nodes appear in the order of the
+//! A cell reads the outputs of the two preceding cells. In the file, its nodes appear in the order of the
 //! authors' models.
 
 use super::layers::{Layers, Names, SHORT, same};
@@ -12,7 +13,7 @@ use plimsoll_model::graph::Graph;
 
 const NAMES: Names = Names { input: "x", ..SHORT };
 
-/// The operation of a node of a DARTS cell on one of its inputs.
+/// The operation that a node of a DARTS cell applies to one of its inputs.
 #[derive(Clone, Copy)]
 enum Step {
     Separable,
@@ -21,11 +22,11 @@ enum Step {
     MaxPool,
 }
 
-/// Nodes 2 to 5 of a cell: two operations each, with the number of the node they read. Nodes 0 and 1 are the
-/// cell's inputs.
+/// Nodes 2 to 5 of a cell. Each has two operations, and each operation reads the node with the given number.
+/// Nodes 0 and 1 are the inputs of the cell.
 type Genotype = [[(Step, usize); 2]; 4];
 
-/// The published genotype `DARTS_V2` (Liu, Simonyan, Yang: DARTS, 2019), normal cell.
+/// The normal cell of the published genotype `DARTS_V2` (Liu, Simonyan, Yang: DARTS, 2019).
 const NORMAL: Genotype = [
     [(Step::Separable, 0), (Step::Separable, 1)],
     [(Step::Separable, 0), (Step::Separable, 1)],
@@ -40,9 +41,9 @@ const REDUCTION: Genotype = [
     [(Step::Skip, 2), (Step::MaxPool, 1)],
 ];
 
-/// The CIFAR network: a stem of `3 channels`, `cells` cells, and ten classes. The cells at one and two thirds
-/// reduce the size and double the channels. The default is 20 cells of 36 channels on 32 x 32 pixels: 3.35
-/// million parameters.
+/// The CIFAR network: a stem with 3 times `channels` channels, `cells` cells, and ten classes. The cells at
+/// one third and two thirds of the depth halve the height and the width and double the channels. The default
+/// is 20 cells with 36 channels on 32 x 32 pixels, which has 3.35 million parameters.
 pub(super) fn darts(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (cells, size) = (params.at_least("cells", 1)?, params.at_least("size", 1)?);
     let mut channels = params.at_least("channels", 2)?;
@@ -101,15 +102,15 @@ fn darts_step(net: &mut Layers, name: &str, step: Step, x: TensorId, channels: u
     }
 }
 
-/// Relu, a separable convolution, norm.
+/// Adds a `ReLU`, a separable convolution and a normalisation.
 fn activated(net: &mut Layers, name: &str, x: TensorId, channels: u64, kernel: u64, stride: u64) -> TensorId {
     let x = net.map(&format!("{name}.relu"), "Relu", &[x]);
     let x = net.separable(name, x, channels, kernel, stride);
     net.scaled(&format!("{name}.norm"), x)
 }
 
-/// Halves the size, for channels that were doubled before: relu, two 1 x 1 convolutions of stride 2, one
-/// shifted by a pixel, concatenated; norm.
+/// Halves the height and the width (`FactorizedReduce` in DARTS): a `ReLU`, two concatenated 1 x 1
+/// convolutions with stride 2, one of them shifted by a pixel, and a normalisation.
 fn halve(net: &mut Layers, name: &str, x: TensorId, channels: u64) -> TensorId {
     let x = net.map(&format!("{name}.relu"), "Relu", &[x]);
     let even = net.conv(&format!("{name}.even"), x, same(channels / 2, 1, 2), false);
@@ -118,17 +119,17 @@ fn halve(net: &mut Layers, name: &str, x: TensorId, channels: u64) -> TensorId {
     net.scaled(&format!("{name}.norm"), x)
 }
 
-/// NASNet-A (Zoph, Vasudevan, Shlens, Le: Learning transferable architectures, 2018) for `ImageNet`: a stem
-/// convolution, two reduction cells, three times `cells` normal cells with a reduction cell between; 1000
-/// classes. 4 cells of 44 filters on 224 x 224 pixels by default, which is NASNet-A (4 @ 1056), the mobile
-/// network: 5.29 million parameters.
+/// NASNet-A (Zoph, Vasudevan, Shlens, Le: Learning transferable architectures, 2018) for `ImageNet`, with
+/// 1000 classes. It consists of a stem convolution, two reduction cells, and three groups of `cells` normal
+/// cells, separated by reduction cells. The default is 4 cells with 44 filters on 224 x 224 pixels. This is
+/// the mobile network NASNet-A (4 @ 1056) with 5.29 million parameters.
 pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (cells, filters) = (params.at_least("cells", 1)?, params.at_least("filters", 4)?);
     params.at_least("size", 3)?;
     params.at_most("cells", 10_000)?;
     let mut net = Layers::named(params, false, NAMES, Element::F32)?;
     let stem = params.at_least("stem", 1)?;
-    // The stem convolution does not pad: 224 pixels become 111.
+    // The stem convolution has no padding: 224 pixels become 111.
     let inner = params.get("size") - 1;
     let x = net.image(3, inner);
     let x = net.conv("stem", x, same(stem, 3, 2), false);
@@ -154,8 +155,8 @@ pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError
     net.finish(y)
 }
 
-/// Returns the output of the cell before the last, in the size and channels of this cell, and that of the
-/// last.
+/// Returns the outputs of the two preceding cells, the earlier one first. Both are converted to the size and
+/// the channels of this cell.
 fn adjusted(
     net: &mut Layers,
     name: &str,
@@ -180,7 +181,7 @@ fn adjusted(
     (p, net.project(&format!("{name}.h"), last, filters))
 }
 
-/// Adds relu, a separable convolution and a norm, twice. Only the first convolution has the stride.
+/// Adds the operators of [`activated`] twice. Only the first convolution has the stride.
 fn twice(net: &mut Layers, name: &str, x: TensorId, filters: u64, kernel: u64, stride: u64) -> TensorId {
     let x = activated(net, &format!("{name}.a"), x, filters, kernel, stride);
     activated(net, &format!("{name}.b"), x, filters, kernel, 1)

@@ -1,8 +1,8 @@
-//! Classic convolutional networks, layer by layer, from their published architectures.
+//! Classic convolutional networks, built layer by layer from their published architectures.
 //!
-//! Shapes are `batch x channels x height x width`, elements `float32`. Convolution and its bias are one
-//! operator, activation functions are operators of their own that can write in place. Pooling counts one
-//! operation per element it makes.
+//! Shapes are `batch x channels x height x width`, and elements are `float32`. A convolution and its bias are
+//! one operator. An activation function is a separate operator that can run in place. The cost of pooling is
+//! one operation per output element.
 
 use super::layers::{Layers, Names, SHORT, same, valid};
 use super::net::{Element, Node, volume};
@@ -17,22 +17,22 @@ fn layers(params: &Params) -> Result<Layers, GenerateError> {
     Layers::named(params, false, NAMES, Element::F32)
 }
 
-/// A pooling whose output is `side` wide.
+/// Adds a pooling operator with an output of `side` x `side`.
 fn pool(n: &mut Layers, name: &str, kind: &str, x: TensorId, side: u64) -> TensorId {
     let shape = [n.batch(), n.channels(x), side, side];
     n.moved(name, kind, x, &shape)
 }
 
-/// A fully connected layer with bias, whose output counts as a map of one pixel; a map is read as one long
-/// vector.
+/// Adds a fully connected layer with bias. The input is flattened, and the output has the shape of a 1 x 1
+/// feature map.
 fn dense(n: &mut Layers, name: &str, x: TensorId, width: u64) -> TensorId {
     let taps = [width, volume(&n.net.shape(x)[1..])];
     let shape = [n.batch(), width, 1, 1];
     n.weighted(Node::new(name, "Gemm"), x, &taps, true, &shape)
 }
 
-/// `LeNet-5` as it is taught today: two convolutions, three fully connected layers, rectifiers (`LeCun` et
-/// al. 1998; 28 x 28 inputs padded to 32 x 32 by the first convolution).
+/// `LeNet-5` in its modern form: two convolutions, three fully connected layers, and `ReLU` activations
+/// (`LeCun` et al. 1998). The first convolution pads the 28 x 28 input to 32 x 32.
 pub(super) fn lenet5(params: &Params) -> Result<Graph, GenerateError> {
     let mut n = layers(params)?;
     let mut x = n.image(1, 28);
@@ -130,7 +130,8 @@ mod tests {
         let params = [("classifier".to_owned(), 0)].into();
         let convolutions = GraphFamily::named("vgg16").unwrap().generate(0, &params).unwrap();
         assert_eq!((parameters(&convolutions), convolutions.operators().len()), (14_714_688, 31));
-        // 11 689 512 with batch normalisation, whose 9600 scales and shifts become the 4800 biases.
+        // The network has 11 689 512 parameters with batch normalisation. Folding turns its 9600 scales and
+        // shifts into 4800 biases.
         assert_eq!(parameters(&make("resnet18", 1)), 11_689_512 - 4_800);
         assert_eq!(arithmetic(&make("resnet18", 1), &weighty), 1_814_073_344);
     }

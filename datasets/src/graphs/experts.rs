@@ -9,8 +9,8 @@
 //! several:       router - softmax - choice - If { its tokens: gather, expert, weigh, add to sum | sum as it is } - If ..   once per expert
 //! ```
 //!
-//! With one token, exactly `chosen` experts run, each as a region of a `Case`, so their memory can be shared.
-//! With several tokens, an expert runs if any token chose it. Its table has as many rows as its fair share of
+//! With one token, exactly `chosen` experts run, each as a region of a `Case`, so they can share memory. With
+//! several tokens, an expert runs if any token chose it. The number of rows of its table is its fair share of
 //! tokens times its capacity; further tokens are dropped.
 
 use super::llm::Run;
@@ -19,7 +19,7 @@ use Element::{Byte, F16, F32, I64};
 use plimsoll_model::TensorId;
 
 impl Run<'_> {
-    /// The weighted sum of the chosen experts of every token, `[b,s,h]`.
+    /// Adds the weighted sum of the chosen experts of every token, with shape `[b,s,h]`.
     pub(super) fn experts(
         &mut self,
         name: &str,
@@ -41,14 +41,14 @@ impl Run<'_> {
         if self.batch * self.tokens == 1 {
             return self.one_by_one(name, x, [shares, choice], experts, chosen);
         }
-        // Rows of an expert: its share of all choices, at most one per token.
+        // The rows of an expert are its fair share of all choices, but at most one per token.
         let tokens = self.batch.saturating_mul(self.tokens);
         let fair = u128::from(tokens) * u128::from(chosen) * u128::from(capacity);
         let rows = fair.div_ceil(u128::from(100 * experts)).clamp(1, u128::from(tokens)) as u64;
         self.all_in_turn(name, x, [shares, choice], experts, rows)
     }
 
-    /// A `Case` per choice.
+    /// Adds a `Case` per choice.
     fn one_by_one(
         &mut self,
         name: &str,
@@ -76,7 +76,7 @@ impl Run<'_> {
         if parts.len() == 1 { parts[0] } else { self.map(&format!("{name}.sum"), "Sum", &parts, F16) }
     }
 
-    /// An `If` per expert.
+    /// Adds an `If` per expert.
     fn all_in_turn(
         &mut self,
         name: &str,
@@ -114,7 +114,7 @@ impl Run<'_> {
         sum
     }
 
-    /// The feed-forward part of one expert on `rows` rows. All choices share its matrices.
+    /// Adds the feed-forward part of one expert on `rows` rows. All choices share the matrices of an expert.
     fn expert(&mut self, name: &str, layer: &str, expert: u64, (x, rows): (TensorId, u64)) -> TensorId {
         let [hidden, ffn] = self.widths();
         let product = |run: &mut Self, piece: &str, x: TensorId, [from, to]: [u64; 2]| {
@@ -132,7 +132,7 @@ impl Run<'_> {
         product(self, "down", y, [ffn, hidden])
     }
 
-    /// A matrix that several operators may read.
+    /// Returns a matrix that several operators may read. It is created on first use.
     fn shared(&mut self, name: &str, shape: [u64; 2]) -> TensorId {
         if let Some(&known) = self.converted.get(name) {
             return known;

@@ -10,24 +10,23 @@ use std::collections::BTreeMap;
 pub type GraphFamily = Generator<Graph>;
 
 impl GraphFamily {
-    /// Generates the graph of these parameters and this seed. Its name consists of the family, the given
+    /// Generates the graph for these parameters and this seed. Its name consists of the family, the given
     /// parameters and the seed.
     ///
     /// # Errors
-    /// [`GenerateError`] for parameters that the family does not have or allow, or if sizes exceed the
-    /// address space.
+    /// [`GenerateError`] if a parameter is unknown or out of range, or if sizes exceed the address space.
     pub fn generate(&self, seed: u64, params: &BTreeMap<String, u64>) -> Result<Graph, GenerateError> {
         Ok(self.make_named(seed, params)?.0)
     }
 
-    /// Returns the family of this name.
+    /// Returns the family with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         GRAPH_FAMILIES.iter().find(|family| family.name == name)
     }
 }
 
 const BATCH: FamilyParam = param("batch", 1, "images per batch");
-/// A graph of a million operators takes a gigabyte or two.
+/// A graph with a million operators occupies one to two gigabytes.
 const N: FamilyParam = param("n", 100, "number of operators").up_to(1 << 20);
 const KIB: FamilyParam = param("kib", 1024, "maximum size of a tensor in KiB; sizes are uniform");
 const SIZE: &str = "height and width of the input, pixels";
@@ -77,7 +76,7 @@ const VOCABULARY: FamilyParam = param("vocabulary", 32_000, "size of the vocabul
 const REPEAT: FamilyParam =
     param("repeat", 0, "1: keys and values are repeated for every head; 0: one product per group of heads");
 
-/// Parameters of the language models of one size.
+/// Parameters of the language models with fixed dimensions.
 const LLM: &[FamilyParam] = &[LAYERS, SEQUENCES, TOKENS, CACHE, STATE, SHARDS, WEIGHTS, TABLES];
 
 const TRANSFORMER: &[FamilyParam] = &[

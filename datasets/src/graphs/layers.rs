@@ -1,7 +1,8 @@
-//! Layers of image networks: convolution with its normalisation and activation, pooling, dense layers.
+//! Layers of image networks: convolution with normalisation and activation, pooling, and dense layers.
 //!
-//! Shapes are `batch x channels x height x width`, elements `float32`. An extent of `n` becomes `(n + 2 pad -
-//! kernel) / stride + 1`, rounded down unless a pooling rounds up. Activations can write in place.
+//! Shapes are `batch x channels x height x width`, and elements are `float32` by default. An extent of `n`
+//! becomes `(n + 2 pad - kernel) / stride + 1`, rounded down unless a pooling rounds up. Activations can run
+//! in place.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};
@@ -12,13 +13,13 @@ use plimsoll_model::graph::Graph;
 pub(super) struct Layers {
     pub net: Net,
     batch: u64,
-    /// Batch normalisation by operators of its own; otherwise it is folded into biases.
+    /// Whether batch normalisation has operators of its own. Otherwise it is folded into biases.
     norm: bool,
     names: Names,
     element: Element,
 }
 
-/// How a family names the input, and what it appends to the name of a layer.
+/// The name of the input in a family, and the suffixes that it appends to the names of layers.
 #[derive(Clone, Copy)]
 pub(super) struct Names {
     pub input: &'static str,
@@ -29,29 +30,30 @@ pub(super) struct Names {
 
 pub(super) const SHORT: Names = Names { input: "input", weight: ".w", bias: ".b", norm: ".norm" };
 
-/// What a convolution or pooling does to its input.
+/// The window of a convolution or a pooling.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
     pub channels: u64,
-    /// Height, width.
+    /// Height and width.
     pub kernel: [u64; 2],
     pub stride: u64,
     pub pad: [u64; 2],
     pub groups: u64,
 }
 
-/// A window of odd size whose output is as large as its input divided by the stride.
+/// Returns a window of odd size with padding, so that the output has the extents of the input divided by the
+/// stride.
 pub(super) const fn same(channels: u64, kernel: u64, stride: u64) -> Window {
     Window { channels, kernel: [kernel; 2], stride, pad: [kernel / 2; 2], groups: 1 }
 }
 
-/// A window that does not look beyond the edges.
+/// Returns a window without padding.
 pub(super) const fn valid(channels: u64, kernel: u64, stride: u64) -> Window {
     Window { pad: [0; 2], ..same(channels, kernel, stride) }
 }
 
 impl Window {
-    /// The same for every group of channels.
+    /// Splits the channels into groups.
     pub const fn grouped(self, groups: u64) -> Self {
         Self { groups, ..self }
     }
@@ -67,15 +69,15 @@ impl Layers {
         Self::named(params, norm, SHORT, Element::F32)
     }
 
-    /// Of a family that names tensors so, with activations and weights of this type; one image at once
-    /// without a parameter `batch`.
+    /// Creates the layers of a family with these names of tensors and this element type. Without a parameter
+    /// `batch`, the batch size is 1.
     pub fn named(params: &Params, norm: bool, names: Names, element: Element) -> Result<Self, GenerateError> {
         let batch = params.get_or("batch", 1);
         at_least("batch", batch, 1)?;
         Ok(Self { net: Net::new(params.name()), batch, norm, names, element })
     }
 
-    /// Of a family with the parameter `norm`.
+    /// Creates the layers of a family with the parameter `norm`.
     pub fn normed(params: &Params) -> Result<Self, GenerateError> {
         let norm = params.at_most("norm", 1)? == 1;
         Self::new(params, norm)
@@ -109,7 +111,8 @@ impl Layers {
         self.net.weight(&format!("{name}{}", self.names.bias), self.element, &[channels])
     }
 
-    /// An operator with a weight, of which each element made takes all taps of one output, and a bias or not.
+    /// Adds an operator with a weight of shape `taps`, and optionally a bias. Each output element costs one
+    /// multiply-accumulate per weight of its output channel.
     pub fn weighted(&mut self, node: Node, x: TensorId, taps: &[u64], bias: bool, shape: &[u64]) -> TensorId {
         let mut reads = vec![x, self.weight(node.name(), taps)];
         if bias {
@@ -125,26 +128,26 @@ impl Layers {
         [shape[0], window.channels, side(0), side(1)]
     }
 
-    /// A convolution alone, with a bias or not.
+    /// Adds a convolution, optionally with a bias.
     pub fn conv(&mut self, name: &str, x: TensorId, window: Window, bias: bool) -> TensorId {
         let shape = self.shape(x, window, false);
         let taps = [window.channels, self.channels(x) / window.groups, window.kernel[0], window.kernel[1]];
         self.weighted(Node::new(name, "Conv"), x, &taps, bias, &shape)
     }
 
-    /// A convolution and its normalisation.
+    /// Adds a convolution and its normalisation.
     pub fn layer(&mut self, name: &str, x: TensorId, window: Window) -> TensorId {
         let y = self.conv(&format!("{name}.conv"), x, window, !self.norm);
         if self.norm { self.scaled(&format!("{name}{}", self.names.norm), y) } else { y }
     }
 
-    /// The same and an activation function.
+    /// Adds a convolution, its normalisation and an activation function.
     pub fn active(&mut self, name: &str, x: TensorId, window: Window, kind: &str) -> TensorId {
         let y = self.layer(name, x, window);
         self.map(&format!("{name}.{}", kind.to_lowercase()), kind, &[y])
     }
 
-    /// Scale and shift per channel, by an operator of its own.
+    /// Adds an operator that scales and shifts every channel.
     pub fn scaled(&mut self, name: &str, x: TensorId) -> TensorId {
         let channels = self.channels(x);
         let weight = self.weight(name, &[2, channels]);
@@ -153,7 +156,8 @@ impl Layers {
         self.makes(node, &shape)
     }
 
-    /// Elementwise, shaped like the first operand, over which it can be written.
+    /// Adds an elementwise operator. The output has the shape of the first operand and can overwrite every
+    /// operand of that shape.
     pub fn map(&mut self, name: &str, kind: &str, xs: &[TensorId]) -> TensorId {
         let shape = self.net.shape(xs[0]).to_vec();
         let like = xs.iter().filter(|&&x| self.net.shape(x) == shape);
@@ -168,27 +172,27 @@ impl Layers {
         self.makes(Node::new(name, kind).reads(&[x]).cost(cost), &shape)
     }
 
-    /// The average of all pixels, one by one.
+    /// Adds global average pooling.
     pub fn average(&mut self, name: &str, x: TensorId) -> TensorId {
         let shape = self.net.shape(x).to_vec();
         let node = Node::new(name, "GlobalAveragePool").reads(&[x]).cost(volume(&shape));
         self.makes(node, &[shape[0], shape[1], 1, 1])
     }
 
-    /// Concatenation by channels.
+    /// Concatenates the channels of tensors.
     pub fn concat(&mut self, name: &str, xs: &[TensorId]) -> TensorId {
         let channels = xs.iter().map(|&x| self.channels(x)).sum();
         let shape = [self.batch, channels, self.side(xs[0]), self.net.shape(xs[0])[3]];
         self.makes(Node::new(name, "Concat").reads(xs).cost(volume(&shape)), &shape)
     }
 
-    /// Moves elements without arithmetic.
+    /// Adds an operator that moves elements without arithmetic.
     pub fn moved(&mut self, name: &str, kind: &str, x: TensorId, shape: &[u64]) -> TensorId {
         let node = Node::new(name, kind).reads(&[x]);
         self.makes(if kind == "Reshape" { node.view(x) } else { node.cost(volume(shape)) }, shape)
     }
 
-    /// Doubles the sides by a transposed convolution of 2 x 2, with bias.
+    /// Doubles height and width with a transposed 2 x 2 convolution with bias.
     pub fn double(&mut self, name: &str, x: TensorId, channels: u64) -> TensorId {
         let taps = [self.channels(x), channels, 2, 2];
         let reads = [x, self.weight(name, &taps), self.bias(name, channels)];
@@ -197,20 +201,20 @@ impl Layers {
         self.makes(Node::new(name, "ConvTranspose").reads(&reads).cost(cost), &shape)
     }
 
-    /// A dense layer with bias; whatever there is per image is read as one vector.
+    /// Adds a dense layer with bias. The input of each image is flattened.
     pub fn dense(&mut self, name: &str, x: TensorId, width: u64) -> TensorId {
         let from = volume(&self.net.shape(x)[1..]);
         self.weighted(Node::new(name, "Gemm"), x, &[width, from], true, &[self.batch, width])
     }
 
-    /// The average of all pixels, then a thousand classes.
+    /// Adds global average pooling and a dense layer for 1000 classes. Returns the finished graph.
     pub fn classified(mut self, x: TensorId) -> Result<Graph, GenerateError> {
         let x = self.average("pool", x);
         let y = self.dense("fc", x, 1000);
         self.finish(y)
     }
 
-    /// Depthwise, then pointwise, without biases.
+    /// Adds a depthwise and a pointwise convolution, both without bias.
     pub fn separable(
         &mut self,
         name: &str,
@@ -224,21 +228,21 @@ impl Layers {
         self.conv(&format!("{name}.pw"), deep, same(channels, 1, 1), false)
     }
 
-    /// Relu, a 1 x 1 convolution, normalisation.
+    /// Adds a `ReLU`, a 1 x 1 convolution and a normalisation.
     pub fn project(&mut self, name: &str, x: TensorId, channels: u64) -> TensorId {
         let x = self.map(&format!("{name}.relu"), "Relu", &[x]);
         let x = self.conv(&format!("{name}.conv"), x, same(channels, 1, 1), false);
         self.scaled(&format!("{name}.norm"), x)
     }
 
-    /// As [`Self::concat`], of unknown cost.
+    /// Like [`Self::concat`], but with unknown cost.
     pub fn joined(&mut self, name: &str, xs: &[TensorId]) -> TensorId {
         let channels = xs.iter().map(|&x| self.channels(x)).sum();
         let shape = [self.batch, channels, self.side(xs[0]), self.net.shape(xs[0])[3]];
         self.makes(Node::new(name, "Concat").reads(xs), &shape)
     }
 
-    /// The average of all pixels as a vector, then a dense layer.
+    /// Adds global average pooling, whose output is a vector, and a dense layer.
     pub fn classify(&mut self, x: TensorId, classes: u64) -> TensorId {
         let shape = [self.batch, self.channels(x)];
         let x = self.makes(Node::new("pool", "GlobalAveragePool").reads(&[x]), &shape);

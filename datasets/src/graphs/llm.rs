@@ -1,34 +1,36 @@
-//! Language models at operator level: LLaMA-13B, Baichuan-13B, and models like the first of any size, with or
+//! Language models at operator level: LLaMA-13B, Baichuan-13B, and models like `LLaMA` of any size, with or
 //! without experts.
 //!
-//! One run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones. Without a cache, the
-//! run processes a prompt; with one token, it decodes the next. Weights and activations are `float16`. Norms
-//! and `LLaMA`'s softmax are `float32`, as in the models. b, s, t: batch, new tokens, all tokens; h, a, d, f:
-//! hidden size, heads, size of a head, feed-forward columns. If the model is divided, a and f are per device.
+//! A graph is one run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones. Without a
+//! cache, the run processes a prompt; with one token, it decodes the next. Weights and activations are
+//! `float16`. Normalisations and `LLaMA`'s softmax are `float32`, as in the models. In shapes, b, s and t are
+//! the batch size, the number of new tokens, and the number of all tokens. h, a, d and f are the hidden size,
+//! the number of heads, the size of a head, and the columns of the feed-forward part. k is the number of
+//! heads for keys and values. If the model is split over devices, a and f are per device.
 //!
-//! | piece of a layer | operators (shape of what they make) |
+//! | part of a layer | operators (shape of the output) |
 //! |---|---|
-//! | norm, twice | cast, square, mean, rsqrt, mul `float32 [b,s,h]`, cast, scale |
+//! | normalisation, twice | cast, square, mean, rsqrt, mul `float32 [b,s,h]`, cast, scale |
 //! | query, key, value | matmul `[b,s,a d]` each (Baichuan: one for all, then slices), reshape, transpose `[b,a,s,d]` |
 //! | rotary positions (`LLaMA`) | for query and key: mul, slice, neg, slice, concat, mul, add |
 //! | cache | concat with past keys and values `[b,a,t,d]`, or write into states |
 //! | attention | matmul `[b,a,s,t]`, scale, add mask, softmax (`LLaMA`: in `float32`), matmul, transpose, reshape, matmul, add |
 //! | feed-forward | gate, silu, up, mul `[b,s,f]`, down, add `[b,s,h]` |
 //!
-//! There may be fewer heads of keys and values than of queries (grouped queries; one for all heads:
-//! multi-query). By default, the queries of a group are rows of one product, `[b,k,s a/k,t]`. With `repeat`,
-//! keys and values are first repeated for every head.
+//! There may be fewer heads for keys and values than for queries (grouped-query attention, or multi-query
+//! attention with a single one). By default, the queries of a group are rows of one product, `[b,k,s a/k,t]`.
+//! With `repeat`, keys and values are first repeated for every head.
 //!
-//! At the end: norm, head `[b,s,vocabulary]`, cast to `float32`. Divided models sum parts after attention and
-//! feed-forward (`AllReduce`), and divide the head and the embedding by columns of the vocabulary and hidden
-//! size.
+//! The last operators are a normalisation, the head `[b,s,vocabulary]`, and a cast to `float32`. Models on
+//! several devices sum the partial results after attention and feed-forward (`AllReduce`). They divide the
+//! head by columns of the vocabulary, and the embedding by columns of the hidden size.
 //!
-//! **As a graph engine may see it.** With `weights`, every matrix passes through an operator without other
-//! inputs (a conversion of its layout, with the size of the matrix). With `tables`, every layer computes its
-//! own mask and cuts its own tables from constants. These operators stand at the beginning of the file. A
-//! front end that collects constants first, or a breadth-first order, puts them there. All of their outputs
-//! are live from there to their layer; an engine with a fixed rule moves them. The real graphs of the engine
-//! are not published.
+//! **Constants as graph engines may handle them.** With `weights`, every matrix passes through an operator
+//! without other inputs (a conversion of its layout, with the size of the matrix). With `tables`, every layer
+//! computes its own mask and its own rotary tables from constants. These operators are at the beginning of
+//! the file, as after a front end that collects constants first, or in a breadth-first order. All of their
+//! outputs are live from there to their layer. An engine with a fixed rule would move the operators. The real
+//! graphs of the engine are not published.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};
@@ -41,15 +43,16 @@ use std::collections::HashMap;
 pub(super) struct Model {
     hidden: u64,
     heads: u64,
-    /// Heads with keys and values of their own.
+    /// Number of heads for keys and values.
     kv_heads: u64,
     ffn: u64,
     vocabulary: u64,
-    /// Rotary positions and three projections; otherwise `ALiBi` and one.
+    /// Whether the model has rotary positions and three projections. Otherwise it has `ALiBi` and one
+    /// projection.
     rotary: bool,
-    /// Keys and values are repeated for every head.
+    /// Whether keys and values are repeated for every head.
     repeat: bool,
-    /// Experts instead of one feed-forward part, and how many of them a token chooses.
+    /// The number of experts that replace the feed-forward part, and how many of them a token chooses.
     experts: Option<(u64, u64)>,
     /// The capacity of experts as a percentage of their fair share of tokens.
     capacity: u64,
@@ -62,17 +65,18 @@ impl Model {
     }
 }
 
-/// 13 015 864 320 parameters.
+/// LLaMA-13B with 13 015 864 320 parameters.
 pub(super) const LLAMA_13B: Model = Model::dense(5120, 40, 13824, 32_000, true);
 
-/// 13 264 901 120 parameters.
+/// Baichuan-13B with 13 264 901 120 parameters.
 pub(super) const BAICHUAN_13B: Model = Model::dense(5120, 40, 13696, 64_000, false);
 
-/// A model like `LLaMA` of any size, by parameters; see [`graph`] for those of one run.
+/// Returns a model like `LLaMA` with the sizes given by the parameters. [`graph`] reads the parameters of a
+/// run.
 fn like_llama(params: &Params) -> Result<Model, GenerateError> {
     let (hidden, heads) = (params.at_least("width", 1)?, params.at_least("heads", 1)?);
     let kv_heads = params.at_least("kv_heads", 1)?;
-    // Rotation takes halves of heads.
+    // Rotation swaps the halves of a head, so its size must be even.
     for (name, value, of_name, of) in
         [("width", hidden, "twice heads", 2 * heads), ("heads", heads, "kv_heads", kv_heads)]
     {
@@ -89,7 +93,8 @@ pub(super) fn transformer(params: &Params, _seed: u64) -> Result<Graph, Generate
     graph(params, &like_llama(params)?)
 }
 
-/// The same with experts instead of one feed-forward part per layer; see [`super::experts`].
+/// Generates a model like `LLaMA` with experts in place of the feed-forward part of every layer; see
+/// [`super::experts`].
 pub(super) fn moe(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let experts = params.at_least("experts", 2)?;
     params.at_most("experts", 10_000)?;
@@ -103,7 +108,7 @@ pub(super) fn moe(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     graph(params, &Model { experts: Some((experts, chosen)), capacity, ..like_llama(params)? })
 }
 
-/// Sizes of one run on one device.
+/// The graph of one run on one device under construction, and its sizes.
 pub(super) struct Run<'a> {
     pub net: Net,
     model: &'a Model,
@@ -119,20 +124,20 @@ pub(super) struct Run<'a> {
     shards: u64,
     /// Matrices that were already created or converted, by name.
     pub converted: HashMap<String, TensorId>,
-    /// What the layers add to scores, one for all or one each.
+    /// The masks that layers add to the scores: one for all layers, or one per layer.
     masks: Vec<TensorId>,
-    /// Cosines and sines for all positions, the same.
+    /// Cosines and sines for all positions: one pair for all layers, or one per layer.
     tables: Vec<[TensorId; 2]>,
     /// Keys and values that are outputs.
     kept: Vec<TensorId>,
 }
 
-/// The graph of a model; see the module.
+/// Generates the graph of a model; see the module.
 pub(super) fn graph(params: &Params, model: &Model) -> Result<Graph, GenerateError> {
     let layers = params.at_least("layers", 1)?;
     params.at_most("layers", 10_000)?;
     params.at_most("state", 1)?;
-    // Experts are neither divided nor converted.
+    // Models with experts have no parameters `weights`, `tables` and `shards`.
     let switch = |name| match params.get_or(name, 0) {
         value if value > 1 => Err(GenerateError::TooBig { name, value, most: 1 }),
         value => Ok(value == 1),
@@ -190,12 +195,12 @@ pub(super) fn graph(params: &Params, model: &Model) -> Result<Graph, GenerateErr
 }
 
 impl Run<'_> {
-    /// Hidden size, and columns of the feed-forward part on this device.
+    /// Returns the hidden size and the columns of the feed-forward part on this device.
     pub fn widths(&self) -> [u64; 2] {
         [self.model.hidden, self.ffn]
     }
 
-    /// Names and shapes of the matrices of a layer.
+    /// Returns the names and the shapes of the matrices of a layer.
     fn matrices(&self, layer: u64) -> Vec<(String, [u64; 2])> {
         let (hidden, own) = (self.model.hidden, self.heads * self.head);
         let kept = self.kv_heads * self.head;
@@ -227,7 +232,7 @@ impl Run<'_> {
         }
     }
 
-    /// Makes masks and tables that come from constants alone.
+    /// Adds `times` masks and tables, which are computed only from constants.
     fn constants(&mut self, times: u64) {
         let mask = if self.model.rotary { [1, 1] } else { [1, self.heads] };
         let table = self.model.rotary.then(|| {
@@ -250,7 +255,7 @@ impl Run<'_> {
         }
     }
 
-    /// Cosines and sines at the current positions, `[b,1,s,d]`.
+    /// Adds the cosines and the sines at the current positions, with shape `[b,1,s,d]`.
     fn rotation(&mut self, at: usize, positions: TensorId) -> [TensorId; 2] {
         let shape = [self.batch, 1, self.tokens, self.head];
         let [cos, sin] = self.tables[at];
@@ -278,7 +283,7 @@ impl Run<'_> {
         )
     }
 
-    /// Elementwise: as large as its first operand, over which it can be written.
+    /// Adds an elementwise operator. The output has the shape of the first operand and can overwrite it.
     pub fn map(&mut self, name: &str, kind: &str, xs: &[TensorId], element: Element) -> TensorId {
         let shape = self.net.shape(xs[0]).to_vec();
         Node::new(name, kind).reads(xs).over(xs[0]).cost(volume(&shape)).makes(&mut self.net, element, &shape)
@@ -341,7 +346,7 @@ impl Run<'_> {
         self.map(&named("add2"), "Add", &[y, x], F16)
     }
 
-    /// Query, key and value by head, `[b,a,s,d]`.
+    /// Adds query, key and value, split by head: `[b,a,s,d]`.
     fn projections(&mut self, layer: u64, x: TensorId) -> [TensorId; 3] {
         let (hidden, own) = (self.model.hidden, self.heads * self.head);
         let packed =
@@ -363,7 +368,7 @@ impl Run<'_> {
         })
     }
 
-    /// x cos + (-right half, left half) sin.
+    /// Adds the rotation `x cos + (-right half, left half) sin`.
     fn rotate(&mut self, name: &str, x: TensorId, [cos, sin]: [TensorId; 2]) -> TensorId {
         let shape = self.net.shape(x).to_vec();
         let half = [shape[0], shape[1], shape[2], shape[3] / 2];
@@ -380,7 +385,7 @@ impl Run<'_> {
         self.map(&named("rotated"), "Add", &[straight, turned], F16)
     }
 
-    /// Keys or values of all tokens, `[b,a,t,d]`.
+    /// Returns the keys or the values of all tokens, with shape `[b,a,t,d]`.
     fn keep(&mut self, name: &str, new: TensorId) -> TensorId {
         let shape = [self.batch, self.kv_heads, self.all, self.head];
         if self.state {
@@ -417,7 +422,7 @@ impl Run<'_> {
         } else {
             [k, v]
         };
-        // Heads that share keys and values are rows of one product: [b,k,s a/k,..].
+        // Queries of heads that share keys and values are rows of one product: `[b,k,s a/k,..]`.
         let rows = |last| [batch, self.kv_heads, heads / self.kv_heads * tokens, last];
         let (by_group, context) = (rows(self.all), rows(self.head));
         let q = if grouped { self.viewed(&named("q.grouped"), q, &context) } else { q };
@@ -454,12 +459,12 @@ impl Run<'_> {
         self.summed(&named("o"), y)
     }
 
-    /// The same elements in another shape.
+    /// Adds a view with another shape.
     fn viewed(&mut self, name: &str, x: TensorId, shape: &[u64]) -> TensorId {
         Node::new(name, "Reshape").reads(&[x]).view(x).makes(&mut self.net, F16, shape)
     }
 
-    /// The sum over devices, in place, where there are several.
+    /// Adds the sum over devices, which is computed in place. A single device needs no operator.
     fn summed(&mut self, name: &str, x: TensorId) -> TensorId {
         if self.shards == 1 { x } else { self.map(&format!("{name}.sum"), "AllReduce", &[x], F16) }
     }

@@ -1,4 +1,4 @@
-//! Networks for small devices: `SqueezeNet`, both `MobileNet`s, `ShuffleNet`, `EfficientNet`.
+//! Networks for small devices: `SqueezeNet`, `MobileNet` V1 and V2, `ShuffleNet` and `EfficientNet`.
 
 use super::layers::{Layers, same, valid};
 use crate::error::GenerateError;
@@ -8,10 +8,10 @@ use plimsoll_model::graph::Graph;
 
 type Made = Result<Graph, GenerateError>;
 
-/// The activation between 0 and 6.
+/// `ReLU6` as an ONNX operator.
 const RELU6: &str = "Clip";
 
-/// `SqueezeNet` 1.0 (Iandola et al. 2016); convolutions have biases and no normalisation.
+/// `SqueezeNet` 1.0 (Iandola et al. 2016). Its convolutions have biases and no normalisation.
 pub(super) fn squeezenet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::new(params, false)?;
     let x = n.image(3, 224);
@@ -52,7 +52,7 @@ pub(super) fn mobilenet_v2(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let x = n.image(3, 224);
     let mut x = n.active("conv", x, same(32, 3, 2), RELU6);
-    // Expansion, channels, blocks, stride of the first.
+    // Expansion factor, channels, number of blocks, stride of the first block.
     let stages = [
         (1, 16, 1, 1),
         (6, 24, 2, 2),
@@ -94,8 +94,9 @@ pub(super) fn shufflenet_v2(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// A block of two branches, whose channels are shuffled at the end. The first block of a stage halves the
-/// sides and processes all channels in both branches; the others pass one half of the channels through.
+/// Adds a block of two branches, whose channels are shuffled at the end. The first block of a stage halves
+/// height and width and processes all channels in both branches. In the others, one half of the channels
+/// bypasses the operators.
 fn shuffled(n: &mut Layers, name: &str, x: TensorId, channels: u64, first: bool) -> TensorId {
     let half = channels / 2;
     let named = |piece: &str| format!("{name}.{piece}");
@@ -122,7 +123,7 @@ pub(super) fn efficientnet_b0(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let x = n.image(3, 224);
     let mut x = n.active("stem", x, same(32, 3, 2), "SiLU");
-    // Expansion, kernel, stride of the first, channels, blocks.
+    // Expansion factor, kernel, stride of the first block, channels, number of blocks.
     let stages = [
         (1, 3, 1, 16, 1),
         (6, 3, 2, 24, 2),
@@ -150,8 +151,8 @@ pub(super) fn efficientnet_b0(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// Every channel times a number between 0 and 1, which two small layers make of the averages of all (squeeze
-/// and excite).
+/// Adds a squeeze-and-excitation block: every channel is multiplied by a factor between 0 and 1, which two
+/// small layers compute from the averages of all channels.
 fn gated(n: &mut Layers, name: &str, x: TensorId, squeeze: u64) -> TensorId {
     let channels = n.channels(x);
     let y = n.average(&format!("{name}.se.pool"), x);

@@ -1,6 +1,6 @@
 //! Generated computation graphs and order problems.
 //!
-//! [`GRAPH_FAMILIES`] lists all families. The same parameters and seed give the same graph on any machine.
+//! [`GRAPH_FAMILIES`] lists all families. Equal parameters and seeds produce the same graph on every machine.
 //!
 //! ```
 //! use plimsoll_datasets::graphs::GraphFamily;

@@ -1,4 +1,5 @@
-//! Shared parts of the graph generators: operators with one output, sized by shape and element type.
+//! Shared parts of the graph generators. They create operators with one output, whose size follows from its
+//! shape and its element type.
 
 use crate::error::GenerateError;
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, Operator, Role, Tensor};
@@ -34,7 +35,8 @@ impl Element {
     }
 }
 
-/// Returns the number of elements; saturates, so that building rejects sizes that are too large.
+/// Returns the number of elements. It saturates on overflow; sizes that are too large are rejected when the
+/// graph is built.
 pub(super) fn volume(shape: &[u64]) -> u64 {
     shape.iter().fold(1, |product, &extent| product.saturating_mul(extent))
 }
@@ -83,8 +85,8 @@ impl Net {
         std::mem::replace(&mut self.region, region)
     }
 
-    /// Ends a region, which reads outer tensors directly and returns one. Further operators belong to `outer`
-    /// again.
+    /// Ends a region, which reads outer tensors directly and returns `output`. Later operators belong to
+    /// `outer` again.
     pub fn close(&mut self, outer: RegionId, output: TensorId) {
         self.graph.interface(self.region, [], [output]);
         self.region = outer;
@@ -117,7 +119,7 @@ impl Node {
         self
     }
 
-    /// Allows the output to be written over this input.
+    /// Allows the output to overwrite this input.
     pub fn over(mut self, input: TensorId) -> Self {
         self.1.push((input, AliasKind::InPlace));
         self
@@ -134,7 +136,7 @@ impl Node {
         self
     }
 
-    /// Adds the operator; its output has the same name.
+    /// Adds the operator. Its output has the same name.
     pub fn makes(self, net: &mut Net, element: Element, shape: &[u64]) -> TensorId {
         self.owns(net, element, shape).0
     }

@@ -1,4 +1,4 @@
-//! Plain shapes: chains, trees, layers, hourglasses, parallel branches.
+//! Graphs with simple structures: chains, trees, layers, hourglasses, parallel branches.
 
 use super::layers::{Layers, Names, SHORT, same};
 use super::net::{Element, Net, Node};
@@ -9,13 +9,13 @@ use plimsoll_model::graph::Graph;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Adds a tensor of one to `kib` KiB with a uniform size.
+/// Adds an operator whose output has a uniformly random size of 1 to `kib` KiB.
 fn any(net: &mut Net, name: String, reads: &[TensorId], kib: u64, rng: &mut Xoshiro256PlusPlus) -> TensorId {
     let bytes = 1024 * rng.random_range(1..=kib);
     Node::new(name, "Any").reads(reads).makes(net, Element::Byte, &[bytes])
 }
 
-/// `n` operators in sequence, each reading the output of the previous one.
+/// `n` operators in sequence. Each reads the output of its predecessor.
 pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -47,9 +47,9 @@ pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&last)
 }
 
-/// Layers of `width` operators. Each reads the tensor at its place in the previous layer, and up to `reads` -
-/// 1 others. Nine in ten of these come from the previous layer, the rest from the eight layers before that.
-/// The tensors of the last layer are outputs.
+/// Layers of `width` operators. Each reads the tensor at its position in the previous layer, and up to
+/// `reads` - 1 others. Nine in ten of these come from the previous layer, the rest from the eight layers
+/// before that. The tensors of the last layer are outputs.
 pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (width, most) = (params.at_least("width", 1)?, params.at_least("reads", 1)?);
@@ -73,9 +73,9 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&wanted)
 }
 
-/// `n` operators between one input and one output. Parts are either in series, or parallel from one tensor to
-/// one operator that reads the ends of all. If at least three operators remain, `parallel` percent of the
-/// parts are parallel, with up to `branches` branches.
+/// `n` operators between one input and one output, composed in series and in parallel. The branches of a
+/// parallel composition read one tensor, and one operator reads the results of all of them. `parallel`
+/// percent of the parts with at least three operators are parallel, with up to `branches` branches.
 pub(super) fn series_parallel(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (parallel, branches) = (params.percent("parallel")?, params.at_least("branches", 2)?);
@@ -122,16 +122,17 @@ impl Weaver {
         self.step(&ends)
     }
 
-    /// Returns one of `parts` shares of `n`, from one to twice the fair share, and leaves at least one for
-    /// each of the others.
+    /// Draws the size of one of `parts` parts of `n`: from 1 to twice the fair share. At least one remains
+    /// for each of the other parts.
     fn share(&mut self, n: u64, parts: u64) -> u64 {
         self.rng.random_range(1..=(2 * n / parts).min(n - (parts - 1)).max(1))
     }
 }
 
 /// `n` operators in sequence, most of which read a weight of about `weight` KiB. They perform about
-/// `intensity` multiply-accumulates per byte of it. Both deviate by at most `spread` percent, independently.
-/// `free` percent of the operators have no weight and perform one multiply-accumulate per output byte.
+/// `intensity` multiply-accumulates per byte of the weight. Both numbers deviate by at most `spread` percent,
+/// independently. `free` percent of the operators have no weight and perform one multiply-accumulate per
+/// output byte.
 pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (weight, intensity) = (1024 * params.at_least("weight", 1)?, params.at_least("intensity", 1)?);
@@ -147,7 +148,7 @@ pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, Generate
             continue;
         }
         let bytes = around(weight, spread, &mut rng);
-        // In thousandths, so that a value of one per byte can vary too.
+        // The intensity is drawn in thousandths, so that an intensity of 1 can vary too.
         let each = around(1000 * intensity, spread, &mut rng);
         let cost = u64::try_from(u128::from(bytes) * u128::from(each) / 1000).unwrap_or(u64::MAX);
         let w = net.weight(&format!("{name}.w"), Element::Byte, &[bytes]);
@@ -162,10 +163,11 @@ fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     rng.random_range((middle - most).max(1)..=middle + most)
 }
 
-/// `depth` levels down, halving the size and doubling the channels, and up again. `convs` convolutions lead
-/// down and up. At every level a skip branch with `skip` convolutions has `narrow` times fewer channels
-/// (without convolutions: a plain U-Net). The upsampled tensor is concatenated with the skip branch. The file
-/// has the skip branches as late as possible.
+/// An encoder and a decoder with `depth` levels. Each encoder level halves height and width and doubles the
+/// channels; the decoder reverses this. Every level has `convs` convolutions in the encoder and as many in
+/// the decoder. The skip branch of a level has `skip` convolutions with `narrow` times fewer channels (a
+/// `skip` of 0 gives a plain U-Net). The upsampled tensor is concatenated with the skip branch. In file
+/// order, all skip branches follow the bottom level.
 pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (depth, convs) = (params.at_least("depth", 1)?, params.at_least("convs", 1)?);
     let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);
@@ -205,8 +207,8 @@ pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateEr
     net.finish(x)
 }
 
-/// Blocks of four branches (1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5 x 5; pooling and 1 x 1), concatenated: block
-/// 3a of `GoogLeNet` (64, 96 and 128, 16 and 32, 32 channels), times `channels` / 16.
+/// Blocks of four concatenated branches: 1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5 x 5; pooling and 1 x 1. The
+/// channels are those of block 3a of `GoogLeNet` (64; 96 and 128; 16 and 32; 32), times `channels` / 16.
 pub(super) fn inception(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (blocks, unit) = (params.at_least("blocks", 1)?, params.at_least("channels", 1)?);
     at_least("size", params.get("size"), 1)?;

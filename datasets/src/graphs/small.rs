@@ -1,4 +1,5 @@
-//! Small random order problems with every feature of the model, and their optimum by enumeration. For tests.
+//! Small random order problems with every feature of the model, and their optima by enumeration. They are
+//! meant for tests.
 
 use plimsoll_model::orders::{OrderProblem, Storage};
 use plimsoll_model::{Bytes, OperatorId};
@@ -10,21 +11,22 @@ use rand::{RngExt, SeedableRng};
 pub struct SmallOrderParams {
     /// Number of operators.
     pub operators: usize,
-    /// All sizes lie between 1 and this.
+    /// Maximum size in bytes; the minimum is 1.
     pub max_size: u64,
-    /// Holds some storages from the start, including some that no operator uses.
+    /// Whether some storages are live from the start, including some that no operator uses.
     pub from_start: bool,
-    /// Holds some storages to the end, and some throughout.
+    /// Whether some storages are live to the end, and some throughout.
     pub to_end: bool,
-    /// Gives some operators scratch memory.
+    /// Whether some operators have scratch memory.
     pub scratch: bool,
-    /// Passes some storages on: operators beyond the direct successors use them, as in-place writing does.
+    /// Whether some storages are passed on: operators other than the direct successors use them, as with
+    /// in-place operators.
     pub passed_on: bool,
 }
 
 impl SmallOrderParams {
-    /// Returns parameters with the features that the bits of `mask` switch on: from the start 1, to the end
-    /// 2, scratch 4, passed on 8.
+    /// Returns parameters with the features given by the bits of `mask`: 1 for `from_start`, 2 for `to_end`,
+    /// 4 for `scratch`, 8 for `passed_on`.
     pub fn with_features(operators: usize, mask: u64) -> Self {
         Self {
             operators,
@@ -37,15 +39,15 @@ impl SmallOrderParams {
     }
 }
 
-/// Generates a small random order problem. The same parameters and seed give the same problem. About every
-/// second operator produces a storage. Some operators use none, and some edges have none.
+/// Generates a small random order problem. Equal parameters and seeds produce the same problem. About every
+/// second operator produces a storage. Some operators use none, and some precedences involve none.
 ///
 /// # Panics
 /// If `max_size` is zero.
 pub fn small_order_problem(params: SmallOrderParams, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let n = params.operators;
-    // Numbers are shuffled, so that the order of the file is not topological.
+    // Ids are shuffled, so that their order is not topological.
     let mut number: Vec<usize> = (0..n).collect();
     for at in (1..n).rev() {
         number.swap(at, rng.random_range(0..=at));

@@ -8,7 +8,7 @@ use plimsoll_model::graph::Graph;
 
 type Made = Result<Graph, GenerateError>;
 
-/// `AlexNet` on one device (Krizhevsky 2014), as torchvision has it.
+/// `AlexNet` on one device (Krizhevsky 2014), as in torchvision.
 pub(super) fn alexnet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::new(params, false)?;
     let x = n.image(3, 224);
@@ -31,8 +31,8 @@ pub(super) fn alexnet(params: &Params, _seed: u64) -> Made {
     n.finish(y)
 }
 
-/// Blocks per stage, groups of the 3 x 3 convolution and its channels in the first stage; without
-/// bottlenecks, blocks are of two 3 x 3.
+/// A deep residual network: the blocks per stage, and the groups and the width of the 3 x 3 convolution in
+/// the first stage. Without bottlenecks, a block consists of two 3 x 3 convolutions.
 pub(super) struct Residual {
     blocks: [u64; 4],
     groups: u64,
@@ -44,14 +44,14 @@ const fn residual(blocks: [u64; 4], bottleneck: bool) -> Residual {
     Residual { blocks, groups: 1, width: 64, bottleneck }
 }
 
-/// `ResNet` (He et al. 2016): 34, 50, 101 layers.
+/// `ResNet` (He et al. 2016) with 34, 50 and 101 layers.
 pub(super) const RESNET34: Residual = residual([3, 4, 6, 3], false);
 pub(super) const RESNET50: Residual = residual([3, 4, 6, 3], true);
 pub(super) const RESNET101: Residual = residual([3, 4, 23, 3], true);
 /// `ResNeXt-50` 32 x 4d (Xie et al. 2017).
 pub(super) const RESNEXT50: Residual = Residual { groups: 32, width: 128, ..residual([3, 4, 6, 3], true) };
 
-/// A deep residual network; where a stage halves the sides, its first 3 x 3 convolution does.
+/// A deep residual network. In a stage that halves height and width, the first 3 x 3 convolution does so.
 pub(super) fn resnet(params: &Params, like: &Residual) -> Made {
     let mut n = Layers::normed(params)?;
     let x = n.image(3, 224);
@@ -83,8 +83,8 @@ pub(super) fn resnet(params: &Params, like: &Residual) -> Made {
     n.classified(x)
 }
 
-/// `DenseNet-121` (Huang et al. 2017). Its normalisations stand before convolutions, of sums of channels that
-/// others read too: nothing is folded.
+/// `DenseNet-121` (Huang et al. 2017). Its normalisations precede convolutions and read concatenations that
+/// others read too, so none of them can be folded.
 pub(super) fn densenet121(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::new(params, true)?;
     let ready = |n: &mut Layers, name: &str, x: TensorId| {
@@ -113,7 +113,8 @@ pub(super) fn densenet121(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// Channels of an inception block: 1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5 x 5; 1 x 1 after pooling.
+/// Channels of the convolutions of an inception block, in four branches: 1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5
+/// x 5; 1 x 1 after pooling.
 type Block = [u64; 6];
 
 /// `GoogLeNet` (Szegedy et al. 2015) without its auxiliary classifiers.
@@ -154,7 +155,7 @@ pub(super) fn googlenet(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// Layers in sequence, each with an activation, named `NAME.0` and so on.
+/// Adds layers in sequence, each with an activation, named `NAME.0` and so on.
 fn row(n: &mut Layers, name: &str, mut x: TensorId, windows: &[Window]) -> TensorId {
     for (at, &window) in windows.iter().enumerate() {
         x = n.active(&format!("{name}.{at}"), x, window, "Relu");
@@ -162,7 +163,7 @@ fn row(n: &mut Layers, name: &str, mut x: TensorId, windows: &[Window]) -> Tenso
     x
 }
 
-/// A window with different height and width.
+/// Returns a window with different height and width.
 const fn oblong(channels: u64, kernel: [u64; 2]) -> Window {
     Window { channels, kernel, stride: 1, pad: [kernel[0] / 2, kernel[1] / 2], groups: 1 }
 }
@@ -200,8 +201,8 @@ pub(super) fn inception_v3(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// Branches of layers and one of pooling, concatenated; without channels of its own the pooling halves the
-/// sides and is all of its branch.
+/// Adds concatenated branches of layers, one of which begins with pooling. If `pooled` is `None`, this branch
+/// consists of a pooling that halves height and width.
 fn inception(n: &mut Layers, name: &str, x: TensorId, rows: &[&[Window]], pooled: Option<u64>) -> TensorId {
     let mut made: Vec<TensorId> =
         rows.iter().enumerate().map(|(at, windows)| row(n, &format!("{name}.{at}"), x, windows)).collect();
@@ -216,7 +217,7 @@ fn inception(n: &mut Layers, name: &str, x: TensorId, rows: &[&[Window]], pooled
     n.concat(&name_of("concat"), &made)
 }
 
-/// The last blocks: two of the branches fork into 1 x 3 and 3 x 1.
+/// Adds one of the last blocks, in which two branches fork into 1 x 3 and 3 x 1 convolutions.
 fn forked(n: &mut Layers, name: &str, x: TensorId) -> TensorId {
     let named = |piece: &str| format!("{name}.{piece}");
     let fork = |n: &mut Layers, piece: &str, x: TensorId| {
@@ -234,10 +235,10 @@ fn forked(n: &mut Layers, name: &str, x: TensorId) -> TensorId {
     n.concat(&named("concat"), &[a, b0, b1, c0, c1, d])
 }
 
-/// U-Net (Ronneberger, Fischer, Brox 2015): `depth` levels down and up with two 3 x 3 convolutions each.
-/// Pooling halves the sides and transposed convolutions double them; channels change inversely. The upsampled
-/// tensor is concatenated with the one before pooling. If convolutions do not pad, that one is cropped first,
-/// as in the paper.
+/// U-Net (Ronneberger, Fischer, Brox 2015): an encoder and a decoder with `depth` levels, each with two 3 x 3
+/// convolutions. Pooling halves height and width, and transposed convolutions double them; the number of
+/// channels changes inversely. The upsampled tensor is concatenated with the one before pooling. If
+/// convolutions do not pad, the latter is cropped first, as in the paper.
 pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let (depth, channels) = (params.at_least("depth", 1)?, params.at_least("channels", 1)?);
@@ -273,7 +274,7 @@ pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     n.finish(y)
 }
 
-/// Rejects a size with an odd half on the way down, or too small for unpadded convolutions.
+/// Rejects a size that becomes odd before a pooling, or that is too small for unpadded convolutions.
 fn sides_fit(size: u64, depth: u64, padded: bool) -> Result<(), GenerateError> {
     let lost = if padded { 0 } else { 4 };
     let (mut side, mut level) = (size, 0);
@@ -286,7 +287,7 @@ fn sides_fit(size: u64, depth: u64, padded: bool) -> Result<(), GenerateError> {
         }
         (side, level) = (side / 2, level + 1);
     }
-    // What is left must survive the bottom and the way up.
+    // The remaining size must be large enough for the bottom and the decoder.
     let mut up = side;
     for _ in 0..=depth {
         at_least("size on the way up", up, lost + 1)?;

@@ -1,9 +1,9 @@
 //! Randomly wired networks (Xie, Kirillov, Girshick, He: Exploring randomly wired neural networks, 2019).
 //!
 //! A stage is a random undirected graph whose edges are directed from the lower to the higher node number.
-//! Every node adds up its inputs with learnt weights, then applies relu, a separable 3 x 3 convolution, norm.
-//! Nodes without inputs read the stage's input with stride 2; the stage's output is the mean of the nodes
-//! without readers. Each further stage doubles the channels. Activations are `float32`.
+//! Every node adds its inputs with learnt weights and applies a `ReLU`, a separable 3 x 3 convolution and a
+//! normalisation. Nodes without inputs read the input of the stage with stride 2. The output of the stage is
+//! the mean of the nodes without readers. Each further stage doubles the channels. Activations are `float32`.
 
 use super::layers::{Layers, Names, SHORT};
 use super::net::{Element, Node, volume};
@@ -22,9 +22,9 @@ fn pair(a: usize, b: usize) -> (usize, usize) {
     (a.min(b), a.max(b))
 }
 
-/// Watts and Strogatz: a ring in which every node is joined to the `k / 2` nearest on either side. Then, in
-/// `k / 2` rounds, the edge to the next node, next but one and so on is replaced with probability `percent`
-/// by an edge to a random node.
+/// Returns a Watts-Strogatz graph. In the initial ring, every node is connected to the `k / 2` nearest nodes
+/// on either side. Then there are `k / 2` rounds, one per distance on the ring. Each edge of that distance is
+/// replaced with probability `percent` by an edge to a random node.
 fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let far = |node: usize, step: usize| (node + step) % n;
     let ring = (1..=k / 2).flat_map(|step| (0..n).map(move |node| (node, step)));
@@ -42,17 +42,18 @@ fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus
     edges
 }
 
-/// Erdos and Renyi: every pair with probability `percent`.
+/// Returns an Erdos-Renyi graph, which contains every pair with probability `percent`.
 fn erdos_renyi(n: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
     pairs.filter(|_| rng.random_range(0..100) < percent).collect()
 }
 
-/// Barabasi and Albert: `m` nodes without edges. Every further node is joined to `m` different earlier ones,
-/// chosen in proportion to their edges (the first further node to all).
+/// Returns a Barabasi-Albert graph. It starts with `m` nodes without edges. Every further node is connected
+/// to `m` different earlier ones, chosen in proportion to their numbers of edges. The first further node is
+/// connected to all earlier ones.
 fn barabasi_albert(n: usize, m: usize, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let mut edges = Edges::new();
-    // Every node appears once per edge.
+    // Every node appears once per edge in this list.
     let mut ends: Vec<usize> = (0..m).collect();
     for node in m..n {
         let mut chosen = BTreeSet::new();
@@ -71,7 +72,7 @@ fn barabasi_albert(n: usize, m: usize, rng: &mut Xoshiro256PlusPlus) -> Edges {
     edges
 }
 
-/// Nodes 32, k 4, p 0.75 by default.
+/// A Watts-Strogatz network. The defaults are 32 nodes, k = 4 and p = 0.75.
 pub(super) fn ws(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let n = params.at_least("nodes", 2)?;
     params.at_least("k", 2)?;
@@ -80,13 +81,13 @@ pub(super) fn ws(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     network(params, seed, |rng| watts_strogatz(n as usize, k, percent, rng))
 }
 
-/// Nodes 32, p 0.2 by default.
+/// An Erdos-Renyi network. The defaults are 32 nodes and p = 0.2.
 pub(super) fn er(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, percent) = (params.at_least("nodes", 2)?, params.percent("p")?);
     network(params, seed, |rng| erdos_renyi(n as usize, percent, rng))
 }
 
-/// Nodes 32, m 5 by default.
+/// A Barabasi-Albert network. The defaults are 32 nodes and m = 5.
 pub(super) fn ba(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let n = params.at_least("nodes", 2)?;
     params.at_least("m", 1)?;
@@ -138,7 +139,7 @@ fn stage(net: &mut Layers, name: &str, x: TensorId, channels: u64, nodes: usize,
     if wanted.len() == 1 { wanted[0] } else { net.map(&format!("{name}.mean"), "Mean", &wanted) }
 }
 
-/// A sum with one learnt weight per operand.
+/// Adds a sum with one learnt weight per operand.
 fn weighted(net: &mut Layers, name: &str, inputs: &[TensorId]) -> TensorId {
     let weight = net.net.weight(&format!("{name}.w"), Element::F32, &[inputs.len() as u64]);
     let shape = net.net.shape(inputs[0]).to_vec();

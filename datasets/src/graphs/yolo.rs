@@ -1,9 +1,9 @@
-//! Detectors of the YOLO family, layer by layer, from their published architectures; up to the last
-//! convolutions, whose results are the outputs.
+//! Detectors of the YOLO family, built layer by layer from their published architectures. The outputs are the
+//! results of the last convolutions.
 //!
-//! A *layer* here is a convolution, batch normalisation and `SiLU`, `x * sigmoid(x)`. With `norm` 0 the
-//! normalisation is folded into the convolution, which then has a bias; with `split` 1 `SiLU` is a sigmoid
-//! and a product, as exporters write it. Batch 1.
+//! A *layer* here is a convolution, batch normalisation and `SiLU`, `x * sigmoid(x)`. With `norm` 0, the
+//! normalisation is folded into the convolution, which then has a bias. With `split` 1, `SiLU` is a sigmoid
+//! and a product, as exporters write it. The batch size is 1.
 
 use super::layers::{Layers, Names, Window, same};
 use super::net::Element;
@@ -39,7 +39,7 @@ impl Yolo {
         Ok((Self { n, split: params.get("split") == 1, classes }, x))
     }
 
-    /// A convolution, its normalisation, `SiLU`.
+    /// Adds a convolution, its normalisation and `SiLU`.
     fn layer(&mut self, name: &str, x: TensorId, window: Window) -> TensorId {
         if !self.split {
             return self.n.active(name, x, window, "SiLU");
@@ -50,7 +50,7 @@ impl Yolo {
         self.n.map(&format!("{name}.mul"), "Mul", &[x, gate])
     }
 
-    /// A layer by depth, then one by points.
+    /// Adds a depthwise and a pointwise layer.
     fn separable(&mut self, name: &str, x: TensorId, channels: u64, stride: u64) -> TensorId {
         let groups = self.n.channels(x);
         let x = self.layer(&format!("{name}.dconv"), x, same(groups, 3, stride).grouped(groups));
@@ -63,7 +63,7 @@ impl Yolo {
         self.n.moved(name, "Resize", x, &shape)
     }
 
-    /// Every second pixel, four times, on top of each other.
+    /// Moves 2 x 2 blocks of pixels into channels: four slices with every second pixel, concatenated.
     fn focus(&mut self, name: &str, x: TensorId) -> TensorId {
         let side = self.n.side(x) / 2;
         let shape = [1, self.n.channels(x), side, side];
@@ -72,8 +72,9 @@ impl Yolo {
         self.n.concat(&format!("{name}.concat"), &parts)
     }
 
-    /// A layer of half the channels, poolings of it or of each other (by position, and how wide), all
-    /// concatenated, and a layer.
+    /// Adds a layer with half the channels, poolings, the concatenation of all these, and a final layer.
+    /// `pools` contains the input of each pooling (0 for the first layer, `n` for the `n`-th pooling) and its
+    /// kernel size.
     fn pyramid(&mut self, name: &str, x: TensorId, pools: &[(usize, u64)]) -> TensorId {
         let channels = self.n.channels(x);
         let mut maps = vec![self.layer(&format!("{name}.cv1"), x, same(channels / 2, 1, 1))];
@@ -85,8 +86,8 @@ impl Yolo {
         self.layer(&format!("{name}.cv2"), joined, same(channels, 1, 1))
     }
 
-    /// Two branches of half the channels, one through `blocks` bottlenecks, concatenated, and a layer: C3 of
-    /// `YOLOv5`, the CSP layer of YOLOX.
+    /// Adds two branches with half the channels, one of which contains `blocks` bottlenecks. They are
+    /// concatenated and followed by a layer: C3 of `YOLOv5`, the CSP layer of YOLOX.
     fn c3(&mut self, name: &str, x: TensorId, c3: C3) -> TensorId {
         let half = c3.channels / 2;
         let mut inner = self.layer(&format!("{name}.cv1"), x, same(half, 1, 1));
@@ -148,7 +149,7 @@ pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
         x = y.pyramid("model.8", x, &[(0, 5), (0, 9), (0, 13)]);
         x = y.c3("model.9", x, c3(512, 1, false));
     }
-    // Up,
+    // The top-down path.
     let mut across = Vec::new();
     for (at, channels, other) in [(10, 256, kept[2]), (14, 128, kept[1])] {
         x = y.layer(&format!("model.{at}"), x, same(channels, 1, 1));
@@ -157,7 +158,7 @@ pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
         x = y.n.concat(&format!("model.{}", at + 2), &[x, other]);
         x = y.c3(&format!("model.{}", at + 3), x, c3(channels, 1, false));
     }
-    // and down again.
+    // The bottom-up path.
     let mut levels = vec![x];
     for (at, channels) in [(18, 128), (21, 256)] {
         x = y.layer(&format!("model.{at}"), x, same(channels, 3, 2));
@@ -174,8 +175,8 @@ pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
     y.n.net.finish(&outputs)
 }
 
-/// `YOLOX-Nano` (Ge et al. 2021): depth 0.33, width 0.25, convolutions by depth; 0.91 million parameters with
-/// 80 classes.
+/// `YOLOX-Nano` (Ge et al. 2021): depth 0.33, width 0.25, depthwise convolutions. It has 0.91 million
+/// parameters with 80 classes.
 pub(super) fn yolox_nano(params: &Params) -> Result<Graph, GenerateError> {
     let (mut y, images) = Yolo::new(params)?;
     let csp = |channels, blocks, residual| C3 { separable: true, ..c3(channels, blocks, residual) };
@@ -213,7 +214,8 @@ pub(super) fn yolox_nano(params: &Params) -> Result<Graph, GenerateError> {
     y.n.net.finish(&outputs)
 }
 
-/// Classes by one branch, box and objectness by another, one on top of the other.
+/// Adds a head in which one branch computes the classes, and another the box and the objectness. The results
+/// are concatenated.
 fn decoupled_head(y: &mut Yolo, name: &str, x: TensorId) -> TensorId {
     let x = y.layer(&format!("{name}.stem"), x, same(64, 1, 1));
     let branch = |y: &mut Yolo, which: &str| {
@@ -255,7 +257,7 @@ mod tests {
 
     #[test]
     fn yolov5s_is_the_published_one() {
-        // Folded, 19 008 scales and shifts become 9504 biases.
+        // Folding turns 19 008 scales and shifts into 9504 biases.
         assert_eq!(parameters(&make("yolov5s", &[("norm", 1)])), 7_235_389);
         let graph = make("yolov5s", &[]);
         assert_eq!(parameters(&graph), 7_225_885);

@@ -1,4 +1,4 @@
-//! Diagnoses a tensor without a size: finds the inputs of the model that it depends on.
+//! Diagnoses a tensor without a size: finds the inputs of the model on which it depends.
 
 use super::dims::Dims;
 use super::open::argument;
@@ -23,7 +23,7 @@ pub struct Upstream<'p, 'm> {
 }
 
 impl<'p, 'm> Upstream<'p, 'm> {
-    /// O(size of the program).
+    /// Prepares the search in time linear in the size of the program.
     pub fn new(program: &'p Program<'m>, tensor: usize) -> Self {
         let (mut makers, mut owners) = (HashMap::new(), HashMap::new());
         for step in program.blocks.iter().flat_map(|block| &block.steps) {
@@ -39,8 +39,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         self.makers.get(&self.tensor).or_else(|| self.owners.get(&self.tensor)).copied()
     }
 
-    /// Returns the inputs of the model that these tensors depend on. For values, tensors whose shape alone is
-    /// read do not count.
+    /// Returns the inputs of the model on which these tensors depend. If `values`, only dependences of values
+    /// count: the search does not go past operators that read only the shape of a tensor.
     fn inputs(&self, from: impl IntoIterator<Item = usize>, values: bool) -> Vec<usize> {
         let mut todo: Vec<usize> = from.into_iter().collect();
         let mut seen: HashSet<usize> = todo.iter().copied().collect();
@@ -57,7 +57,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         inputs.copied().filter(|input| seen.contains(input)).collect()
     }
 
-    /// Returns the free dimensions of the inputs above, with values and options, as the rest of a message.
+    /// Returns the free dimensions of the inputs on which the tensor depends, with their values and options,
+    /// as the rest of a message.
     pub fn free_dimensions(&self, graph: &proto::Graph, dims: &Dims) -> String {
         let from = self.step().into_iter().flat_map(|step| step.inputs.iter().flatten().copied());
         let above = self.inputs(from.chain([self.tensor]), false);
@@ -114,7 +115,7 @@ impl<'p, 'm> Upstream<'p, 'm> {
     }
 
     /// Returns the inputs of the model whose values determine the shape. They feed an input of the operator
-    /// that the reason names and whose shape, but not value, is known.
+    /// that is named in the reason and has a known shape, but no known value.
     fn deciding(&self, reason: &str) -> Vec<usize> {
         let Some(step) = self.step() else { return Vec::new() };
         let slots = &self.program.slots;

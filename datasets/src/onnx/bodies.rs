@@ -8,7 +8,7 @@ use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, misfit, show};
 
 impl<'m> Run<'m, '_> {
-    /// The one integer of an input, where it is a constant.
+    /// Returns the first integer of an input, if the input is a constant.
     fn constant(&self, step: &Step, input: usize) -> Option<i64> {
         match self.fact(step, input)?.value.as_deref()? {
             Value::Ints(list) => list.first().copied(),
@@ -24,7 +24,8 @@ impl<'m> Run<'m, '_> {
             .collect()
     }
 
-    /// `If`: the result of the branch that runs, or the larger of both.
+    /// `If`. The outputs are the results of the branch that runs or, if the condition is unknown, of the
+    /// branch with the larger results.
     pub fn branches(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let find =
             |name: &str| step.blocks.iter().copied().find(|&block| self.program.blocks[block].name == name);
@@ -54,8 +55,8 @@ impl<'m> Run<'m, '_> {
         Ok((made.collect(), complete))
     }
 
-    /// Infers one branch. If `open`, either branch may run; a branch that cannot run then counts as never
-    /// taken, and the flag is true.
+    /// Infers one branch. If `open`, either branch may run. A branch that cannot run on its inputs is then
+    /// treated as never taken, and the flag is true.
     fn branch(
         &mut self,
         step: &Step,
@@ -132,7 +133,7 @@ impl<'m> Run<'m, '_> {
         Ok(())
     }
 
-    /// Visits bodies whose owner cannot be inferred: their tensors have no size.
+    /// Visits the bodies of an operator that cannot be inferred. Their tensors have no size.
     pub fn abandon(
         &mut self,
         step: &Step<'m>,
@@ -148,7 +149,7 @@ impl<'m> Run<'m, '_> {
         Ok((nothing(step, reason), complete))
     }
 
-    /// `Loop`: carried values keep their shapes; scanned ones are stacked, one per iteration.
+    /// `Loop`. Carried values keep their shapes. A scan output has one row per iteration.
     pub fn repeat(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         let carried = step.inputs.len().saturating_sub(2);
         let body = match self.body(step, carried + 2) {
@@ -223,7 +224,8 @@ impl<'m> Run<'m, '_> {
         from == input
     }
 
-    /// Notes a loop whose body receives other shapes from the second iteration on.
+    /// Adds a note about a loop whose body receives values of other shapes in later iterations than in the
+    /// first.
     fn note_growth(&mut self, step: &Step, body: usize, input: usize, result: &Fact) {
         let slot = &self.program.slots[self.program.blocks[body].inputs[input]];
         if let (Some(first), Some(later)) = (slot.fact.shape.as_deref(), result.shape.as_deref()) {
@@ -237,7 +239,7 @@ impl<'m> Run<'m, '_> {
         }
     }
 
-    /// `Scan`: states keep their shapes; some inputs are taken apart along an axis, some outputs stacked.
+    /// `Scan`. States keep their shapes. Some inputs are sliced along an axis, and some outputs are stacked.
     pub fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         if step.node.opset.unwrap_or(self.opset) < 9 {
             return self.abandon(step, &Reason::unknown("Scan is known from version 9 on"), dead);

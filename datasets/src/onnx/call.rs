@@ -1,11 +1,11 @@
-//! Nodes in the form that the rules of operators use.
+//! Converts nodes to the form that operator rules use.
 
 use super::constants::read_tensor;
 use super::proto::{self, Node, plain};
 use crate::operators::value::Fact;
 use crate::operators::{Attribute, Call};
 
-/// The call that a node makes. `opset` is the version of ONNX's own operators.
+/// Converts a node to a call. `opset` is the version of the standard ONNX operators.
 pub fn call<'a>(node: &'a Node, inputs: Vec<Option<&'a Fact>>, opset: i64) -> Call<'a> {
     Call {
         kind: &node.op_type,
@@ -18,7 +18,7 @@ pub fn call<'a>(node: &'a Node, inputs: Vec<Option<&'a Fact>>, opset: i64) -> Ca
     }
 }
 
-/// The value of an attribute, by the field that is there.
+/// Returns the value of an attribute, whose type follows from the field that is present.
 fn value(attribute: &proto::Attribute) -> Attribute<'_> {
     if let Some(value) = attribute.i {
         return Attribute::Int(value);

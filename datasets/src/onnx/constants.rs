@@ -1,13 +1,13 @@
-//! Constants stored in the file.
+//! Reads constants that are stored in the file.
 
 use super::proto;
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, Fact, Reason, Value, count, extents, misfit, show};
 
-/// Reads a constant of the file: type, shape, and the elements if there are few.
+/// Reads a constant of the file: its type, its shape and, if there are few, its elements.
 ///
 /// # Errors
-/// Negative extents, an unknown type, data whose length does not match the shape.
+/// If an extent is negative, the type is unknown, or the length of the data does not match the shape.
 pub fn read_tensor(tensor: &proto::Tensor) -> Result<Fact, Reason> {
     let element = Element::of(tensor.data_type)
         .ok_or_else(|| format!("element type {} is not known", tensor.data_type))?;
@@ -19,7 +19,7 @@ pub fn read_tensor(tensor: &proto::Tensor) -> Result<Fact, Reason> {
     if let (false, Some(bits)) = (tensor.raw_data.is_empty(), element.bits) {
         let held = tensor.raw_data.len() as u64;
         let bytes = fact.size(None)?;
-        // Some writers store elements below a byte in a byte each.
+        // Some writers use a byte per element for types smaller than a byte.
         let loose = if bits < 8 { fact.shape.as_deref().and_then(count) } else { None };
         if held != bytes && Some(held) != loose {
             let shape = show(fact.shape.as_deref().unwrap_or_default());
@@ -34,7 +34,7 @@ pub fn read_tensor(tensor: &proto::Tensor) -> Result<Fact, Reason> {
     Ok(fact.with(value))
 }
 
-/// Returns the elements, for types that occur in shape computations.
+/// Returns the elements, if the type occurs in shape computations.
 fn elements(tensor: &proto::Tensor, element: Element) -> Option<Value> {
     let raw = &tensor.raw_data;
     if raw.is_empty() {
@@ -77,7 +77,7 @@ pub fn read_constant(node: &proto::Node) -> Result<Fact, Reason> {
     }
 }
 
-/// Reads a sparse constant: its shape, and the bytes of the stored data.
+/// Reads a sparse constant: its shape, and the size of the stored data in bytes.
 pub fn read_sparse(sparse: &proto::SparseTensor) -> Result<Fact, Reason> {
     let (Some(values), Some(indices)) = (&sparse.values, &sparse.indices) else {
         return misfit("values or indices are missing");

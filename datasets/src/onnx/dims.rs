@@ -1,4 +1,4 @@
-//! Free dimensions: applies options to the types of inputs.
+//! Applies options to the types of inputs and binds free dimensions.
 
 use super::open::Open;
 use super::proto;
@@ -10,28 +10,29 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// The reason for rejecting an extent that is too large.
 pub const TOO_LARGE: &str = "too large";
 
-/// The changes by options to the inputs that a tensor depends on.
+/// How options change the inputs on which a tensor depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
-    /// No change: the declared shape is valid.
+    /// No change: a declared shape is valid.
     None,
-    /// Free dimensions received values: the declared shape is valid if it names them.
+    /// Free dimensions received values: a declared shape is valid if it names them.
     Free,
-    /// An extent differs from the file's, or values are given: no declared shape is reliable.
+    /// An extent differs from the one in the file, or an input has a given value: no declared shape is
+    /// reliable.
     Fixed,
 }
 
-/// Values of named dimensions, each with the option that gave it.
+/// Values of named dimensions, each with the option that assigned it.
 pub struct Dims<'o> {
     options: &'o ImportOptions,
     values: BTreeMap<String, (u64, String)>,
 }
 
 impl<'o> Dims<'o> {
-    /// Binds names to values: by `--dim`, by whole shapes of inputs, by `--batch`.
+    /// Binds names to values, as given by `--dim`, by shapes of inputs, and by `--batch`.
     ///
     /// # Errors
-    /// Options that match nothing, or contradict each other.
+    /// If an option matches nothing, or two options contradict each other.
     pub fn new(options: &'o ImportOptions, graph: &proto::Graph) -> Result<Self, ImportProblem> {
         let mut dims = Self { options, values: BTreeMap::new() };
         dims.check_names(graph)?;
@@ -145,7 +146,8 @@ impl<'o> Dims<'o> {
     /// Returns the type and shape of an input of the graph, and its value if one is given.
     ///
     /// # Errors
-    /// Types other than tensors; values that do not fit. With unbound extents, the fact has no shape.
+    /// If the input is not a tensor, or if its value does not fit. Unbound extents are not an error: the fact
+    /// then has no shape.
     pub fn input(&self, info: &proto::ValueInfo) -> Result<Fact, ImportProblem> {
         if self.options.assume_bytes.is_some() && is_no_tensor(info) {
             return Ok(Fact::default());
@@ -168,7 +170,7 @@ impl<'o> Dims<'o> {
         }
     }
 
-    /// Returns one extent of an input without a given shape; `None` if it is unbound.
+    /// Returns one extent of an input whose shape no option gives; `None` if the extent is unbound.
     fn input_extent(&self, info: &proto::ValueInfo, at: usize) -> Option<u64> {
         let listed = declared_dims(info)?;
         let batch = self.options.batch.filter(|_| at == 0);
@@ -207,10 +209,10 @@ impl<'o> Dims<'o> {
         self.options.tensor_shapes.iter().map(|(name, shape)| (name.as_str(), shape.as_slice()))
     }
 
-    /// Returns everything about inputs that neither the file nor an option determines.
+    /// Returns all properties of inputs that neither the file nor an option determines.
     ///
     /// # Errors
-    /// Types other than tensors.
+    /// If an input is not a tensor.
     pub fn open(&self, graph: &proto::Graph) -> Result<Open, ImportProblem> {
         let mut open = Open::default();
         for info in inputs(graph) {
@@ -227,7 +229,7 @@ impl<'o> Dims<'o> {
                 }
                 continue;
             };
-            // More dimensions mean a damaged file.
+            // More dimensions indicate a damaged file.
             if self.options.input_shapes.contains_key(name) || listed.len() > RANK_LIMIT {
                 continue;
             }
@@ -242,7 +244,7 @@ impl<'o> Dims<'o> {
         Ok(open)
     }
 
-    /// Returns the element type of a value; `None` if the file has none.
+    /// Returns the element type of a value, or `None` if the file does not declare one.
     fn element(info: &proto::ValueInfo) -> Result<Option<Element>, ImportProblem> {
         let Some(kind) = &info.r#type else { return Ok(None) };
         let other = [
@@ -266,7 +268,7 @@ impl<'o> Dims<'o> {
         })
     }
 
-    /// Returns the change by options to the shape of an input of the graph.
+    /// Returns how options change the shape of an input of the graph.
     pub fn change(&self, info: &proto::ValueInfo) -> Change {
         if self.options.values.contains_key(&info.name) {
             return Change::Fixed;
@@ -302,7 +304,7 @@ impl<'o> Dims<'o> {
         names.into_iter().any(|name| self.values.contains_key(name))
     }
 
-    /// The free dimensions of an input, each with its value and the option that gave it.
+    /// Returns the free dimensions of an input, each with its value and the option that assigned it.
     pub fn bound(&self, info: &proto::ValueInfo) -> Vec<String> {
         let listed = declared_dims(info).unwrap_or_default();
         let given = self.options.input_shapes.get(&info.name);
@@ -325,11 +327,11 @@ impl<'o> Dims<'o> {
         bound
     }
 
-    /// Returns the declared fact about an intermediate value, with a shape only if all its extents have
+    /// Returns the declared fact about an intermediate value. It contains a shape only if all extents have
     /// values.
     ///
     /// # Errors
-    /// Unknown types.
+    /// If the element type is unknown.
     pub fn inner(&self, info: &proto::ValueInfo) -> Result<Fact, ImportProblem> {
         if is_no_tensor(info) {
             return Ok(Fact::default());
@@ -379,7 +381,7 @@ fn collect_names<'g>(graph: &'g proto::Graph, names: &mut HashSet<&'g str>) {
     }
 }
 
-/// A shape with free dimensions by name: `Nx3x?x224`.
+/// Formats a shape with the names of its free dimensions, as in `Nx3x?x224`.
 fn text(listed: &[proto::Dimension]) -> String {
     let one = |dimension: &proto::Dimension| match (dimension.value, free_name(dimension)) {
         (Some(value), _) if value >= 0 => value.to_string(),
@@ -390,7 +392,7 @@ fn text(listed: &[proto::Dimension]) -> String {
     if extents.is_empty() { "scalar".to_owned() } else { extents.join("x") }
 }
 
-/// Returns the value infos of one graph, by name. Of two for one name, the more specific one counts.
+/// Returns the value infos of one graph by name. If a name has several, one with a shape takes precedence.
 pub fn by_name(graph: &proto::Graph) -> HashMap<&str, &proto::ValueInfo> {
     let (bare, shaped): (Vec<_>, Vec<_>) =
         graph.value_info.iter().chain(&graph.output).partition(|info| declared_dims(info).is_none());

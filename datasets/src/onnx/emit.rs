@@ -9,10 +9,11 @@ use plimsoll_model::graph::{Alias, AliasKind, Graph, GraphBuilder, GraphError, O
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// Builds the graph. Tensors and operators keep their numbers.
+/// Builds the graph. Tensors and operators keep their ids.
 ///
 /// # Errors
-/// [`GraphError`] if the program is not a valid graph: cycles, or tensors with two producers.
+/// [`GraphError`] if the program is not a valid graph, for example because of cycles or tensors with two
+/// producers.
 pub fn graph(name: &str, program: &Program, float: Option<Element>) -> Result<Graph, GraphError> {
     let mut builder = GraphBuilder::new(name);
     for slot in &program.slots {
@@ -29,7 +30,7 @@ fn tensor(slot: &Slot, float: Option<Element>) -> Tensor {
     tensor
 }
 
-/// The depth is limited where names are resolved.
+/// Recursion is safe because name resolution limits the depth of nesting.
 fn block(builder: &mut GraphBuilder, program: &Program, at: usize, region: RegionId) {
     let block = &program.blocks[at];
     let ids = |list: &[usize]| list.iter().map(|&tensor| TensorId::at(tensor)).collect::<Vec<_>>();

@@ -1,12 +1,13 @@
-//! Explicit handovers between `If`, `Loop` and `Scan` and their bodies, for cases that positions do not
-//! determine. Absent tensors are not part of the graph, which shifts those after them.
+//! Explicit handovers between `If`, `Loop` and `Scan` and their bodies. They are needed if positions do not
+//! determine the handovers, because absent tensors are not part of the graph and shift those after them.
 
 use super::program::{Block, Program, Step};
 use super::proto::plain;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::{Handover, Moment};
 
-/// Returns the handovers of a step; `None` if the graph's own rules give the same. A `Scan` always has them.
+/// Returns the handovers of a step, or `None` if they follow from the conventions of the graph. A `Scan`
+/// always has explicit handovers.
 pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
     if !plain(&step.node.domain) {
         return None;
@@ -29,7 +30,7 @@ fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
     carried.chain(&step.outputs).any(Option::is_none) || step.blocks.iter().any(more)
 }
 
-/// Records handovers that exist on both sides.
+/// A list of handovers. [`List::add`] ignores those with an absent tensor.
 struct List(Vec<Handover>);
 
 impl List {
@@ -39,7 +40,7 @@ impl List {
         }
     }
 
-    /// A value that goes in, round, and out.
+    /// Adds the handovers of a carried value: into the body, to the next iteration, and out of the loop.
     fn carry(&mut self, input: Option<usize>, given: usize, next: usize, output: Option<usize>) {
         self.add(Moment::Enter, input, Some(given), false);
         self.add(Moment::End(0), Some(next), Some(given), false);
@@ -61,7 +62,7 @@ fn branches(program: &Program, step: &Step) -> Vec<Handover> {
     list.0
 }
 
-/// Returns `None` if the body does not match the operator.
+/// Returns the handovers of a `Loop`, or `None` if the body does not match the operator.
 fn repeat(step: &Step, body: &Block) -> Option<Vec<Handover>> {
     let carried = step.inputs.len().saturating_sub(2);
     let (given, results) = (body.inputs.get(2..)?, body.outputs.get(1..)?);
@@ -78,7 +79,8 @@ fn repeat(step: &Step, body: &Block) -> Option<Vec<Handover>> {
     Some(list.0)
 }
 
-/// States first, then sliced inputs. Before version 9, an extra input precedes both.
+/// Returns the handovers of a `Scan`. States precede sliced inputs. Before version 9, an additional input
+/// precedes both.
 fn scan(step: &Step, body: &Block) -> Option<Vec<Handover>> {
     let scanned = step.node.attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok())?;
     let ahead = step.inputs.len().checked_sub(body.inputs.len()).filter(|&ahead| ahead < 2)?;

@@ -1,7 +1,7 @@
 //! Inlines the functions that a file defines.
 //!
-//! A call computes the body of its function, as in runtimes without a kernel of that name. Operators with a
-//! rule are not inlined: runtimes have a kernel for them, which does not need the tensors inside the body.
+//! A call computes the body of its function, as in runtimes without a kernel for it. Operators with a rule
+//! are not inlined: runtimes have a kernel for them, which does not need the tensors inside the body.
 
 use super::proto::{Attribute, Function, Graph, Node, Tensor, ValueInfo, plain};
 use crate::operators;
@@ -10,18 +10,18 @@ use std::collections::{HashMap, HashSet};
 /// The maximum nesting depth of bodies and calls together.
 const DEPTH_LIMIT: usize = 64;
 
-/// The maximum size of all copies of bodies, an estimate in bytes. A few functions that call each other can
-/// request billions of nodes.
+/// The maximum total size of all copies of bodies, as an estimate in bytes. A few functions that call each
+/// other can request billions of nodes.
 const WEIGHT_LIMIT: u64 = 1 << 27;
 
 /// Domain, name, overload.
 type Id<'f> = (&'f str, &'f str, &'f str);
 
-/// Inlines all calls, including those in bodies, until none remains. `opset` is the version of ONNX's own
-/// operators in the model. O(size of the result).
+/// Inlines all calls, including those in bodies, until none remains. `opset` is the version of the standard
+/// ONNX operators in the model. O(size of the result).
 ///
 /// # Errors
-/// Functions that call themselves, nest too deeply, or grow too large; calls with too many operands.
+/// If functions call themselves, are nested too deeply or grow too large, or if a call has too many operands.
 pub fn inline(graph: &mut Graph, functions: &[Function], opset: i64) -> Result<(), String> {
     let known =
         functions.iter().map(|function| (id(&function.domain, &function.name, &function.overload), function));
@@ -45,7 +45,7 @@ fn find<'s, 'f>(functions: &HashMap<Id<'s>, &'f Function>, node: &'s Node) -> Op
     functions.get(&id(&node.domain, &node.op_type, &node.overload)).copied()
 }
 
-/// Returns true if a rule sizes the operator.
+/// Returns true if the importer has a rule for the operator.
 fn has_rule(domain: &str, kind: &str) -> bool {
     let domain = if plain(domain) { "" } else { domain };
     domain.is_empty() && matches!(kind, "If" | "Loop" | "Scan" | "Constant")
@@ -81,7 +81,8 @@ impl<'f> Inliner<'f> {
         Ok(())
     }
 
-    /// Returns the nodes with calls inlined; declarations of the functions' tensors are added to `infos`.
+    /// Returns the nodes with calls inlined. The declarations of tensors of the functions are added to
+    /// `infos`.
     fn nodes(
         &mut self,
         nodes: Vec<Node>,
@@ -115,7 +116,7 @@ impl<'f> Inliner<'f> {
         Ok(replaced)
     }
 
-    /// The body of a function for one call.
+    /// Returns the body of a function for one call.
     fn body(
         &mut self,
         function: &'f Function,
@@ -146,7 +147,7 @@ impl<'f> Inliner<'f> {
         let inputs = function.input.iter().enumerate();
         let mut names: HashMap<&'f str, String> =
             inputs.map(|(at, formal)| (formal.as_str(), actual(&call.input, at))).collect();
-        // A value passed through is copied.
+        // A value that the function returns unchanged is copied.
         let mut copies = Vec::new();
         for (at, formal) in function.output.iter().enumerate() {
             let output = actual(&call.output, at);
@@ -182,11 +183,11 @@ fn identity(from: &str, to: &str) -> Node {
 struct Copy<'c, 'f> {
     inliner: &'c mut Inliner<'f>,
     prefix: String,
-    /// The outer names of the inner tensors.
+    /// For each tensor of the function: its name in the graph.
     names: HashMap<&'f str, String>,
-    /// Attributes of the call, and defaults for those it lacks.
+    /// Attributes of the call, and the defaults of those that it does not contain.
     attributes: HashMap<&'c str, &'c Attribute>,
-    /// The version of ONNX's own operators, if it differs from the model's.
+    /// The version of the standard ONNX operators, if it differs from that of the model.
     opset: Option<i64>,
 }
 
@@ -239,8 +240,8 @@ impl<'f> Copy<'_, 'f> {
         Ok(Node { input, output, name, op_type, attribute, domain, overload, opset: self.opset })
     }
 
-    /// Returns an attribute, with the call's value if it refers to one; `None` if neither the call nor the
-    /// function gives a value.
+    /// Returns an attribute of a node. If it refers to an attribute of the call, the result has the value
+    /// from there, or is `None` if neither the call nor the function gives a value.
     fn attribute(&mut self, attribute: &'f Attribute) -> Result<Option<Attribute>, String> {
         if !attribute.ref_attr_name.is_empty() {
             let Some(&given) = self.attributes.get(attribute.ref_attr_name.as_str()) else { return Ok(None) };
@@ -289,7 +290,7 @@ fn weight(attribute: &Attribute) -> u64 {
     256 + lists + attribute.t.as_deref().map_or(0, weigh) + 64 * (bodies.sum::<usize>() + sparse) as u64
 }
 
-/// Returns the approximate size of a copy of a constant; raw data are shared.
+/// Returns the approximate size of a copy of a constant. Raw data are shared, so they do not count.
 fn weigh(tensor: &Tensor) -> u64 {
     let small = tensor.float_data.len() + tensor.int32_data.len() + tensor.dims.len();
     let large = tensor.int64_data.len() + tensor.double_data.len() + tensor.uint64_data.len();

@@ -4,52 +4,54 @@
 //!
 //! | in the file | in the graph |
 //! |---|---|
-//! | node | operator of the same name and kind, in the order of the file; kinds of other domains keep theirs: `ai.x.Kind` |
-//! | `Constant` node | a tensor, role weight; no operator |
-//! | initialiser, also where it is listed among the inputs | a tensor, role weight; of external data only shape and type are read |
-//! | sparse initialiser | a tensor, role weight, with the bytes of its values and indices |
-//! | input, output | a tensor of that role; outputs of bodies too |
+//! | node | operator of the same name and kind, in the order of the file; in other domains, the domain is part of the kind: `ai.x.Kind` |
+//! | `Constant` node | a tensor with role weight; no operator |
+//! | initialiser, even if it is also an input | a tensor with role weight; of external data, only the shape and the type are read |
+//! | sparse initialiser | a tensor with role weight; its size is that of its values and indices |
+//! | input or output, also of a body | a tensor with that role |
 //! | call of a function that the file defines | the operators of its body, named after the call:
 //! `call/inner`; an operator with a built-in rule is not expanded, as ONNX Runtime prefers its kernels |
-//! | two constants with one name | the last one, initialisers before `Constant` nodes, as in ONNX Runtime |
+//! | two constants with the same name | the last one; initialisers count as earlier than `Constant` nodes, as in ONNX Runtime |
 //! | body of `If`, `Loop`, `Scan` | a region named after its attribute, owned by the operator; it may capture
 //! tensors of enclosing graphs |
 //!
 //! Operators that compute shapes remain operators, and their outputs remain activations, as in the file,
-//! although runtimes compute such constants before they start. Their values are tracked all the same, because
-//! `Reshape`, `Slice`, `Expand`, `If` and others need them. Likewise, weights that operators produce (by
+//! although runtimes compute such constants before they start. Their values are tracked because `Reshape`,
+//! `Slice`, `Expand`, `If` and others depend on them. Likewise, weights that operators produce (by
 //! `ConstantOfShape`, or by slicing an initialiser) are activations.
 //!
 //! # Sizes
 //!
-//! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are
-//! inferred from inputs in topological order. A declared shape counts only if inference gives none.
+//! The size of a tensor is its number of elements times the bits per element, rounded up to bytes. A `bool`
+//! occupies a byte, and types smaller than a byte are packed. Shapes are inferred from the inputs in
+//! topological order. A declared shape is used only if inference produces none.
 //!
-//! If the condition of an `If` is known, the branch that runs gives the shape, and unsized tensors of the
-//! other branch take 0 bytes. Otherwise the branch with more bytes counts. A branch with an operator that
-//! cannot run on such shapes counts as never taken. A data-dependent extent with an upper bound takes the
-//! bound. Elements of string tensors have the size of a `std::string`; a sequence has the bytes of its
-//! tensors. A scan output of a `Loop` has as many rows as the maximum trip count of the loop.
-//! [`Import::assumed`] lists all uncertain cases.
+//! If the condition of an `If` is known, the branch that runs determines the shapes, and unsized tensors of
+//! the other branch have 0 bytes. Otherwise, the branch with more bytes is used. A branch with an operator
+//! that cannot run on its input shapes is treated as never taken. If a data-dependent extent has an upper
+//! bound, the bound is used. Elements of string tensors have the size of a `std::string`. The size of a
+//! sequence is that of its tensors. A scan output of a `Loop` has as many rows as the maximum trip count of
+//! the loop. [`Import::assumed`] lists all uncertain cases.
 //!
 //! # Free dimensions
 //!
-//! Every free dimension of an input needs a value. One message names all unbound dimensions, with options
-//! that import the model if a short search finds some ([`ImportProblem::Open`]). Values of inputs that
-//! determine shapes, and shapes of intermediate tensors, can be given ([`ImportOptions::values`],
-//! [`ImportOptions::tensor_shapes`]). Copies of the bodies of functions are bounded in depth and in bytes.
+//! Every free dimension of an input needs a value. One error message names all unbound dimensions. It also
+//! proposes options that import the model, if a short search finds some ([`ImportProblem::Open`]). Values of
+//! inputs that determine shapes, and shapes of intermediate tensors, can be given as options
+//! ([`ImportOptions::values`], [`ImportOptions::tensor_shapes`]). The depth and the total size of inlined
+//! function bodies are limited.
 //!
 //! # Shared memory
 //!
 //! | operator | first output |
 //! |---|---|
 //! | `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`, `Identity`, `Dropout` in inference, `Cast` to the same type | view of the first input |
-//! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other functions of one element; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | over the first input |
-//! | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `Min`, `Max`, `Sum`, `Mean`, `Where`, `PRelu`, comparisons, logic | over any input |
+//! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other functions of one element; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | can overwrite the first input |
+//! | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `Min`, `Max`, `Sum`, `Mean`, `Where`, `PRelu`, comparisons, logic | can overwrite any input |
 //!
-//! *Over* requires that input and output have the same shape and bytes; a view requires the same bytes.
-//! `Softmax`, `LRN` and other normalisations read elements after they would have been overwritten, so they
-//! are in neither row.
+//! An output can overwrite an input only if both have the same shape and size. A view must have the same size
+//! as the input. `Softmax`, `LRN` and other normalisations read elements after they would have been
+//! overwritten, so they are in neither row.
 
 mod advice;
 mod bodies;
@@ -79,7 +81,8 @@ use proto::plain;
 use run::Run;
 use std::path::Path;
 
-/// Reads a model. `origin` names the graph. O(size of the file), small constants aside.
+/// Reads a model. `origin` names the graph. Apart from small constants, the time is linear in the size of the
+/// file.
 pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Result<Import, ImportProblem> {
     let float = match &options.element {
         None => None,
@@ -152,7 +155,7 @@ impl<'m> Source<'m> {
         })
     }
 
-    /// Returns how far inference gets with these options.
+    /// Returns how far inference proceeds with these options.
     fn attempt(&self, options: &ImportOptions) -> Trial {
         let Ok(dims) = Dims::new(options, self.graph) else { return Trial::Fails };
         let Ok(mut run) = self.run(options, &dims) else { return Trial::Fails };

@@ -1,10 +1,11 @@
-//! Unbound properties of inputs, and options that bind them.
+//! Finds unbound properties of inputs, and options that bind them.
 
 use crate::import::{ImportOptions, ImportProblem};
 use crate::operators::value::show;
 use std::collections::HashMap;
 
-/// Values that are tried for free dimensions, after 1: powers of two, and extents of images and spectra.
+/// Values that are tried for free dimensions, after 1: powers of two, and typical extents of images and
+/// spectra.
 const PLAUSIBLE: &[u64] = &[
     2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 3, 80, 160, 224, 320, 384, 416, 448, 480, 576, 640,
 ];
@@ -15,7 +16,7 @@ const TRIALS: usize = 96;
 /// The maximum number of operators inferred during a search, over all trials.
 const OPERATORS: usize = 1 << 17;
 
-/// The maximum number of places of one dimension in a message.
+/// The maximum number of occurrences of one dimension in a message.
 const LISTED: usize = 3;
 
 struct Dimension {
@@ -25,10 +26,10 @@ struct Dimension {
     places: Vec<(String, usize)>,
 }
 
-/// Extents of an input: numbers, or positions in [`Open::dimensions`].
+/// Extents of an input: either a number, or an index into [`Open::dimensions`].
 type Extents = Vec<Result<u64, usize>>;
 
-/// Everything about inputs that neither the file nor an option gives.
+/// The properties of inputs that neither the file nor an option gives.
 #[derive(Default)]
 pub struct Open {
     dimensions: Vec<Dimension>,
@@ -45,14 +46,15 @@ pub enum Trial {
     Fits,
     /// Inference reaches the end, but a branch that may be chosen cannot run.
     Partly,
-    /// Inference stops at an operator that cannot run on such shapes; the number inferred before it.
+    /// Inference stops at an operator that cannot run on such shapes. The field is the number of operators
+    /// inferred before it.
     Misfit(usize),
     /// Inference fails for a reason that does not depend on the extents.
     Fails,
 }
 
 impl Open {
-    /// Adds the extents of an input, or their names where they are free.
+    /// Adds the extents of an input. A free extent is given by its name, if it has one.
     pub fn add<'n>(&mut self, input: &str, listed: impl Iterator<Item = Result<u64, Option<&'n str>>>) {
         let mut extents = Extents::new();
         let mut complete = true;
@@ -100,9 +102,9 @@ impl Open {
         options
     }
 
-    /// Searches for values with which an import succeeds. Starts with all ones and changes one dimension at a
-    /// time, keeping the values that get furthest. Values with which all branches can run are preferred.
-    /// Returns `None` if no trial succeeds.
+    /// Searches for values with which an import succeeds. It starts with 1 for all dimensions and changes one
+    /// dimension at a time, keeping the values with which inference proceeds furthest. Values with which all
+    /// branches can run are preferred. Returns `None` if no trial succeeds.
     fn search(&self, options: &ImportOptions, attempt: &dyn Fn(&ImportOptions) -> Trial) -> Option<Vec<u64>> {
         let mut values = vec![1; self.dimensions.len()];
         let mut partly = None;
@@ -147,7 +149,8 @@ impl Open {
         }
     }
 
-    /// Tries one value for all dimensions that cannot be 1, since the extents of an image grow together.
+    /// Tries the same value for all dimensions that cannot be 1, because height and width of an image are
+    /// often equal.
     fn together(
         &self,
         options: &ImportOptions,
@@ -166,7 +169,7 @@ impl Open {
         Some(values)
     }
 
-    /// The options that these values stand for, as typed.
+    /// Returns the options that set these values, in command-line syntax.
     fn typed(&self, values: &[u64]) -> Vec<String> {
         let mut typed = Vec::new();
         for (dimension, value) in self.dimensions.iter().zip(values) {
@@ -190,7 +193,7 @@ impl Open {
         shapes.chain(sizes).collect()
     }
 
-    /// Returns options with which an import succeeds, as typed; `None` if none were found.
+    /// Returns options with which an import succeeds, in command-line syntax, or `None` if none were found.
     pub fn fitting(
         &self,
         options: &ImportOptions,
@@ -253,7 +256,7 @@ fn shortened(items: impl ExactSizeIterator<Item = String>) -> String {
     list.join(", ")
 }
 
-/// Returns an option and its value as arguments of a shell.
+/// Returns an option and its value, quoted for a shell.
 pub fn argument(option: &str, value: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./:=,+@%^".contains(c);
     let value = if value.chars().all(plain) {

@@ -1,4 +1,5 @@
-//! Name resolution: producers and consumers of tensors in the graph and in the bodies of its operators.
+//! Name resolution: finds the producers and consumers of tensors in the graph and in the bodies of its
+//! operators.
 
 use super::constants::{read_constant, read_sparse, read_tensor};
 use super::dims::{Change, Dims, TOO_LARGE, by_name};
@@ -23,18 +24,18 @@ pub struct Slot<'m> {
     pub named: bool,
     /// Named dimensions of the declared shape that no option binds.
     pub open: Vec<&'m str>,
-    /// The changes by options to its dependencies.
+    /// How options change the inputs on which the tensor depends.
     pub change: Change,
     pub source: Source,
-    /// The shape that an option gives it.
+    /// The shape given by an option.
     pub given: Option<Vec<u64>>,
-    /// Its bytes, once settled.
+    /// Size in bytes, once it is settled.
     pub bytes: Option<u64>,
 }
 
 pub struct Step<'m> {
     pub node: &'m proto::Node,
-    /// Its number among all operators, those inside another right after it.
+    /// Id of the operator. The operators in its bodies have the ids that follow.
     pub id: usize,
     pub inputs: Vec<Option<usize>>,
     pub outputs: Vec<Option<usize>>,
@@ -60,16 +61,16 @@ impl Step<'_> {
 /// The graph, or a body of an operator.
 #[derive(Default)]
 pub struct Block<'m> {
-    /// Name of the attribute that holds it.
+    /// Name of the attribute that contains the body.
     pub name: &'m str,
     pub inputs: Vec<usize>,
     pub outputs: Vec<usize>,
     pub steps: Vec<Step<'m>>,
-    /// Tensors of enclosing blocks that it reads.
+    /// Tensors of enclosing blocks that the block reads.
     pub captures: HashSet<usize>,
 }
 
-/// All blocks; the first is the graph.
+/// All tensors and blocks. The first block is the graph.
 #[derive(Default)]
 pub struct Program<'m> {
     pub slots: Vec<Slot<'m>>,
@@ -83,7 +84,8 @@ impl<'m> Program<'m> {
     /// Resolves all names. O(size of the file).
     ///
     /// # Errors
-    /// Names without a producer, damaged constants, types other than tensors, bodies nested too deeply.
+    /// If a name has no producer, a constant is damaged, a value is not a tensor, or bodies are nested too
+    /// deeply.
     pub fn new(graph: &'m proto::Graph, dims: &Dims) -> Result<Self, ImportProblem> {
         let mut resolver = Resolver { program: Self::default(), scopes: Vec::new(), dims };
         resolver.block(graph, "body")?;
@@ -117,8 +119,8 @@ impl<'m> Program<'m> {
         Ok(())
     }
 
-    /// Returns a topological order of the steps of a block. Of the ready steps, the first in the file comes
-    /// next. Returns `None` if there is a cycle. O(e log n).
+    /// Returns a topological order of the steps of a block. Among the ready steps, the first in the file
+    /// comes next. Returns `None` if there is a cycle. O(e log n) for n steps and e dependences.
     pub fn order(&self, block: usize) -> Option<Vec<usize>> {
         let steps = &self.blocks[block].steps;
         let made = steps
@@ -189,7 +191,7 @@ impl<'m> Resolver<'m, '_> {
         at
     }
 
-    /// Finds the tensor of that name visible in the innermost block, and records captures.
+    /// Finds the tensor with that name that is visible in the innermost block, and records captures.
     fn lookup(&mut self, name: &str) -> Option<usize> {
         let depth = self.scopes.iter().rposition(|scope| scope.names.contains_key(name))?;
         let found = self.scopes[depth].names[name];
@@ -296,8 +298,8 @@ impl<'m> Resolver<'m, '_> {
         Ok(steps)
     }
 
-    /// Adds a constant. Of several with one name, the last counts, initialisers ahead of nodes, as in ONNX
-    /// Runtime. A constant with the name of an input is its value.
+    /// Adds a constant. If several have the same name, the last one is used; initialisers count as earlier
+    /// than nodes, as in ONNX Runtime. A constant with the name of an input is the value of the input.
     fn define(&mut self, name: &'m str, fact: Fact) -> Result<(), ImportProblem> {
         let Some(&known) = self.scope().names.get(name) else {
             self.declare(name, Role::Weight, fact);

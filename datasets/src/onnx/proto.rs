@@ -1,6 +1,6 @@
 //! The messages of an ONNX file, restricted to the fields that affect memory.
 //!
-//! Field numbers are those of `onnx.proto` (IR version 13). Raw bytes of weights stay a slice of the file.
+//! Field numbers are those of `onnx.proto` (IR version 13). Raw bytes of weights remain slices of the file.
 
 use bytes::Bytes;
 
@@ -27,7 +27,7 @@ message! {
     }
 }
 message! {
-    /// An operator that the file defines by others.
+    /// An operator that the file defines in terms of others.
     Function {
         #[prost(string, tag = "1")] name: String,
         #[prost(string, repeated, tag = "4")] input: Vec<String>,
@@ -61,8 +61,8 @@ message! {
         #[prost(message, repeated, tag = "5")] attribute: Vec<Attribute>,
         #[prost(string, tag = "7")] domain: String,
         #[prost(string, tag = "8")] overload: String,
-        /// Not part of the format, which does not use this field number: the operator version of a function,
-        /// if it differs from the model's.
+        /// The operator version of a function, if it differs from that of the model. The field is not part of
+        /// the format, which does not use its number.
         #[prost(int64, optional, tag = "19000")] opset: Option<i64>,
     }
 }
@@ -111,7 +111,7 @@ message! {
     }
 }
 message! {
-    /// The type of a value. For types other than plain tensors, only their presence is read.
+    /// The type of a value. For types other than dense tensors, only the presence is read.
     Type {
         #[prost(message, optional, tag = "1")] tensor: Option<TensorType>,
         #[prost(bytes = "bytes", optional, tag = "4")] sequence: Option<Bytes>,
@@ -127,7 +127,7 @@ message! {
     }
 }
 message! {
-    /// A shape, not all of whose extents need be known.
+    /// A shape, some of whose extents may be unknown.
     Shape {
         #[prost(message, repeated, tag = "1")] dim: Vec<Dimension>,
     }
@@ -145,7 +145,7 @@ impl Node {
         self.attribute.iter().find(|attribute| attribute.name == name)
     }
 
-    /// The bodies the operator owns, with the names of their attributes.
+    /// Returns the bodies of the operator, with the names of their attributes.
     pub fn bodies(&self) -> impl Iterator<Item = (&str, &Graph)> {
         self.attribute.iter().flat_map(|attribute| {
             let one = attribute.g.iter().map(AsRef::as_ref);
@@ -154,13 +154,13 @@ impl Node {
     }
 }
 
-/// True for the domain of ONNX's own operators.
+/// Returns true for the standard ONNX domain.
 pub fn plain(domain: &str) -> bool {
     matches!(domain, "" | "ai.onnx")
 }
 
-/// The maximum number of messages and strings in a file. An empty one takes two bytes in the file and a
-/// hundred times that in memory.
+/// The maximum number of messages and strings in a file. An empty message occupies two bytes in the file and
+/// a hundred times as much in memory.
 pub const PART_LIMIT: u64 = 1 << 22;
 
 #[derive(Clone, Copy)]
@@ -179,7 +179,7 @@ enum Part {
 }
 
 impl Part {
-    /// Returns the message in field `tag`, which holds its parts.
+    /// Returns the kind of message in field `tag`, if the field is relevant.
     fn field(self, tag: u64) -> Option<Self> {
         Some(match (self, tag) {
             (Self::Model, 7) | (Self::Attribute, 6 | 11) => Self::Graph,
@@ -202,8 +202,9 @@ impl Part {
     }
 }
 
-/// Counts messages and strings before decoding, up to `limit + 1`. Damaged parts are left to the decoder.
-/// O(size of the structure), without the data of weights; no recursion.
+/// Counts messages and strings before decoding, up to `limit + 1`. Errors in damaged parts are left to the
+/// decoder. The time is linear in the size of the structure, without the data of weights. There is no
+/// recursion.
 pub fn count_parts(bytes: &[u8], limit: u64) -> u64 {
     let mut count = 0;
     let mut todo = vec![(Part::Model, bytes)];
@@ -222,10 +223,10 @@ pub fn count_parts(bytes: &[u8], limit: u64) -> u64 {
     count
 }
 
-/// A field: see [`field`].
+/// The number of a field, its bytes if it is length-delimited, and the bytes after it.
 type Field<'a> = (u64, Option<&'a [u8]>, &'a [u8]);
 
-/// The first field: its number, its bytes where it is delimited, and what follows.
+/// Decodes the first field.
 fn field(bytes: &[u8]) -> Option<Field<'_>> {
     let (key, rest) = varint(bytes)?;
     let (payload, rest) = match key & 7 {
@@ -237,7 +238,7 @@ fn field(bytes: &[u8]) -> Option<Field<'_>> {
             (Some(payload), rest)
         }
         5 => (None, rest.get(4..)?),
-        // Groups: their contents are treated as if they were outside.
+        // The contents of a group are treated as if they were outside the group.
         3 | 4 => (None, rest),
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! Infers a whole program in topological order, with bodies inside their owners.
+//! Infers a whole program in topological order. Bodies are inferred together with their owners.
 
 use super::call::call;
 use super::dims::Change;
@@ -13,11 +13,11 @@ use plimsoll_model::graph::Role;
 pub struct Run<'m, 'o> {
     pub program: Program<'m>,
     pub options: &'o ImportOptions,
-    /// Takes the place of floating-point types.
+    /// The type that replaces all floating-point types.
     pub float: Option<Element>,
     pub opset: i64,
     pub assumed: Vec<String>,
-    /// Sizes taken from the file.
+    /// Notes about sizes taken from declarations in the file.
     pub declared: Vec<String>,
     /// Contradictions between declared and inferred shapes.
     pub contradictions: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Run<'m, 'o> {
     pub done: usize,
     /// The number of branches that may be chosen, but cannot run.
     pub pruned: usize,
-    /// The tensor that has no size, where there is one.
+    /// A tensor without a size, if there is one.
     pub failed: Option<usize>,
 }
 
@@ -36,9 +36,9 @@ pub struct Run<'m, 'o> {
 pub type Made = Vec<Result<Fact, Reason>>;
 
 impl<'m> Run<'m, '_> {
-    /// Sizes all tensors. False where there is a cycle, with sizes missing.
+    /// Determines the sizes of all tensors. Returns false if there is a cycle; some sizes are then missing.
     pub fn run(&mut self) -> Result<bool, ImportProblem> {
-        // Constants, and what the graph is given.
+        // Constants and inputs come first.
         let slots = self.program.slots.iter().enumerate();
         let constants =
             slots.filter(|(_, slot)| slot.role == Role::Weight).map(|(at, _)| (at, "(a constant)"));
@@ -51,7 +51,7 @@ impl<'m> Run<'m, '_> {
         self.block(0, false)
     }
 
-    /// Infers all steps of a block. In a `dead` block, which never runs, unsized tensors take no memory.
+    /// Infers all steps of a block. In a `dead` block, which never runs, unsized tensors have 0 bytes.
     pub fn block(&mut self, block: usize, dead: bool) -> Result<bool, ImportProblem> {
         let Some(order) = self.program.order(block) else { return Ok(false) };
         let mut steps = std::mem::take(&mut self.program.blocks[block].steps);
@@ -99,8 +99,8 @@ impl<'m> Run<'m, '_> {
         Ok(complete)
     }
 
-    /// Returns the dependencies of the outputs of a step: its inputs, captures of its bodies, results of its
-    /// bodies.
+    /// Returns the change and the source of the dependencies of a step: its inputs, and the captures and
+    /// results of its bodies.
     pub fn upstream(&self, step: &Step) -> (Change, Source) {
         let blocks = || step.blocks.iter().map(|&block| &self.program.blocks[block]);
         let read = step.inputs.iter().flatten().chain(blocks().flat_map(|block| &block.captures));
@@ -110,8 +110,8 @@ impl<'m> Run<'m, '_> {
         })
     }
 
-    /// Returns no fact, or with `--tensor-shape` the element type of the first input that has one, since
-    /// nothing better is known for an unknown operator.
+    /// Returns the fact about an output of an unknown operator. If `--tensor-shape` gives its shape, the
+    /// element type is that of the first input with a known type. Otherwise the fact is empty.
     fn shaped_like(&mut self, step: &Step, tensor: usize) -> Fact {
         let slot = &self.program.slots[tensor];
         if slot.given.is_none() || slot.declared.element.is_some() {
@@ -180,7 +180,7 @@ impl<'m> Run<'m, '_> {
     }
 }
 
-/// No facts of any output, for one reason.
+/// Returns the same reason for all outputs of a step.
 pub fn nothing(step: &Step, reason: &Reason) -> Made {
     vec![Err(reason.clone()); step.outputs.len()]
 }
@@ -188,9 +188,9 @@ pub fn nothing(step: &Step, reason: &Reason) -> Made {
 /// The origin of the facts about a tensor.
 pub struct Origin<'a> {
     pub reason: Option<&'a Reason>,
-    /// The changes by options to its dependencies.
+    /// How options change the inputs on which the tensor depends.
     pub change: Change,
-    /// The source of the sizes of its dependencies.
+    /// The source of the sizes of the dependencies.
     pub source: Source,
     /// True in a block that never runs.
     pub dead: bool,
@@ -206,7 +206,7 @@ impl<'a> Origin<'a> {
 
     /// Returns true if the declared shape may be used.
     pub fn may_take(&self, slot: &Slot) -> bool {
-        // An operator that cannot run has no shape, unless an input of uncertain size causes that.
+        // An operator that cannot run has no output shape, unless an input of uncertain size is the cause.
         let runs =
             self.dead || self.source > Source::Inferred || !self.reason.is_some_and(|reason| reason.misfit);
         let holds = match self.change {

@@ -1,5 +1,5 @@
-//! Settles the fact about a tensor: inferred, else declared in the file, else assumed. Writes the messages
-//! for it.
+//! Settles the fact about a tensor and writes messages about it. The inferred fact takes precedence over the
+//! one declared in the file, and that one over an assumption.
 
 use super::dims::Change;
 use super::open::argument;
@@ -12,7 +12,7 @@ use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, show};
 const LISTED: usize = 8;
 
 impl Run<'_, '_> {
-    /// Settles the fact about a tensor: inferred, else declared in the file, else assumed.
+    /// Settles the fact about a tensor. `fact` is the inferred one.
     pub fn settle(&mut self, tensor: usize, mut fact: Fact, origin: &Origin) -> Result<(), ImportProblem> {
         let mut source = origin.source;
         if fact.shape.as_ref().is_some_and(|shape| shape.len() > RANK_LIMIT) {
@@ -74,7 +74,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Notes where the file declares another shape than the one that follows from the inputs.
+    /// Adds a note if the file declares a shape that differs from the inferred one.
     fn compare(&mut self, tensor: usize, fact: &Fact, origin: &Origin) {
         let slot = &self.program.slots[tensor];
         let holds = !origin.dead && origin.source == Source::Inferred && origin.may_take(slot);

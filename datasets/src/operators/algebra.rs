@@ -1,4 +1,4 @@
-//! Matrices, normalisation, reductions, recurrent cells, quantisation, signals.
+//! Sizing rules for matrix products, normalisation, reductions, recurrent cells, and signal processing.
 
 use super::call::{Call, Facts, axes, axis, broadcast, extent, product, ranked};
 use super::fold::{extremes, reduced};
@@ -6,7 +6,8 @@ use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, extents, misfit, show};
 use std::collections::BTreeMap;
 
-/// The product of two stacks of matrices; vectors are rows on the left, columns on the right.
+/// Returns the shape of the product of two stacks of matrices. A vector is a row on the left and a column on
+/// the right.
 pub fn product_shape(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
     let (left, right) = (ranked(a, 1)?, ranked(b, 1)?);
     let rows = (left.len() > 1).then(|| left[left.len() - 2]);
@@ -22,12 +23,13 @@ pub fn product_shape(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reas
     Ok(shape)
 }
 
-/// `MatMul` and its variants, whose second matrix is input number `right`.
+/// `MatMul` and its variants. The second matrix is input number `right`.
 pub fn mat_mul(call: &Call, right: usize, element: Option<Element>) -> Facts {
     Ok(vec![Fact::new(element, product_shape(call, call.shape(0)?, call.shape(right)?)?)])
 }
 
-/// `Gemm` and its variants, whose second matrix is input number `right`: each may be transposed.
+/// `Gemm` and its variants. The second matrix is input number `right`, and an attribute can transpose either
+/// matrix.
 pub fn gemm(call: &Call, right: usize, element: Option<Element>) -> Facts {
     let (a, b) = (call.shape(0)?, call.shape(right)?);
     let turned = |shape: &[u64], name: &str| match *shape {
@@ -42,7 +44,7 @@ pub fn gemm(call: &Call, right: usize, element: Option<Element>) -> Facts {
     Ok(vec![Fact::new(element, [rows, columns])])
 }
 
-/// `Einsum` over letters and `...`.
+/// `Einsum`. Subscripts are letters and `...`.
 pub fn einsum(call: &Call) -> Facts {
     let equation: String = call.attr_text("equation").unwrap_or_default().split_whitespace().collect();
     let (left, right) = match equation.split_once("->") {
@@ -71,7 +73,8 @@ pub fn einsum(call: &Call) -> Facts {
             *entry = (entry.0.max(extent), entry.1 + 1);
         }
     }
-    // Without a right side: the dots, then what appears once, in the order of the alphabet.
+    // Without a right-hand side, the output has the dimensions of `...`, then those of all letters that
+    // appear once, in alphabetical order.
     let right = right.unwrap_or_else(|| {
         let once = letters.iter().filter(|(_, (_, times))| *times == 1).map(|(letter, _)| letter);
         "...".chars().chain(once.copied()).collect()
@@ -91,7 +94,7 @@ pub fn einsum(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `BatchNormalization`: statistics are outputs too while training.
+/// `BatchNormalization`. In training mode, the running statistics are outputs too.
 pub fn batch_norm(call: &Call) -> Facts {
     let mut facts = vec![Fact::new(call.element(0), call.shape(0)?)];
     for at in [3usize, 4, 3, 4] {
@@ -100,8 +103,8 @@ pub fn batch_norm(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// `LayerNormalization`: also mean and deviation, over the dimensions from an axis on. Runtimes give the
-/// output the type of the scale.
+/// `LayerNormalization`. Further outputs are the mean and the inverse standard deviation over the dimensions
+/// from `axis` to the last. Runtimes give the first output the type of the scale.
 pub fn layer_norm(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = axis(call.attr("axis").unwrap_or(-1), shape.len())?;
@@ -113,7 +116,8 @@ pub fn layer_norm(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, shape), statistics.clone(), statistics])
 }
 
-/// The dimensions that remain, or stay with extent 1.
+/// Returns the shape after a reduction of the `gone` dimensions, which are removed or, if `keep`, have extent
+/// 1.
 pub fn kept(shape: &[u64], gone: &[bool], keep: bool) -> Vec<u64> {
     let extent = |(&extent, &gone): (&u64, &bool)| match (gone, keep) {
         (false, _) => Some(extent),
@@ -123,14 +127,15 @@ pub fn kept(shape: &[u64], gone: &[bool], keep: bool) -> Vec<u64> {
     shape.iter().zip(gone).filter_map(extent).collect()
 }
 
-/// `ReduceSum` and its like, over some dimensions or all.
+/// `ReduceSum` and the other reductions, over some dimensions or all of them.
 pub fn reduce(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let keep = call.attr("keepdims").unwrap_or(1) != 0;
     let list = match call.ints_or_attr(1, "axes") {
         Ok(list) => list.unwrap_or_default(),
-        // Each extent that remains is that of one of the dimensions that can stand there; what is kept of one
-        // that goes is 1.
+        // The reduced axes are unknown, but their number is not. An output extent is therefore at most the
+        // largest input extent that can end up in its position. With `keepdims`, reduced dimensions have
+        // extent 1.
         Err(reason) if !reason.misfit && call.input(0).is_some() => {
             let gone = if keep { 0 } else { product(call.shape(1)?)?.min(shape.len() as u64) as usize };
             let most =
@@ -157,7 +162,7 @@ pub fn arg(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::INT64), shape).with(value)])
 }
 
-/// Steps, batch, directions and hidden size of a recurrent operator.
+/// Returns the numbers of steps, batch entries and directions, and the hidden size, of a recurrent operator.
 pub fn recurrence(call: &Call) -> Result<(u64, u64, u64, u64), Reason> {
     let (input, recurrent) = (call.shape(0)?, call.shape(2)?);
     let ([x, y, _], &[directions, _, last]) = (input, recurrent) else {
@@ -176,7 +181,8 @@ pub fn recurrence(call: &Call) -> Result<(u64, u64, u64, u64), Reason> {
     Ok((steps, batch, directions, hidden))
 }
 
-/// `LSTM`, `GRU`, `RNN`: all states, the last one, and the last cell.
+/// `LSTM`, `GRU` and `RNN`. The outputs are the hidden states of all steps, the last hidden state, and the
+/// last cell state.
 pub fn recurrent(call: &Call) -> Facts {
     let (steps, batch, directions, hidden) = recurrence(call)?;
     let element = call.element(0);
@@ -189,7 +195,7 @@ pub fn recurrent(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, all), last.clone(), last])
 }
 
-/// `Attention` (version 23): queries, keys and values of three or four dimensions.
+/// `Attention` (since version 23). Queries, keys and values have three or four dimensions.
 pub fn attention(call: &Call) -> Facts {
     let (q, k, v) = (call.shape(0)?, call.shape(1)?, call.shape(2)?);
     let heads = |name: &str| call.attr(name).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
@@ -222,7 +228,7 @@ pub fn attention(call: &Call) -> Facts {
     ])
 }
 
-/// `STFT`: frames, frequencies, real and imaginary part.
+/// `STFT`. The output has the dimensions batch, frames, frequencies, and real and imaginary part.
 pub fn stft(call: &Call) -> Facts {
     let signal = ranked(call.shape(0)?, 2)?;
     let step = extent(call.int(1)?.into(), "the step")?;
@@ -239,8 +245,9 @@ pub fn stft(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [signal[0], frames, frequencies, 2])])
 }
 
-/// `DFT`: real and imaginary part in the last dimension. One-sided, it gives the first half of the
-/// frequencies; inverse and one-sided, it takes that half and gives a real signal, by default of even length.
+/// `DFT`. The last dimension contains the real and the imaginary part. A one-sided transform returns the
+/// first half of the frequencies. An inverse one-sided transform reads that half and returns a real signal,
+/// by default of even length.
 pub fn dft(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 2)?.to_vec();
     let given =
@@ -263,13 +270,13 @@ pub fn dft(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Windows such as `HannWindow`; the input gives their length.
+/// `HannWindow` and the other window functions. The input is the length of the window.
 pub fn window(call: &Call) -> Facts {
     let element = call.attr_element("output_datatype")?.unwrap_or(Element::FLOAT32);
     Ok(vec![Fact::new(Some(element), [extent(call.int(0)?.into(), "the length")?])])
 }
 
-/// Random numbers in a shape that an attribute gives, or the input has.
+/// Random numbers. The shape is an attribute or that of the input.
 pub fn random(call: &Call) -> Facts {
     let shape = match call.attr_ints("shape") {
         Some(list) => extents(list)?,
@@ -280,18 +287,18 @@ pub fn random(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(element), shape)])
 }
 
-/// Another type, the same shape: `EyeLike`.
+/// `EyeLike`. The output has the shape of the input; an attribute can change the type.
 pub fn eye_like(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.attr_element("dtype")?.or(call.element(0)), call.shape(0)?)])
 }
 
-/// `Det`: a number per matrix.
+/// `Det`. The output has one number per matrix.
 pub fn det(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 2)?;
     Ok(vec![Fact::new(call.element(0), &shape[..shape.len() - 2])])
 }
 
-/// `MelWeightMatrix`: frequencies by bands.
+/// `MelWeightMatrix`. The output has one row per frequency and one column per band.
 pub fn mel_weights(call: &Call) -> Facts {
     let (bands, length) = (call.int(0)?, call.int(1)?);
     let frequencies = extent(i128::from(length).div_euclid(2) + 1, "the number of frequencies")?;
@@ -299,7 +306,7 @@ pub fn mel_weights(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(element), [frequencies, extent(bands.into(), "the number of bands")?])])
 }
 
-/// `Multinomial`: samples per row.
+/// `Multinomial`. The output has `sample_size` samples per row of the input.
 pub fn multinomial(call: &Call) -> Facts {
     let rows = ranked(call.shape(0)?, 1)?[0];
     let samples = extent(call.attr("sample_size").unwrap_or(1).into(), "the number of samples")?;

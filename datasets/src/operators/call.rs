@@ -1,19 +1,19 @@
-//! An operator as its rule sees it.
+//! The view of an operator that its sizing rule receives.
 
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, misfit, show, unknown};
 use std::borrow::Cow;
 
-/// The result of a rule: facts about the outputs, in order.
+/// The result of a rule: one fact per output, in order.
 pub type Facts = Result<Vec<Fact>, Reason>;
 
 #[derive(Clone, Debug)]
 pub enum Attribute<'a> {
     Int(i64),
     Text(&'a str),
-    /// Integers; also an empty list of anything.
+    /// A list of integers, or an empty list of any type.
     Ints(Cow<'a, [i64]>),
-    /// Floating-point numbers, also a single one.
+    /// One or more floating-point numbers.
     Floats(Cow<'a, [f32]>),
     /// A constant, or the reason why it cannot be read.
     Constant(Result<Fact, Reason>),
@@ -23,15 +23,15 @@ pub enum Attribute<'a> {
 
 /// An operator in ONNX terms, and the facts about its inputs.
 pub struct Call<'a> {
-    /// What it is called in its domain.
+    /// Type of the operator, as spelled in its domain.
     pub kind: &'a str,
-    /// Its domain; empty for ONNX's own.
+    /// Domain of the operator; empty for the standard ONNX domain.
     pub domain: &'a str,
     pub attributes: Vec<(&'a str, Attribute<'a>)>,
-    /// The inputs; `None` if one is absent.
+    /// The inputs; `None` for an absent input.
     pub inputs: Vec<Option<&'a Fact>>,
     pub names: Vec<&'a str>,
-    /// The number of outputs, absent ones among them.
+    /// The number of outputs, including absent ones.
     pub outputs: usize,
     pub opset: i64,
 }
@@ -41,12 +41,12 @@ impl<'a> Call<'a> {
         self.inputs.get(at).copied().flatten()
     }
 
-    /// True where the extents of an input are upper bounds.
+    /// Returns true if the extents of any input are upper bounds.
     pub fn bounded(&self) -> bool {
         self.inputs.iter().flatten().any(|fact| fact.bound)
     }
 
-    /// True where the extents of that input are upper bounds.
+    /// Returns true if the extents of input `at` are upper bounds.
     pub fn bound(&self, at: usize) -> bool {
         self.input(at).is_some_and(|fact| fact.bound)
     }
@@ -58,7 +58,7 @@ impl<'a> Call<'a> {
             .ok_or_else(|| Reason::unknown(format!("the shape of input {} is not known", self.name(at))))
     }
 
-    /// The element type of an input, where known.
+    /// Returns the element type of input `at`, if it is known.
     pub fn element(&self, at: usize) -> Option<Element> {
         self.input(at).and_then(|fact| fact.element)
     }
@@ -67,12 +67,12 @@ impl<'a> Call<'a> {
         self.names.get(at).map_or_else(|| at.to_string(), |name| format!("'{name}'"))
     }
 
-    /// The elements of an input, where it is a small constant.
+    /// Returns the elements of input `at`, if it is a small constant.
     pub fn value(&self, at: usize) -> Option<&'a Value> {
         self.input(at).and_then(|fact| fact.value.as_deref())
     }
 
-    /// The integers of an input, which must be a constant.
+    /// Returns the integers of input `at`, which must be a constant.
     pub fn ints(&self, at: usize) -> Result<&'a [i64], Reason> {
         match self.value(at) {
             Some(Value::Ints(list)) => Ok(list),
@@ -87,7 +87,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The one integer of an input, which must be a constant.
+    /// Returns the first integer of input `at`, which must be a constant.
     pub fn int(&self, at: usize) -> Result<i64, Reason> {
         self.ints(at)?.first().copied().ok_or_else(|| format!("input {} is empty", self.name(at)).into())
     }
@@ -103,7 +103,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A list of integers; empty where it holds anything else.
+    /// Returns an attribute that is a list of integers. An attribute of another type counts as an empty list.
     pub fn attr_ints(&self, name: &str) -> Option<&[i64]> {
         Some(match self.attribute(name)? {
             Attribute::Ints(list) => list,
@@ -111,7 +111,8 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// A list of floating-point numbers; empty where it holds anything else.
+    /// Returns an attribute that is a list of floating-point numbers. An attribute of another type counts as
+    /// an empty list.
     pub fn attr_floats(&self, name: &str) -> Option<&[f32]> {
         Some(match self.attribute(name)? {
             Attribute::Floats(list) => list,
@@ -126,7 +127,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// How many numbers or texts a list has, by the first of these names that has any.
+    /// Returns the length of the first nonempty list attribute among `names`.
     pub fn attr_count(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|name| {
             let count = match self.attribute(name)? {
@@ -140,10 +141,10 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// A constant.
+    /// Returns an attribute that is a constant, if it is present.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why the constant cannot be read.
     pub fn attr_constant(&self, name: &str) -> Result<Option<&Fact>, Reason> {
         match self.attribute(name) {
             Some(Attribute::Constant(constant)) => constant.as_ref().map(Some).map_err(Clone::clone),
@@ -151,9 +152,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The element type an attribute names; 0 stands for none.
+    /// Returns the element type that an attribute specifies. The value 0 stands for no type.
     pub fn attr_element(&self, name: &str) -> Result<Option<Element>, Reason> {
-        // Before version 6, types were given by name.
+        // Before version 6, attributes contained the name of the type.
         if let Some(text) = self.attr_text(name) {
             let element = Element::in_capitals(text);
             return element.map(Some).ok_or_else(|| format!("{name}={text} is not an element type").into());
@@ -163,8 +164,8 @@ impl<'a> Call<'a> {
         element.map(Some).ok_or_else(|| format!("{name}={code} is not an element type").into())
     }
 
-    /// Integers that older versions have as an attribute, newer ones as an input; none where neither is
-    /// given.
+    /// Returns integers that are an attribute in older versions of an operator and an input in newer ones.
+    /// Returns `None` if neither is present.
     pub fn ints_or_attr(&self, at: usize, name: &str) -> Result<Option<Vec<i64>>, Reason> {
         if let Some(list) = self.attr_ints(name) {
             return Ok(Some(list.to_vec()));
@@ -173,7 +174,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// An axis counted from the end where negative, as a position below `rank`.
+/// Converts an axis to a position below `rank`. A negative axis counts from the end.
 pub fn axis(axis: i64, rank: usize) -> Result<usize, Reason> {
     let from_end = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
     from_end
@@ -182,7 +183,7 @@ pub fn axis(axis: i64, rank: usize) -> Result<usize, Reason> {
         .ok_or_else(|| format!("axis {axis} does not fit {rank} dimensions").into())
 }
 
-/// Axes as flags, one per dimension.
+/// Converts a list of axes to one flag per dimension.
 pub fn axes(list: &[i64], rank: usize) -> Result<Vec<bool>, Reason> {
     let mut flags = vec![false; rank];
     for &one in list {
@@ -204,8 +205,9 @@ pub fn product(shape: &[u64]) -> Result<u64, Reason> {
         .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
 }
 
-/// Returns the broadcast shape of two shapes: from the last dimension on, extents are equal or one of them is
-/// 1. Of bounds that are neither, the larger is a bound of the result.
+/// Returns the broadcast shape of two shapes: aligned at the last dimension, two extents must be equal, or
+/// one of them must be 1. If extents are upper bounds and neither condition holds, the larger extent is an
+/// upper bound of the result.
 pub fn broadcast(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
     let bounded = call.bounded();
     let rank = a.len().max(b.len());
@@ -219,7 +221,7 @@ pub fn broadcast(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> 
     (0..rank).map(extent).collect()
 }
 
-/// The rank must be at least `least`.
+/// Returns `shape` if it has at least `least` dimensions, and an error otherwise.
 pub fn ranked(shape: &[u64], least: usize) -> Result<&[u64], Reason> {
     if shape.len() < least {
         return misfit(format!("shape {} has fewer than {least} dimensions", show(shape)));

@@ -1,7 +1,7 @@
-//! Optional values and sequences of tensors.
+//! Sizing rules for optional values and sequences of tensors.
 //!
-//! An optional value is what it holds; one that holds nothing takes no bytes. A sequence is the list of its
-//! tensors.
+//! The fact about an optional value is that of its content; an empty optional value has 0 bytes. The fact
+//! about a sequence is the list of its tensors.
 
 use super::call::{Call, Facts, axis, extent};
 use super::element::Element;
@@ -9,10 +9,10 @@ use super::fold::{position, scalar};
 use super::value::{Fact, Reason, Value, extents, misfit, show, unknown};
 use std::rc::Rc;
 
-/// Sequences of more tensors are not followed.
+/// Maximum number of tensors of a tracked sequence. Longer sequences are reported as unknown.
 const LENGTH_LIMIT: u64 = 1024;
 
-/// `Optional`, `OptionalGetElement`: what is put in, or was.
+/// `Optional` and `OptionalGetElement`. Wrapping and unwrapping do not change the fact.
 pub fn optional(call: &Call) -> Facts {
     match call.input(0) {
         Some(fact) if fact.element.is_some() || fact.items.is_some() => {
@@ -23,7 +23,7 @@ pub fn optional(call: &Call) -> Facts {
     }
 }
 
-/// `OptionalHasElement`: a truth value, which is known where nothing is handed in.
+/// `OptionalHasElement`. The Boolean result is a constant if the operator has no input.
 pub fn has_element(call: &Call) -> Facts {
     if call.inputs.len() > 1 {
         return misfit(format!("{} inputs, not one", call.inputs.len()));
@@ -37,7 +37,7 @@ fn items<'a>(call: &Call<'a>, at: usize) -> Result<&'a [Rc<Fact>], Reason> {
     fact.items.as_deref().ok_or_else(|| Reason::unknown("the tensors of its sequence are not known"))
 }
 
-/// A tensor as a part of a sequence.
+/// Returns input `at` as an element of a sequence, without its values.
 fn held(call: &Call, at: usize) -> Result<Rc<Fact>, Reason> {
     let fact = call.input(at).ok_or_else(|| format!("input {at} is missing"))?;
     if fact.shape.is_none() && fact.bytes.is_none() {
@@ -59,7 +59,8 @@ pub fn empty(call: &Call) -> Facts {
     Ok(vec![Fact::sequence([])])
 }
 
-/// What one of these tensors is, whichever: the same where all are alike, else the largest as a bound.
+/// Returns a fact that holds for each of these tensors: their common fact, if they are all equal, and
+/// otherwise the largest one as an upper bound.
 fn any(items: &[Rc<Fact>]) -> Result<Fact, Reason> {
     let first = items.first().ok_or("the sequence is empty")?;
     if items.iter().all(|item| item == first) {
@@ -72,7 +73,7 @@ fn any(items: &[Rc<Fact>]) -> Result<Fact, Reason> {
     Ok(Fact::clone(largest.1).bounded())
 }
 
-/// Tensors of which it is not known which is where.
+/// Replaces every tensor by the same fact from [`any`], because the positions of the tensors are not known.
 fn shuffled(items: &[Rc<Fact>]) -> Result<Vec<Rc<Fact>>, Reason> {
     if items.is_empty() {
         return Ok(Vec::new());
@@ -81,7 +82,7 @@ fn shuffled(items: &[Rc<Fact>]) -> Result<Vec<Rc<Fact>>, Reason> {
     Ok(items.iter().map(|_| Rc::clone(&one)).collect())
 }
 
-/// `SequenceInsert`: at the end, unless a position is given.
+/// `SequenceInsert`. Appends the tensor if no position is given.
 pub fn insert(call: &Call) -> Facts {
     let mut list = items(call, 0)?.to_vec();
     if list.len() as u64 >= LENGTH_LIMIT {
@@ -96,19 +97,19 @@ pub fn insert(call: &Call) -> Facts {
         list.push(one);
         return Ok(vec![Fact::sequence(shuffled(&list)?)]);
     };
-    // Counted from the end, it is put before the tensor at that place.
+    // A negative position counts from the end. The tensor is inserted before the one at that position.
     let places = list.len() as u64 + u64::from(given >= 0);
     let at = position(given, places).ok_or_else(|| outside(given, &list))?;
     list.insert(at, one);
     Ok(vec![Fact::sequence(list)])
 }
 
-/// The error for a position that there is not.
+/// Returns the error for a position outside the sequence.
 fn outside(at: i64, list: &[Rc<Fact>]) -> Reason {
     format!("position {at} lies outside a sequence of {}", list.len()).into()
 }
 
-/// `SequenceErase`: the last, unless a position is given.
+/// `SequenceErase`. Removes the last tensor if no position is given.
 pub fn erase(call: &Call) -> Facts {
     let mut list = items(call, 0)?.to_vec();
     let given = if call.input(1).is_some() { call.int(1) } else { Ok(-1) };
@@ -121,7 +122,7 @@ pub fn erase(call: &Call) -> Facts {
     Ok(vec![Fact::sequence(list)])
 }
 
-/// `SequenceAt`: the tensor at a position; where the position is no constant, any of them.
+/// `SequenceAt`. If the position is not a constant, the fact holds for every tensor of the sequence.
 pub fn at(call: &Call) -> Facts {
     let list = items(call, 0)?;
     let fact = match call.int(1) {
@@ -137,7 +138,7 @@ pub fn length(call: &Call) -> Facts {
     Ok(vec![scalar(Element::INT64, items(call, 0)?.len() as i64)])
 }
 
-/// `SplitToSequence`: parts along an axis, of extent 1 unless said otherwise.
+/// `SplitToSequence`. Without an input that gives the lengths, every part has extent 1 along the axis.
 pub fn split(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;
@@ -177,7 +178,7 @@ pub fn split(call: &Call) -> Facts {
     Ok(vec![Fact::sequence(parts)])
 }
 
-/// `ConcatFromSequence`: concatenates along an axis, or stacks along a new one.
+/// `ConcatFromSequence`. Concatenates along an axis, or stacks along a new one.
 pub fn concat(call: &Call) -> Facts {
     let list = items(call, 0)?;
     let Some(first) = list.first() else { return misfit("the sequence is empty") };

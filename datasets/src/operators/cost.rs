@@ -1,11 +1,12 @@
-//! How much arithmetic an operator does.
+//! Counts the arithmetic operations of an operator.
 
 use super::Call;
 use super::algebra::recurrence;
 use crate::operators::value::{Fact, count};
 
-/// Multiply-accumulates of convolutions, matrix products and recurrent cells; for other operators the
-/// elements of the first output; 0 for views. None where shapes are not known, or beyond 64 bits.
+/// Returns the number of multiply-accumulates of a convolution, a matrix product or a recurrent cell. For
+/// other operators, returns the number of elements of the first output, and 0 for views. Returns `None` if
+/// shapes are unknown or the count does not fit into 64 bits.
 ///
 /// | operator | multiply-accumulates |
 /// |---|---|
@@ -14,7 +15,7 @@ use crate::operators::value::{Fact, count};
 /// | `MatMul`, `Gemm` and variants | elements of the output x length of the sums |
 /// | `LSTM`, `GRU`, `RNN` | steps x batch x directions x gates (4, 3, 1) x hidden x (input + hidden) |
 /// | `Attention` | queries x keys x (width of keys + width of values), per batch and head |
-/// | of `com.microsoft` | the same; where it projects its inputs, also elements of the input x columns of the weights |
+/// | attention in `com.microsoft` | the same; operators that project their inputs: plus elements of the input x columns of the weights |
 pub fn cost(call: &Call, outputs: &[Fact]) -> Option<u64> {
     let shape = |at: usize| call.shape(at).ok();
     let output = outputs.first()?.shape.as_deref();
@@ -42,7 +43,7 @@ pub fn cost(call: &Call, outputs: &[Fact]) -> Option<u64> {
         | "MatMulFpQ4"
         | "LinearClassifier"
         | "LinearRegressor" => {
-            // Of a classifier, the scores are the product.
+            // The matrix product of a classifier is its scores, the last output.
             let product = outputs.last()?.shape.as_deref().filter(|_| call.kind == "LinearClassifier");
             product.map_or_else(made, count)?.checked_mul(*shape(0)?.last()?)
         }
@@ -70,7 +71,7 @@ pub fn cost(call: &Call, outputs: &[Fact]) -> Option<u64> {
             scores.checked_mul(keys.last()?.checked_add(*values.last()?)?)
         }
         "Attention" | "QAttention" | "PackedAttention" => {
-            // The projection; then scores and sums over all keys.
+            // The projection comes first, then the scores and the weighted sums over all keys.
             let projected = count(shape(0)?)?.checked_mul(*shape(1)?.get(1)?)?;
             let keys = outputs.get(1).and_then(|present| present.shape.as_deref()?.get(3).copied());
             let keys = keys.or_else(|| shape(0)?.get(1).copied())?;
@@ -86,7 +87,7 @@ pub fn cost(call: &Call, outputs: &[Fact]) -> Option<u64> {
     }
 }
 
-/// The length of the sums of a `FusedMatMul`.
+/// Returns the length of the inner dimension of a `FusedMatMul`.
 fn inner_length(call: &Call) -> Option<u64> {
     let a = call.shape(0).ok()?;
     let set = |name: &str| call.attr(name).unwrap_or(0) != 0;

@@ -1,4 +1,4 @@
-//! Types of elements.
+//! Element types of tensors.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
@@ -6,14 +6,14 @@ pub struct Element {
     pub code: i32,
     /// The name in graphs and options.
     pub name: &'static str,
-    /// Bits per element; `None` if elements have no fixed size. Several elements below eight bits share a
-    /// byte.
+    /// Bits per element; `None` if elements have no fixed size. Elements smaller than eight bits are packed
+    /// into bytes.
     pub bits: Option<u64>,
     pub float: bool,
 }
 
-/// Bytes of an element of type string: a `std::string` of ONNX Runtime on 64-bit platforms (libstdc++). It
-/// contains strings of up to 15 bytes; longer ones are stored elsewhere.
+/// Bytes of an element of type string: the size of the `std::string` that ONNX Runtime stores on 64-bit
+/// platforms (libstdc++). Strings of up to 15 bytes are stored inline; longer ones are stored elsewhere.
 pub const STRING_BYTES: u64 = 32;
 
 const fn element(code: i32, name: &'static str, bits: u64, float: bool) -> Element {
@@ -59,17 +59,17 @@ impl Element {
     pub const BOOL: Self = ELEMENTS[8];
     pub const UINT32: Self = ELEMENTS[11];
 
-    /// The type with that number in ONNX.
+    /// Returns the type with this ONNX number.
     pub fn of(code: i32) -> Option<Self> {
         ELEMENTS.iter().copied().find(|element| element.code == code)
     }
 
-    /// The type of numbers of that name.
+    /// Returns the numeric type with this name.
     pub fn named(name: &str) -> Option<Self> {
         ELEMENTS.iter().copied().find(|element| element.name == name && *element != Self::STRING)
     }
 
-    /// The type that ONNX calls so: `FLOAT`, `INT64`.
+    /// Returns the type with this name in ONNX, as in `FLOAT` or `INT64`.
     pub fn in_capitals(name: &str) -> Option<Self> {
         let lower = name.to_ascii_lowercase();
         let ours = match lower.as_str() {
@@ -80,13 +80,13 @@ impl Element {
         ELEMENTS.iter().copied().find(|element| element.name == ours)
     }
 
-    /// The names of all types of numbers, for messages.
+    /// Returns the names of all numeric types for error messages.
     pub fn names() -> String {
         let names: Vec<&str> = ELEMENTS.iter().filter(|&e| *e != Self::STRING).map(|e| e.name).collect();
         names.join(", ")
     }
 
-    /// The whole numbers an element of it can be.
+    /// Returns the range of values of an integer type; `None` for other types.
     pub fn range(self) -> Option<std::ops::RangeInclusive<i128>> {
         let values = 1i128 << self.bits.filter(|&bits| self.is_integer() && bits <= 64)?;
         Some(if self.name.starts_with('u') || self == Self::BOOL {

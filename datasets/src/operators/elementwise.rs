@@ -1,17 +1,18 @@
-//! Functions of single elements, and of several that stand in the same place.
+//! Sizing rules for elementwise operators, with and without broadcasting.
 
 use super::call::{Call, Facts, broadcast};
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, strides};
 
-/// One output with the shape and the type of the only input.
+/// The output has the shape and the type of the only input.
 pub fn same(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let value = call.value(0).and_then(|value| unary(call, value));
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// The shape and the type of the first input; output elements depend on several input elements.
+/// The output has the shape and the type of the first input, but each output element depends on several input
+/// elements.
 pub fn like_first(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), call.shape(0)?)])
 }
@@ -21,7 +22,7 @@ pub fn bit_cast(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(to), call.shape(0)?)])
 }
 
-/// One input, truth values of the same shape.
+/// The output has the shape of the only input and Boolean elements.
 pub fn test(call: &Call) -> Facts {
     let value = match (call.kind, call.value(0)) {
         ("Not", Some(Value::Ints(list))) => {
@@ -106,7 +107,7 @@ fn convert(value: &Value, to: Element) -> Option<Value> {
     }
 }
 
-/// The lowest bits of an integer, as conversions keep them.
+/// Truncates an integer to the lowest bits, as type conversions do.
 fn cut(i: i64, to: Element) -> i64 {
     let (Some(range), Some(bits)) = (to.range(), to.bits.filter(|&bits| bits < 64)) else { return i };
     let low = i128::from(i).rem_euclid(1 << bits);
@@ -114,7 +115,7 @@ fn cut(i: i64, to: Element) -> i64 {
     signed as i64
 }
 
-/// Two inputs or more, stretched to a common shape.
+/// The inputs are broadcast to a common shape.
 pub fn stretched(call: &Call) -> Facts {
     let kind = call.kind;
     let element = match kind {
@@ -124,7 +125,8 @@ pub fn stretched(call: &Call) -> Facts {
         _ => call.element(0).or(call.element(1)),
     };
     let mut shape = call.shape(0)?.to_vec();
-    // Before version 7 the second input was stretched to the first, by attributes.
+    // Before version 7, the attribute `broadcast` requested broadcasting of the second input to the shape of
+    // the first.
     if call.attr("broadcast").is_none() {
         for at in 1..call.inputs.len() {
             shape = broadcast(call, &shape, call.shape(at)?)?;
@@ -137,11 +139,11 @@ pub fn stretched(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, shape).with(value)])
 }
 
-/// The elements of an input stretched to `shape`.
+/// Returns the elements of a constant input, broadcast to `shape`.
 fn stretch(call: &Call, at: usize, shape: &[u64]) -> Option<Value> {
     let (from, value) = (call.shape(at).ok()?, call.value(at)?);
     let (strides, skip) = (strides(from), shape.len().checked_sub(from.len())?);
-    // Not so where older versions stretch along an axis of their own.
+    // Older versions can broadcast along an axis given by an attribute. That is not supported here.
     if from.iter().zip(&shape[skip..]).any(|(&own, &wanted)| own != wanted && own != 1) {
         return None;
     }
@@ -152,7 +154,7 @@ fn stretch(call: &Call, at: usize, shape: &[u64]) -> Option<Value> {
     Some(value.pick(&gather_positions(shape, offset)?))
 }
 
-/// To a shape that an input gives.
+/// `Expand`. Input 1 is the shape to which input 0 is broadcast.
 pub fn expand(call: &Call) -> Facts {
     let wanted = crate::operators::value::extents(call.ints(1)?)?;
     let shape = broadcast(call, call.shape(0)?, &wanted)?;
@@ -160,7 +162,7 @@ pub fn expand(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// Two constants or, where operators have any number, more.
+/// Computes the result for two constants, or for more if the operator is variadic.
 fn several(call: &Call, kind: &str, shape: &[u64]) -> Option<Value> {
     let step = if kind == "Sum" { "Add" } else { kind };
     let first = stretch(call, 0, shape)?;
@@ -219,7 +221,7 @@ fn whole(kind: &str, x: i64, y: i64, signed_remainder: bool) -> Option<i64> {
         "Add" => x.checked_add(y),
         "Sub" => x.checked_sub(y),
         "Mul" => x.checked_mul(y),
-        // Towards zero, as processors divide.
+        // Division truncates towards zero, as in hardware.
         "Div" => x.checked_div(y),
         "Mod" if signed_remainder => x.checked_rem(y),
         "Mod" => {
@@ -253,16 +255,17 @@ pub fn choose(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, shape).with(value)])
 }
 
-/// The first output as the input, the second truth values of the same shape.
+/// `Dropout`. The first output has the shape and the type of the input. The second is a mask of the same
+/// shape.
 pub fn dropout(call: &Call) -> Facts {
     let shape = call.shape(0)?;
-    // Before version 10 the mask had the type of the input.
+    // Before version 10, the mask had the type of the input.
     let mask = if call.opset < 10 { call.element(0) } else { Some(Element::BOOL) };
     let value = if trains(call) { None } else { call.value(0).cloned() };
     Ok(vec![Fact::new(call.element(0), shape).with(value), Fact::new(mask, shape)])
 }
 
-/// True where dropout is not certain to do nothing.
+/// Returns true unless dropout is known to be inactive.
 pub fn trains(call: &Call) -> bool {
     if call.opset < 7 {
         return call.attr("is_test").unwrap_or(0) == 0;
@@ -270,10 +273,10 @@ pub fn trains(call: &Call) -> bool {
     call.input(2).is_some() && call.ints(2).map_or(true, |list| list.iter().any(|&i| i != 0))
 }
 
-/// Whole numbers from `start` towards `limit`.
+/// `Range`. The output has the numbers from `start` up to, but excluding, `limit`.
 pub fn range(call: &Call) -> Facts {
     let scalar = |at: usize| -> Result<f64, Reason> {
-        // In `com.microsoft` the step is optional.
+        // In `com.microsoft`, the step is optional.
         if at == 2 && call.input(2).is_none() {
             return Ok(1.0);
         }

@@ -1,10 +1,11 @@
-//! Folds small constants through operators that select, place, sum and compare elements.
+//! Constant folding of small tensors through operators that select, scatter, sum and compare elements.
 
 use super::call::{Call, Facts, axis, ranked};
 use super::value::{Fact, Value, gather_positions, strides};
 use crate::operators::element::Element;
 
-/// Where the index of an element along a dimension of `extent` points to; none outside.
+/// Converts an index, which counts from the end if it is negative, to a position in a dimension of `extent`.
+/// Returns `None` if the index is out of range.
 pub fn position(index: i64, extent: u64) -> Option<usize> {
     let extent = i64::try_from(extent).ok()?;
     let from_start = if index < 0 { index.checked_add(extent)? } else { index };
@@ -31,7 +32,7 @@ fn along(shape: &[u64], within: &[u64], at: usize, indices: &[i64]) -> Option<Ve
     flat.into_iter().zip(chosen).map(|(flat, chosen)| Some(flat + chosen?)).collect()
 }
 
-/// `GatherElements`: as many as there are indices.
+/// `GatherElements`. The output has the shape of the indices.
 pub fn gather_elements(call: &Call) -> Facts {
     let (data, shape) = (ranked(call.shape(0)?, 1)?, call.shape(1)?);
     let at = axis(call.attr("axis").unwrap_or(0), data.len())?;
@@ -40,7 +41,7 @@ pub fn gather_elements(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// The second constant's elements put into the first, at these positions.
+/// Returns `into` with the elements at the positions `at` replaced by those of `from`.
 fn placed(into: &Value, at: &[usize], from: &Value) -> Option<Value> {
     let all = Value::chain(&[into, from])?;
     let mut order: Vec<usize> = (0..into.len()).collect();
@@ -50,7 +51,7 @@ fn placed(into: &Value, at: &[usize], from: &Value) -> Option<Value> {
     (at.len() == from.len()).then(|| all.pick(&order))
 }
 
-/// `ScatterElements`: the first input with some elements replaced.
+/// `ScatterElements`. The output is the first input with some elements replaced.
 pub fn scatter_elements(call: &Call) -> Facts {
     let data = ranked(call.shape(0)?, 1)?;
     let at = axis(call.attr("axis").unwrap_or(0), data.len())?;
@@ -66,8 +67,8 @@ fn replaces(call: &Call) -> bool {
     call.attr_text("reduction").is_none_or(|how| how == "none")
 }
 
-/// Positions of the slices that tuples of indices choose, one tuple after the other: the first element of
-/// each.
+/// Returns the position of the first element of each slice that a tuple of indices selects, and the length of
+/// a slice. `batch` must be 0.
 pub fn tuples(data: &[u64], indices: &[u64], list: &[i64], batch: usize) -> Option<(Vec<usize>, usize)> {
     let width = usize::try_from(*indices.last()?).ok().filter(|&width| width > 0 && batch == 0)?;
     let of = strides(data);
@@ -85,7 +86,7 @@ pub fn spread((starts, size): (Vec<usize>, usize)) -> Option<Vec<usize>> {
     few.then(|| starts.into_iter().flat_map(|start| start..start + size).collect())
 }
 
-/// `ScatterND`: the first input with some slices replaced.
+/// `ScatterND`. The output is the first input with some slices replaced.
 pub fn scatter_nd(call: &Call) -> Facts {
     let data = ranked(call.shape(0)?, 1)?;
     let updated = || {
@@ -96,7 +97,7 @@ pub fn scatter_nd(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), data).with(value)])
 }
 
-/// `CumSum`: sums of all elements up to each, along a dimension.
+/// `CumSum`. The output contains prefix sums along a dimension.
 pub fn cumulated(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let sums = || {
@@ -119,7 +120,7 @@ pub fn cumulated(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(sums())])
 }
 
-/// `Trilu`: what lies on one side of a diagonal, 0 elsewhere.
+/// `Trilu`. The output keeps the elements on one side of a diagonal; all others are 0.
 pub fn triangle(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 2)?;
     let kept = || {
@@ -142,8 +143,8 @@ pub fn triangle(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(kept())])
 }
 
-/// The elements of a constant that fall together when some dimensions go, in order: one group per element
-/// that remains.
+/// Returns one group per element of a reduction over the `gone` dimensions: the positions of the elements
+/// that are reduced to it, in order.
 fn groups(shape: &[u64], gone: &[bool]) -> Option<Vec<Vec<usize>>> {
     let left: Vec<u64> = shape.iter().zip(gone).map(|(&x, &gone)| if gone { 1 } else { x }).collect();
     let of = strides(&left);
@@ -156,7 +157,7 @@ fn groups(shape: &[u64], gone: &[bool]) -> Option<Vec<Vec<usize>>> {
     Some(groups)
 }
 
-/// What a reduction of a constant gives.
+/// Returns the result of a reduction of a constant.
 pub fn reduced(call: &Call, shape: &[u64], gone: &[bool]) -> Option<Value> {
     let groups = groups(shape, gone)?;
     let each = groups.iter();
@@ -195,7 +196,8 @@ pub fn reduced(call: &Call, shape: &[u64], gone: &[bool]) -> Option<Value> {
     })
 }
 
-/// Where along a dimension the largest or the smallest elements of a constant lie.
+/// Returns the indices of the largest or the smallest elements of a constant along a dimension (`ArgMax`,
+/// `ArgMin`).
 pub fn extremes(call: &Call, shape: &[u64], gone: &[bool]) -> Option<Value> {
     let list = call.value(0)?.floats();
     let (least, last) = (call.kind == "ArgMin", call.attr("select_last_index").unwrap_or(0) != 0);
@@ -213,14 +215,15 @@ pub fn extremes(call: &Call, shape: &[u64], gone: &[bool]) -> Option<Value> {
     Some(Value::Ints(groups(shape, gone)?.iter().map(one).collect::<Option<_>>()?))
 }
 
-/// The elements of several constants joined along a dimension, into `shape`.
+/// Concatenates all inputs, which must be constants, along dimension `at`. `shape` is the shape of the
+/// result.
 pub fn joined(call: &Call, shape: &[u64], at: usize) -> Option<Value> {
     let parts: Vec<&Value> = (0..call.inputs.len()).map(|input| call.value(input)).collect::<Option<_>>()?;
     let all = Value::chain(&parts)?;
     if at == 0 {
         return Some(all);
     }
-    // Blocks of each part in turn.
+    // The result alternates between blocks of the parts.
     let inner: u64 = super::call::product(&shape[at + 1..]).ok()?;
     let blocks = super::call::product(&shape[..at]).ok()?;
     let mut first = 0;
@@ -237,7 +240,7 @@ pub fn joined(call: &Call, shape: &[u64], at: usize) -> Option<Value> {
     (order.len() == all.len()).then(|| all.pick(&order))
 }
 
-/// A constant with elements put before and after every dimension: none taken away.
+/// Returns a padded constant. Negative pads remove elements.
 pub fn padded(call: &Call, shape: &[u64], before: &[i64]) -> Option<Value> {
     let (from, value) = (call.shape(0).ok()?, call.value(0)?);
     if call.attr_text("mode").is_some_and(|mode| mode != "constant") || value.len() == 0 {
@@ -255,7 +258,7 @@ pub fn padded(call: &Call, shape: &[u64], before: &[i64]) -> Option<Value> {
     let outside = value.len();
     let offset = |d: usize, index: usize| {
         let own = i64::try_from(index).ok().and_then(|index| index.checked_sub(before[d]));
-        // Beyond everything that is inside.
+        // Positions in the padding map to `outside`, which is larger than every position inside.
         own.and_then(|own| position(own.max(-1), from[d]).filter(|_| own >= 0))
             .map_or(outside, |own| own * of[d])
     };
@@ -263,7 +266,8 @@ pub fn padded(call: &Call, shape: &[u64], before: &[i64]) -> Option<Value> {
     Some(all.pick(&order))
 }
 
-/// Type and order of the largest or smallest `k` of each row along the last dimension.
+/// Returns the largest or smallest `k` elements of each row of a constant, and their indices. `at` must be
+/// the last dimension.
 pub fn best(call: &Call, shape: &[u64], at: usize, k: usize) -> Option<(Value, Value)> {
     let value = call.value(0)?;
     let list = value.floats();

@@ -19,7 +19,8 @@ pub(super) fn find(domain: &str, kind: &str) -> Option<&'static Rule> {
     INDEX.get(&(domain, kind)).copied()
 }
 
-/// Returns true if there are rules for operators of that domain; ONNX's own is empty.
+/// Returns true if there are rules for operators of that domain. The standard ONNX domain is the empty
+/// string.
 pub(super) fn knows(domain: &str) -> bool {
     tables().any(|rule| rule.domain == domain)
 }
@@ -27,7 +28,7 @@ pub(super) fn knows(domain: &str) -> bool {
 /// An operator with a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KnownOperator {
-    /// The domain; `ai.onnx` for ONNX's own.
+    /// The domain; `ai.onnx` for the standard ONNX domain.
     pub domain: &'static str,
     /// The type of the operator, as spelled in files.
     pub name: &'static str,
@@ -35,11 +36,11 @@ pub struct KnownOperator {
     pub sizing: &'static str,
 }
 
-/// Operators with bodies, which the importer itself handles.
+/// Operators with bodies. The importer itself handles them.
 const OWNERS: [&str; 3] = ["If", "Loop", "Scan"];
 
-/// Returns all operators with a rule, by domain and name. A constant is listed, although it is not an
-/// operator of a graph.
+/// Returns all operators with a rule, sorted by domain and name. `Constant` is listed although no graph
+/// contains it as an operator.
 pub fn known_operators() -> Vec<KnownOperator> {
     let domain = |domain| if str::is_empty(domain) { "ai.onnx" } else { domain };
     let ruled = INDEX.iter().map(|(&(of, name), rule)| (domain(of), name, rule.sizing));

@@ -1,4 +1,4 @@
-//! Operators of `ai.onnx.ml`: trees, linear models, features.
+//! Sizing rules for operators of `ai.onnx.ml`: trees, linear models, feature extraction.
 
 use super::call::{Call, Facts, extent, product, ranked};
 use super::element::Element;
@@ -29,7 +29,7 @@ pub(super) const RULES: &[Rule] = &[
 
 const FLOAT: Option<Element> = Some(Element::FLOAT32);
 
-/// How many rows of features there are: one, where there is no dimension for them.
+/// Returns the number of feature rows, which is 1 for inputs with fewer than two dimensions.
 fn rows(call: &Call) -> Result<u64, Reason> {
     Ok(match call.shape(0)? {
         [] | [_] => 1,
@@ -37,7 +37,7 @@ fn rows(call: &Call) -> Result<u64, Reason> {
     })
 }
 
-/// The labels of a classifier: how many, and their type.
+/// Returns the number of labels of a classifier and their type.
 fn labels(call: &Call) -> (u64, Element) {
     let texts = call.attr_count(&["classlabels_strings"]);
     let numbers = call.attr_count(&["classlabels_int64s", "classlabels_ints"]);
@@ -45,18 +45,18 @@ fn labels(call: &Call) -> (u64, Element) {
     (texts.or(numbers).unwrap_or(0) as u64, element)
 }
 
-/// A label per row, and a score per row and class.
+/// A classifier. The outputs are one label per row, and one score per row and class.
 fn classifier(call: &Call) -> Facts {
     let (rows, (classes, element)) = (rows(call)?, labels(call));
     let count = |name: &str| call.attr_count(&[name]).unwrap_or(0) as u64;
     let scores = match call.kind {
-        // Of one score for two classes, the other follows.
+        // With one score for two classes, the other score is computed from it.
         "LinearClassifier" => match count("intercepts") {
             0 => classes,
             1 if classes == 2 => 2,
             scores => scores,
         },
-        // Without probabilities: a score per pair of classes.
+        // Without probabilities, there is one score per pair of classes.
         "SVMClassifier" if count("vectors_per_class") > 0 && count("prob_a") == 0 && classes > 2 => {
             product(&[classes, classes - 1])? / 2
         }
@@ -65,34 +65,34 @@ fn classifier(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(element), [rows]), Fact::new(FLOAT, [rows, scores])])
 }
 
-/// A number per row and target.
+/// A regressor. The output has one number per row and target.
 fn regressor(call: &Call, element: Option<Element>) -> Facts {
     let targets = call.attr("n_targets").or(call.attr("targets")).unwrap_or(1);
     Ok(vec![Fact::new(element, [rows(call)?, extent(targets.into(), "the number of targets")?])])
 }
 
-/// One dimension more, with a number per category.
+/// `OneHotEncoder`. The output has one more dimension, with one number per category.
 fn one_hot(call: &Call) -> Facts {
     let categories = call.attr_count(&["cats_strings", "cats_int64s"]).unwrap_or(0) as u64;
     Ok(vec![Fact::new(FLOAT, [call.shape(0)?, &[categories]].concat())])
 }
 
-/// Columns by index.
+/// `ArrayFeatureExtractor`. Input 1 contains the indices of the selected columns.
 fn extractor(call: &Call) -> Facts {
     let (data, columns) = (ranked(call.shape(0)?, 1)?, product(call.shape(1)?)?);
     let rows = if data.len() == 1 { &[1] } else { &data[..data.len() - 1] };
     Ok(vec![Fact::new(call.element(0), [rows, &[columns]].concat())])
 }
 
-/// All features of a row side by side.
+/// `FeatureVectorizer`. The output concatenates all features of a row.
 fn vectorizer(call: &Call) -> Facts {
     let widths = call.attr_ints("inputdimensions").unwrap_or_default();
     let width: i128 = widths.iter().map(|&width| i128::from(width)).sum();
     Ok(vec![Fact::new(FLOAT, [rows(call)?, extent(width, "the number of features")?])])
 }
 
-/// Each element replaced by a value of a table. In its first version the table leads from texts to numbers
-/// and back.
+/// `LabelEncoder`. Each element is replaced by a value of a table. In version 1, the table maps strings to
+/// integers and back.
 fn encoder(call: &Call) -> Facts {
     let tables = [
         ("values_strings", Element::STRING),
@@ -108,25 +108,25 @@ fn encoder(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, call.shape(0)?)])
 }
 
-/// Numbers for texts, texts for numbers.
+/// Returns the output type of a mapping between strings and integers.
 fn swapped(call: &Call) -> Element {
     if call.element(0) == Some(Element::STRING) { Element::INT64 } else { Element::STRING }
 }
 
-/// Each category replaced by its other name.
+/// `CategoryMapper`. The table maps strings to integers and back.
 fn mapper(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(swapped(call)), call.shape(0)?)])
 }
 
-/// A number per word of the vocabulary, for one dictionary.
+/// `DictVectorizer`. The input is one dictionary. The output has one number per word of the vocabulary.
 fn dictionary(call: &Call) -> Facts {
     let words =
         call.attr_count(&["string_vocabulary", "int64_vocabulary"]).ok_or("the vocabulary is empty")?;
     Ok(vec![Fact::new(call.element(0), [1, words as u64])])
 }
 
-/// A sequence of dictionaries, one per row: a key and a number per class. They are no tensors, and count what
-/// keys and numbers take.
+/// `ZipMap`. The output is a sequence of dictionaries, one per row, with one key and one number per class.
+/// These are not tensors; their size is that of the keys and the numbers.
 fn zip_map(call: &Call) -> Facts {
     let (rows, (classes, element)) = (rows(call)?, labels(call));
     let entry = (element.bits.unwrap_or(0) + 32) / 8;

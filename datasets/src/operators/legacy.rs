@@ -1,10 +1,10 @@
-//! Operators that were experiments before version 10, which runtimes still load.
+//! Sizing rules for operators that were experimental before version 10 and that runtimes still load.
 
 use super::call::{Call, Facts, extent, ranked};
 use super::value::{Fact, extents, misfit, unknown};
 
-/// `Crop`: the plane without a border of left, top, right and bottom; of the size that `scale` gives, if it
-/// is there.
+/// `Crop`. Removes a border (left, top, right, bottom) from the spatial dimensions. If `scale` is present, it
+/// is the size of the output.
 pub fn crop(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 4)?;
     let Some(&[left, top, right, bottom]) = call.attr_ints("border") else {
@@ -22,7 +22,8 @@ pub fn crop(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [&shape[..2], &plane].concat())])
 }
 
-/// `GivenTensorFill`: the shape is an attribute, an input, or that of the input.
+/// `GivenTensorFill`. The shape of the output is an attribute, the values of the input, or the shape of the
+/// input.
 pub fn given_tensor_fill(call: &Call) -> Facts {
     let mut shape = match call.attr_ints("shape") {
         Some(list) if !list.is_empty() => extents(list)?,

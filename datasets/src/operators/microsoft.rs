@@ -1,6 +1,7 @@
-//! Operators of `com.microsoft`, and of `com.microsoft.nchwc` for convolutions in blocks of channels.
+//! Sizing rules for operators of `com.microsoft`, and of `com.microsoft.nchwc` for convolutions with blocked
+//! channels.
 //!
-//! Names and meanings are those of ONNX Runtime's documentation of contributed operators.
+//! Names and semantics follow ONNX Runtime's documentation of contributed operators.
 
 use super::call::{Call, Facts, axis, extent, product, ranked};
 use super::element::Element;
@@ -126,13 +127,13 @@ pub(super) const RULES: &[Rule] = &[
     blocked("Upsample", enlarged),
 ];
 
-/// The shape of the first input.
+/// The output has the shape of the first input and the given type.
 fn other_type(call: &Call, element: Option<Element>) -> Facts {
     Ok(vec![Fact::new(element, call.shape(0)?)])
 }
 
-/// `FusedMatMul`: matrices, each perhaps transposed; first perhaps with the first dimension moved behind the
-/// others of the stack.
+/// `FusedMatMul`. Attributes can transpose either matrix. Before that, they can move the first dimension
+/// behind the other batch dimensions.
 fn fused_product(call: &Call) -> Facts {
     let turned = |at: usize, stack: &str, matrix: &str| -> Result<Vec<u64>, Reason> {
         let mut shape = ranked(call.shape(at)?, 1)?.to_vec();
@@ -150,7 +151,7 @@ fn fused_product(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), algebra::product_shape(call, &a, &b)?)])
 }
 
-/// `MatMulNBits` and similar operators: the second matrix is packed, and an attribute gives its number of
+/// `MatMulNBits` and similar operators. The second matrix is packed, and an attribute gives its number of
 /// columns.
 fn packed_product(call: &Call) -> Facts {
     let rows = ranked(call.shape(0)?, 1)?;
@@ -159,13 +160,13 @@ fn packed_product(call: &Call) -> Facts {
     Ok(vec![product, Fact::new(call.element(0), rows)])
 }
 
-/// `MatMulFpQ4`: the second matrix is packed, its shape is an input.
+/// `MatMulFpQ4`. The second matrix is packed, and its shape is an input.
 fn shaped_product(call: &Call) -> Facts {
     let matrix = extents(call.ints(2)?)?;
     Ok(vec![Fact::new(call.element(0), algebra::product_shape(call, call.shape(0)?, &matrix)?)])
 }
 
-/// The last extent halved.
+/// The output has the shape of the input with half of the last extent.
 fn halved(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 1)?.to_vec();
     let last = shape.len() - 1;
@@ -173,21 +174,22 @@ fn halved(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// The first output as the input, the second a mask: an element or a bit per element.
+/// The first output has the shape and the type of the input. The second is a mask with one element or one bit
+/// per element.
 fn masked(call: &Call, mask: Option<Element>, bits: bool) -> Facts {
     let shape = call.shape(0)?;
     let mask = if bits { Fact::new(mask, [product(shape)?.div_ceil(32)]) } else { Fact::new(mask, shape) };
     Ok(vec![Fact::new(call.element(0), shape), mask])
 }
 
-/// `CDist`: from every row to every row.
+/// `CDist`. The output has one distance per pair of rows.
 fn distances(call: &Call) -> Facts {
     let (a, b) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     Ok(vec![Fact::new(call.element(0), [a[0], b[0]])])
 }
 
-/// `Rfft`, `Irfft`: real and imaginary parts are the last dimension; half of the frequencies unless said
-/// otherwise.
+/// `Rfft` and `Irfft`. The last dimension contains the real and the imaginary part. Unless `onesided` is 0,
+/// only half of the frequencies are stored.
 fn fourier(call: &Call, back: bool) -> Facts {
     let mut shape = ranked(call.shape(0)?, 1)?.to_vec();
     let half = call.attr("onesided").unwrap_or(1) != 0;
@@ -206,7 +208,7 @@ fn fourier(call: &Call, back: bool) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `ExpandDims`: one dimension more.
+/// `ExpandDims`. Inserts a dimension of extent 1.
 fn expand_dims(call: &Call) -> Facts {
     let mut shape = call.shape(0)?.to_vec();
     let at = axis(call.int(1)?, shape.len() + 1)?;
@@ -214,7 +216,7 @@ fn expand_dims(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `UnfoldTensor`: windows along a dimension become a dimension of their own.
+/// `UnfoldTensor`. The windows along a dimension become a dimension of their own.
 fn unfold(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 1)?.to_vec();
     let at = axis(call.attr("dim").unwrap_or(-1), shape.len())?;
@@ -228,7 +230,8 @@ fn unfold(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `DynamicTimeWarping`: a path has at most as many steps as rows and columns together.
+/// `DynamicTimeWarping`. The number of steps of a path is at most the number of rows plus the number of
+/// columns.
 fn warping(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 2)?;
     let sides = &shape[shape.len() - 2..];
@@ -236,7 +239,8 @@ fn warping(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::INT32), [2, steps]).bounded()])
 }
 
-/// The number of channels rounded up to whole blocks, which processors have of 8 or 16.
+/// `ReorderInput`. The number of channels is rounded up to whole blocks of 8 or 16, depending on the
+/// processor; the bound assumes 16.
 fn reorder_input(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 3)?;
     let last = call.attr("channels_last").unwrap_or(0) != 0;
@@ -246,7 +250,7 @@ fn reorder_input(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [&[shape[0], channels], plane].concat()).bounded()])
 }
 
-/// An attribute gives the number of channels.
+/// `ReorderOutput`. An attribute gives the number of channels.
 fn reorder_output(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 3)?;
     let channels = extent(call.attr("channels").unwrap_or(0).into(), "the number of channels")?;
@@ -259,7 +263,7 @@ fn reorder_output(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// By whole factors.
+/// `Upsample` with integer factors.
 fn enlarged(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let Some(scales) = call.attr_ints("scales").filter(|scales| scales.len() == shape.len()) else {

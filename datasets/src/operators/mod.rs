@@ -1,4 +1,4 @@
-//! One rule per operator, from facts about the inputs to facts about the outputs.
+//! Sizing rules of the operators. A rule computes facts about the outputs from facts about the inputs.
 //!
 //! Shapes are complete or unknown: free dimensions are bound before inference starts. Operators that compute
 //! shapes also propagate the values of small integer and floating-point tensors
@@ -8,18 +8,21 @@
 //!
 //! # Bounds
 //!
-//! A data-dependent extent with an upper bound takes the bound, and the fact is marked ([`Fact::bound`]).
-//! Everything computed from such a tensor is bounded as well, and no values are tracked through it: bounds
-//! are not constants. Rules are monotone in the extents of their inputs, or give no fact.
+//! If a data-dependent extent has an upper bound, it is replaced by the bound, and the fact is marked
+//! ([`Fact::bound`]). Everything computed from such a tensor is bounded as well. Values are not propagated
+//! through it because bounds are not constants. Rules are monotone in the extents of their inputs, or return
+//! no fact.
 //!
 //! # Strings
 //!
-//! An element of a string tensor counts [`STRING_BYTES`](element::STRING_BYTES): the object that ONNX Runtime
-//! stores per element on 64-bit platforms. Longer strings are stored outside the tensor and are not counted.
+//! An element of a string tensor occupies [`STRING_BYTES`](element::STRING_BYTES): the object that ONNX
+//! Runtime stores per element on 64-bit platforms. Longer strings are stored outside the tensor and are not
+//! counted.
 //!
 //! # Sequences
 //!
-//! A sequence has the bytes of its tensors; an optional value has the bytes of its content.
+//! The size of a sequence is the total size of its tensors. The size of an optional value is that of its
+//! content.
 
 mod algebra;
 mod call;
@@ -53,12 +56,12 @@ use known::{find, knows};
 use rules::Sizing;
 use value::{Fact, Reason, unknown};
 
-/// Whether a space-separated list of kinds contains this one.
+/// Returns true if a space-separated list of kinds contains this one.
 pub fn is_listed(kinds: &str, kind: &str) -> bool {
     kinds.split(' ').any(|one| one == kind)
 }
 
-/// Whether there is a rule for an operator. The domain of ONNX itself is empty.
+/// Returns true if there is a rule for an operator. The standard ONNX domain is the empty string.
 pub fn is_known(domain: &str, kind: &str) -> bool {
     find(domain, kind).is_some()
 }
@@ -87,7 +90,7 @@ pub fn infer(call: &Call) -> Facts {
         text: format!("{} (an input has extents that depend on data)", reason.text),
         misfit: false,
     })?;
-    // The rank is known nevertheless.
+    // The rank of the input is exact even if its extents are bounds.
     let exact = domain.is_empty() && matches!(kind, "Shape" | "Size");
     Ok(facts.into_iter().map(|fact| Fact { bound: !exact, ..fact.variable() }).collect())
 }

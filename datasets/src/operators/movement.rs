@@ -1,17 +1,17 @@
-//! Operators that move elements, or read them another way.
+//! Sizing rules for operators that move elements or change the shape.
 
 use super::call::{Call, Facts, axes, axis, extent, product, ranked};
 use super::fold::{joined, padded, spread, tuples};
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Value, extents, gather_positions, misfit, show, strides, unknown};
 
-/// The same elements in another shape, of as many.
+/// Returns the fact about the first input in another shape with the same number of elements.
 fn reshaped(call: &Call, shape: Vec<u64>) -> Vec<Fact> {
     let value = call.input(0).and_then(|fact| fact.value.clone());
     vec![Fact { value, ..Fact::new(call.element(0), shape) }]
 }
 
-/// `Reshape`: 0 keeps an extent (unless `allowzero`), -1 takes what is left.
+/// `Reshape`. 0 keeps an extent (unless `allowzero` is set), and -1 stands for the remaining extent.
 pub fn reshape(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let wanted = call.ints_or_attr(1, "shape")?.ok_or("input 1 is missing")?;
@@ -32,7 +32,7 @@ pub fn reshape(call: &Call) -> Facts {
     }
     let (total, known) = (product(from)?, product(&shape)?);
     if let Some(at) = rest {
-        // Of a bound, whole rows.
+        // An upper bound of the number of elements is rounded down to whole rows.
         if known == 0 || (total % known != 0 && !call.bound(0)) {
             return misfit(format!("{} elements are not a multiple of {known}", show(from)));
         }
@@ -43,7 +43,8 @@ pub fn reshape(call: &Call) -> Facts {
     Ok(reshaped(call, shape))
 }
 
-/// Two dimensions: those before an axis, and the rest.
+/// `Flatten`. The output has two dimensions: the product of the extents before the axis, and that of the
+/// rest.
 pub fn flatten(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = match call.attr("axis").unwrap_or(1) {
@@ -53,7 +54,7 @@ pub fn flatten(call: &Call) -> Facts {
     Ok(reshaped(call, vec![product(&shape[..at])?, product(&shape[at..])?]))
 }
 
-/// Without dimensions of extent 1.
+/// `Squeeze`. Removes dimensions of extent 1.
 pub fn squeeze(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let gone = match call.ints_or_attr(1, "axes")? {
@@ -69,7 +70,7 @@ pub fn squeeze(call: &Call) -> Facts {
     ))
 }
 
-/// With dimensions of extent 1 more.
+/// `Unsqueeze`. Inserts dimensions of extent 1.
 pub fn unsqueeze(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let list = call.ints_or_attr(1, "axes")?.ok_or("the axes are missing")?;
@@ -85,7 +86,7 @@ pub fn identity(call: &Call) -> Facts {
     Ok(reshaped(call, call.shape(0)?.to_vec()))
 }
 
-/// `Shape`: extents from `start` to `end`.
+/// `Shape`. The output contains the extents from `start` to `end`.
 pub fn shape(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let bound = |value: i64| {
@@ -97,13 +98,13 @@ pub fn shape(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::INT64), [part.len() as u64]).with(Some(Value::Ints(part)))])
 }
 
-/// `Size`: the number of elements.
+/// `Size`. The output is the number of elements.
 pub fn size(call: &Call) -> Facts {
     let count = product(call.shape(0)?)?;
     Ok(vec![Fact::new(Some(Element::INT64), []).with(Some(Value::Ints(vec![count as i64])))])
 }
 
-/// One value everywhere, 0 as `float32` unless said otherwise.
+/// `ConstantOfShape`. Every element has the same value, by default 0 of type `float32`.
 pub fn constant_of_shape(call: &Call) -> Facts {
     let shape = extents(call.ints(0)?)?;
     let one = call.attr_constant("value")?.cloned();
@@ -114,7 +115,7 @@ pub fn constant_of_shape(call: &Call) -> Facts {
     Ok(vec![Fact::new(one.element, shape).with(value)])
 }
 
-/// Dimensions in another order, backwards by default.
+/// `Transpose`. Permutes the dimensions; the default reverses their order.
 pub fn transpose(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let permutation: Vec<usize> = match call.attr_ints("perm") {
@@ -138,7 +139,7 @@ pub fn transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// Concatenates along an axis. Empty inputs need not match, as in runtimes.
+/// `Concat`. Empty inputs need not match the others, as in runtimes.
 pub fn concat(call: &Call) -> Facts {
     let shapes: Vec<&[u64]> =
         (0..call.inputs.len()).map(|input| call.shape(input)).collect::<Result<_, _>>()?;
@@ -162,7 +163,7 @@ pub fn concat(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// Parts along an axis, equal unless said otherwise; the last may be smaller.
+/// `Split`. Without given lengths, the parts along the axis are equal, except that the last may be smaller.
 pub fn split(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;
@@ -201,14 +202,14 @@ pub fn split(call: &Call) -> Facts {
     Ok(sizes.iter().map(part).collect())
 }
 
-/// A part of some dimensions, by steps.
+/// `Slice`. Selects a range, with a step, along each of some dimensions.
 pub fn slice(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let (starts, ends) = match (call.ints_or_attr(1, "starts"), call.ints_or_attr(2, "ends")) {
         (Ok(starts), Ok(ends)) => {
             (starts.ok_or("the starts are missing")?, ends.ok_or("the ends are missing")?)
         }
-        // A part is no larger than the whole.
+        // Without constant starts and ends, the shape of the input is an upper bound.
         _ => return Ok(vec![Fact::new(call.element(0), from).bounded()]),
     };
     let along = call.ints_or_attr(3, "axes")?.unwrap_or_else(|| (0..starts.len() as i64).collect());
@@ -226,7 +227,8 @@ pub fn slice(call: &Call) -> Facts {
             0 => return misfit("a step of 0".to_owned()),
             1.. => {
                 let (start, end) = (absolute(starts[i]).clamp(0, length), absolute(ends[i]).clamp(0, length));
-                // From the end on to a place counted from the start, a shorter dimension gives more.
+                // If the start counts from the end and the end from the start, a shorter dimension gives a
+                // longer slice.
                 let from_end = call.bound(0) && starts[i] < 0 && ends[i] >= 0;
                 let count = if from_end {
                     i128::from(ends[i]).min(-i128::from(starts[i])).min(length)
@@ -236,7 +238,7 @@ pub fn slice(call: &Call) -> Facts {
                 (start, (count + step - 1).div_euclid(step))
             }
             _ => {
-                // Of nothing, nothing is taken: both are -1.
+                // If the dimension is empty, both values are -1, so the slice is empty.
                 let start = absolute(starts[i]).clamp((length - 1).min(0), length - 1);
                 let end = absolute(ends[i]).clamp(-1, length - 1);
                 let count = if call.bound(0) { length } else { start - end };
@@ -248,7 +250,7 @@ pub fn slice(call: &Call) -> Facts {
     }
     let strides = strides(from);
     let picked = |value: &Value| {
-        // Positions are small and not negative: each lies inside the constant.
+        // Positions are small and not negative, because each lies inside the constant.
         let offset = |dimension: usize, index: usize| {
             let (start, step) = plan[dimension];
             (start + step * index as i128) as usize * strides[dimension]
@@ -259,7 +261,7 @@ pub fn slice(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// Slices along an axis, by index.
+/// `Gather`. Selects slices along an axis by index.
 pub fn gather(call: &Call) -> Facts {
     let (data, indices) = (ranked(call.shape(0)?, 1)?, call.shape(1)?);
     let at = axis(call.attr("axis").unwrap_or(0), data.len())?;
@@ -295,7 +297,7 @@ pub fn gather(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// Slices by tuples of indices.
+/// `GatherND`. Selects slices by tuples of indices.
 pub fn gather_nd(call: &Call) -> Facts {
     let (data, indices) = (ranked(call.shape(0)?, 1)?, ranked(call.shape(1)?, 1)?);
     let batch = call.attr("batch_dims").unwrap_or(0);
@@ -313,7 +315,7 @@ pub fn gather_nd(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// Repeated, so often per dimension.
+/// `Tile`. Input 1 contains the number of repetitions per dimension.
 pub fn tile(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let repeats = extents(call.ints(1)?)?;
@@ -332,7 +334,7 @@ pub fn tile(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// Elements put before and after every dimension, or taken away.
+/// `Pad`. Adds elements at the ends of every dimension, or removes them if the pad is negative.
 pub fn pad(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let pads = match call.attr_ints("paddings") {
@@ -357,7 +359,7 @@ pub fn pad(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `CenterCropPad`: some dimensions get the extents that an input gives.
+/// `CenterCropPad`. Crops or pads some dimensions to the extents that an input gives.
 pub fn center_crop_pad(call: &Call) -> Facts {
     let mut shape = call.shape(0)?.to_vec();
     let wanted = extents(call.ints(1)?)?;
@@ -374,7 +376,7 @@ pub fn center_crop_pad(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Blocks of depth laid out in the plane, or the other way round.
+/// `DepthToSpace` and `SpaceToDepth`. Move blocks of channels into the spatial dimensions, or back.
 pub fn depth_and_space(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let [n, c, h, w] = *shape else {
@@ -391,7 +393,7 @@ pub fn depth_and_space(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// `Resize` and `Upsample`: to sizes, or by factors.
+/// `Resize` and `Upsample`. Either the sizes or the scale factors are given.
 pub fn resize(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let old = call.kind == "Upsample" || call.inputs.len() == 2;
@@ -428,7 +430,8 @@ pub fn resize(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Sizes as given, or with one factor for all: the smallest or the largest that they ask for.
+/// Returns the shape for given sizes. With an aspect-ratio policy, all dimensions have one factor: the
+/// smallest or the largest of the requested factors.
 fn kept_ratio(call: &Call, from: &[u64], along: &[usize], sizes: &[u64]) -> Facts {
     if call.bound(0) && call.attr_text("keep_aspect_ratio_policy").is_some_and(|policy| policy != "stretch") {
         return unknown("its factor depends on data");

@@ -8,7 +8,7 @@ use super::{
 };
 
 pub(super) const RULES: &[Rule] = &[
-    // Functions of one element at a time, which keep the type; further inputs are parameters.
+    // Functions of one element at a time that keep the type. Further inputs are parameters.
     rule(
         "Relu Sigmoid Tanh Clip LeakyRelu Elu Selu Celu ThresholdedRelu HardSigmoid HardSwish Softplus Softsign Gelu Mish \
          Swish Abs Neg Exp Log Sqrt Reciprocal Floor Ceil Round Sign Erf Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh \
@@ -16,7 +16,8 @@ pub(super) const RULES: &[Rule] = &[
         elementwise::same,
     )
     .over(1),
-    // Like the first input, but each element depends on others.
+    // The output has the shape and the type of the first input, but each element depends on several input
+    // elements.
     rule(
         "Softmax LogSoftmax Hardmax LRN InstanceNormalization GroupNormalization MeanVarianceNormalization LpNormalization \
          RMSNormalization CumProd ReverseSequence Scatter TensorScatter RotaryEmbedding",

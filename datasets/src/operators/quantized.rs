@@ -1,31 +1,32 @@
-//! Quantisation, and what is computed on quantised numbers: scales and zero points are inputs between the
-//! others.
+//! Sizing rules for quantisation and operators on quantised tensors. Scales and zero points are inputs
+//! between the tensors.
 
 use super::call::{Call, Facts, axes, axis, broadcast, extent};
 use super::element::Element;
 use super::value::{Fact, Reason, misfit, show};
 use super::{algebra, window};
 
-/// `QuantizeLinear`: the type of the zero point, else of an attribute, else `uint8`.
+/// `QuantizeLinear`. The output has the type of the zero point, otherwise the type that an attribute gives,
+/// and by default `uint8`.
 pub fn quantize(call: &Call) -> Facts {
     let to = call.element(2).or(call.attr_element("output_dtype")?).unwrap_or(Element::UINT8);
     Ok(vec![Fact::new(Some(to), call.shape(0)?)])
 }
 
-/// `DequantizeLinear`: the type of the scale.
+/// `DequantizeLinear`. The output has the type that an attribute gives, or by default the type of the scale.
 pub fn dequantize(call: &Call) -> Facts {
     let to = call.attr_element("output_dtype")?.or(call.element(1));
     Ok(vec![Fact::new(to, call.shape(0)?)])
 }
 
-/// `DynamicQuantizeLinear`: also scale and zero point.
+/// `DynamicQuantizeLinear`. Further outputs are the scale and the zero point.
 pub fn dynamic_quantize(call: &Call) -> Facts {
     let scalar = |element| Fact::new(Some(element), []);
     let data = Fact::new(Some(Element::UINT8), call.shape(0)?);
     Ok(vec![data, scalar(Element::FLOAT32), scalar(Element::UINT8)])
 }
 
-/// Two inputs stretched to a common shape: the first and the one at `other`.
+/// Returns the shape to which inputs `first` and `other` are broadcast.
 fn pair(call: &Call, first: usize, other: usize) -> Result<Vec<u64>, Reason> {
     broadcast(call, call.shape(first)?, call.shape(other)?)
 }
@@ -44,7 +45,8 @@ pub fn choose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(1), shape)])
 }
 
-/// `QLinearConcat`: the scale and zero point of the output come first, then every input with its own.
+/// `QLinearConcat`. The scale and the zero point of the output come first. They are followed by every input
+/// with its own scale and zero point.
 pub fn concat(call: &Call) -> Facts {
     let mut shape = call.shape(2)?.to_vec();
     let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;
@@ -59,7 +61,7 @@ pub fn concat(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(1), shape)])
 }
 
-/// `QLinearReduceMean`, `ReduceSumInteger`: the axes are an attribute.
+/// `QLinearReduceMean` and `ReduceSumInteger`. The axes are an attribute.
 pub fn reduce(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let gone = match call.attr_ints("axes").unwrap_or_default() {
@@ -75,7 +77,7 @@ pub fn reduce(call: &Call) -> Facts {
     Ok(vec![Fact::new(element, shape)])
 }
 
-/// `QLinearConv` of `com.microsoft`, which may have the channels last.
+/// `QLinearConv` of `com.microsoft`. Channels may be the last dimension.
 pub fn conv(call: &Call) -> Facts {
     if window::channels_last(call) {
         return window::conv_channels_last(call, 3, call.element(7));

@@ -1,13 +1,14 @@
-//! Rows of the operator tables: the sizing rule, and how the first output may share memory.
+//! Rows of the operator tables. A row contains the sizing rule and states whether the first output can share
+//! memory with an input.
 
 use super::call::{Call, Facts};
 
-/// The precision of the sizes of an operator's outputs.
+/// Precision of the output sizes of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizing {
     /// Sizes follow from shapes, attributes and constant inputs.
     Inferred,
-    /// Some extents depend on data. Unless the data are constant, an upper bound applies.
+    /// Some extents depend on data. If the data are not constant, an upper bound is used.
     Bounded,
     /// The file does not determine the sizes of the outputs.
     Opaque,
@@ -23,29 +24,29 @@ impl Sizing {
     }
 }
 
-/// The inputs that the first output may overwrite, or is a view of.
+/// Inputs whose memory the first output may share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
-    /// None.
+    /// No input.
     Apart,
-    /// A view of the first input.
+    /// The first output is a view of the first input.
     View,
-    /// Over one of this number of leading inputs.
+    /// The first output may overwrite one of this number of leading inputs.
     Over(usize),
 }
 
-/// A rule, and the operators of one domain that follow it.
+/// A rule and the operators of one domain that follow it.
 pub(super) struct Rule {
-    /// Their domain; empty for ONNX's own.
+    /// The domain; empty for the standard ONNX domain.
     pub domain: &'static str,
-    /// Their names, with spaces between them.
+    /// The names of the operators, separated by spaces.
     pub kinds: &'static str,
     pub infer: fn(&Call) -> Facts,
     pub sizing: Sizing,
     pub sharing: Sharing,
 }
 
-/// A rule for operators of ONNX's own domain whose outputs have memory of their own.
+/// Creates a rule for operators of the standard ONNX domain. Their outputs share no memory with inputs.
 pub(super) const fn rule(kinds: &'static str, infer: fn(&Call) -> Facts) -> Rule {
     Rule { domain: "", kinds, infer, sizing: Sizing::Inferred, sharing: Sharing::Apart }
 }
@@ -55,17 +56,17 @@ impl Rule {
         Self { domain, ..self }
     }
 
-    /// The first output may take the place of one of the first `inputs`.
+    /// Lets the first output overwrite one of the first `inputs` inputs.
     pub const fn over(self, inputs: usize) -> Self {
         Self { sharing: Sharing::Over(inputs), ..self }
     }
 
-    /// The first output is a view of the first input.
+    /// Makes the first output a view of the first input.
     pub const fn view(self) -> Self {
         Self { sharing: Sharing::View, ..self }
     }
 
-    /// Extents may be upper bounds.
+    /// Marks extents as possible upper bounds.
     pub const fn bounded(self) -> Self {
         Self { sizing: Sizing::Bounded, ..self }
     }
@@ -75,5 +76,5 @@ impl Rule {
     }
 }
 
-/// Any number of inputs.
+/// For [`Rule::over`]: any number of inputs.
 pub(super) const ANY: usize = usize::MAX;

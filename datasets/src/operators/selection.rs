@@ -1,4 +1,5 @@
-//! Operators that keep a number of elements, given or data-dependent.
+//! Sizing rules for operators that select elements. The number of selected elements is given or depends on
+//! data.
 
 use super::call::{Call, Facts, axis, extent, product, ranked};
 use super::fold::best;
@@ -6,7 +7,7 @@ use super::value::{Fact, Value, gather_positions, strides, unknown};
 use crate::operators::element::Element;
 use std::collections::BTreeMap;
 
-/// One dimension more, with a class per position.
+/// `OneHot`. The output has one more dimension, whose extent is the number of classes.
 pub fn one_hot(call: &Call) -> Facts {
     let indices = call.shape(0)?;
     let depth = match call.value(1) {
@@ -31,13 +32,13 @@ pub fn one_hot(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(2), shape).with(value)])
 }
 
-/// The `k` largest along an axis, and where they were.
+/// `TopK`. The outputs are the `k` largest or smallest elements along an axis, and their indices.
 pub fn top_k(call: &Call) -> Facts {
     let from = ranked(call.shape(0)?, 1)?;
     let at = axis(call.attr("axis").unwrap_or(-1), from.len())?;
     let k = match (call.attr("k"), call.int(1)) {
         (Some(k), _) | (None, Ok(k)) => k,
-        // The axis limits the number of largest elements.
+        // If `k` is unknown, the extent of the axis is an upper bound.
         (None, Err(reason)) if reason.misfit => return Err(reason),
         (None, Err(_)) => {
             let places = Fact::new(Some(Element::INT64), from).bounded();
@@ -51,10 +52,11 @@ pub fn top_k(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value), places])
 }
 
-/// `NonZero`: positions, at most as many as there are elements.
+/// `NonZero`. The output contains the indices of the nonzero elements. Their number is at most that of all
+/// elements.
 pub fn non_zero(call: &Call) -> Facts {
     let shape = call.shape(0)?;
-    // A scalar counts as a list of one.
+    // A scalar is treated as a one-element list.
     let shape: &[u64] = if shape.is_empty() { &[1] } else { shape };
     let rank = shape.len() as u64;
     let Some(value) = call.value(0) else {
@@ -68,7 +70,7 @@ pub fn non_zero(call: &Call) -> Facts {
     Ok(vec![fact.with(Some(Value::Ints(positions.collect())))])
 }
 
-/// `Compress`: the slices, or elements, at which a condition holds.
+/// `Compress`. Selects the slices, or elements, for which a condition holds.
 pub fn compress(call: &Call) -> Facts {
     let (data, condition) = (call.shape(0)?, ranked(call.shape(1)?, 1)?);
     let along = call.attr("axis").map(|at| axis(at, data.len())).transpose()?;
@@ -99,8 +101,9 @@ pub fn compress(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `Unique`: what differs, and indices and counts of it. The third output has an element per element of the
-/// input.
+/// `Unique`. The first output contains the distinct elements. The second and the fourth contain the index of
+/// the first occurrence and the number of occurrences of each. The third maps every input element to its
+/// distinct element.
 pub fn unique(call: &Call) -> Facts {
     let data = call.shape(0)?;
     let index = |length| Fact::new(Some(Element::INT64), [length]);
@@ -115,7 +118,7 @@ pub fn unique(call: &Call) -> Facts {
         let kept = index(length).bounded();
         return Ok(vec![Fact::new(call.element(0), [length]).bounded(), kept.clone(), index(length), kept]);
     };
-    // Of each value: where it is first, and how often.
+    // Per value: the index of its first occurrence, and the number of occurrences.
     let mut known: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
     for (at, &one) in list.iter().enumerate() {
         known.entry(one).or_insert((at as i64, 0)).1 += 1;
@@ -131,12 +134,12 @@ pub fn unique(call: &Call) -> Facts {
     Ok(vec![values, column(|one| one.1.0), inverse, column(|one| one.1.1)])
 }
 
-/// `NonMaxSuppression`: batch, class and box of what is kept, per batch and class at most as many as asked
-/// for.
+/// `NonMaxSuppression`. The output contains the batch, class and box of every selected box. An input limits
+/// the number of boxes per batch and class.
 pub fn suppression(call: &Call) -> Facts {
     let (boxes, scores) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let (batches, classes, count) = (scores[0], scores[1], boxes[1].min(scores[2]));
-    // The default is to keep nothing.
+    // By default, no box is selected.
     let most = match (call.input(2), call.int(2)) {
         (None, _) => 0,
         (Some(_), Ok(most)) => most.max(0).cast_unsigned(),

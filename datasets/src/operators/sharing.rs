@@ -1,20 +1,22 @@
-//! Which outputs may share the memory of which inputs.
+//! Decides which outputs may share the memory of which inputs.
 
 use super::Call;
 use super::elementwise::trains;
 use super::known::find;
 use super::rules::Sharing;
 
-/// How the first output may use an input's memory.
+/// The way in which the first output may use the memory of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// The same elements in the same order: nothing is computed.
+    /// A view of this input: the elements and their order are the same, and nothing is computed.
     View(usize),
-    /// Each element is made from the one in the same place, if shapes and bytes are equal.
+    /// The output may overwrite this input if shapes and sizes are equal. Each element depends only on the
+    /// element at the same position.
     Over(usize),
 }
 
-/// Returns the sharing that the kind of an operator allows. The caller checks shapes and bytes.
+/// Returns the sharing that the kind of an operator allows. The caller must check that shapes and sizes are
+/// equal.
 pub fn shares(call: &Call) -> Vec<Share> {
     match (call.domain, call.kind) {
         ("", "Dropout") => return vec![if trains(call) { Share::Over(0) } else { Share::View(0) }],

@@ -1,10 +1,10 @@
-//! Operators on texts.
+//! Sizing rules for operators on strings.
 
 use super::call::{Call, Facts, broadcast, extent, ranked};
 use super::element::Element;
 use super::value::{Fact, misfit, unknown};
 
-/// Texts joined in pairs.
+/// `StringConcat`. Concatenates strings elementwise, with broadcasting.
 pub fn concat(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::STRING), broadcast(call, call.shape(0)?, call.shape(1)?)?)])
 }
@@ -13,7 +13,8 @@ pub fn split(_: &Call) -> Facts {
     unknown("the number of its elements depends on data")
 }
 
-/// `StringNormalizer`: changes the case and removes stop words, so the output has at most as many strings.
+/// `StringNormalizer`. Changes the case and removes stop words, so the output has at most as many strings as
+/// the input.
 pub fn normalize(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let words = call.attr_count(&["stopwords"]).is_some();
@@ -25,7 +26,7 @@ pub fn full_match(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::BOOL), call.shape(0)?)])
 }
 
-/// `TfIdfVectorizer`: for each list of words, a number per known sequence of them.
+/// `TfIdfVectorizer`. The output has one number per list of words and known n-gram.
 pub fn tf_idf(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 1)?;
     let Some(list) = call.attr_ints("ngram_indexes") else {

@@ -1,9 +1,10 @@
-//! Losses and steps of optimisers.
+//! Sizing rules for losses, gradients and optimiser steps.
 
 use super::call::{Call, Facts, ranked};
 use super::value::{Fact, misfit, unknown};
 
-/// Losses: one per label, or one for all; `SoftmaxCrossEntropyLoss` also gives the logarithms.
+/// Losses. The output is one loss per label or, by default, a single one. `SoftmaxCrossEntropyLoss` also
+/// returns the log-probabilities.
 pub fn loss(call: &Call) -> Facts {
     let (scores, labels) = (ranked(call.shape(0)?, 2)?, call.shape(1)?);
     let each = call.attr_text("reduction") == Some("none");
@@ -11,7 +12,8 @@ pub fn loss(call: &Call) -> Facts {
     Ok(vec![loss, Fact::new(call.element(0), scores)])
 }
 
-/// New values of tensors, then of what the optimiser keeps of each: like the inputs after rate and step.
+/// Optimisers. The outputs are the new tensors, followed by their new optimiser states. Each has the shape
+/// and the type of its input; the first two inputs are the learning rate and the step.
 pub fn optimizer(call: &Call) -> Facts {
     let kept = match call.kind {
         "Adam" => [0, 2, 3].as_slice(),
@@ -33,8 +35,8 @@ pub fn optimizer(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// Derivatives by the inputs that an attribute names, of which only the number is known: each is like its
-/// input where all inputs are alike.
+/// `Gradient`. Returns one derivative per input named by the attribute `xs`. Only the number of names is
+/// known, so they are assumed to name the first inputs, in order.
 pub fn gradient(call: &Call) -> Facts {
     let count = call.attr_count(&["xs"]).unwrap_or(0);
     if count > call.inputs.len() {

@@ -1,6 +1,6 @@
-//! Attention, embeddings, generation: the operators of transformers in `com.microsoft`.
+//! Sizing rules for operators of transformers in `com.microsoft`: attention, embeddings, generation.
 //!
-//! Shapes follow the operators' documentation and what ONNX Runtime computes.
+//! Shapes follow the documentation of the operators and the behaviour of ONNX Runtime.
 
 use super::call::{Call, Facts, extent, product, ranked};
 use super::element::Element;
@@ -19,7 +19,8 @@ fn times(a: u64, b: u64) -> Result<u64, Reason> {
     product(&[a, b])
 }
 
-/// The width of the values: of queries, keys and values projected together, the last part.
+/// Returns the width of the values. If queries, keys and values are projected together, the values are the
+/// last part.
 fn value_width(call: &Call) -> Result<u64, Reason> {
     match call.attr_ints("qkv_hidden_sizes") {
         Some(&[_, _, width]) => extent(width.into(), "the width of the values"),
@@ -27,8 +28,8 @@ fn value_width(call: &Call) -> Result<u64, Reason> {
     }
 }
 
-/// `Attention`, `QAttention`: one matrix projects queries, keys and values; `past` is the input of earlier
-/// keys and values, `like` the one of the output's type.
+/// `Attention` and `QAttention`. One matrix projects queries, keys and values. Input `past` contains the
+/// earlier keys and values, and the output has the type of input `like`.
 pub fn projected(call: &Call, past: usize, like: usize) -> Facts {
     let input = ranked(call.shape(0)?, 3)?;
     let (heads, width) = (positive(call, "num_heads")?, value_width(call)?);
@@ -44,12 +45,12 @@ pub fn projected(call: &Call, past: usize, like: usize) -> Facts {
     Ok(facts)
 }
 
-/// `PackedAttention`: tokens of all sequences in one dimension.
+/// `PackedAttention`. The tokens of all sequences form one dimension.
 pub fn packed_attention(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [ranked(call.shape(0)?, 2)?[0], value_width(call)?])])
 }
 
-/// `PackedMultiHeadAttention`: queries, keys and values may be one tensor.
+/// `PackedMultiHeadAttention`. Queries, keys and values may be one tensor.
 pub fn packed_heads(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 2)?;
     let width = match *query {
@@ -59,7 +60,8 @@ pub fn packed_heads(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [query[0], width])])
 }
 
-/// Keys or values, of earlier steps and these: like the earlier ones where they are kept in one buffer.
+/// Returns the fact about the keys or values of all steps so far. If they are `shared`, they are kept in one
+/// buffer, so the shape is that of input `past`.
 fn cache(call: &Call, past: usize, shared: bool, shape: [u64; 4]) -> Result<Fact, Reason> {
     if call.input(past).is_none() {
         return Ok(Fact::new(call.element(0), shape));
@@ -72,15 +74,15 @@ fn cache(call: &Call, past: usize, shared: bool, shape: [u64; 4]) -> Result<Fact
     Ok(Fact::new(call.element(past), shape))
 }
 
-/// `MultiHeadAttention` and its variant for decoders, whose earlier keys and values are inputs `past` and the
-/// next one.
+/// `MultiHeadAttention` and its variant for decoders. The earlier keys are input `past`, and the earlier
+/// values are the next input.
 pub fn heads(call: &Call, past: usize, shared: bool) -> Facts {
     let query = ranked(call.shape(0)?, 3)?;
     let heads = positive(call, "num_heads")?;
     let (batch, length) = (query[0], query[1]);
     let packed = if call.input(1).is_some() { query[2] } else { query[2] / 3 };
     let width = if let [_, _, heads, 3, size] = *query { times(heads, size)? } else { packed };
-    // Length and width of keys or of values, of three, four or five dimensions.
+    // Returns the length and the width of keys or values, which may have three, four or five dimensions.
     let part = |at: usize, otherwise: (u64, u64)| match call.input(at).map(|_| call.shape(at)).transpose()? {
         None => Ok(otherwise),
         Some(&[_, length, width]) => Ok((length, width)),
@@ -97,8 +99,9 @@ pub fn heads(call: &Call, past: usize, shared: bool) -> Facts {
     Ok(vec![Fact::new(call.element(0), [batch, length, value_width]), key, value, scores])
 }
 
-/// `GroupQueryAttention`, `SparseAttention`: fewer heads of keys than of queries, possibly in one tensor with
-/// them. An input gives the number of keys to keep, which does not decrease.
+/// `GroupQueryAttention` and `SparseAttention`. There may be fewer heads for keys than for queries, and
+/// queries, keys and values may be one tensor. An input gives the number of keys to store, which is at least
+/// the number of earlier keys.
 pub fn grouped(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 3)?;
     let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);
@@ -137,7 +140,7 @@ pub fn grouped(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// `PagedAttention`: keys and values stay in the inputs that hold them.
+/// `PagedAttention`. Keys and values are stored in place, in the inputs that contain them.
 pub fn paged(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 2)?;
     let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);
@@ -149,7 +152,8 @@ pub fn paged(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [query[0], width]), kept(3), kept(4)])
 }
 
-/// `DecoderAttention`: as the queries, of steps, batch and width; keys and values at most of all steps.
+/// `DecoderAttention`. The first output has the shape of the queries: steps, batch, width. The numbers of
+/// stored keys and values are upper bounds.
 pub fn decoder(call: &Call) -> Facts {
     let (query, key) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let heads = positive(call, "num_heads")?;
@@ -159,8 +163,8 @@ pub fn decoder(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), query), kept.clone(), kept])
 }
 
-/// `LinearAttention`: queries, keys and values of batch, length and width; a matrix of state per head of
-/// values.
+/// `LinearAttention`. Queries, keys and values have the dimensions batch, length and width. The state is one
+/// matrix per value head.
 pub fn linear_attention(call: &Call) -> Facts {
     let (query, key, value) =
         (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?, ranked(call.shape(2)?, 3)?);
@@ -175,15 +179,17 @@ pub fn linear_attention(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [query[0], query[1], width]), Fact::new(element, state)])
 }
 
-/// `EmbedLayerNormalization`: embedded words, the length of each sequence, and the sum before normalisation.
-/// The words are input 2; the output is of the type of input `like`.
+/// `EmbedLayerNormalization`. The outputs are the embedded words, the length of each sequence, and the sum
+/// before normalisation. The embedding table of the words is input 2, and the output has the type of input
+/// `like`.
 pub fn embedded(call: &Call, like: usize) -> Facts {
     let ids = ranked(call.shape(0)?, 2)?;
     let output = Fact::new(call.element(like), [ids[0], ids[1], ranked(call.shape(2)?, 2)?[1]]);
     Ok(vec![output.clone(), Fact::new(Some(Element::INT32), [ids[0]]), output])
 }
 
-/// `SkipLayerNormalization` and its like: also means, deviations, and the sum that is normalised.
+/// `SkipLayerNormalization` and similar operators. Further outputs are the means, the inverse standard
+/// deviations, and the sum before normalisation.
 pub fn skip_norm(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 1)?;
     let (mut each, last) = (shape.to_vec(), shape.len() - 1);
@@ -192,25 +198,25 @@ pub fn skip_norm(call: &Call) -> Facts {
     Ok(vec![whole.clone(), each.clone(), each, whole])
 }
 
-/// Outputs like the first input, all of them.
+/// All outputs have the shape and the type of the first input.
 pub fn all_like_first(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), call.shape(0)?); call.outputs.max(1)])
 }
 
-/// `GemmaRotaryEmbedding`: queries and keys turned.
+/// `GemmaRotaryEmbedding`. The outputs are the rotated queries and keys.
 pub fn gemma_rotary(call: &Call) -> Facts {
     let like = |at: usize| Ok(Fact::new(call.element(at), call.shape(at)?));
     [1, 3].into_iter().map(like).collect()
 }
 
-/// `RelativePositionBias`: a number per head, query and key.
+/// `RelativePositionBias`. The output has one number per head, query and key.
 pub fn position_bias(call: &Call) -> Facts {
     let table = ranked(call.shape(0)?, 2)?;
     let length = |at: usize| extent(call.int(at)?.into(), "a length");
     Ok(vec![Fact::new(call.element(0), [1, table[1], length(1)?, length(2)?])])
 }
 
-/// `GatedRelativePositionBias`: a number per sequence, head, and pair of positions.
+/// `GatedRelativePositionBias`. The output has one number per sequence, head, and pair of positions.
 pub fn gated_bias(call: &Call) -> Facts {
     let (heads, position) = (positive(call, "num_heads")?, ranked(call.shape(2)?, 4)?);
     let query = ranked(call.shape(0)?, 2)?;
@@ -218,7 +224,8 @@ pub fn gated_bias(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [batch, heads, position[2], position[3]])])
 }
 
-/// `RemovePadding`: at most all tokens; where they were, how many of each sequence, and of the longest.
+/// `RemovePadding`. The outputs are the tokens without padding (at most all tokens), their former positions,
+/// the cumulative sequence lengths, and the maximum sequence length.
 pub fn remove_padding(call: &Call) -> Facts {
     let [batch, length, width] = *call.shape(0)? else {
         return misfit("its input does not have three dimensions");
@@ -233,12 +240,13 @@ pub fn restore_padding(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [offsets[0], offsets[1], tokens[1]])])
 }
 
-/// The length that generated sequences are filled up to.
+/// Returns the length to which generated sequences are padded.
 fn longest(call: &Call) -> Result<u64, Reason> {
     extent(call.int(1)?.into(), "the length")
 }
 
-/// `BeamSearch`, `WhisperBeamSearch`: sequences, their scores, and scores of all words on the way.
+/// `BeamSearch` and `WhisperBeamSearch`. The outputs are the sequences, their scores, and the scores of all
+/// words at every step.
 pub fn beam_search(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let (length, batch) = (longest(call)?, input[0]);
@@ -257,7 +265,8 @@ pub fn beam_search(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// `GreedySearch`, `Sampling`: one sequence each; the last scores too.
+/// `GreedySearch` and `Sampling`. The outputs are one sequence per input sequence, and the scores of the last
+/// step.
 pub fn greedy_search(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let mut facts = vec![Fact::new(Some(Element::INT32), [input[0], longest(call)?])];

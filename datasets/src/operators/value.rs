@@ -1,4 +1,4 @@
-//! Facts about a tensor during shape inference, and arithmetic on small constants.
+//! Facts about tensors during shape inference, and operations on small constants.
 
 use super::element::Element;
 use std::rc::Rc;
@@ -6,8 +6,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
     pub text: String,
-    /// True if the operator cannot run on such inputs at all; false if the missing facts may come from
-    /// elsewhere.
+    /// True if the operator cannot run on such inputs. False if the missing facts may still become known.
     pub misfit: bool,
 }
 
@@ -37,25 +36,26 @@ pub fn unknown<T>(text: impl Into<String>) -> Result<T, Reason> {
     Err(Reason::unknown(text))
 }
 
-/// Constants with more elements are not followed: shapes, axes and scales are small.
+/// Constants with more elements are not tracked, because shapes, axes and scales are small.
 pub const FOLD_LIMIT: u64 = 4096;
 
-/// Elements of all constants that are followed; beyond them, none are.
+/// Maximum number of elements of all tracked constants. Once it is exceeded, no further constants are
+/// tracked.
 pub const FOLD_TOTAL: u64 = 1 << 24;
 
-/// Shapes with more dimensions are refused.
+/// Shapes with more dimensions are rejected.
 pub const RANK_LIMIT: usize = 64;
 
 /// The elements of a small constant, in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Integers; truth values are 0 and 1.
+    /// Integers; Boolean values are 0 and 1.
     Ints(Vec<i64>),
     Floats(Vec<f64>),
 }
 
 impl Value {
-    /// Elements of types that shapes are computed with, as they lie in memory, little-endian.
+    /// Reads little-endian elements. Returns `None` for types with which shapes are not computed.
     pub fn read(raw: &[u8], element: Element) -> Option<Self> {
         macro_rules! read {
             ($type:ty, $kind:ident, $to:ty) => {
@@ -90,7 +90,7 @@ impl Value {
         }
     }
 
-    /// The elements at these positions, all of which are there.
+    /// Returns the elements at these positions, all of which must exist.
     pub fn pick(&self, at: &[usize]) -> Self {
         match self {
             Self::Ints(list) => Self::Ints(at.iter().map(|&i| list[i]).collect()),
@@ -105,8 +105,8 @@ impl Value {
         }
     }
 
-    /// As elements of that type keep it: rounded where they are `float32`, for what is computed of shapes
-    /// depends on it (ten times 0.7 is 7). None where whole numbers do not fit.
+    /// Converts the value to the precision of that type. Shapes depend on it: with `float32`, ten times 0.7
+    /// is 7. Returns `None` if integers are out of range.
     fn held_as(self, element: Option<Element>) -> Option<Self> {
         match (self, element) {
             (Self::Floats(list), Some(Element::FLOAT32)) => {
@@ -120,7 +120,7 @@ impl Value {
         }
     }
 
-    /// All of one after all of the other; none where the kinds differ.
+    /// Concatenates values. Returns `None` if their kinds differ.
     pub fn chain(parts: &[&Self]) -> Option<Self> {
         let ints = parts.iter().map(|part| match part {
             Self::Ints(list) => Some(list.as_slice()),
@@ -141,13 +141,13 @@ impl Value {
 pub struct Fact {
     pub element: Option<Element>,
     pub shape: Option<Vec<u64>>,
-    /// Its elements, where it is a small constant.
+    /// The elements of a small constant.
     pub value: Option<Rc<Value>>,
-    /// Its bytes, where they do not follow from type and shape.
+    /// Size in bytes, if it does not follow from the type and the shape.
     pub bytes: Option<u64>,
-    /// True where its extents are upper bounds: how large it is depends on data.
+    /// Whether the extents are upper bounds because the actual size depends on data.
     pub bound: bool,
-    /// The tensors it holds, where it is a sequence.
+    /// The tensors of a sequence.
     pub items: Option<Rc<[Rc<Fact>]>>,
 }
 
@@ -172,17 +172,17 @@ impl Fact {
         Self { bound: items.iter().any(|item| item.bound), items: Some(items), ..Self::default() }
     }
 
-    /// True where both are as large: of the same shape, or sequences of the same tensors.
+    /// Returns true if both have the same shape, or are sequences of the same tensors.
     pub fn is_alike(&self, other: &Self) -> bool {
         self.shape == other.shape && self.items == other.items
     }
 
-    /// The same, with extents that are upper bounds.
+    /// Returns the fact with its extents marked as upper bounds.
     pub fn bounded(self) -> Self {
         Self { bound: true, ..self.variable() }
     }
 
-    /// The same without elements: what changes from run to run.
+    /// Returns the fact without the values of its elements, for a tensor that changes from run to run.
     pub fn variable(mut self) -> Self {
         self.value = None;
         self
@@ -192,7 +192,7 @@ impl Fact {
     /// byte are packed, and the last byte is padded.
     ///
     /// # Errors
-    /// What is not known, or does not fit 63 bits.
+    /// If the size is unknown, or if it is 2^63 bytes or more.
     pub fn size(&self, float: Option<Element>) -> Result<u64, Reason> {
         if let Some(bytes) = self.bytes {
             return Ok(bytes);
@@ -215,12 +215,12 @@ impl Fact {
     }
 }
 
-/// The type that memory is counted in.
+/// Returns the type whose size is counted: `float` in place of a floating-point type.
 pub fn effective(element: Element, float: Option<Element>) -> Element {
     float.filter(|_| element.float).unwrap_or(element)
 }
 
-/// Number of elements; none on overflow.
+/// Returns the number of elements, or `None` on overflow.
 pub fn count(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);
@@ -228,7 +228,7 @@ pub fn count(shape: &[u64]) -> Option<u64> {
     shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent))
 }
 
-/// A shape as people write it: `1x3x224x224`.
+/// Formats a shape, as in `1x3x224x224`.
 pub fn show(shape: &[u64]) -> String {
     if shape.is_empty() {
         return "scalar".to_owned();
@@ -237,7 +237,7 @@ pub fn show(shape: &[u64]) -> String {
     extents.join("x")
 }
 
-/// Extents, none of which may be negative.
+/// Converts extents to unsigned integers. Negative extents are an error.
 pub fn extents(dims: &[i64]) -> Result<Vec<u64>, Reason> {
     if dims.len() > RANK_LIMIT {
         return misfit(format!("{} dimensions are more than {RANK_LIMIT}", dims.len()));
@@ -247,8 +247,8 @@ pub fn extents(dims: &[i64]) -> Result<Vec<u64>, Reason> {
         .collect()
 }
 
-/// Distance in memory from one index to the next, per dimension. Only meaningful where there are few
-/// elements; where there are none, extents may be anything.
+/// Returns the stride of every dimension, in elements. The result is only meaningful for small shapes without
+/// an extent of 0.
 pub fn strides(shape: &[u64]) -> Vec<usize> {
     let mut strides = vec![1usize; shape.len()];
     for at in (1..shape.len()).rev() {

@@ -1,4 +1,4 @@
-//! Convolutions and pools: windows that slide over the plane.
+//! Sizing rules for convolutions, pools, and other operators on the spatial dimensions.
 //!
 //! Extents follow the formulas of the ONNX operator specification (`Conv`, `ConvTranspose`, `MaxPool`,
 //! `AveragePool`).
@@ -7,12 +7,12 @@ use super::call::{Call, Facts, extent, ranked};
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, misfit, show};
 
-/// Kernel, strides, dilations and pads of the dimensions of the plane.
+/// Kernel, strides, dilations and pads of the spatial dimensions.
 struct Window {
     kernel: Vec<i128>,
     strides: Vec<i128>,
     dilations: Vec<i128>,
-    /// All begins, then all ends.
+    /// Pads at the start of all dimensions, followed by those at the end.
     pads: Vec<i128>,
 }
 
@@ -40,12 +40,12 @@ impl Window {
         Ok(Self { kernel, strides, dilations, pads })
     }
 
-    /// Extents that the window covers at once.
+    /// Returns the extent of the dilated kernel along dimension `at`.
     fn reach(&self, at: usize) -> i128 {
         self.dilations[at] * (self.kernel[at] - 1) + 1
     }
 
-    /// The number of places it can stand.
+    /// Returns the number of window positions per spatial dimension.
     fn places(&self, call: &Call, plane: &[u64]) -> Result<Vec<u64>, Reason> {
         let up = call.attr("ceil_mode") == Some(1);
         let valid = call.attr_text("auto_pad") == Some("VALID");
@@ -73,8 +73,8 @@ impl Window {
     }
 }
 
-/// Returns the number of positions with `ceil_mode`, as runtimes count them: a window that would start in the
-/// padding at the end, at `end` or behind, does not count. The flag is true if there is such a window;
+/// Returns the number of positions with `ceil_mode`, as runtimes count them. They do not count a window that
+/// would start in the padding at the end (at `end` or later). The flag is true if there is such a window;
 /// operator sets before version 22 count it.
 fn rounded_up(slack: i128, stride: i128, end: i128) -> (i128, bool) {
     let steps = slack.div_euclid(stride) + i128::from(slack.rem_euclid(stride) != 0);
@@ -82,7 +82,7 @@ fn rounded_up(slack: i128, stride: i128, end: i128) -> (i128, bool) {
     (steps + i128::from(!padding), padding)
 }
 
-/// `kernel_shape`, or else the extents of the weights' plane.
+/// Returns `kernel_shape` or, if it is absent, the spatial extents of the weights.
 fn kernel(call: &Call, weights: Option<&[u64]>) -> Result<Vec<i128>, Reason> {
     match (call.attr_ints("kernel_shape"), weights) {
         (Some(list), _) if !list.is_empty() => Ok(list.iter().map(|&i| i128::from(i)).collect()),
@@ -102,12 +102,12 @@ fn same_rank(plane: &[u64], window: &Window) -> Result<(), Reason> {
     Ok(())
 }
 
-/// `Conv` and its variants, whose weights are input number `weights`.
+/// `Conv` and its variants. The weights are input number `weights`.
 pub fn conv(call: &Call, weights: usize, element: Option<Element>) -> Facts {
     convolved(call, ranked(call.shape(0)?, 2)?, ranked(call.shape(weights)?, 2)?, element)
 }
 
-/// The output of a convolution, of shapes with the channels behind the batch.
+/// Returns the output of a convolution. Channels are the second dimension of all shapes.
 fn convolved(call: &Call, input: &[u64], weights: &[u64], element: Option<Element>) -> Facts {
     let window = Window::new(call, kernel(call, Some(&weights[2..]))?)?;
     same_rank(&input[2..], &window)?;
@@ -124,8 +124,8 @@ fn convolved(call: &Call, input: &[u64], weights: &[u64], element: Option<Elemen
     Ok(vec![Fact::new(element, shape)])
 }
 
-/// `ConvTranspose`: the extents whose convolution gives the input. `SAME` crops to extent times stride, and
-/// never pads.
+/// `ConvTranspose`. The output has the extents that a convolution would reduce to those of the input. `SAME`
+/// crops the output to extent times stride and never pads it.
 pub fn conv_transpose(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     let window = Window::new(call, kernel(call, Some(&weights[2..]))?)?;
@@ -159,7 +159,7 @@ pub fn conv_transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Pools; `MaxPool` can also return the positions of the maxima.
+/// Pools. `MaxPool` can also return the positions of the maxima.
 pub fn pool(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let window = Window::new(call, kernel(call, None)?)?;
@@ -169,8 +169,8 @@ pub fn pool(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape.clone()), Fact::new(Some(Element::INT64), shape)])
 }
 
-/// Describes the uncertainty of a pool: before version 22, the formula of the operator set counts positions
-/// that runtimes omit.
+/// Returns a warning about a pool with `ceil_mode`: before version 22, the formula of the operator set counts
+/// positions that runtimes omit.
 pub fn pool_doubt(call: &Call) -> Option<String> {
     if call.opset >= 22
         || call.attr("ceil_mode") != Some(1)
@@ -200,7 +200,7 @@ pub fn global_pool(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Back to where the largest came from.
+/// `MaxUnpool`. Moves the maxima back to their original positions.
 pub fn max_unpool(call: &Call) -> Facts {
     if call.input(2).is_some() {
         return Ok(vec![Fact::new(call.element(0), crate::operators::value::extents(call.ints(2)?)?)]);
@@ -218,7 +218,7 @@ pub fn max_unpool(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// Pools over regions of interest.
+/// `MaxRoiPool` and `RoiAlign`. Pool over regions of interest.
 pub fn roi_pool(call: &Call) -> Facts {
     let (input, regions) = (ranked(call.shape(0)?, 4)?, ranked(call.shape(1)?, 1)?);
     let (height, width) = match call.attr_ints("pooled_shape") {
@@ -229,19 +229,19 @@ pub fn roi_pool(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [regions[0], input[1], height, width])])
 }
 
-/// Sampled at the points of a grid.
+/// `GridSample`. Samples the input at the points of a grid.
 pub fn grid_sample(call: &Call) -> Facts {
     let (input, grid) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let shape = [&input[..2], &grid[1..grid.len() - 1]].concat();
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// True where the dimension of channels is the last.
+/// Returns true if channels are the last dimension.
 pub fn channels_last(call: &Call) -> bool {
     call.kind.starts_with("Nhwc") || call.attr("channels_last").unwrap_or(0) != 0
 }
 
-/// The shape with the channels behind the batch, where they are last.
+/// Moves the last dimension of a shape, the channels, to the second position.
 fn channels_second(shape: &[u64]) -> Vec<u64> {
     let mut shape = shape.to_vec();
     if shape.len() > 2 {
@@ -250,7 +250,7 @@ fn channels_second(shape: &[u64]) -> Vec<u64> {
     shape
 }
 
-/// The same facts with the channels last.
+/// Moves the channels of all shapes back to the last position.
 fn back(mut facts: Vec<Fact>) -> Vec<Fact> {
     for shape in facts.iter_mut().filter_map(|fact| fact.shape.as_mut()).filter(|shape| shape.len() > 2) {
         shape[1..].rotate_left(1);
@@ -258,7 +258,7 @@ fn back(mut facts: Vec<Fact>) -> Vec<Fact> {
     facts
 }
 
-/// A rule for channels in the second place, where the first input may have them last.
+/// Applies a rule for channels in the second position to an operator whose first input may have them last.
 pub fn anywhere(call: &Call, rule: fn(&Call) -> Facts) -> Facts {
     if !channels_last(call) {
         return rule(call);
@@ -270,8 +270,7 @@ pub fn anywhere(call: &Call, rule: fn(&Call) -> Facts) -> Facts {
     rule(&Call { attributes, inputs, names, ..*call }).map(back)
 }
 
-/// Convolutions of which the channels are last. Those of the weights may be so too: what fits the input
-/// counts.
+/// Convolutions with channels last. The weights may have either order: the one that fits the input is used.
 pub fn conv_channels_last(call: &Call, weights: usize, element: Option<Element>) -> Facts {
     let input = channels_second(ranked(call.shape(0)?, 3)?);
     let (weights, turned) = (ranked(call.shape(weights)?, 3)?, channels_second(call.shape(weights)?));
@@ -291,7 +290,7 @@ pub fn conv_channels_last(call: &Call, weights: usize, element: Option<Element>)
     convolved(call, &input, weights, element).map(back)
 }
 
-/// Convolutions of channels in blocks: the input may have more channels than the weights, to fill the last
+/// Convolutions with blocked channels. The input may have more channels than the weights, to fill the last
 /// block.
 pub fn conv_blocked(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
@@ -301,7 +300,8 @@ pub fn conv_blocked(call: &Call) -> Facts {
     convolved(call, &input, weights, call.element(0))
 }
 
-/// `CausalConvWithState`: as long as the input, and the last inputs that the next call needs.
+/// `CausalConvWithState`. The first output has the shape of the input. The second contains the last inputs,
+/// which the next call needs.
 pub fn causal_conv(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let state = match call.input(3) {
@@ -311,7 +311,7 @@ pub fn causal_conv(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), input), Fact::new(call.element(0), state)])
 }
 
-/// `Col2Im`: blocks added up in an image.
+/// `Col2Im`. Sums blocks into an image.
 pub fn col2im(call: &Call) -> Facts {
     let columns = ranked(call.shape(0)?, 2)?;
     let image = crate::operators::value::extents(call.ints(1)?)?;
@@ -320,14 +320,14 @@ pub fn col2im(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [&[columns[0], channels], image.as_slice()].concat())])
 }
 
-/// `AffineGrid`: a point per place of the plane.
+/// `AffineGrid`. The output has one point per spatial position.
 pub fn affine_grid(call: &Call) -> Facts {
     let size = crate::operators::value::extents(call.ints(1)?)?;
     let [batch, _, plane @ ..] = size.as_slice() else { return misfit("the size has too few numbers") };
     Ok(vec![Fact::new(call.element(0), [&[*batch], plane, &[plane.len() as u64]].concat())])
 }
 
-/// `CropAndResize`: every region in the same size.
+/// `CropAndResize`. All regions are resized to the same size.
 pub fn crop_and_resize(call: &Call) -> Facts {
     let (input, regions) = (ranked(call.shape(0)?, 4)?, ranked(call.shape(1)?, 1)?);
     let &[height, width] = crate::operators::value::extents(call.ints(3)?)?.as_slice() else {

@@ -1,4 +1,5 @@
-//! Converts a model to a graph. Subgraphs become regions, with one copy for every operator that runs them.
+//! Converts a model to a graph. Subgraphs become regions. Each operator that runs a subgraph gets a copy of
+//! it.
 
 use super::given::Given;
 use super::infer::{COPIES, Inference, Inferred, too_many};
@@ -12,7 +13,7 @@ use plimsoll_model::{Bytes, RegionId, TensorId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// A constant. Two tensors with equal constants share one copy of the bytes.
+/// Location of the values, type and shape of a constant. Equal constants share one tensor of the graph.
 type Constant = (Held, i8, Vec<i32>);
 
 pub(super) struct Conversion<'m, 'a> {
@@ -26,15 +27,15 @@ pub(super) struct Conversion<'m, 'a> {
     /// The operators and tensors in copies so far.
     copied: usize,
     constants: HashMap<Constant, TensorId>,
-    /// Variables, and constants without bytes, by subgraph and index. Copies share them.
+    /// Variables, and constants without bytes, by subgraph and index. Copies of a subgraph share them.
     kept: HashMap<(usize, usize), TensorId>,
     assumed: Vec<String>,
     /// The number of tensors in used subgraphs that have neither a producer nor a consumer.
     idle: usize,
     sources: SizeSources,
-    /// Scratch of operators, by subgraph and index, with the number of operators that name it.
+    /// Scratch tensors by subgraph and index, with the number of operators that refer to them.
     scratch: BTreeMap<(usize, usize), usize>,
-    /// The memory of variables, by handle.
+    /// The state tensors of runtime variables.
     resources: HashMap<Variable<'a>, TensorId>,
     /// Sparse constants that already have a note.
     noted: BTreeSet<(usize, usize)>,
@@ -114,7 +115,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(Import { graph, assumed: self.assumed, sizes: self.sources })
     }
 
-    /// Converts one subgraph to a region that is still empty.
+    /// Converts one subgraph to a region, which must be empty.
     fn region(
         &mut self,
         region: RegionId,
@@ -138,7 +139,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Keeps sized variables without producer and consumer: the runtime holds them between runs.
+    /// Adds the variables that have a size, but no producer or consumer. The runtime keeps them between runs.
     fn variables(&mut self, scope: &mut Scope) -> Result<(), ImportProblem> {
         let subject = format!("a variable of subgraph {}", scope.index);
         for (at, info) in self.model.subgraphs[scope.index].tensors.iter().enumerate() {
@@ -166,7 +167,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Inputs or outputs of a subgraph; -1 marks absent ones.
+    /// Returns the inputs or outputs of a subgraph without the absent ones, which are marked by -1.
     fn interface(
         &mut self,
         scope: &mut Scope,
@@ -183,7 +184,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(ids)
     }
 
-    /// Converts one operator and the subgraphs it runs.
+    /// Converts one operator and the subgraphs that it runs.
     fn step(
         &mut self,
         region: RegionId,
@@ -266,7 +267,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         tensors.map(one).collect()
     }
 
-    /// Outputs that may share memory with inputs.
+    /// Records which outputs may share memory with inputs.
     fn share(
         &self,
         scope: &Scope,
@@ -290,7 +291,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         }
     }
 
-    /// Returns the graph's tensor for a tensor of a subgraph, and creates it at its first use.
+    /// Returns the tensor of the graph for a tensor of a subgraph, and creates it at its first use.
     fn tensor(&mut self, scope: &mut Scope, tensor: i32, subject: &str) -> Result<TensorId, ImportProblem> {
         let subgraph = &self.model.subgraphs[scope.index];
         let Some((at, info)) =
@@ -328,7 +329,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         self.graph.tensor(tensor)
     }
 
-    /// Constants and variables exist once, whatever the number of copies and of tensors that name one buffer.
+    /// Returns the tensor of a constant or a variable. There is only one, however many copies of the subgraph
+    /// exist and however many tensors refer to the same buffer.
     fn kept(
         &mut self,
         place: (usize, usize),
@@ -360,8 +362,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         id
     }
 
-    /// Measures a tensor and records the source of its size.
-    /// The memory of a variable that an operator reads or assigns: a state as large as the value.
+    /// Returns the memory of a runtime variable that an operator reads or assigns. It is a state with the
+    /// size of the value.
     fn resource(&mut self, scope: &Scope, step: &Step, value: Option<(usize, TensorId)>) -> Option<TensorId> {
         let variable = self.model.subgraphs[scope.index].variable(step)?;
         let measured = scope.measured[value?.0].clone()?;
@@ -382,7 +384,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         info: &Info,
         subject: &str,
     ) -> Result<(Measured, Source), ImportProblem> {
-        // Only unused states were not visited.
+        // Only unused states have not been visited.
         let known = scope.inferred.tensors.get(at).and_then(Option::as_ref);
         let constant = info.held.is_some() && !scope.given[at];
         let shape = match known {
@@ -410,7 +412,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok((Measured { bytes, element: None, shape: None }, Source::Assumed))
     }
 
-    /// Operands of an operator of unknown kind that nothing produces: its working memory.
+    /// Returns the operands of a custom operator that nothing produces. They are its working memory.
     fn scratch(&self, scope: &Scope, step: &Step) -> Vec<i32> {
         let infos = &self.model.subgraphs[scope.index].tensors;
         let loose = |tensor: i32| {
@@ -419,13 +421,13 @@ impl<'m, 'a> Conversion<'m, 'a> {
                 return false;
             };
             let known = scope.given[at] || scope.made[at] || info.held.is_some() || info.variable;
-            // Without bytes it is a constant that needs no values.
+            // A tensor without bytes is a constant that needs no values.
             !known && info.declared().is_none_or(|shape| !shape.contains(&0))
         };
         step.inputs.iter().filter(|&tensor| loose(tensor)).collect()
     }
 
-    /// Returns the bytes of an operator's scratch.
+    /// Returns the scratch of an operator in bytes.
     fn hold(&mut self, scope: &Scope, scratch: &[i32], subject: &str) -> Result<Bytes, ImportProblem> {
         let mut sum = 0u64;
         for (position, &tensor) in scratch.iter().enumerate() {
@@ -441,7 +443,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(Bytes::new(sum))
     }
 
-    /// Notes dimensions of inputs that the file leaves free and no option sets.
+    /// Adds notes about dimensions of inputs that the file leaves free and no option sets.
     fn note_free_dimensions(&mut self) {
         let body = &self.model.subgraphs[0];
         for at in body.inputs.iter() {
@@ -457,7 +459,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         }
     }
 
-    /// Notes what was skipped, and scratch memory.
+    /// Adds notes about skipped tensors and about scratch memory.
     fn note_rest(&mut self) {
         for (&(subgraph, at), &operators) in &self.scratch {
             let name = self.model.subgraphs[subgraph].tensors[at].named(at);

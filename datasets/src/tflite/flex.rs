@@ -1,11 +1,11 @@
-//! Numbers in a map of `FlexBuffers`, the form of custom options.
+//! Reads integers from a `FlexBuffers` map, the format of custom options.
 //!
-//! Layout, from the format's internals page: the last byte is the width of the root. The byte before it holds
-//! the type of the root and the width of its contents. Offsets count backwards from their own position. A map
-//! is a vector of values followed by their types. Its length, the width of its keys and the offset of its
-//! keys precede it. Keys are sorted strings that end in 0.
+//! The layout is described on the internals page of the format. The last byte is the width of the root. The
+//! byte before it contains the type of the root and the width of its contents. Offsets count backwards from
+//! their own position. A map is a vector of values followed by their types. It is preceded by its length, the
+//! width of its keys, and the offset of its keys. Keys are sorted strings that end with a zero byte.
 
-/// Types of values: the six high bits of a type byte.
+/// Types of values, which are the upper six bits of a type byte.
 const INT: u8 = 1;
 const UINT: u8 = 2;
 const MAP: u8 = 9;
@@ -40,7 +40,7 @@ pub(super) fn int(bytes: &[u8], name: &str) -> Option<i64> {
     }
 }
 
-/// An unsigned number of 1, 2, 4 or 8 bytes.
+/// Reads an unsigned integer of 1, 2, 4 or 8 bytes.
 fn uint(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
     if !matches!(width, 1 | 2 | 4 | 8) {
         return None;
@@ -49,7 +49,7 @@ fn uint(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
     Some(part.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
 }
 
-/// Follows an offset.
+/// Returns the position to which the offset at `at` points.
 fn back(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     at.checked_sub(usize::try_from(uint(bytes, at, width)?).ok()?)
 }

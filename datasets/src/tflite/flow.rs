@@ -1,4 +1,4 @@
-//! Operators that run subgraphs: their arguments and results.
+//! Inference for operators that run subgraphs: their arguments and results.
 
 use super::infer::{Inference, Inferred, Outcome, Scope};
 use super::known::Known;
@@ -7,7 +7,8 @@ use crate::import::Source;
 use crate::operators::value::{Fact, count, show};
 use std::rc::Rc;
 
-/// The maximum number of rounds until the carried values of a loop keep their shapes or are known to change.
+/// The maximum number of passes over a loop. Carried values either keep their shapes within this limit or
+/// count as changing.
 const ROUNDS: usize = 8;
 
 impl<'m, 'a> Inference<'m, 'a> {
@@ -36,7 +37,7 @@ impl<'m, 'a> Inference<'m, 'a> {
                 self.rounds(&called, handed)
             }
             _ => {
-                // Reducers, comparators: they run on single elements, which the file declares.
+                // Reducers and comparators run on single elements, whose shapes the file declares.
                 let mut inner = Vec::with_capacity(called.len());
                 for &called in &called {
                     let elements = self.interface(called);
@@ -49,7 +50,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         outcome
     }
 
-    /// Only one branch runs. Where their results differ, the larger counts.
+    /// Infers all branches. Only one of them runs; if their results differ, the larger one is used.
     fn branches(
         &mut self,
         called: &[usize],
@@ -90,7 +91,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         Known { source: Source::Assumed, changed, ..larger }
     }
 
-    /// Carried values must keep their shapes between rounds.
+    /// Infers a loop. Carried values must keep their shapes between iterations.
     fn rounds(&mut self, called: &[usize], mut carried: Vec<Known>) -> (Vec<Rc<Inferred>>, Outcome) {
         let Some(&body) = called.last() else {
             return (Vec::new(), Outcome::Rule(Err("it runs no subgraph".into())));
@@ -126,7 +127,7 @@ impl<'m, 'a> Inference<'m, 'a> {
     }
 }
 
-/// What is known of a carried tensor, once a round has made it anew.
+/// Returns the fact about a carried tensor after an iteration with this result.
 fn after_a_round(known: &Known, result: &Known) -> Known {
     let (source, changed) = (known.source.max(result.source), known.changed || result.changed);
     let Some(shape) = known.fact.shape.as_deref().filter(|_| known.fact.shape != result.fact.shape) else {

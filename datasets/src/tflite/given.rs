@@ -13,7 +13,7 @@ pub(super) struct Given {
     tensor_shapes: BTreeMap<String, Vec<u64>>,
     values: BTreeMap<String, Vec<i64>>,
     batch: Option<u64>,
-    /// The value of dimensions that the file leaves free.
+    /// The extent of dimensions that the file leaves free.
     default: Option<u64>,
 }
 
@@ -21,7 +21,7 @@ impl Given {
     /// Collects and checks the options.
     ///
     /// # Errors
-    /// Names that the model lacks, shapes of another rank, numbers beyond the supported range.
+    /// If a name does not occur in the model, a shape has another rank, or a number is out of range.
     pub(super) fn new(model: &Model, options: &ImportOptions) -> Result<Self, ImportProblem> {
         if let Some((name, value)) = options.dims.first_key_value() {
             let reason = "TFLite files do not name dimensions; use --batch, --input-shape or --dim-default";
@@ -72,7 +72,7 @@ impl Given {
         Ok(())
     }
 
-    /// Returns the fact about an input of the body.
+    /// Returns the fact about an input of the model.
     pub(super) fn input(&self, info: &Info, element: Option<Element>) -> Known {
         let own = info.declared();
         let name = info.name.as_ref();
@@ -94,7 +94,7 @@ impl Given {
         Known::new(Fact::new(element, shape).with(value), Source::Inferred, changed)
     }
 
-    /// Returns one extent of an input without a given shape.
+    /// Returns one extent of an input whose shape no option gives.
     fn extent(&self, info: &Info, at: usize, extent: i32) -> Option<u64> {
         let batch = self.batch.filter(|_| at == 0);
         let default = self.default.filter(|_| extent < 0 || info.is_free(at));
@@ -117,7 +117,7 @@ impl Given {
     }
 }
 
-/// Shapes must belong to inputs, with their rank, or to outputs of operators.
+/// Checks that given shapes belong to inputs and have their ranks, or belong to outputs of operators.
 fn check_shapes(model: &Model, options: &ImportOptions, inputs: &[&Info]) -> Result<(), ImportProblem> {
     let shapes = [("--input-shape", &options.input_shapes), ("--tensor-shape", &options.tensor_shapes)];
     for (option, shapes) in shapes {
@@ -158,7 +158,7 @@ fn none(inputs: &[&Info]) -> String {
     format!("no such input; the inputs are: {}", names.join(", "))
 }
 
-/// The inputs of the body that exist.
+/// Returns the inputs of the model that exist.
 fn inputs<'m, 'a>(model: &'m Model<'a>) -> Vec<&'m Info<'a>> {
     let body = &model.subgraphs[0];
     body.inputs.iter().filter_map(|at| body.tensors.get(usize::try_from(at).ok()?)).collect()

@@ -1,12 +1,13 @@
-//! A forward pass over subgraphs that infers the shape of every tensor and its source.
+//! A forward pass over subgraphs that infers the shape of every tensor and the source of the shape.
 //!
-//! Inputs have the shapes of the file or of the options; constants have those of the file. All others follow
-//! from operators, in the order of the file. A subgraph is inferred once for every operator that runs it,
-//! with the arguments of that operator. The last result is kept, since most copies have the same arguments.
+//! The shapes of inputs come from the file or from options, and those of constants from the file. All others
+//! follow from operators, in the order of the file. A subgraph is inferred once for every operator that runs
+//! it, with the arguments of that operator. The last result is cached, since most copies have the same
+//! arguments.
 //!
-//! Without a rule for a shape, the shape in the file counts under two conditions. No option may have changed
-//! anything that the operator depends on, and the inputs must have the shapes declared in the file. Otherwise
-//! the shape is unknown, and the reason is kept.
+//! If no rule gives a shape, the shape declared in the file is used under two conditions: options have not
+//! changed anything on which the operator depends, and the inputs have the shapes declared in the file.
+//! Otherwise the shape is unknown, and the reason is recorded.
 
 use super::given::Given;
 use super::known::Known;
@@ -21,8 +22,8 @@ use plimsoll_model::graph::{GraphError, MAX_DEPTH};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// The maximum number of operators, tensors and references to tensors in all copies of subgraphs, beyond the
-/// first of each. Files of a few kilobytes can request billions.
+/// The maximum number of operators, tensors and references to tensors in all copies of subgraphs, not
+/// counting the first copy of each. Files of a few kilobytes can request billions.
 pub(super) const COPIES: usize = 1 << 20;
 
 pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
@@ -33,16 +34,16 @@ pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
     }
 }
 
-/// The facts about a subgraph, run from one place.
+/// The facts about a subgraph for one of its callers.
 #[derive(Debug, Default)]
 pub(super) struct Inferred {
     /// Used tensors, by index.
     pub tensors: Vec<Option<Known>>,
-    /// The subgraphs that an operator runs, by position of the operator, without absent ones.
+    /// The subgraphs that an operator runs, without absent ones, by position of the operator.
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
 }
 
-/// Lines of one kind, the first of which are printed.
+/// Notes of one kind. Only the first ones are printed.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     seen: BTreeSet<(usize, usize)>,
@@ -52,7 +53,7 @@ pub(super) struct Lines {
 impl Lines {
     const SHOWN: usize = 3;
 
-    /// Adds a line, once for every tensor.
+    /// Adds a note. Each tensor has at most one.
     pub(super) fn add(&mut self, tensor: (usize, usize), line: impl FnOnce() -> String) {
         if self.seen.insert(tensor) && self.first.len() < Self::SHOWN {
             self.first.push(line());
@@ -71,7 +72,7 @@ pub(super) struct Inference<'m, 'a> {
     pub model: &'m Model<'a>,
     pub given: &'m Given,
     stack: Vec<usize>,
-    /// The value last assigned to each variable.
+    /// The last value assigned to each variable.
     variables: HashMap<Variable<'a>, Known>,
     /// The last arguments and results of each subgraph.
     last: Vec<Option<(Vec<Known>, Rc<Inferred>)>>,
@@ -105,11 +106,11 @@ impl<'m, 'a> Inference<'m, 'a> {
         }
     }
 
-    /// Infers the body from its inputs.
+    /// Infers subgraph 0 from its inputs.
     ///
     /// # Errors
-    /// Subgraphs that run themselves, are nested too deep or are too many; given shapes that contradict
-    /// inferred ones.
+    /// If a subgraph runs itself, subgraphs are nested too deeply or have too many copies, or a given shape
+    /// contradicts the inferred one.
     pub(super) fn body(&mut self) -> Result<Rc<Inferred>, ImportProblem> {
         let body = &self.model.subgraphs[0];
         let inputs = body.inputs.iter().map(|at| {
@@ -169,7 +170,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         result
     }
 
-    /// Returns the error for a subgraph that runs itself, is nested too deep, or has too many copies.
+    /// Returns the error for a subgraph that runs itself, is nested too deeply, or has too many copies.
     fn endless(&mut self, index: usize) -> Option<ImportProblem> {
         let subgraph = &self.model.subgraphs[index];
         let name = format!("subgraph {index} '{}'", subgraph.name);
@@ -212,7 +213,8 @@ impl<'m, 'a> Inference<'m, 'a> {
         outputs.map(|at| known(at).unwrap_or_default()).collect()
     }
 
-    /// Fills in a tensor without a result so far: a constant, a state, or one without a producer.
+    /// Determines the fact about a tensor that has none yet: a constant, a state, or a tensor without a
+    /// producer.
     fn ensure(&mut self, scope: &mut Scope<'m, 'a>, tensor: i32, values: bool) {
         let Some(at) = scope.place(tensor) else { return };
         if scope.tensors[at].is_some() && !(values && std::mem::take(&mut scope.blind[at])) {
@@ -234,7 +236,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         scope.tensors[at] = Some(Known::new(fact, source, false));
     }
 
-    /// Limits the total number of constant elements with known values.
+    /// Limits the total number of tracked constant elements.
     fn followed(&mut self, fact: Fact) -> Fact {
         self.folded += fact.value.as_ref().map_or(0, |value| value.len() as u64);
         if self.folded > FOLD_TOTAL { fact.variable() } else { fact }
@@ -261,7 +263,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         }
     }
 
-    /// A variable has the shape of the last assigned value.
+    /// Infers an operator on a runtime variable, which has the shape of the last assigned value.
     fn variable(&mut self, scope: &Scope<'m, 'a>, step: &Step<'a>) -> Outcome {
         let Some(variable) = scope.subgraph.variable(step) else {
             return Outcome::Rule(Err(Reason::unknown("which variable it stands for is not known")));
@@ -346,7 +348,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         Known::unknown(format!("{reason}, {why}; --tensor-shape {name}=AxB gives its shape"), changed)
     }
 
-    /// Records a contradiction to the file that no option causes.
+    /// Records a contradiction between file and inference that no option causes.
     fn compare(&mut self, info: &Info, key: (usize, usize), known: &Known) {
         let Some(shape) = known.fact.shape.as_deref().filter(|_| !known.changed && info.shape.len() > 0)
         else {
@@ -366,7 +368,7 @@ impl<'m, 'a> Inference<'m, 'a> {
 
 pub(super) enum Outcome {
     Rule(Result<Made, Reason>),
-    /// The results of the subgraphs it runs.
+    /// The results of the subgraphs that the operator runs.
     Carried(Vec<Known>),
 }
 
@@ -387,18 +389,18 @@ impl Output<'_> {
     }
 }
 
-/// Operators that read large constants, but whose rules need no values.
+/// Operators that read large constants, but whose rules do not depend on the values.
 const BLIND: &str = "BATCH_MATMUL BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN CONV_2D CONV_3D \
                       DEPTHWISE_CONV_2D DEQUANTIZE EMBEDDING_LOOKUP FULLY_CONNECTED LSTM PRELU RNN SVDF \
                       UNIDIRECTIONAL_SEQUENCE_LSTM UNIDIRECTIONAL_SEQUENCE_RNN";
 
-/// One subgraph, inferred from one place.
+/// A subgraph during inference for one of its callers.
 pub(super) struct Scope<'m, 'a> {
     pub index: usize,
     pub subgraph: &'m Subgraph<'a>,
     pub tensors: Vec<Option<Known>>,
     pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
-    /// Constants whose values no rule needs.
+    /// Whether a tensor is a constant whose values no rule has needed so far.
     blind: Vec<bool>,
 }
 
@@ -409,7 +411,7 @@ impl<'m, 'a> Scope<'m, 'a> {
         Self { index, subgraph, tensors, inner: HashMap::new(), blind }
     }
 
-    /// Returns the position of an existing tensor; others are rejected elsewhere.
+    /// Returns the position of a tensor, if it exists. Other positions are rejected elsewhere.
     pub(super) fn place(&self, tensor: i32) -> Option<usize> {
         usize::try_from(tensor).ok().filter(|&at| at < self.tensors.len())
     }
@@ -420,7 +422,7 @@ impl<'m, 'a> Scope<'m, 'a> {
         let fact = |at: Option<usize>| self.tensors[at?].as_ref().map(|known| &known.fact);
         let name = |at: Option<usize>| at.map_or("", |at| self.subgraph.tensors[at].name.as_ref());
         let first = step.outputs.iter().next().and_then(|tensor| self.place(tensor));
-        // Trailing absent inputs do not count.
+        // Trailing absent inputs are omitted.
         let count = step.inputs.iter().rposition(|tensor| tensor != -1).map_or(0, |last| last + 1);
         let call = Call {
             domain: "",

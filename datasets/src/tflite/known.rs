@@ -9,7 +9,7 @@ use std::rc::Rc;
 pub(super) struct Known {
     pub fact: Fact,
     pub source: Source,
-    /// True if it depends on something that an option changed.
+    /// True if the tensor depends on something that an option changed.
     pub changed: bool,
     pub why: Option<Rc<str>>,
 }
@@ -23,7 +23,7 @@ impl Known {
         Self { changed, why: Some(why.into()), ..Self::default() }
     }
 
-    /// Returns the fact without values, which may differ between runs.
+    /// Returns the fact without values, because they may differ between runs.
     pub(super) fn variable(&self) -> Self {
         Self { fact: self.fact.clone().variable(), ..self.clone() }
     }

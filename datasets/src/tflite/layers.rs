@@ -1,8 +1,9 @@
-//! Layers: windows over the plane, matrices, recurrent cells, blocks of the plane.
+//! Shape rules of layers: windows over spatial dimensions, matrices, recurrent cells, blocks of spatial
+//! dimensions.
 //!
-//! The plane consists of the spatial dimensions, which lie between batch and channels. A window has
-//! `ceil(extent / stride)` positions if it may extend over the edge (`SAME`), and
-//! `(extent - reach + stride) / stride` otherwise (`VALID`).
+//! The spatial dimensions lie between the batch and the channels. A window has `ceil(extent / stride)`
+//! positions along a dimension if it may extend over the edge (`SAME`). Otherwise (`VALID`), it has
+//! `(extent - reach + stride) / stride` positions, where `reach` is the extent of the dilated window.
 
 use super::operation::{Made, Operation};
 use super::schema::{Field, options};
@@ -33,7 +34,7 @@ pub(super) fn infer(op: &Operation) -> Option<Result<Made, Reason>> {
     })
 }
 
-/// Fields of one dimension of the plane: stride, dilation.
+/// Option fields of one spatial dimension: stride and dilation.
 type Steps = (Field, Option<Field>);
 
 /// Returns the number of positions of a window along a dimension.
@@ -56,7 +57,7 @@ fn misfits<T>(weights: &[u64], input: &[u64]) -> Result<T, Reason> {
     misfit(format!("weights {} do not fit input {}", show(weights), show(input)))
 }
 
-/// Weights: outputs, height, width, inputs of a group.
+/// The dimensions of the weights are outputs, height, width, and inputs per group.
 fn conv_2d(op: &Operation) -> Result<Made, Reason> {
     use options::{CONV_DILATION_H, CONV_DILATION_W, CONV_PADDING, CONV_STRIDE_H, CONV_STRIDE_W};
     let (input, weights) = (op.ranked::<4>(0)?, op.ranked::<4>(1)?);
@@ -69,7 +70,7 @@ fn conv_2d(op: &Operation) -> Result<Made, Reason> {
     op.one([n, h, w, units])
 }
 
-/// Weights: 1, height, width, outputs.
+/// The dimensions of the weights are 1, height, width and outputs.
 fn depthwise(op: &Operation) -> Result<Made, Reason> {
     use options::{
         DEPTHWISE_DILATION_H, DEPTHWISE_DILATION_W, DEPTHWISE_PADDING, DEPTHWISE_STRIDE_H, DEPTHWISE_STRIDE_W,
@@ -84,7 +85,7 @@ fn depthwise(op: &Operation) -> Result<Made, Reason> {
     op.one([n, h, w, units])
 }
 
-/// Weights: depth, height, width, inputs, outputs.
+/// The dimensions of the weights are depth, height, width, inputs and outputs.
 fn conv_3d(op: &Operation) -> Result<Made, Reason> {
     let (input, weights) = (op.ranked::<5>(0)?, op.ranked::<5>(1)?);
     if input[4] != weights[3] {
@@ -103,7 +104,7 @@ fn conv_3d(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// An input gives the output shape, over which the windows must have as many positions as the data.
+/// An input gives the output shape. A convolution over the output must have as many positions as the data.
 fn transposed(op: &Operation) -> Result<Made, Reason> {
     let (shape, weights, input) = (op.extents(0)?, op.shape(1)?, op.shape(2)?);
     if shape.len() != input.len() || weights.len() != input.len() || shape.first() != input.first() {
@@ -157,7 +158,8 @@ fn depth_and_space(op: &Operation) -> Result<Made, Reason> {
     }
 }
 
-/// Moves blocks of the plane into the batch after padding, or the reverse before cropping.
+/// `SPACE_TO_BATCH_ND` pads the spatial dimensions and moves blocks of them into the batch.
+/// `BATCH_TO_SPACE_ND` moves them back and crops the result.
 fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     let (input, blocks, edges) = (op.shape(0)?, op.extents(1)?, op.extents(2)?);
     let down = op.call.kind == "SPACE_TO_BATCH_ND";
@@ -187,8 +189,8 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// Weights: units, inputs. All dimensions but the last are merged, unless they are kept. Surplus elements are
-/// not read.
+/// The dimensions of the weights are units and inputs. All dimensions of the data except the last are merged,
+/// unless they are kept. Surplus elements are not read.
 fn fully_connected(op: &Operation) -> Result<Made, Reason> {
     let (input, weights) = (op.shape(0)?, op.ranked::<2>(1)?);
     let [units, width] = *weights;
@@ -205,7 +207,7 @@ fn fully_connected(op: &Operation) -> Result<Made, Reason> {
         }
         _ => vec![total / width, units],
     };
-    // Some weight formats make the kernel write its input in another order, too.
+    // For some weight formats, a second output contains the input in another order.
     Ok(vec![op.fact(shape), op.fact(input)].into())
 }
 
@@ -225,7 +227,7 @@ fn batch_matmul(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx_of("MatMul", &both, Vec::new())?.into())
 }
 
-/// Half of the frequencies of the last dimension.
+/// The last dimension contains half of the frequencies.
 fn rfft(op: &Operation) -> Result<Made, Reason> {
     let mut shape = op.shape(0)?.to_vec();
     let rank = shape.len();
@@ -239,7 +241,7 @@ fn rfft(op: &Operation) -> Result<Made, Reason> {
     }
 }
 
-/// A persistent tensor must have this number of elements: the runtime does not enlarge it.
+/// Checks that a persistent tensor has this number of elements. The runtime does not enlarge it.
 fn state(op: &Operation, at: usize, extents: &[u64]) -> Result<(), Reason> {
     if op.call.input(at).is_some() && count(op.shape(at)?) != count(extents) {
         let name = op.call.names.get(at).copied().unwrap_or_default();
@@ -252,7 +254,7 @@ fn state(op: &Operation, at: usize, extents: &[u64]) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Inputs: data, weights of features, weights of time, bias, state.
+/// The inputs are the data, the weights for features, the weights for time, the bias and the state.
 fn svdf(op: &Operation) -> Result<Made, Reason> {
     let (input, features) = (op.ranked::<2>(0)?, op.ranked::<2>(1)?);
     let ([batch, width], [filters, inputs]) = (*input, *features);
@@ -265,7 +267,7 @@ fn svdf(op: &Operation) -> Result<Made, Reason> {
     op.one([batch, filters / rank])
 }
 
-/// Returns the steps, the batch and the dimensions of the data but the last.
+/// Returns the batch size, and all dimensions of the data except the last.
 fn sequence<'c>(op: &Operation<'c>, time_major: bool) -> Result<(u64, &'c [u64]), Reason> {
     let input = op.shape(0)?;
     match *input {
@@ -275,7 +277,7 @@ fn sequence<'c>(op: &Operation<'c>, time_major: bool) -> Result<(u64, &'c [u64])
     }
 }
 
-/// Inputs: data, weights, recurrent weights, bias, state.
+/// The inputs are the data, the weights, the recurrent weights, the bias and the state.
 fn rnn(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::SEQUENCE_RNN_TIME_MAJOR))?;
     let [units, _] = *op.ranked(1)?;
@@ -283,7 +285,7 @@ fn rnn(op: &Operation) -> Result<Made, Reason> {
     op.one([outer, &[units]].concat())
 }
 
-/// Inputs: data, then weights, recurrent weights, bias and state of each direction.
+/// The inputs are the data, followed by the weights, recurrent weights, bias and state of each direction.
 fn both_rnn(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::RNN_TIME_MAJOR))?;
     let ([forward, _], [backward, _]) = (*op.ranked(1)?, *op.ranked(5)?);
@@ -301,8 +303,8 @@ fn both(op: &Operation, merge: Field, outer: &[u64], forward: u64, backward: u64
     Ok(vec![op.fact(width(forward)), op.fact(width(backward))].into())
 }
 
-/// Inputs: data, last output, weights, bias, last cell. Outputs: output, cell, and two scratch tensors of the
-/// kernel.
+/// The inputs are the data, the last output, the weights, the bias and the last cell state. The outputs are
+/// the output, the cell state, and two scratch tensors of the kernel.
 fn basic_lstm(op: &Operation) -> Result<Made, Reason> {
     let ([batch, width], [_, depth]) = (*op.ranked(0)?, *op.ranked(1)?);
     state(op, 1, &[batch, depth])?;
@@ -313,7 +315,8 @@ fn basic_lstm(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![output.clone(), output, op.fact([batch, both]), op.fact([batch, gates])].into())
 }
 
-/// Inputs: 0 data, 4 weights and 8 recurrent weights of the output gate, 18 last output, 19 last cell.
+/// The relevant inputs are 0 (data), 4 and 8 (weights and recurrent weights), 18 (last output) and 19 (last
+/// cell state).
 fn lstm(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::SEQUENCE_LSTM_TIME_MAJOR))?;
     let ([cells, _], [_, units]) = (*op.ranked(4)?, *op.ranked(8)?);
@@ -322,7 +325,8 @@ fn lstm(op: &Operation) -> Result<Made, Reason> {
     op.one([outer, &[units]].concat())
 }
 
-/// Inputs as for one direction, the backward ones from 18 on; states 35 and 36, 37 and 38.
+/// The inputs of the forward direction are those of [`lstm`]; the backward ones follow from 18. The states
+/// are inputs 35 and 36 (forward), and 37 and 38 (backward).
 fn both_lstm(op: &Operation) -> Result<Made, Reason> {
     let (batch, outer) = sequence(op, op.options.is(options::LSTM_TIME_MAJOR))?;
     let ([cells, _], [_, forward]) = (*op.ranked(4)?, *op.ranked(8)?);

@@ -1,4 +1,4 @@
-//! A model as stored in its file: tables converted to plain values, with unresolved indices.
+//! A model as stored in the file: tables converted to plain values, with unresolved indices.
 
 use super::reader::{
     Ints, Options, Table, UNIONS, buffer, model, operator, operator_code, root, subgraph, tensor,
@@ -13,9 +13,9 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub(super) struct Model<'a> {
     pub kinds: Vec<Kind<'a>>,
-    /// The first is the body.
+    /// The subgraphs. The first one is the body.
     pub subgraphs: Vec<Subgraph<'a>>,
-    /// True if the file declares the rank of any tensor; older writers never did.
+    /// True if the file declares the rank of any tensor. Older writers never did so.
     pub ranked: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Kind<'a> {
     pub builtin: bool,
 }
 
-/// Operators and tensors that refer to each other.
+/// A subgraph: its operators and the tensors to which they refer.
 #[derive(Debug)]
 pub(super) struct Subgraph<'a> {
     pub name: Cow<'a, str>,
@@ -39,11 +39,11 @@ pub(super) struct Subgraph<'a> {
     handles: HashMap<i32, Variable<'a>>,
 }
 
-/// A variable of the runtime: its container and its name there.
+/// A variable of the runtime: its container and its name in the container.
 pub(super) type Variable<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 impl<'a> Subgraph<'a> {
-    /// Returns the variable that an operator reads or assigns, by the handle in its first input.
+    /// Returns the variable that an operator reads or assigns. The first input is its handle.
     pub(super) fn variable(&self, step: &Step) -> Option<&Variable<'a>> {
         self.handles.get(&step.inputs.get(0)?)
     }
@@ -63,9 +63,9 @@ pub(super) struct Info<'a> {
     pub name: Cow<'a, str>,
     pub element: i8,
     pub shape: Ints<'a>,
-    /// Like the shape, -1 where a dimension is free; empty where there is none.
+    /// The shape with -1 for free dimensions; empty if the file has none.
     pub signature: Ints<'a>,
-    /// The location of its values, if it is constant.
+    /// The location of the values of a constant.
     pub held: Option<Held>,
     /// The values, if they are in this file.
     pub data: Option<&'a [u8]>,
@@ -75,17 +75,17 @@ pub(super) struct Info<'a> {
 }
 
 impl Info<'_> {
-    /// Its name in the graph; `at` is its index.
+    /// Returns the name in the graph of the tensor with index `at`.
     pub(super) fn named(&self, at: usize) -> String {
         if self.name.is_empty() { format!("t{at}") } else { self.name.to_string() }
     }
 
-    /// Returns the element type for the rules; `None` for strings and handles.
+    /// Returns the element type for the shape rules, or `None` for strings and handles.
     pub(super) fn element(&self) -> Option<Element> {
         Element::of(ELEMENTS.get(usize::try_from(self.element).ok()?)?.onnx)
     }
 
-    /// Returns the shape declared in the file, if all its extents are.
+    /// Returns the shape declared in the file, if all its extents are declared.
     pub(super) fn declared(&self) -> Option<Vec<u64>> {
         if self.shape.len() > RANK_LIMIT {
             return None;
@@ -93,12 +93,12 @@ impl Info<'_> {
         self.shape.iter().map(|extent| u64::try_from(extent).ok()).collect()
     }
 
-    /// True where the file leaves a dimension free.
+    /// Returns true if the file leaves dimension `at` free.
     pub(super) fn is_free(&self, at: usize) -> bool {
         self.signature.len() == self.shape.len() && self.signature.get(at) == Some(-1)
     }
 
-    /// Returns the defect of the shape in the file.
+    /// Describes why the shape in the file is invalid.
     pub(super) fn odd_shape(&self) -> String {
         match self.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
             Some((at, extent)) => format!("its dimension {at} is {extent}"),
@@ -110,10 +110,10 @@ impl Info<'_> {
 #[derive(Debug)]
 pub(super) struct Step<'a> {
     pub code: u32,
-    /// Tensors, -1 where an optional one is absent.
+    /// Indices of tensors; -1 for an absent optional one.
     pub inputs: Ints<'a>,
     pub outputs: Ints<'a>,
-    /// The subgraphs it runs, with their roles.
+    /// The subgraphs that the operator runs, with their roles.
     pub calls: Vec<(i32, &'static str)>,
     pub options: Options<'a>,
     /// The options of a custom operator, in any format.
@@ -123,7 +123,7 @@ pub(super) struct Step<'a> {
 /// Reads and verifies a file.
 ///
 /// # Errors
-/// [`ImportProblem::Damaged`], [`ImportProblem::Unsupported`] for another version of the schema.
+/// [`ImportProblem::Damaged`], or [`ImportProblem::Unsupported`] for another version of the schema.
 pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
     let damaged = ImportProblem::Damaged;
     if bytes.get(4..8) != Some(IDENTIFIER) {
@@ -164,7 +164,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
     Ok(Model { kinds: table.tables(model::OPERATOR_CODES).map(kind).collect(), subgraphs, ranked })
 }
 
-/// Two fields have held the number of an operator; the larger is meant.
+/// Reads the kind of an operator. The schema has an old and a new field for its code, and the larger value is
+/// valid.
 fn kind(table: Table<'_>) -> Kind<'_> {
     let old = i32::from(table.i8(operator_code::DEPRECATED_BUILTIN_CODE));
     let code = old.max(table.i32(operator_code::BUILTIN_CODE));
@@ -201,7 +202,7 @@ fn subgraph<'a>(at: usize, table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Sub
 fn info<'a>(table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Info<'a>, String> {
     let index = table.u32(tensor::BUFFER);
     let external = table.u32(tensor::EXTERNAL_BUFFER);
-    // Buffer 0 stands for none, and files without any buffers exist.
+    // Buffer 0 means that there is no buffer. Files without any buffers exist.
     let data = match buffers.get(index as usize) {
         _ if index == 0 => &[],
         Some(&bytes) => bytes,

@@ -1,4 +1,4 @@
-//! An operator of a `TFLite` model as the rules for its shapes see it.
+//! The view of an operator that its shape rule receives.
 
 use super::reader::Options;
 use super::schema::Field;
@@ -27,9 +27,9 @@ impl From<Vec<Fact>> for Made {
 
 /// An operator and the facts about its inputs.
 pub(super) struct Operation<'c> {
-    /// Kind, inputs, names, number of outputs; attributes are in `options`.
+    /// Kind, inputs, names and number of outputs. The attributes are in `options`.
     pub call: Call<'c>,
-    /// False for operators that the schema does not know.
+    /// False if the schema does not define the operator.
     pub builtin: bool,
     pub options: Options<'c>,
     pub custom: &'c [u8],
@@ -67,7 +67,7 @@ impl<'c> Operation<'c> {
         shape.try_into().map_err(|_| format!("shape {} does not have {N} dimensions", show(shape)).into())
     }
 
-    /// The type and shape of the first output.
+    /// Returns a fact with the type of the first output and the given shape.
     pub(super) fn fact(&self, shape: impl Into<Vec<u64>>) -> Fact {
         Fact::new(self.element, shape)
     }
@@ -92,7 +92,8 @@ impl<'c> Operation<'c> {
     }
 }
 
-/// The operator set version of the ONNX rules, in which attributes have become inputs or may be either.
+/// The operator set version of the ONNX rules. In this version, attributes have become inputs or may be
+/// either.
 const OPSET: i64 = 18;
 
 pub(super) fn int(name: &'static str, value: i64) -> (&'static str, Attribute<'static>) {

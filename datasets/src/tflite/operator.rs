@@ -1,25 +1,26 @@
 //! Properties of operators by kind: outputs that may share memory with inputs, and computational cost.
 //!
 //! # Sharing
-//! Views are the operators whose kernels at most copy: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`, `BITCAST`.
-//! In-place operators are elementwise functions, where element *i* of the output depends on element *i* of
-//! the operand only. `SOFTMAX` (marked so by the runtime, since it reads a row before writing it) and updates
-//! of a slice are in-place too. An operand must have the shape and the bytes of the output; a broadcast one
-//! does not.
+//! The operators whose kernels at most copy their input are views: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`,
+//! `BITCAST`. In-place operators are elementwise functions: element *i* of the output depends only on element
+//! *i* of the operand. `SOFTMAX` (which the runtime marks as in-place, since it reads a row before writing
+//! it) and updates of a slice are in-place too. The operand must have the shape and the size of the output,
+//! so it must not be broadcast.
 //!
 //! # Cost
-//! Multiply-accumulates for layers with weights, from shapes alone: strides, padding and dilation show in the
-//! output. Padding counts as if multiplied. Otherwise one per element of the outputs, none for views.
-//! Operators that run subgraphs and custom ones are unknown. A sparse matrix counts as a dense one.
+//! The cost of layers with weights is the number of multiply-accumulates, computed only from shapes. Strides,
+//! padding and dilation affect it through the shape of the output, and padding counts as if it were
+//! multiplied. All other operators cost one operation per output element, and views cost nothing. The cost of
+//! custom operators and of operators that run subgraphs is unknown. A sparse matrix counts as a dense one.
 
 use super::size::Measured;
 use crate::operators::is_listed;
 use crate::operators::value::count;
 use plimsoll_model::graph::{AliasKind, Control, Handover};
 
-/// Operators whose first output may take the memory of an operand: how, positions of the operands, and kinds
-/// with spaces between them. Those of an update or a choice are written over their data, not over indices or
-/// the condition.
+/// Operators whose first output may share the memory of an operand: the kind of sharing, the positions of the
+/// operands, and the operators, separated by spaces. Updates and selections can overwrite their data, but not
+/// indices or the condition.
 const SHARING: &[(AliasKind, &[usize], &str)] = &[
     (AliasKind::View, &[0], "BITCAST EXPAND_DIMS RESHAPE SQUEEZE STABLEHLO_RESHAPE"),
     (
@@ -43,13 +44,13 @@ const SHARING: &[(AliasKind, &[usize], &str)] = &[
     (AliasKind::InPlace, &[1, 2], "SELECT SELECT_V2 STABLEHLO_SELECT"),
 ];
 
-/// Operators whose arithmetic is not known from shapes.
+/// Operators whose cost does not follow from shapes.
 const UNKNOWN: &str = "BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN CALL CALL_ONCE DELEGATE IF \
                         STABLEHLO_CASE STABLEHLO_COMPOSITE STABLEHLO_CONVOLUTION STABLEHLO_CUSTOM_CALL \
                         STABLEHLO_DOT_GENERAL STABLEHLO_REDUCE STABLEHLO_REDUCE_WINDOW STABLEHLO_SCATTER \
                         STABLEHLO_SORT STABLEHLO_WHILE WHILE";
 
-/// Positions of operands whose memory the first output may take, and how.
+/// Returns the kind of sharing, and the positions of the operands whose memory the first output may share.
 pub(super) fn sharing(kind: &str) -> Option<(AliasKind, &'static [usize])> {
     let row = SHARING.iter().find(|(_, _, kinds)| is_listed(kinds, kind));
     row.map(|&(how, positions, _)| (how, positions))
@@ -69,18 +70,18 @@ pub(super) fn control(kind: &str) -> (Option<Control>, Option<Vec<Handover>>) {
     }
 }
 
-/// Returns true if an output may take an operand's memory, by sizes.
+/// Returns true if the sizes and shapes of an output and an operand allow this kind of sharing.
 pub(super) fn fits(kind: AliasKind, operand: &Measured, output: &Measured) -> bool {
     let same_shape = operand.shape.is_some() && operand.shape == output.shape;
     operand.bytes == output.bytes && (kind == AliasKind::View || same_shape)
 }
 
-/// Shapes of the inputs and outputs of an operator; `None` if an operand is absent or its shape unknown.
+/// Shapes of the inputs and outputs of an operator; `None` if an operand is absent or its shape is unknown.
 pub(super) struct Shapes<'a> {
     /// Operands, by position in the file.
     pub inputs: &'a [Option<&'a [u64]>],
     pub outputs: &'a [Option<&'a [u64]>],
-    /// True where the first of two matrices is given transposed.
+    /// True if the first of two matrices is transposed.
     pub transposed: bool,
 }
 
@@ -98,19 +99,19 @@ impl<'a> Shapes<'a> {
     }
 }
 
-/// Returns the arithmetic of a built-in operator; `None` if it is unknown or exceeds 64 bits.
+/// Returns the cost of a built-in operator, or `None` if it is unknown or exceeds 64 bits.
 pub(super) fn cost(kind: &str, shapes: &Shapes) -> Option<u64> {
     match kind {
         _ if is_listed(UNKNOWN, kind) => None,
         _ if matches!(sharing(kind), Some((AliasKind::View, _))) => Some(0),
-        // Weights: [out, height, width, in], [1, height, width, out], [units, in],
+        // The weights have the dimensions [out, height, width, in], [1, height, width, out], [units, in], or
         // [depth, height, width, in, out].
         "CONV_2D" | "FULLY_CONNECTED" => shapes.made()?.checked_mul(count(shapes.input(1)?.get(1..)?)?),
         "DEPTHWISE_CONV_2D" => shapes.made()?.checked_mul(count(shapes.input(1)?.get(1..3)?)?),
         "CONV_3D" => shapes.made()?.checked_mul(count(shapes.input(1)?.get(..4)?)?),
-        // Every element of the image meets a filter of [out, height, width, in] for all outputs.
+        // Every element of the image is multiplied by a filter of [out, height, width, in] for all outputs.
         "TRANSPOSE_CONV" => count(shapes.input(2)?)?.checked_mul(count(shapes.input(1)?.get(..3)?)?),
-        // Likewise, with [depth, height, width, out, in].
+        // The same holds for a filter of [depth, height, width, out, in].
         "CONV_3D_TRANSPOSE" => count(shapes.input(2)?)?.checked_mul(count(shapes.input(1)?.get(..4)?)?),
         "BATCH_MATMUL" => {
             let left = shapes.input(0)?;
@@ -125,7 +126,7 @@ pub(super) fn cost(kind: &str, shapes: &Shapes) -> Option<u64> {
     }
 }
 
-/// Each weight is used once per step of each sequence; absent weights are skipped.
+/// Counts each weight once per step of each sequence. Absent weights are skipped.
 fn recurrent(shapes: &Shapes, weights: impl IntoIterator<Item = usize>) -> Option<u64> {
     let (_, steps) = shapes.input(0)?.split_last()?;
     let mut sum = 0u64;

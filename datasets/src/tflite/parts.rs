@@ -1,4 +1,4 @@
-//! Operators that split, slice and combine tensors.
+//! Shape rules of operators that split, slice and combine tensors.
 
 use super::operation::{Made, Operation, int, ints};
 use super::schema::options;
@@ -32,7 +32,7 @@ pub(super) fn infer(op: &Operation) -> Option<Result<Made, Reason>> {
     })
 }
 
-/// Equal parts; the axis comes first.
+/// Splits into equal parts. The axis is the first input.
 fn split(op: &Operation) -> Result<Made, Reason> {
     let (shape, parts) = (op.shape(1)?, op.call.outputs as u64);
     let at = axis(op.call.int(0)?, shape.len())?;
@@ -42,7 +42,7 @@ fn split(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx("Split", &[1], vec![int("axis", at as i64)])?.into())
 }
 
-/// Parts as listed. One of them may be -1 and takes the rest.
+/// Splits into parts of the listed sizes. One size may be -1, which stands for the remaining extent.
 fn split_v(op: &Operation) -> Result<Made, Reason> {
     let shape = op.shape(0)?;
     let at = axis(op.call.int(2)?, shape.len())?;
@@ -54,7 +54,7 @@ fn split_v(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx("Split", &[0], vec![int("axis", at as i64), ints("split", sizes)])?.into())
 }
 
-/// Along a dimension that is new.
+/// Stacks tensors along a new dimension.
 fn pack(op: &Operation) -> Result<Made, Reason> {
     let rank = op.shape(0)?.len() + 1;
     let at = axis(op.int(options::PACK_AXIS), rank)?;
@@ -87,7 +87,7 @@ fn unpack(op: &Operation) -> Result<Made, Reason> {
     Ok(facts.into())
 }
 
-/// Slices by index, for each element of a batch where there is one.
+/// Selects slices by index, separately for each element of a batch if there are batch dimensions.
 fn gather(op: &Operation) -> Result<Made, Reason> {
     let (data, indices) = (op.shape(0)?, op.shape(1)?);
     let batch = op.int(options::GATHER_BATCH);
@@ -103,14 +103,14 @@ fn gather(op: &Operation) -> Result<Made, Reason> {
     op.one([&data[..along], &indices[batch..], &data[along + 1..]].concat())
 }
 
-/// Returns a row of a table for each index; a lookup also reports which keys were found.
+/// Selects a row of a table for each index. A lookup also returns which keys were found.
 fn rows(op: &Operation, table: usize) -> Result<Made, Reason> {
     let ([number], table) = (op.ranked(0)?, op.shape(table)?);
     let row = table.get(1..).ok_or("the table is a scalar")?;
     Ok(vec![op.fact([&[*number], row].concat()), op.fact([*number])].into())
 }
 
-/// Sizes of -1 extend to the end. The beginning of a slice matters only for those.
+/// Sizes of -1 extend the slice to the end. Only then does its beginning affect the shape.
 fn slice(op: &Operation) -> Result<Made, Reason> {
     const WHY: &str = "the size of the slice";
     let from = op.shape(0)?;
@@ -139,10 +139,10 @@ fn slice(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx("Slice", &[0], vec![ints("starts", begins.clone()), ints("ends", ends)])?.into())
 }
 
-/// What a slice does with one dimension.
+/// The part of a strided slice that concerns one dimension.
 struct Cut {
     extent: u64,
-    /// First index, step and number of indices, which is a maximum unless `exact`.
+    /// First index, step and number of indices. The number is an upper bound unless `exact`.
     start: i128,
     step: i128,
     count: u64,
@@ -157,7 +157,7 @@ impl Cut {
     }
 }
 
-/// Begin, end and step per dimension, with masks that make dimensions whole, new, or gone.
+/// The inputs give the begin, end and step per dimension. Masks mark dimensions as whole, new, or removed.
 fn strided_slice(op: &Operation) -> Result<Made, Reason> {
     let from = op.shape(0)?;
     let [listed] = *op.ranked(1)?;
@@ -202,7 +202,7 @@ fn strided_slice(op: &Operation) -> Result<Made, Reason> {
     Ok(if sized { vec![fact].into() } else { Made::at_most(vec![fact], "the size of the slice") })
 }
 
-/// One dimension of a slice, by the numbers at one place.
+/// Returns the slice of one dimension, from the numbers at one position.
 fn cut(op: &Operation, at: usize, length: u64) -> Result<Cut, Reason> {
     let given = |input: usize| match op.call.value(input) {
         Some(Value::Ints(list)) => list.get(at).copied(),
@@ -250,7 +250,7 @@ fn cut(op: &Operation, at: usize, length: u64) -> Result<Cut, Reason> {
     })
 }
 
-/// The last identifier gives the number of rows. Identifiers start at 0 and grow by at most 1.
+/// The last identifier determines the number of rows. Identifiers start at 0 and increase by at most 1.
 fn segments(op: &Operation) -> Result<Made, Reason> {
     let (row, [ids]) = (op.shape(0)?.get(1..).ok_or("the data are a scalar")?, op.ranked(1)?);
     let Some(Value::Ints(list)) = op.call.value(1) else {
@@ -260,7 +260,7 @@ fn segments(op: &Operation) -> Result<Made, Reason> {
     op.one([&[extent(i128::from(last) + 1, "the number of segments")?], row].concat())
 }
 
-/// An input gives the number of rows; identifiers replace the leading dimensions.
+/// An input gives the number of rows. The identifiers replace the leading dimensions.
 fn unsorted_segments(op: &Operation) -> Result<Made, Reason> {
     let (data, ids) = (op.shape(0)?, op.shape(1)?);
     let Some(row) = data.get(ids.len()..) else {
@@ -269,7 +269,7 @@ fn unsorted_segments(op: &Operation) -> Result<Made, Reason> {
     op.one([&[extent(op.call.int(2)?.into(), "the number of segments")?], row].concat())
 }
 
-/// With gaps between elements.
+/// Inserts gaps between elements.
 fn dilate(op: &Operation) -> Result<Made, Reason> {
     let (shape, steps) = (op.shape(0)?, op.call.ints(1)?);
     if steps.len() != shape.len() || steps.iter().any(|&step| step < 1) {
@@ -282,7 +282,7 @@ fn dilate(op: &Operation) -> Result<Made, Reason> {
     op.one(shape.iter().zip(steps).map(spread).collect::<Result<Vec<_>, _>>()?)
 }
 
-/// Over windows with steps and dilations that inputs give, none of them padded.
+/// Reduces windows without padding. Inputs give their steps and dilations.
 fn reduce_window(op: &Operation) -> Result<Made, Reason> {
     let shape = op.shape(0)?;
     let (window, steps, dilations) = (op.call.ints(2)?, op.call.ints(3)?, op.call.ints(4)?);

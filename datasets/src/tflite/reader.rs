@@ -1,15 +1,16 @@
-//! Tables of a `FlatBuffers` file: the crate's verifier first, then reads that check their bounds again.
+//! Reads tables of a `FlatBuffers` file. The verifier of the `flatbuffers` crate runs first; later reads
+//! check bounds again.
 //!
-//! The accessors of the `flatbuffers` crate are `unsafe` functions, and so is the code its compiler
-//! generates, but this workspace forbids `unsafe`. The verifier has a safe interface. It checks everything
-//! that this importer reads: offsets, vtables, vectors, alignment, depth, number of tables, and size with
-//! repeated shared parts. The few kinds of fields needed are then read from plain slices. A read out of
-//! bounds, which the verifier rules out, counts as an absent field.
+//! The accessors of that crate are `unsafe` functions, and so is the code that its compiler generates, but
+//! this workspace forbids `unsafe`. The verifier has a safe interface. It checks everything that this
+//! importer reads: offsets, vtables, vectors, alignment, depth, number of tables, and size with repeated
+//! shared parts. The few kinds of fields needed are then read from byte slices. A read out of bounds, which
+//! the verifier rules out, counts as an absent field.
 //!
-//! Layout, from the format's internals page: a table begins with the signed 32-bit distance back to its
-//! vtable. A vtable holds its own length and that of the table. One 16-bit distance from the table's start
-//! per field id follows, 0 for absent fields. Strings and vectors are 32-bit distances to a 32-bit length and
-//! the elements. All numbers are little-endian.
+//! The layout is described on the internals page of the format. A table begins with the signed 32-bit
+//! distance back to its vtable. A vtable begins with its own length and that of the table. For each field id,
+//! one 16-bit distance from the start of the table follows; it is 0 for absent fields. A string or a vector
+//! is a 32-bit distance to a 32-bit length, which is followed by the elements. All numbers are little-endian.
 
 use super::schema::{CALLS, Field, Stored, options};
 use flatbuffers::{
@@ -17,13 +18,13 @@ use flatbuffers::{
 };
 use std::borrow::Cow;
 
-/// The maximum number of tables: a model has one per tensor, buffer and operator.
+/// The maximum number of tables. A model has one per tensor, buffer and operator.
 const TABLES: usize = 1_000_000;
 
 /// The maximum ratio of the size with repeated shared parts to the length of the file.
 const APPARENT: usize = 8;
 
-/// The place of a field in a vtable.
+/// Returns the position of a field in a vtable.
 const fn slot(id: u16) -> u16 {
     4 + 2 * id
 }
@@ -37,7 +38,7 @@ type TablesOf<T> = Offset<Vector<'static, Offset<T>>>;
 /// Verifies all parts of a model that this importer reads.
 ///
 /// # Errors
-/// The error of the crate's verifier, on one line.
+/// The error from the verifier of the `flatbuffers` crate, on one line.
 pub(super) fn root(bytes: &[u8]) -> Result<Table<'_>, String> {
     let options = VerifierOptions {
         max_depth: 8,
@@ -59,8 +60,8 @@ pub(super) fn root(bytes: &[u8]) -> Result<Table<'_>, String> {
     }
 }
 
-/// Declares tables: the number of each field that is read, and a verifier for all of them. Names are those of
-/// the schema.
+/// Declares tables: the number of each field that is read, and a verifier for all of them. The names are
+/// those of the schema.
 macro_rules! tables {
     ($($table:ident in $fields:ident { $($field:ident = $id:literal, $name:literal: $type:ty;)* })*) => {$(
         struct $table;
@@ -126,17 +127,17 @@ tables! {
         OFFSET = 1, "offset": u64;
         SIZE = 2, "size": u64;
     }
-    // A table that matters only by its presence.
+    // A table of which only the presence is relevant.
     Present in present {}
 }
 
-/// A union of options: field of its type, field of its value.
+/// A union of options: the fields of its type and of its value.
 #[derive(Clone, Copy)]
 pub(super) struct Union(u16, u16);
 
 pub(super) const UNIONS: [Union; 2] = [Union(3, 4), Union(11, 12)];
 
-/// An operator: its fields, then the fields of its options that are read.
+/// Verifies an operator: its fields and those fields of its options that are read.
 struct Operator;
 
 impl Verifiable for Operator {
@@ -185,7 +186,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Where a field is; none where it is absent.
+    /// Returns the position of a field, if the field is present.
     fn field(self, id: u16) -> Option<usize> {
         let back = i32::from_le_bytes(read(self.bytes, self.at)?);
         let vtable = usize::try_from(i64::try_from(self.at).ok()? - i64::from(back)).ok()?;
@@ -197,13 +198,13 @@ impl<'a> Table<'a> {
         if distance == 0 { None } else { self.at.checked_add(distance.into()) }
     }
 
-    /// Where what a field refers to is.
+    /// Returns the position to which a field refers.
     fn target(self, id: u16) -> Option<usize> {
         let at = self.field(id)?;
         at.checked_add(u32::from_le_bytes(read(self.bytes, at)?) as usize)
     }
 
-    /// The elements of a vector of things `size` bytes each.
+    /// Returns the bytes of a vector with elements of `size` bytes; empty if it is absent.
     fn vector(self, id: u16, size: usize) -> &'a [u8] {
         let elements = || {
             let at = self.target(id)?;
@@ -214,42 +215,42 @@ impl<'a> Table<'a> {
         elements().unwrap_or_default()
     }
 
-    /// A byte; 0 where absent.
+    /// Returns an unsigned byte, or 0 if it is absent.
     pub(super) fn u8(self, id: u16) -> u8 {
         self.field(id).and_then(|at| read(self.bytes, at)).map_or(0, u8::from_le_bytes)
     }
 
-    /// A signed byte; 0 where absent.
+    /// Returns a signed byte, or 0 if it is absent.
     pub(super) fn i8(self, id: u16) -> i8 {
         self.field(id).and_then(|at| read(self.bytes, at)).map_or(0, i8::from_le_bytes)
     }
 
-    /// A signed 32-bit integer; 0 where absent.
+    /// Returns a signed 32-bit integer, or 0 if it is absent.
     pub(super) fn i32(self, id: u16) -> i32 {
         self.field(id).and_then(|at| read(self.bytes, at)).map_or(0, i32::from_le_bytes)
     }
 
-    /// An unsigned 32-bit integer; 0 where absent.
+    /// Returns an unsigned 32-bit integer, or 0 if it is absent.
     pub(super) fn u32(self, id: u16) -> u32 {
         self.field(id).and_then(|at| read(self.bytes, at)).map_or(0, u32::from_le_bytes)
     }
 
-    /// An unsigned 64-bit integer; 0 where absent.
+    /// Returns an unsigned 64-bit integer, or 0 if it is absent.
     pub(super) fn u64(self, id: u16) -> u64 {
         self.field(id).and_then(|at| read(self.bytes, at)).map_or(0, u64::from_le_bytes)
     }
 
-    /// The type and the value of a union; no value where absent.
+    /// Returns the type and the value of a union; the value is `None` if it is absent.
     pub(super) fn union(self, Union(tag, value): Union) -> (u8, Option<Self>) {
         (self.u8(tag), self.table(value))
     }
 
-    /// A table; none where absent.
+    /// Returns a table, if it is present.
     pub(super) fn table(self, id: u16) -> Option<Self> {
         Some(Self { bytes: self.bytes, at: self.target(id)? })
     }
 
-    /// A vector of tables; empty where absent.
+    /// Returns a vector of tables, which is empty if it is absent.
     pub(super) fn tables(self, id: u16) -> impl ExactSizeIterator<Item = Self> + use<'a> {
         let elements = self.vector(id, 4);
         let start = self.target(id).map_or(0, |at| at.saturating_add(4));
@@ -260,28 +261,28 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// A vector of bytes; empty where absent.
+    /// Returns a vector of bytes, which is empty if it is absent.
     pub(super) fn bytes(self, id: u16) -> &'a [u8] {
         self.vector(id, 1)
     }
 
-    /// A string, whatever is no UTF-8 replaced; empty where absent.
+    /// Returns a string, which is empty if it is absent. Invalid UTF-8 is replaced.
     pub(super) fn text(self, id: u16) -> Cow<'a, str> {
         String::from_utf8_lossy(self.bytes(id))
     }
 
-    /// A vector of signed 32-bit integers; empty where absent.
+    /// Returns a vector of signed 32-bit integers, which is empty if it is absent.
     pub(super) fn ints(self, id: u16) -> Ints<'a> {
         Ints(self.vector(id, 4))
     }
 }
 
-/// Options of an operator, in union `BuiltinOptions`; none for other unions.
+/// The options of an operator in union `BuiltinOptions`; `None` for other unions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options<'a>(Option<(u8, Table<'a>)>);
 
 impl<'a> Options<'a> {
-    /// A table that is this member of the union.
+    /// Creates options from the table that is this member of the union.
     pub(super) const fn new(tag: u8, table: Option<Table<'a>>) -> Self {
         Self(match table {
             Some(table) => Some((tag, table)),
@@ -293,7 +294,8 @@ impl<'a> Options<'a> {
         self.0.filter(|(tag, _)| *tag == field.tag).map(|(_, table)| table)
     }
 
-    /// Returns a number; the field's default if it is absent, 0 if all options are.
+    /// Returns a number. The result is the default of the field if only the field is absent, and 0 if there
+    /// are no options.
     pub(super) fn int(self, field: Field) -> i32 {
         let Some(table) = self.table(field) else { return 0 };
         if table.field(field.id).is_none() {
@@ -302,23 +304,23 @@ impl<'a> Options<'a> {
         if field.stored == Stored::Int { table.i32(field.id) } else { i32::from(table.i8(field.id)) }
     }
 
-    /// True where a number is not 0.
+    /// Returns true if a number is not 0.
     pub(super) fn is(self, field: Field) -> bool {
         self.int(field) != 0
     }
 
-    /// Returns a string, empty if it is absent; `None` without such options.
+    /// Returns a string, which is empty if the field is absent, or `None` if there are no such options.
     pub(super) fn text(self, field: Field) -> Option<Cow<'a, str>> {
         self.table(field).map(|table| table.text(field.id))
     }
 
-    /// Numbers; none where there are no options.
+    /// Returns a list of numbers, or `None` if there are no such options.
     pub(super) fn list(self, field: Field) -> Option<Ints<'a>> {
         self.table(field).map(|table| table.ints(field.id))
     }
 }
 
-/// A vector of signed 32-bit integers, where it lies in the file.
+/// A vector of signed 32-bit integers, stored in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ints<'a>(&'a [u8]);
 

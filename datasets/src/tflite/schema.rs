@@ -1,23 +1,24 @@
 //! Names and numbers of the format: `TFLite`'s public schema, version 3 (file identifier `TFL3`).
 //!
-//! Fields of a table are numbered in the order the schema lists them, deprecated ones counted, and a union
-//! field takes two numbers: first its type, then its value. Only what the importer reads is here.
+//! The fields of a table are numbered in the order of the schema, including deprecated ones. A union field
+//! has two numbers, first that of its type, then that of its value. This module contains only the parts that
+//! the importer reads.
 
 /// The file identifier, at bytes 4 to 7.
 pub(super) const IDENTIFIER: &[u8; 4] = b"TFL3";
 
-/// The version of the schema, the only one in use for files with identifier `TFL3`.
+/// The version of the schema. Files with identifier `TFL3` have no other version.
 pub(super) const VERSION: u32 = 3;
 
-/// A field of an operator's options that names another subgraph, or several.
+/// A field of the options of an operator that refers to one or more subgraphs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
-    /// True for union `BuiltinOptions2`, false for `BuiltinOptions`.
+    /// True for union `BuiltinOptions2`, and false for `BuiltinOptions`.
     pub second: bool,
     pub tag: u8,
-    /// Field of the options: a 32-bit integer.
+    /// Number of the field, which is a 32-bit integer.
     pub field: u16,
-    /// True where it is a vector of such integers instead.
+    /// True if the field is a vector of such integers.
     pub many: bool,
     /// The role of the subgraph, and the default name of its region.
     pub region: &'static str,
@@ -30,7 +31,7 @@ const fn call(second: bool, tag: u8, field: u16, region: &'static str) -> Call {
 /// `StableHLOCompositeOptions` in `BuiltinOptions2`: 0 means that there is no decomposition.
 pub(super) const COMPOSITE: u8 = 21;
 
-/// All such fields, by table of options.
+/// All fields that refer to subgraphs, ordered by the table of options.
 pub(super) const CALLS: &[Call] = &[
     // CallOptions, IfOptions, WhileOptions, CallOnceOptions
     call(false, 16, 0, "call"),
@@ -52,10 +53,10 @@ pub(super) const CALLS: &[Call] = &[
     Call { second: true, tag: 23, field: 0, many: true, region: "case" },
 ];
 
-/// How a field of an operator's options is stored.
+/// The type in which a field of the options is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stored {
-    /// One byte: truth values and small enumerations.
+    /// One byte, for Boolean values and small enumerations.
     Byte,
     Int,
     Ints,
@@ -73,7 +74,7 @@ pub(super) struct Field {
     pub default: i32,
 }
 
-/// Declares fields and a list of all of them, which the verifier checks.
+/// Declares fields, and a list of all of them for the verifier.
 macro_rules! fields {
     ($($name:ident = $text:literal, $tag:literal, $id:literal, $stored:ident, $default:literal;)*) => {
         $(pub const $name: Field =
@@ -82,7 +83,7 @@ macro_rules! fields {
     };
 }
 
-/// Fields of options: name, member of the union, field, how it is stored, default.
+/// Fields of options, with the columns name, member of the union, number, storage and default.
 #[rustfmt::skip]
 pub(super) mod options {
     use crate::tflite::schema::{Field, Stored};
@@ -152,12 +153,12 @@ pub(super) mod options {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Element {
-    /// Its name in the schema, in lower case.
+    /// The name in the schema, in lower case.
     pub name: &'static str,
-    /// Bits per element; none where an element has no fixed size. Types below a byte are packed.
+    /// Bits per element; `None` if elements have no fixed size. Types smaller than a byte are packed.
     pub bits: Option<u64>,
     pub floating: bool,
-    /// The number that ONNX gives it; 0 for none.
+    /// The ONNX number of the type, or 0 if there is none.
     pub onnx: i32,
 }
 
@@ -184,7 +185,7 @@ pub(super) const ELEMENTS: &[Element] = &[
     element("float64", 64, true, 11),
     element("complex128", 128, false, 15),
     element("uint64", 64, false, 13),
-    // A handle is a number.
+    // A handle is an integer.
     element("resource", 32, false, 0),
     loose("variant"),
     element("uint32", 32, false, 12),

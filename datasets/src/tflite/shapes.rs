@@ -1,8 +1,8 @@
-//! Shapes of the outputs of operators, as the kernels of the interpreter resize them.
+//! Shape rules of operators, which follow how the kernels of the interpreter resize their outputs.
 //!
-//! Operators with an ONNX equivalent use the rule of [`operators`], with its terms. The rest is implemented
-//! here and in the modules next to this one. Types are not inferred: like the interpreter, the rules use
-//! those in the file.
+//! Operators with an ONNX equivalent use its rule in [`operators`], and the same terms. The rest is
+//! implemented here and in the neighbouring modules. Types are not inferred: like the interpreter, the rules
+//! use those in the file.
 //!
 //! Source: `Prepare` and `Eval` of the kernels in `TFLite` (`tflite/kernels/*.cc`, 2025).
 
@@ -15,8 +15,9 @@ use crate::operators::value::{Fact, Reason, Value, count, misfit, show, unknown}
 use crate::operators::{self, Facts, is_listed};
 use plimsoll_model::graph::AliasKind;
 
-/// Operators that equal one of ONNX's with the same inputs and no attributes. If the meaning of values
-/// differs, or there is no equivalent, one that gives the same shape and no values.
+/// Pairs of an ONNX operator and the operators that are equivalent to it, with the same inputs and no
+/// attributes. If values would differ, or there is no equivalent, the ONNX operator is one that gives the
+/// same shape and no values.
 const SAME: &[(&str, &str)] = &[
     ("Abs", "ABS"),
     ("Neg", "NEG"),
@@ -49,7 +50,7 @@ const SAME: &[(&str, &str)] = &[
     ("GatherND", "GATHER_ND"),
     ("TopK", "TOPK_V2"),
     ("PRelu", "PRELU"),
-    // Like the first input, regardless of the computation.
+    // The output has the shape of the first input, regardless of the computation.
     (
         "Sigmoid",
         "ADD_N BUCKETIZE COMPLEX_ABS CUMSUM DENSIFY IMAG L2_NORMALIZATION LOCAL_RESPONSE_NORMALIZATION \
@@ -60,7 +61,7 @@ const SAME: &[(&str, &str)] = &[
 /// Returns the facts about the outputs.
 ///
 /// # Errors
-/// The reason why they cannot be sized.
+/// The reason why the outputs cannot be sized.
 pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
     if !op.builtin {
         return match op.call.kind {
@@ -119,7 +120,7 @@ pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
     })
 }
 
-/// Operators whose inputs determine the sizes of their outputs.
+/// Infers operators for which values of inputs determine the sizes of outputs.
 fn by_values(op: &Operation) -> Result<Made, Reason> {
     match op.call.kind {
         "RANDOM_STANDARD_NORMAL" | "RANDOM_UNIFORM" => op.one(op.extents(0)?),
@@ -150,13 +151,14 @@ fn by_values(op: &Operation) -> Result<Made, Reason> {
     }
 }
 
-/// An in-place output has the shape of its operand; over either of two, their broadcast shape.
+/// Infers an operator that can run in place. With one possible operand, the output has its shape. With two,
+/// it has their broadcast shape.
 fn in_place(op: &Operation, positions: &[usize]) -> Result<Made, Reason> {
     let name = if positions.len() > 1 { "PRelu" } else { "Sigmoid" };
     Ok(clipped(op, op.onnx(name, &op.all(), Vec::new())?).into())
 }
 
-/// Drops values that a fused activation may change.
+/// Drops the values if a fused activation may change them.
 fn clipped(op: &Operation, facts: Vec<Fact>) -> Vec<Fact> {
     let fused = [options::ADD_FUSED, options::MUL_FUSED, options::SUB_FUSED, options::DIV_FUSED];
     if fused.into_iter().any(|field| op.options.is(field)) {
@@ -169,7 +171,7 @@ pub(super) fn widened(list: super::reader::Ints) -> Vec<i64> {
     list.iter().map(i64::from).collect()
 }
 
-/// Rounded down, whereas the reused rule rounds towards zero.
+/// The quotient is rounded down, whereas the ONNX rule rounds towards zero.
 fn floor_div(op: &Operation) -> Facts {
     let whole =
         |at: usize| matches!(op.call.value(at), Some(Value::Ints(list)) if list.iter().all(|&i| i >= 0));
@@ -177,7 +179,7 @@ fn floor_div(op: &Operation) -> Facts {
     Ok(if whole(0) && whole(1) { facts } else { facts.into_iter().map(Fact::variable).collect() })
 }
 
-/// The condition may have one element per row, and is not broadcast.
+/// The condition may have one element per row. It is not broadcast.
 fn select(op: &Operation) -> Result<Made, Reason> {
     let (condition, x, y) = (op.shape(0)?, op.shape(1)?, op.shape(2)?);
     let fits = condition == x || condition.is_empty() || condition == [1] || x.get(..1) == Some(condition);
@@ -210,8 +212,8 @@ fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![op.fact([*a.max(b)]).with(value)].into())
 }
 
-/// To the shape given by a vector, or else by the options. An extent of 0 has no special meaning. Old files
-/// have `[0]` for a scalar.
+/// The shape is given by a vector or, if there is none, by the options. An extent of 0 has no special
+/// meaning. Old files have `[0]` for a scalar.
 fn reshape(op: &Operation) -> Result<Made, Reason> {
     let vector = op.call.input(1).is_some_and(|fact| {
         fact.element == Some(Element::INT32) && fact.shape.as_ref().is_none_or(|shape| shape.len() == 1)
@@ -225,7 +227,7 @@ fn reshape(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx("Reshape", &[0], vec![ints("shape", wanted), int("allowzero", 1)])?.into())
 }
 
-/// To a shape that an input gives; indices locate the updates.
+/// An input gives the output shape. Indices locate the updates.
 fn scatter_nd(op: &Operation) -> Result<Made, Reason> {
     let (indices, updates, shape) = (op.shape(0)?, op.shape(1)?, op.extents(2)?);
     let part = indices.split_last().and_then(|(&last, outer)| {
@@ -238,7 +240,7 @@ fn scatter_nd(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// Pairs of numbers, before and after each dimension.
+/// The padding is given by a pair of numbers per dimension, for before and after.
 fn pad(op: &Operation) -> Result<Made, Reason> {
     let pairs = op.call.ints(1)?;
     if pairs.iter().any(|&pad| pad < 0) {
@@ -248,7 +250,7 @@ fn pad(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx("Pad", &[0], vec![ints("pads", pads)])?.into())
 }
 
-/// Over axes that an input lists; over none of them where it is empty.
+/// An input lists the axes. An empty list means that nothing is reduced.
 fn reduce(op: &Operation) -> Facts {
     let kind = match op.call.kind {
         "SUM" => "ReduceSum",
@@ -265,7 +267,7 @@ fn reduce(op: &Operation) -> Facts {
     op.onnx(kind, &[0], vec![axes, keep, int("noop_with_empty_axes", 1)])
 }
 
-/// One dimension more or fewer where the types differ in width.
+/// If the types differ in width, the output may have one more or one less dimension.
 fn bitcast(op: &Operation) -> Result<Made, Reason> {
     let bits = |element: Option<Element>| element.and_then(|element| element.bits);
     let (Some(from), Some(to)) = (bits(op.call.element(0)), bits(op.element)) else {
@@ -280,7 +282,7 @@ fn bitcast(op: &Operation) -> Result<Made, Reason> {
     }
 }
 
-/// One row for each element that is not 0.
+/// The output has one row for each nonzero element.
 fn positions(op: &Operation) -> Result<Made, Reason> {
     let shape = op.shape(0)?;
     let rank = shape.len() as u64;
@@ -294,7 +296,7 @@ fn positions(op: &Operation) -> Result<Made, Reason> {
     Ok(Made::at_most(vec![op.fact([most, rank])], "the number of non-zero elements"))
 }
 
-/// Boxes, classes, scores and their number, all for one image.
+/// The outputs are boxes, classes, scores and their number, all for one image.
 fn detections(op: &Operation) -> Result<Made, Reason> {
     let number = |name: &str| {
         flex::int(op.custom, name)

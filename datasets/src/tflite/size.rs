@@ -18,7 +18,7 @@ pub(super) enum Trouble {
     Damaged(String),
 }
 
-/// Options for element types.
+/// Options that affect element types.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     element: Option<Element>,
@@ -28,7 +28,7 @@ impl Sizes {
     /// Checks the options.
     ///
     /// # Errors
-    /// An unknown element type.
+    /// If the element type is unknown.
     pub(super) fn new(options: &ImportOptions) -> Result<Self, ImportProblem> {
         Ok(Self { element: options.element.as_deref().map(element).transpose()? })
     }
@@ -55,7 +55,7 @@ impl Sizes {
         let dense = packed(own).ok_or_else(too_large)?;
         let data = info.data.map(|data| data.len() as u64);
         let bytes = match data {
-            // The file gives the stored size; another element type scales it.
+            // The file contains the size of the stored data. Another element type scales it.
             Some(data) if info.sparse => {
                 let (from, to) = (own.bits.unwrap_or(1), element.bits.unwrap_or(1));
                 u64::try_from((u128::from(data) * u128::from(to)).div_ceil(u128::from(from)))

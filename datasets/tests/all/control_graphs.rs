@@ -1,4 +1,5 @@
-//! Graphs with control flow: they are valid, their regions can be run, and they have the promised features.
+//! Tests that generated graphs with control flow are valid, have control kinds, and have the intended
+//! features.
 
 use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_datasets::{CORPORA_VARIABLE, ImportOptions, import_file};
@@ -22,7 +23,8 @@ fn regions(graph: &Graph) -> impl Iterator<Item = RegionId> {
     (0..graph.regions().len()).map(RegionId::at)
 }
 
-/// Checks that every operator has a control kind, and passes on the inputs and outputs of its regions.
+/// Checks that every operator with regions has a control kind, and that its regions connect to its inputs and
+/// outputs.
 fn check(graph: &Graph) {
     for id in operators(graph) {
         let operator = graph.operator(id);
@@ -44,7 +46,7 @@ fn check(graph: &Graph) {
             assert!(flow.handovers.iter().any(|h| h.to == *output), "{}", graph.name());
         }
     }
-    // The file is in a topological order, and names are the intended ones.
+    // File order is topological, and names are the intended ones.
     for region in regions(graph) {
         assert_eq!(graph.file_order(region), graph.region(region).operators);
     }
@@ -125,7 +127,7 @@ fn extremes_are_graphs() {
     }
 }
 
-/// Returns the bytes of all outputs in a region, without its results.
+/// Returns the total bytes of the outputs of operators in a region, except for the results of the region.
 fn temporaries(graph: &Graph, region: RegionId) -> u64 {
     let made = graph.region(region).operators.iter().flat_map(|&id| &graph.operator(id).outputs);
     let own = made.filter(|t| !graph.region(region).outputs.contains(t));
@@ -167,7 +169,8 @@ fn parameters_determine_the_graph() {
         for row in parts {
             assert_eq!(graph.tensor(row.to).bytes.get(), 4 * graph.tensor(row.from).bytes.get());
         }
-        // Captured tensors are read inside the bodies of counted loops, and handed to the others.
+        // The bodies of `Loop` operators read captured tensors directly. `WHILE` operators pass them as
+        // inputs.
         for id in operators(&graph).filter(|&id| !graph.operator(id).regions.is_empty()) {
             let operator = graph.operator(id);
             let inside = graph.reads(id).len() - operator.inputs.len();
@@ -203,7 +206,7 @@ fn shared_tensors_are_read_in_every_way() {
     }
 }
 
-/// The features that occur in a mixture.
+/// Adds the features that occur in a mixture to `seen`.
 fn features(graph: &Graph, seen: &mut BTreeSet<String>) {
     for id in operators(graph) {
         let operator = graph.operator(id);
@@ -327,7 +330,7 @@ fn regions_of_real_models_can_be_run() {
         eprintln!("skipped: {CORPORA_VARIABLE} is not set");
         return;
     };
-    // Both Silero models leave shapes free; the options fit no other model.
+    // Both Silero models have free shapes. The options do not apply to any other model.
     let shapes: [(&str, &[u64]); 3] = [("input", &[1, 576]), ("state", &[2, 1, 128]), ("sr", &[])];
     let shapes = shapes.map(|(name, shape)| (name.to_owned(), shape.to_vec()));
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();

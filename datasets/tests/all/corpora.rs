@@ -1,4 +1,4 @@
-//! Real instances below `PLIMSOLL_CORPORA`.
+//! Tests on real instances in the folder `PLIMSOLL_CORPORA`.
 
 use plimsoll_datasets::{CORPORA_VARIABLE, MANIFEST};
 use plimsoll_model::csv::{ReadOptions, read_instance, read_instance_file, write_instance};
@@ -6,7 +6,7 @@ use plimsoll_model::load;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
-/// The folder of all corpora, or a line saying that this test was skipped.
+/// Returns the folder of all corpora. Without one, prints that the test is skipped.
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os(CORPORA_VARIABLE).filter(|folder| !folder.is_empty());
     if folder.is_none() {

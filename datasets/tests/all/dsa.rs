@@ -1,4 +1,4 @@
-//! The structured schema: round trips, errors by name, and real captures if available.
+//! Tests of the structured schema: round trips, errors, and real captures if available.
 
 use plimsoll_datasets::dsa::{
     Allocation, Document, Split, read_dsa, read_dsa_file, write_allocations, write_dsa,
@@ -17,7 +17,7 @@ fn split(value: &Value) -> Result<Split, String> {
     read(value)?.split().map_err(|error| error.to_string())
 }
 
-/// Two pools, four buffers: one with a gap, one pinned, two pairs.
+/// Returns a document with two pools, two pairs, and four buffers, one of them with a gap and one pinned.
 fn example() -> Value {
     let buffer = |id: u32, size: u64, lives: Value, pool: u32| {
         json!({ "id": id, "name": format!("b{id}"), "size": size, "alignment": 4, "live_intervals": lives,
@@ -44,7 +44,7 @@ fn example() -> Value {
             "objective": { "aggregation": "lexicographic", "terms": ["total_peak", "max_peak"] } } })
 }
 
-/// The value at a pointer, to be changed.
+/// Returns a mutable reference to the value at a JSON pointer.
 fn at<'a>(value: &'a mut Value, pointer: &str) -> &'a mut Value {
     value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"))
 }
@@ -93,7 +93,7 @@ fn layouts_go_back_under_their_ids() {
     assert_eq!(value["instance"], "kernel");
 }
 
-/// The expected values come from dsa-solver's own `FingerprintStructuredProblem`.
+/// The expected values were computed by `FingerprintStructuredProblem` of dsa-solver.
 #[test]
 fn answers_carry_the_fingerprint_of_their_problem() {
     let print = |value: &Value| read(value).unwrap().fingerprint().to_owned();
@@ -314,7 +314,7 @@ fn buffers_with_a_choice_are_bound_or_refused() {
     *at(&mut none, "/problem/pools/1/capacity") = json!(99);
     let message = "its 100 bytes do not fit into any of its allowed pools: 7 'Vec', 3 'Mat'";
     assert!(split(&none).unwrap_err().contains(message));
-    // A pin decides.
+    // A pin determines the pool.
     let mut pinned = choice(16);
     let pins = at(&mut pinned, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
     pins.push(json!({ "buffer": 12, "pool": 7, "offset": 32 }));
@@ -330,14 +330,15 @@ fn colocated_buffers_are_one() {
     let error = |value: &Value| split(value).unwrap_err();
     assert!(error(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
     assert!(error(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
-    // Buffer 13 is pinned and live in the gap of 10: the union has no gap, the size is that of 10.
+    // Buffer 13 is pinned and live in the gap of 10. The merged buffer therefore has no gap, and it has the
+    // size of buffer 10.
     let merged = split(&colocated(13, 10)).unwrap();
     assert_eq!(merged.pools[0].members, [vec![0, 3], vec![1], vec![]]);
     let buffer = &merged.pools[0].instance.buffers()[0];
     assert_eq!((buffer.size().get(), buffer.fixed()), (8, Some(Bytes::new(16))));
     assert!(!buffer.lifespan().has_gaps());
-    // The exclusion of 13 and 11 remains only because 10 and 11 are never simultaneously live; but they are
-    // separated.
+    // The exclusion of 13 and 11 would remain because 10 and 11 are never simultaneously live, but 10 and 11
+    // are separated.
     assert!(merged.pools[0].instance.exclusions().is_empty());
     assert!(merged.notes[0].contains("1 temporal exclusions have no effect"), "{:?}", merged.notes);
     let mut twice = colocated(13, 10);
@@ -456,7 +457,7 @@ fn layouts_of_split_problems_are_valid_for_the_document() {
         if valid {
             assert_eq!(document.check(&placed), Vec::<String>::new(), "seed {seed}: {value:#}");
         }
-        // The other way round the class has the extent of its largest, so that the two checkers agree on any
+        // In this check, a class has the extent of its largest buffer, so that the two checkers agree on all
         // offsets.
         let random: Vec<Layout> = split
             .pools
@@ -509,7 +510,7 @@ fn random_document(rng: &mut rand::rngs::Xoshiro256PlusPlus) -> Value {
             "objective": { "aggregation": "lexicographic", "terms": [] } } })
 }
 
-/// Places every buffer in sequence at the lowest address that fits, at 0 or on top of another buffer.
+/// Places the buffers in sequence, each at the lowest address that fits: 0 or the end of another buffer.
 fn first_fit(instance: &Instance) -> Layout {
     let fixed = |id| instance.buffer(id).fixed().map(Bytes::get);
     let mut offsets: Vec<Option<u64>> = instance.ids().map(fixed).collect();

@@ -1,4 +1,4 @@
-//! The fuzz targets on mutations of valid files, about a second each.
+//! Runs the fuzz targets on mutations of valid files, for about a second each.
 
 use plimsoll_datasets::fuzzing::{
     certificate_json, dsa_json, instance_csv, layout_csv, onnx_model, tflite_model,
@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The seed files of a target.
+/// Returns the contents of the seed files of a target.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(target);
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -16,7 +16,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
-/// Cuts, doubles, overwrites and inserts, a few times each.
+/// Mutates a seed by up to five deletions, duplications, overwrites and insertions.
 fn mutated(seeds: &[Vec<u8>], words: &[&str], rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     let pick = |rng: &mut Xoshiro256PlusPlus, length: usize| rng.random_range(0..length as u64) as usize;
     let mut data = seeds[pick(rng, seeds.len())].clone();
@@ -43,7 +43,7 @@ fn mutated(seeds: &[Vec<u8>], words: &[&str], rng: &mut Xoshiro256PlusPlus) -> V
     data
 }
 
-/// A fixed number of inputs, or fewer once a second has passed.
+/// Runs a target on a fixed number of inputs, or on fewer if a second has passed.
 fn smoke(target: &str, words: &[&str], run: fn(&[u8])) {
     let seeds = seeds(target);
     assert!(!seeds.is_empty(), "no seeds for {target}");

@@ -1,4 +1,5 @@
-//! The promises of the graph families: sizes, published counts, and the same bytes for the same seed.
+//! Tests the specified properties of the graph families: sizes, published counts, and reproducible bytes per
+//! seed.
 
 use plimsoll_datasets::GenerateError;
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
@@ -23,15 +24,15 @@ fn families_keep_their_promises() {
         assert_eq!((graph.name(), family.version), (format!("{}-3", family.name).as_str(), 1));
         assert_eq!(graph, family.generate(3, &BTreeMap::new()).unwrap());
         let made = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
-        // The file is in a topological order.
+        // File order is topological.
         assert!(made.operators.is_sorted(), "{}", family.name);
-        // Tensors have their intended names: none was renamed.
+        // Tensors have their intended names, and none was renamed.
         assert!(graph.tensors().iter().all(|tensor| !tensor.name.contains('~')), "{}", family.name);
         // Every tensor that is produced is read or is an output.
         for (at, tensor) in graph.tensors().iter().enumerate() {
             let id = plimsoll_model::TensorId::at(at);
             let read = !graph.consumers(id).is_empty();
-            // Regions pass on their inputs and return their own outputs. Loops return values without readers;
+            // Inputs and outputs of regions may have no reader. Loops return values without readers, and
             // mixtures produce unused ones.
             let handed = graph
                 .regions()
@@ -56,7 +57,7 @@ fn parameters(graph: &Graph, bytes_each: u64) -> u64 {
 
 #[test]
 fn parameters_are_as_published() {
-    // Rotary tables are no parameters: 1024 positions of 128 cosines and sines, float32.
+    // Rotary tables are not parameters: 1024 positions with 128 cosines and sines, `float32`.
     let tables = 2 * 1024 * 128 * 4;
     let llama = make("llama-13b", 0, &[]);
     assert_eq!((llama.bytes(Role::Weight).get() - tables) / 2, 13_015_864_320);
@@ -66,7 +67,7 @@ fn parameters_are_as_published() {
     assert_eq!(parameters(&make("nasnet-a", 0, &[]), 4), 5_289_978);
 }
 
-/// Operands of a sum have the same shape, whatever the parameters.
+/// Operands of a sum have the same shape, for all parameters.
 #[test]
 fn sums_are_of_equals() {
     for (family, list) in [
@@ -100,7 +101,7 @@ fn sizes_are_as_asked_for() {
         let readers = tree.consumers(plimsoll_model::TensorId::at(at)).len();
         readers == usize::from(tensor.role != Role::Output)
     }));
-    // A node: sum, relu, two convolutions, norm.
+    // A node consists of a sum, a ReLU, two convolutions and a normalisation.
     let wired = make("randwire-ba", 1, &[("nodes", 20), ("stages", 3)]);
     assert!((3 * 20 * 4..=3 * 20 * 5 + 3).contains(&wired.operators().len()));
     let output = wired.region(Graph::BODY).outputs[0];
@@ -113,7 +114,8 @@ fn sizes_are_as_asked_for() {
 fn the_cache_can_be_passed_or_kept() {
     let short = [("layers", 2), ("tokens", 1), ("cache", 100)];
     let passed = make("llama-13b", 0, &short);
-    // 2 layers of keys and values: 40 heads of 128 numbers of 2 bytes, 100 tokens in, 101 out.
+    // Two layers have keys and values with 40 heads of 128 numbers of 2 bytes, for 100 tokens as input and
+    // 101 as output.
     let row = 2 * 2 * 40 * 128 * 2;
     assert_eq!(passed.bytes(Role::Input).get(), 100 * row + 2 * 8);
     assert_eq!(passed.bytes(Role::Output).get(), 101 * row + 32_000 * 4);

@@ -1,4 +1,4 @@
-//! The same seed gives the same bytes on any machine, unless the version of the family changes.
+//! The same seed gives the same bytes on every machine, unless the version of the family changes.
 
 use plimsoll_datasets::FAMILIES;
 use plimsoll_datasets::graphs::GRAPH_FAMILIES;
@@ -11,8 +11,8 @@ fn line(name: &str, version: u32, bytes: &[u8]) -> String {
     format!("{}  {name} {version}", digest.concat())
 }
 
-/// SHA-256, family and version of the family, for default parameters and seed 0. A change to the bytes of a
-/// family requires a new version and the line that this test prints.
+/// A line has the SHA-256 digest, the family, and the version of the family, for default parameters and seed
+/// zero. If the bytes of a family change, increase its version and insert the line that this test prints.
 #[test]
 fn every_family_makes_the_bytes_on_record() {
     let none = BTreeMap::new();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
-/// The folder of ONNX models, or a line saying that this test was skipped.
+/// Returns the folder of ONNX models. Without one, prints that the test is skipped.
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os(CORPORA_VARIABLE).filter(|folder| !folder.is_empty());
     if folder.is_none() {
@@ -25,12 +25,12 @@ fn shape(value: &Value) -> Vec<u64> {
     value.as_array().unwrap().iter().map(|extent| extent.as_u64().unwrap()).collect()
 }
 
-/// The model, with shapes of inputs as the facts have them.
+/// Imports the model with the input shapes of the facts.
 fn import(facts: &Value) -> Option<Import> {
     let path = folder()?.join(facts["file"].as_str().unwrap());
     let given = facts["input_shapes"].as_object().unwrap();
     let input_shapes = given.iter().map(|(name, list)| (name.clone(), shape(list))).collect();
-    // The facts count the operators of the file.
+    // The facts include all operators of the file.
     let options = ImportOptions { input_shapes, keep_constants: true, ..ImportOptions::default() };
     Some(import_file(&path, &options).unwrap_or_else(|error| panic!("{error}")))
 }
@@ -46,7 +46,7 @@ fn check_interface(graph: &Graph, tensors: &[TensorId], facts: &Value, role: Rol
     }
 }
 
-/// Operators, constants, inputs and outputs.
+/// Compares operators, constants, inputs and outputs.
 fn check(facts: &Value) -> Option<Import> {
     let import = import(facts)?;
     let (graph, file) = (&import.graph, &facts["file"]);
@@ -72,7 +72,7 @@ fn weights_made_by_operators_count_as_weights_unless_kept() {
         import_file(&folder.join("light_vgg19.onnx"), &options).unwrap()
     };
     let (kept, folded) = (read(true), read(false));
-    // VGG-19 has 143 667 240 parameters (Simonyan and Zisserman 2015), float32.
+    // VGG-19 has 143 667 240 `float32` parameters (Simonyan and Zisserman 2015).
     assert!(folded.graph.bytes(Role::Weight).get() >= 143_667_240 * 4);
     assert!(kept.graph.bytes(Role::Weight).get() < 10_000);
     let gone = kept.graph.operators().len() - folded.graph.operators().len();
@@ -101,7 +101,7 @@ fn classic_networks_match_shape_inference() {
         assert_eq!((tensors, bytes), (number("sized_tensors"), number("sized_bytes")), "{}", facts["file"]);
         compared += tensors;
     }
-    // All but the masks of six dropouts.
+    // These are all tensors except the masks of six dropouts.
     assert_eq!(compared, 4034);
 }
 
@@ -125,7 +125,7 @@ fn nested_branches_are_what_runs_make() {
             );
             compared += 1;
         }
-        // Only branches that never run, or that may run differently, lead to assumptions.
+        // Only branches that never run or cannot run lead to assumptions.
         for line in &import.assumed {
             assert!(line.contains("never runs") || line.contains("cannot run"), "{line}");
         }

@@ -1,11 +1,11 @@
-//! The table of the patent's example, derived from its graph.
+//! Derives the table of the patent's example from its graph.
 
 use plimsoll_datasets::{patent, patent_graph};
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::structure::{Conflicts, Relation, Structure};
 use plimsoll_model::{Budget, BufferId, Bytes, races};
 
-/// Conflicts of the graph under the order 1 to 8, and its sizes.
+/// Returns the conflicts of the graph under a relation, in the order 1 to 8.
 fn conflicts(as_listed: bool, relation: Relation) -> Conflicts {
     let graph = patent_graph(as_listed);
     let storages = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
@@ -13,12 +13,12 @@ fn conflicts(as_listed: bool, relation: Relation) -> Conflicts {
     Structure::of(&graph, &storages, &order).unwrap().conflicts(relation, &mut Budget::unlimited()).unwrap()
 }
 
-/// Pairs by the numbers of the source.
+/// Returns the pairs with the operator numbers of the source.
 fn numbered(pairs: &Conflicts) -> Vec<(usize, usize)> {
     pairs.iter().map(|(a, b)| (a + 1, b + 1)).collect()
 }
 
-/// Bytes of the heaviest set in mutual conflict, by all subsets.
+/// Returns the bytes of the heaviest clique of conflicts by enumerating all subsets.
 fn heaviest(conflicts: &Conflicts) -> u64 {
     let table = patent().instance;
     let size = |at: usize| table.buffers()[at].size().get();
@@ -42,7 +42,8 @@ fn the_table_follows_from_the_graph_with_an_edge_from_7_to_8() {
     assert_eq!(heaviest(&derived), 43);
 }
 
-/// The edge 6-8 of the text makes 8 parallel to 4 and 7: two more pairs, and an optimum of 46, not 43.
+/// The edge between 6 and 8 in the text makes 8 parallel to 4 and 7. This yields two more pairs, and an
+/// optimum of 46 instead of 43.
 #[test]
 fn the_edges_as_listed_give_another_table() {
     let listed = conflicts(true, Relation::Mutex);
@@ -51,8 +52,8 @@ fn the_edges_as_listed_give_another_table() {
     assert_eq!(heaviest(&listed), 46);
 }
 
-/// In the order 1 to 8 the table is complete. With parallel branches, as in the source, operator 6 may run
-/// while 4 or 5 have yet to read the output of 2, and 5 may read it after all others.
+/// In the order 1 to 8, the table is complete. With parallel branches, as in the source, operator 6 may run
+/// while 4 or 5 still need the output of 2, and 5 may read that output after all others.
 #[test]
 fn the_table_is_not_safe_for_branches_that_run_at_the_same_time() {
     let mutex = conflicts(false, Relation::Mutex);
@@ -60,7 +61,7 @@ fn the_table_is_not_safe_for_branches_that_run_at_the_same_time() {
     assert!(numbered(&conflicts(false, Relation::Schedule).without(&mutex)).is_empty());
     assert_eq!(numbered(&reachable.without(&mutex)), [(2, 6), (2, 7), (2, 8)]);
     assert_eq!(heaviest(&reachable), 53);
-    // Of the 46 M that the source prints, 7 and 2 share [20, 30).
+    // In the printed placement of 46 M, buffers 7 and 2 share [20, 30).
     let graph = patent_graph(false);
     let storages = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
     let starts = [0, 20, 30, 0, 44, 38, 20, 5];

@@ -1,4 +1,5 @@
-//! `TFLite` models: small ones written field by field, and real ones against an independent reader.
+//! Tests on `TFLite` models: small ones written field by field, and real ones compared with an independent
+//! reader.
 
 use crate::tflite_writer::{
     BOOL, BufferSpec, FLOAT32, INT4, INT8, INT32, ModelSpec, OperatorSpec, STRING, SubgraphSpec, TensorSpec,
@@ -53,7 +54,7 @@ fn subgraph(
     SubgraphSpec { name: name.to_owned(), tensors, inputs, outputs, operators }
 }
 
-/// x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out, with a free batch dimension.
+/// Returns the model `x -conv(w, b)-> y -reshape(shape)-> z -add(z, z)-> out`, with a free batch dimension.
 fn chain() -> ModelSpec {
     let tensors = vec![
         tensor("x", INT8, &[1, 6, 6, 3]).signed(&[-1, 6, 6, 3]),
@@ -73,7 +74,7 @@ fn chain() -> ModelSpec {
     one(tensors, &[0], &[6], operators).data(54).data(8).values(&[-1, 32])
 }
 
-/// A choice and a loop that share a subgraph.
+/// Returns a model with a conditional and a loop that share a subgraph.
 fn regions() -> ModelSpec {
     let flag = || tensor("go", BOOL, &[1]);
     let value = |name: &str| tensor(name, FLOAT32, &[8]);
@@ -146,13 +147,13 @@ fn a_batch_is_inferred_through_all_tensors() {
     assert_eq!(graph.operators()[0].cost, Some(4 * 32 * 27));
     assert_eq!(assumed, ["skipped: 1 tensors that nothing produces or consumes"]);
     assert_eq!((sizes.inferred, sizes.declared.len(), sizes.assumed.len()), (7, 0, 0));
-    // Whatever the file marks as free.
+    // The dimensions that the file marks as free do not matter.
     let mut fixed = chain();
     fixed.subgraphs[0].tensors.iter_mut().for_each(|tensor| tensor.signature.clear());
     assert_eq!(read(&fixed, &options).unwrap().graph, graph);
     let same = ImportOptions { batch: Some(1), ..ImportOptions::default() };
     assert_eq!(read(&fixed, &same).unwrap().graph, plain(&fixed).graph);
-    // A reshape to a fixed shape does not fit another batch.
+    // A reshape to a fixed shape is not possible with another batch size.
     let mut file = chain();
     file.buffers[3] = BufferSpec::Data([1i32, 32].iter().flat_map(|i| i.to_le_bytes()).collect());
     assert_eq!(
@@ -283,7 +284,7 @@ fn a_variable_that_nothing_touches_is_kept() {
     assert_eq!(assumed, ["skipped: 1 tensors that nothing produces or consumes"]);
 }
 
-/// Fields of options, with their values.
+/// Fields of options and their values.
 type Fields = &'static [(u16, i32)];
 
 #[test]
@@ -293,7 +294,7 @@ fn subgraphs_of_every_operator_can_be_run() {
         (0..graph.operators().len()).map(|at| graph.flow(OperatorId::at(at)).unwrap()).collect();
     let count = flows.iter().flatten().map(|flow| (flow.control, flow.handovers.len())).collect::<Vec<_>>();
     assert_eq!(count, [(Control::Call, 0), (Control::Branch, 4), (Control::Loop, 4)]);
-    // A function of elements, x -> y; a condition; the body of a loop or a call.
+    // The subgraphs are a reducer of elements, the condition of a loop, and the body of a loop or a call.
     let value = |name: &str| tensor(name, FLOAT32, &[8]);
     let element = |name: &str| tensor(name, FLOAT32, &[]);
     let inner = || {
@@ -307,7 +308,8 @@ fn subgraphs_of_every_operator_can_be_run() {
             subgraph("part", vec![value("b"), value("c")], &[0], &[1], part),
         ]
     };
-    // Codes, members of the second union of options, and their fields that name subgraphs.
+    // A case has a code, a member of the second union of options, and the fields of it that refer to
+    // subgraphs.
     let cases: [(i32, u8, Fields, Control, usize); 6] = [
         (174, 6, &[(1, 1)], Control::Loop, 0),
         (190, 7, &[(6, 1)], Control::Loop, 0),
@@ -335,7 +337,7 @@ fn loops_of_subgraphs_are_refused() {
         "tiny.tflite: subgraph 1 'double', which calls itself (1 -> 1) is not supported: \
          such a program has no bounded memory"
     );
-    // Without options fields are zero: the body itself.
+    // Without options, fields are zero and refer to the body itself.
     let mut itself = regions();
     itself.subgraphs[1].operators[0] = operator(IF, &[0], &[2]).options(false, IF_OPTIONS, &[]);
     assert!(error(&itself).contains("subgraph 0 'main', which calls itself (0 -> 1 -> 0)"));
@@ -348,7 +350,7 @@ fn loops_of_subgraphs_are_refused() {
     );
 }
 
-/// `depth` subgraphs, each of which runs the next `width` times.
+/// Returns a model with `depth` subgraphs, each of which runs the next one `width` times.
 fn tower(depth: usize, width: usize) -> ModelSpec {
     let level = |at: usize| {
         let next = i32::try_from(at + 1).unwrap();
@@ -539,7 +541,7 @@ fn layers_with_weights_count_multiply_accumulates() {
     assert_eq!(cost(CONV_2D, &[&[1, 8, 8, 4]], &[1, 4, 4, 4], None), None);
 }
 
-/// The seeds of the fuzz target are these models; `PLIMSOLL_WRITE_SEEDS=1` writes them anew.
+/// The seeds of the fuzz target are these models. `PLIMSOLL_WRITE_SEEDS=1` writes them again.
 #[test]
 fn seeds_are_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/tflite_model");
@@ -555,7 +557,7 @@ fn seeds_are_up_to_date() {
     }
 }
 
-/// The folder of real models, or a line saying that this test was skipped.
+/// Returns the folder of real models. Without one, prints that the test is skipped.
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os(CORPORA_VARIABLE).filter(|folder| !folder.is_empty());
     if folder.is_none() {

@@ -1,7 +1,8 @@
-//! Shapes of `TFLite` models: each rule separately, then declared shapes where no rule applies.
+//! Tests shapes of `TFLite` models: first every rule separately, then declared shapes of operators without a
+//! rule.
 //!
-//! Expected shapes are those that the interpreter (`ai-edge-litert` 2.3.0) gives these files, where it runs
-//! them.
+//! Expected shapes are those that the interpreter (`ai-edge-litert` 2.3.0) reports for these files, if it can
+//! run them.
 
 use crate::tflite_writer::{
     BOOL, BufferSpec, FLOAT32, INT8, INT32, ModelSpec, OperatorSpec, RESOURCE, SubgraphSpec, TensorSpec,
@@ -18,22 +19,22 @@ use std::path::Path;
 enum In<'a> {
     /// Data in `float32`.
     Data(&'a [i32]),
-    /// Integers that are not known.
+    /// Integers with unknown values.
     Ints(&'a [i32]),
     /// A constant vector.
     Vector(&'a [i32]),
-    /// A constant matrix of two columns.
+    /// A constant matrix with two columns.
     Pairs(&'a [i32]),
     /// A constant number.
     Number(i32),
-    /// Kept from run to run.
+    /// A state, which is kept between runs.
     State(&'a [i32]),
     Absent,
 }
 
 use In::{Absent, Data, Ints, Number, Pairs, State, Vector};
 
-/// Member of the union of options and its fields.
+/// A member of the union of options, and its fields.
 type Fields<'a> = Option<(u8, &'a [(u16, i32)])>;
 
 fn read(model: &ModelSpec, options: &ImportOptions) -> Result<Import, String> {
@@ -54,7 +55,7 @@ fn subgraph(
     SubgraphSpec { name: String::new(), tensors, inputs, outputs, operators }
 }
 
-/// A file with one operator, whose outputs have no shape.
+/// Returns a file with one operator, whose outputs have no shape.
 fn file(code: i32, options: Fields, inputs: &[In], outputs: usize) -> ModelSpec {
     let (mut tensors, mut given, mut buffers) = (Vec::new(), Vec::new(), Vec::new());
     let mut read = Vec::new();
@@ -92,13 +93,13 @@ fn file(code: i32, options: Fields, inputs: &[In], outputs: usize) -> ModelSpec 
     file
 }
 
-/// Shapes of the tensors whose names begin so.
+/// Returns the shapes of the tensors whose names begin with `start`.
 fn shapes(graph: &Graph, start: &str) -> Vec<Vec<u64>> {
     let tensors = graph.tensors().iter().filter(|tensor| tensor.name.starts_with(start));
     tensors.map(|tensor| tensor.shape.clone().unwrap()).collect()
 }
 
-/// The one operator makes outputs of these shapes.
+/// Checks that an operator has outputs with these shapes.
 fn makes(code: i32, options: Fields, inputs: &[In], expected: &[&[u64]]) {
     let file = file(code, options, inputs, expected.len());
     let import = read(&file, &ImportOptions::default());
@@ -150,7 +151,7 @@ fn matrices_and_cells() {
     // FULLY_CONNECTED: two dimensions, unless they are kept.
     makes(9, Some((8, &[])), &[Data(&[2, 3, 8]), Data(&[5, 4])], &[&[12, 5]]);
     makes(9, Some((8, &[(2, 1)])), &[Data(&[2, 3, 8]), Data(&[5, 8]), Absent], &[&[2, 3, 5]]);
-    // BATCH_MATMUL, with both turned.
+    // BATCH_MATMUL, also with both matrices transposed.
     makes(126, Some((101, &[])), &[Data(&[4, 1, 2, 3]), Data(&[5, 3, 7])], &[&[4, 5, 2, 7]]);
     makes(126, Some((101, &[(0, 1), (1, 1)])), &[Data(&[2, 3, 5]), Data(&[2, 7, 3])], &[&[2, 5, 7]]);
     // SVDF, RNN, UNIDIRECTIONAL_SEQUENCE_RNN.
@@ -176,7 +177,7 @@ fn matrices_and_cells() {
     ];
     makes(46, Some((70, &[(2, 1)])), &rnn, &[&[2, 6, 9]]);
     makes(46, Some((70, &[])), &rnn, &[&[2, 6, 4], &[2, 6, 5]]);
-    // UNIDIRECTIONAL_SEQUENCE_LSTM, LSTM with one matrix for all gates.
+    // UNIDIRECTIONAL_SEQUENCE_LSTM, and LSTM with one matrix for all gates.
     makes(44, Some((71, &[])), &lstm(&[2, 6, 3]), &[&[2, 6, 4]]);
     let basic = [Data(&[2, 3]), Data(&[2, 4]), Data(&[16, 7]), Data(&[16]), Data(&[2, 4])];
     makes(16, Some((14, &[(3, 1)])), &basic, &[&[2, 4], &[2, 4], &[2, 7], &[2, 16]]);
@@ -184,7 +185,7 @@ fn matrices_and_cells() {
     makes(131, None, &[Data(&[3, 8, 9]), Vector(&[8, 8])], &[&[3, 8, 5]]);
 }
 
-/// Inputs of an LSTM of four cells over three features, two sequences at a time.
+/// Returns the inputs of an LSTM with four cells, three features and two sequences.
 fn lstm(input: &'static [i32]) -> Vec<In<'static>> {
     let mut inputs = vec![Data(input)];
     inputs.extend((0..4).map(|_| Data(&[4, 3])));
@@ -208,18 +209,18 @@ fn parts_and_wholes() {
     );
     makes(83, Some((59, &[(0, 2), (1, 1)])), &[Data(&[2, 3]), Data(&[2, 3])], &[&[2, 2, 3]]);
     makes(88, Some((64, &[(0, 2), (1, 1)])), &[Data(&[3, 2, 5])], &[&[3, 5], &[3, 5]]);
-    // GATHER, along an axis and per element of a batch; GATHER_ND.
+    // GATHER along an axis and per batch element, GATHER_ND.
     makes(36, Some((23, &[(0, 1)])), &[Data(&[2, 5, 3]), Ints(&[4, 2])], &[&[2, 4, 2, 3]]);
     makes(36, Some((23, &[(0, 1), (1, 1)])), &[Data(&[2, 5, 3]), Ints(&[2, 4])], &[&[2, 4, 3]]);
     makes(107, None, &[Data(&[2, 5, 3]), Ints(&[4, 2])], &[&[4, 3]]);
-    // SLICE; where it begins does not matter.
+    // SLICE. The beginning of the slice does not matter.
     makes(65, None, &[Data(&[4, 5]), Vector(&[1, 2]), Vector(&[2, -1])], &[&[2, 3]]);
     makes(65, None, &[Data(&[4, 5]), Ints(&[2]), Vector(&[2, 3])], &[&[2, 3]]);
     // EMBEDDING_LOOKUP, SEGMENT_SUM, UNSORTED_SEGMENT_SUM.
     makes(7, None, &[Ints(&[3]), Data(&[10, 4, 2])], &[&[3, 4, 2]]);
     makes(125, None, &[Data(&[4, 3]), Vector(&[0, 0, 1, 2])], &[&[3, 3]]);
     makes(155, None, &[Data(&[4, 3]), Ints(&[4]), Number(6)], &[&[6, 3]]);
-    // PAD, MIRROR_PAD, TILE, TRANSPOSE, EXPAND_DIMS, SQUEEZE, RESHAPE by options and by a vector.
+    // PAD, MIRROR_PAD, TILE, TRANSPOSE, EXPAND_DIMS, SQUEEZE, RESHAPE with options and with a vector.
     makes(34, None, &[Data(&[2, 3]), Pairs(&[1, 2, 0, 4])], &[&[5, 7]]);
     makes(100, Some((77, &[])), &[Data(&[4, 3]), Pairs(&[1, 2, 0, 1])], &[&[7, 4]]);
     makes(69, None, &[Data(&[2, 3]), Vector(&[2, 3])], &[&[4, 9]]);
@@ -247,22 +248,22 @@ fn strided_slices() {
     cut(&[], [&[5, 7], &[1, -3], &[4, 7], &[2, 1]], &[2, 3]);
     cut(&[(0, 1), (1, 2)], [&[5, 7], &[3, 2], &[4, 3], &[1, 2]], &[4, 3]);
     cut(&[], [&[5, 7], &[4, 6], &[0, -8], &[-1, -2]], &[4, 4]);
-    // An index takes a dimension away, wherever it is; the rest is whole.
+    // An index removes a dimension, regardless of its value; the other dimension is whole.
     cut(&[(4, 1)], [&[5, 7], &[-1], &[0], &[1]], &[7]);
-    // An ellipsis, a new dimension.
+    // An ellipsis and a new dimension.
     cut(&[(2, 1)], [&[4, 5, 6], &[0, 1], &[0, 3], &[1, 1]], &[4, 5, 2]);
     cut(&[(3, 1), (1, 2)], [&[5, 7], &[0, 2], &[0, 0], &[1, 1]], &[1, 3, 7]);
-    // Where the index is not known, the dimension disappears nevertheless.
+    // If the index is unknown, the dimension is removed all the same.
     let inputs = [Data(&[5, 7]), Ints(&[1]), Ints(&[1]), Vector(&[1])];
     makes(45, Some((32, &[(4, 1)])), &inputs, &[&[7]]);
 }
 
 #[test]
 fn elements_and_sums() {
-    // ADD, SELECT_V2, MAXIMUM stretch; SELECT has a condition per row.
+    // ADD, SELECT_V2 and MAXIMUM broadcast. SELECT has a condition per row.
     makes(0, None, &[Data(&[4, 1, 3]), Data(&[5, 1])], &[&[4, 5, 3]]);
     makes(55, None, &[Data(&[]), Data(&[5, 1])], &[&[5, 1]]);
-    // Unary: RELU, LOGISTIC, EXP, HARD_SWISH, GELU, SOFTMAX, L2_NORMALIZATION.
+    // Unary operators: RELU, LOGISTIC, EXP, HARD_SWISH, GELU, SOFTMAX, L2_NORMALIZATION.
     for code in [19, 14, 47, 117, 150, 25, 11] {
         makes(code, None, &[Data(&[2, 3])], &[&[2, 3]]);
     }
@@ -271,7 +272,7 @@ fn elements_and_sums() {
     makes(128, None, &[Data(&[2, 3]), Number(1)], &[&[2, 3]]);
     makes(106, None, &[Data(&[2, 3]), Data(&[2, 3]), Data(&[2, 3])], &[&[2, 3]]);
     makes(93, None, &[Data(&[2, 3])], &[&[2, 3]]);
-    // MEAN, SUM, REDUCE_MAX, of some dimensions, kept or not, of none.
+    // MEAN, SUM and REDUCE_MAX over some dimensions, with and without keeping them.
     makes(40, Some((27, &[(0, 1)])), &[Data(&[2, 3, 4]), Vector(&[1, -1])], &[&[2, 1, 1]]);
     makes(74, Some((27, &[])), &[Data(&[2, 3, 4]), Vector(&[1])], &[&[2, 4]]);
     makes(82, Some((27, &[])), &[Data(&[2, 3, 4]), Number(0)], &[&[3, 4]]);
@@ -282,7 +283,7 @@ fn elements_and_sums() {
     makes(96, None, &[Number(3), Number(18), Number(4)], &[&[4]]);
 }
 
-/// A chain of these operators: names, kinds, options, operands. The last tensor is the output.
+/// Returns a model with these tensors and operators. The last tensor is the output.
 fn body(tensors: Vec<TensorSpec>, inputs: &[i32], operators: Vec<OperatorSpec>) -> ModelSpec {
     let last = tensors.len() as i32 - 1;
     model(vec![subgraph(tensors, inputs, &[last], operators)])
@@ -304,7 +305,8 @@ fn counts(sizes: &SizeSources) -> [usize; 3] {
     [sizes.inferred, sizes.declared.len(), sizes.assumed.len()]
 }
 
-/// The first extent of the input decides what it is reshaped to, as converters write `flatten`.
+/// The first extent of the input determines the shape of a reshape, as in `flatten` operators written by
+/// converters.
 #[test]
 fn values_are_followed_from_shapes_to_shapes() {
     let tensors = vec![
@@ -331,7 +333,7 @@ fn values_are_followed_from_shapes_to_shapes() {
     assert!(import.assumed.is_empty(), "{:?}", import.assumed);
 }
 
-/// x -Magic-> y -ADD-> out.
+/// Returns the model `x -Magic-> y -ADD-> out`.
 fn magic() -> ModelSpec {
     let tensors =
         vec![tensor("x", FLOAT32, &[2, 3]), tensor("y", FLOAT32, &[2, 4]), tensor("out", FLOAT32, &[2, 4])];
@@ -346,7 +348,7 @@ fn declared_shapes_count_only_where_nothing_has_changed() {
         import.assumed,
         ["the declared shape is used for 1 tensors: 'y', operator 0 (Magic): operator Magic is not known"]
     );
-    // The same batch changes nothing.
+    // The batch size of the file changes nothing.
     assert_eq!(read(&magic(), &batch(2)).unwrap(), import);
     assert_eq!(
         read(&magic(), &batch(4)).unwrap_err(),
@@ -363,7 +365,7 @@ fn declared_shapes_count_only_where_nothing_has_changed() {
         refused(&[("z", &[4, 4])]),
         "tiny.tflite: --tensor-shape z=4x4: no operator produces a tensor of that name"
     );
-    // A stale declaration: the input is not what the operator was declared for.
+    // The declared shape is stale: the input does not have the shape for which it was declared.
     let mut stale = magic();
     stale.subgraphs[0].operators.swap(0, 1);
     stale.subgraphs[0].operators[0] = operator(0, &[0, 0], &[1]);
@@ -382,7 +384,7 @@ fn what_operators_make_counts_against_the_file() {
         import.assumed,
         ["the inferred shape differs from the declared shape of 1 tensors: 'out' is 2x3, not 1x1"]
     );
-    // What is marked as free is no contradiction.
+    // A dimension that is marked as free is not a contradiction.
     file.subgraphs[0].tensors[1] = tensor("out", FLOAT32, &[1, 3]).signed(&[-1, 3]);
     assert!(plain(&file).assumed.is_empty());
     let option = ImportOptions { tensor_shapes: named(&[("out", &[7, 3])]), ..ImportOptions::default() };
@@ -405,10 +407,10 @@ fn a_missing_shape_is_inferred_or_refused() {
     let import = read(&file, &given).unwrap();
     assert_eq!(shapes(&import.graph, "y"), [[2, 3]]);
     assert_eq!(import.graph.bytes(Role::Output), Bytes::new(20));
-    // A scalar that the file declares as such.
+    // The file declares the output as a scalar.
     file.subgraphs[0].tensors[2].ranked = true;
     assert_eq!(plain(&file).graph.bytes(Role::Output), Bytes::new(4));
-    // Dimensions of inputs that the file leaves open.
+    // A dimension of the input is free in the file.
     file.subgraphs[0].tensors[0].shape = vec![-1, 3];
     let error = read(&file, &ImportOptions::default()).unwrap_err();
     let start = "tiny.tflite: input 0 of subgraph 0: tensor 'x': its dimension 0 is -1; --input-shape x=AxB";
@@ -420,7 +422,7 @@ fn a_missing_shape_is_inferred_or_refused() {
 
 #[test]
 fn what_data_decide_has_a_bound() {
-    // WHERE, SEGMENT_SUM, UNIQUE, a slice of unknown length, NON_MAX_SUPPRESSION_V5.
+    // WHERE, SEGMENT_SUM, UNIQUE, a slice of unknown length, and NON_MAX_SUPPRESSION_V5.
     let bound = |code: i32, options: Fields, inputs: &[In], expected: &[&[u64]]| {
         let import = plain(&file(code, options, inputs, expected.len()));
         assert_eq!(shapes(&import.graph, "out"), expected, "operator {code}");
@@ -457,7 +459,7 @@ fn what_data_decide_has_a_bound() {
     );
 }
 
-/// A map of `FlexBuffers` with integers of one byte.
+/// Returns a `FlexBuffers` map with one-byte integers.
 fn map(pairs: &[(&str, u8)]) -> Vec<u8> {
     let (mut bytes, mut at) = (Vec::new(), Vec::new());
     for (name, _) in pairs {
@@ -509,7 +511,7 @@ fn states_do_not_grow() {
     assert!(error.contains("is 2x4, but 5x4 is kept between runs"), "{error}");
 }
 
-/// The body, with the operator that runs others on `x`, and these.
+/// Returns a model whose body has one operator, which runs these subgraphs on `x`.
 fn runs(code: i32, tag: u8, parts: &[SubgraphSpec; 2]) -> ModelSpec {
     let flag = || tensor("go", BOOL, &[]);
     let inputs: &[i32] = if code == 118 { &[0, 1] } else { &[1] };
@@ -585,13 +587,13 @@ fn scratch_of_custom_operators_is_theirs() {
             "tensor 'fast', which nothing produces, is scratch: held while its operator runs",
         ]
     );
-    // Operators that the schema knows have none.
+    // Operators that the schema defines have no scratch.
     file.subgraphs[0].operators[0] = operator(0, &[0, 2], &[3]);
     let error = read(&file, &ImportOptions::default()).unwrap_err();
     assert!(error.contains("tensor 'work' has role activation, but no operator produces it"), "{error}");
 }
 
-/// Many kinds of operators, each byte of the file changed in turn: an error or a graph.
+/// Files with many kinds of operators, in which each byte is changed in turn, lead to an error or a graph.
 #[test]
 fn damage_is_refused_or_read() {
     let slices = [Data(&[5, 7]), Vector(&[1, -3]), Vector(&[4, 7]), Vector(&[2, 1])];
@@ -619,8 +621,8 @@ fn damage_is_refused_or_read() {
     }
 }
 
-/// A first run assigns two numbers to a variable, each run reads them, appends the input and assigns the last
-/// two.
+/// Returns a streaming model. The first run assigns two numbers to a variable. Each run reads the variable,
+/// appends the input and assigns the last two numbers.
 fn streams(input: &[i32]) -> ModelSpec {
     let handle = |made: i32| operator(142, &[], &[made]).options(false, 111, &[]);
     let joined = operator(2, &[1, 2], &[3]).options(false, 10, &[(0, 1)]);
@@ -663,10 +665,10 @@ fn variables_are_states_as_large_as_what_is_assigned() {
     assert_eq!(shapes(graph, "variable"), [[1, 2]]);
     assert_eq!(graph.bytes(Role::State).get(), 8);
     assert_eq!(counts(&import.sizes)[1..], [0, 0]);
-    // A handle is a number.
+    // A handle is an integer.
     let handle = graph.tensors().iter().find(|tensor| tensor.name == "handle").unwrap();
     assert_eq!(handle.bytes.get(), 4);
-    // Nothing is assigned before it is read, and the file declares no shape.
+    // The variable is read before any assignment, and the file declares no shape.
     let mut early = streams(&[1, 3]);
     early.subgraphs[0].operators.remove(0);
     let error = read(&early, &ImportOptions::default()).unwrap_err();

@@ -1,14 +1,14 @@
-//! Writes small models field by field, so that tests do not depend on the reader's idea of the format.
+//! Writes small models field by field, so that tests do not depend on how the reader interprets the format.
 
 use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, VOffsetT, Vector, WIPOffset};
 use std::collections::HashMap;
 
 type Table = WIPOffset<TableFinishedWIPOffset>;
 
-/// Operands of operators already written: equal lists are stored once.
+/// Lists of operands that are already written. Equal lists are stored once.
 type Written<'a> = HashMap<Vec<i32>, WIPOffset<Vector<'a, i32>>>;
 
-/// A tensor; the fields of the schema's table.
+/// A tensor with the fields of the schema's table.
 #[derive(Clone, Debug, Default)]
 pub struct TensorSpec {
     pub name: String,
@@ -22,10 +22,10 @@ pub struct TensorSpec {
     pub ranked: bool,
 }
 
-/// Options of an operator: second union, member, 32-bit fields.
+/// Options of an operator: whether they belong to the second union, the member, and the 32-bit fields.
 pub type Options = (bool, u8, Vec<(u16, i32)>);
 
-/// An operator with a code of its own.
+/// An operator with its own operator code.
 #[derive(Clone, Debug, Default)]
 pub struct OperatorSpec {
     pub code: i32,
@@ -39,7 +39,6 @@ pub struct OperatorSpec {
     pub bytes: Vec<u8>,
 }
 
-/// A subgraph.
 #[derive(Clone, Debug, Default)]
 pub struct SubgraphSpec {
     pub name: String,
@@ -49,14 +48,13 @@ pub struct SubgraphSpec {
     pub operators: Vec<OperatorSpec>,
 }
 
-/// Values in the table, or their place in the file.
+/// Values in the table, or their location in the file.
 #[derive(Clone, Debug)]
 pub enum BufferSpec {
     Data(Vec<u8>),
     At(u64, u64),
 }
 
-/// A model.
 #[derive(Clone, Debug)]
 pub struct ModelSpec {
     pub version: u32,
@@ -115,13 +113,13 @@ pub fn model(subgraphs: Vec<SubgraphSpec>) -> ModelSpec {
 }
 
 impl ModelSpec {
-    /// With values of this many bytes in buffer 1, 2, ...
+    /// Adds a buffer with this number of bytes.
     pub fn data(mut self, bytes: usize) -> Self {
         self.buffers.push(BufferSpec::Data(vec![7; bytes]));
         self
     }
 
-    /// With these 32-bit integers in the next buffer.
+    /// Adds a buffer with these 32-bit integers.
     pub fn values(mut self, values: &[i32]) -> Self {
         self.buffers.push(BufferSpec::Data(values.iter().flat_map(|value| value.to_le_bytes()).collect()));
         self
@@ -171,7 +169,8 @@ fn write_buffer(b: &mut FlatBufferBuilder, buffer: &BufferSpec) -> Table {
 fn write_code(b: &mut FlatBufferBuilder, operator: &OperatorSpec) -> Table {
     let custom = operator.custom.as_ref().map(|name| b.create_string(name));
     let start = b.start_table();
-    // As the format asks: the old field holds what it can, the new one everything.
+    // As the format requires, the old field contains the code if it fits, and the new field always contains
+    // it.
     b.push_slot(slot(0), i8::try_from(operator.code).unwrap_or(127), 0i8);
     if let Some(custom) = custom {
         b.push_slot_always(slot(1), custom);

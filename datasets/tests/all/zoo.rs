@@ -1,4 +1,4 @@
-//! Published networks have their published numbers of parameters and multiply-accumulates.
+//! Tests that published networks have their published numbers of parameters and multiply-accumulates.
 
 use plimsoll_datasets::GenerateError;
 use plimsoll_datasets::graphs::GraphFamily;
@@ -17,7 +17,7 @@ fn weights(graph: &Graph, bytes_each: u64) -> u64 {
     graph.bytes(Role::Weight).get() / bytes_each
 }
 
-/// Of convolutions and dense layers.
+/// Returns the multiply-accumulates of convolutions and dense layers.
 fn arithmetic(graph: &Graph) -> u64 {
     let own = graph.operators().iter().filter(|operator| ["Conv", "Gemm"].contains(&operator.kind.as_str()));
     own.filter_map(|operator| operator.cost).sum()
@@ -27,8 +27,8 @@ fn output(graph: &Graph) -> Vec<u64> {
     graph.tensor(graph.region(Graph::BODY).outputs[0]).shape.clone().unwrap()
 }
 
-/// Network, parameters with separate normalisation operators, hundredths of 10^9 multiply-accumulates
-/// for one image.
+/// Network, number of parameters with separate normalisation operators, and multiply-accumulates for one
+/// image in units of 10^7.
 const PUBLISHED: &[(&str, u64, u64)] = &[
     ("alexnet", 61_100_840, 71),
     ("squeezenet", 1_248_424, 82),
@@ -88,11 +88,11 @@ fn batches_multiply_activations_alone() {
 
 #[test]
 fn u_nets_are_the_published_ones() {
-    // The paper's: 572 x 572 in, 388 x 388 out, two classes.
+    // The network of the paper has an input of 572 x 572, an output of 388 x 388, and two classes.
     let paper = make("unet", &[]);
     assert_eq!((output(&paper), weights(&paper, 4)), (vec![1, 2, 388, 388], 31_030_658));
     assert_eq!(weights(&make("unet", &[("classes", 1)]), 4), 31_030_593);
-    // Three channels and normalisation, as it is trained today.
+    // Current implementations have three channels and normalisation.
     let today = make("unet", &[("inputs", 3), ("norm", 1), ("padded", 1), ("size", 256)]);
     assert_eq!((output(&today), weights(&today, 4)), (vec![1, 2, 256, 256], 31_037_698));
     let refused = |list: &[(&str, u64)]| generate("unet", list).unwrap_err().to_string();
@@ -102,7 +102,8 @@ fn u_nets_are_the_published_ones() {
     assert!(refused(&[("depth", 11)]).starts_with("depth is 11"));
 }
 
-/// Returns the number of parameters. Rotary tables do not count: `head` cosines and `head` sines, `float32`.
+/// Returns the number of parameters. It excludes the rotary tables, which have `head` cosines and `head`
+/// sines, `float32`.
 fn language_parameters(family: &str, list: &[(&str, u64)], head: u64) -> u64 {
     let list = [list, &[("tokens", 1), ("cache", 0)]].concat();
     (make(family, &list).bytes(Role::Weight).get() - 2 * head * 4) / 2
@@ -128,7 +129,7 @@ fn grouped_queries_keep_fewer_keys_and_values() {
     let cache = |kv_heads| {
         make("transformer", &[&list[..], &[("kv_heads", kv_heads)]].concat()).bytes(Role::State).get()
     };
-    // Two layers of keys and values of 100 tokens, 128 numbers of two bytes per head.
+    // Two layers have keys and values of 100 tokens, with 128 numbers of two bytes per head.
     assert_eq!([32, 8, 1].map(cache), [32, 8, 1].map(|heads| 2 * 2 * 100 * 128 * 2 * heads));
     let costs = |repeat| {
         let graph = make("transformer", &[("layers", 1), ("tokens", 16), ("repeat", repeat)]);
@@ -153,7 +154,7 @@ fn experts_are_regions() {
     assert_eq!(owners, vec![("Case".to_owned(), 8); 2]);
     let (owners, prompt) = regions(&[("heads", 4), ("kv_heads", 2), ("tokens", 64), ("cache", 0)]);
     assert_eq!(owners, vec![("If".to_owned(), 2); 8]);
-    // Two of eight experts for each of 64 tokens, and a quarter more.
+    // Each of 64 tokens chooses two of eight experts, and the capacity is a quarter more than the fair share.
     let rows = prompt.tensors().iter().find(|tensor| tensor.name == "l0.moe.e0.gathered").unwrap();
     assert_eq!(rows.shape.as_deref(), Some(&[20, 64][..]));
 }

@@ -1,4 +1,4 @@
-//! The CANN graph engine (CANN whitepaper): block reuse, and its adjustment of topological orders.
+//! The CANN graph engine (CANN whitepaper): block reuse, and how it adjusts topological orders.
 
 use crate::{Context, Params, ReproduceError, Reproduction, generated, sheet, storages};
 use minijinja::{Value, context};
@@ -23,7 +23,7 @@ pub struct Network {
     pub saving: f64,
 }
 
-/// A variant of the graph that an engine may plan: its name, and parameters of the family.
+/// A variant of the graph that an engine may plan: its name, and the parameters of the family.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/cann.toml explains every value")]
 pub struct Setting {
@@ -52,7 +52,7 @@ impl Default for Inputs {
 /// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`] where a run fails or a graph cannot be generated.
+/// [`ReproduceError`] if a run fails or a graph cannot be generated.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("cann");
     found.fact("inputs", inputs);
@@ -66,7 +66,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// The five tensors of the article, planned by every method it describes.
+/// Plans the five tensors of the article with every method that it describes.
 fn worked_example(
     context: &Context<'_>,
     worked: &Worked,
@@ -112,7 +112,7 @@ const BASES: [(&str, Base, OrderRule); 3] = [
 ];
 
 /// Computes the peak of every base order under every rule, and the optimum over all orders. The base order
-/// with the largest gain goes into `beside`, next to the printed savings.
+/// with the largest gain is appended to `beside`, for comparison with the printed savings.
 fn rules(
     context: &Context<'_>,
     network: &Network,
@@ -156,7 +156,7 @@ fn rules(
     Ok(all)
 }
 
-/// The peak of the order of a rule in bytes, after checking the order.
+/// Returns the peak in bytes of the order that a rule produces, after checking the order.
 fn peak(problem: &OrderProblem, rule: OrderRule) -> Result<u64, ReproduceError> {
     let order = rule.of(problem, &mut Budget::unlimited()).expect("an unlimited budget is never exhausted");
     match check_order(problem, &order).first() {

@@ -19,23 +19,23 @@ pub struct Context<'a> {
     pub corpora: Option<PathBuf>,
     /// The binary of MiniMalloc, if set.
     pub minimalloc: Option<PathBuf>,
-    /// Most seeds per set of parameters for generated graphs.
+    /// Maximum number of seeds per set of parameters of generated graphs.
     pub seeds: u64,
 }
 
 impl<'a> Context<'a> {
-    /// A context without limits, corpora and peers.
+    /// Creates a context without limits, corpora or peers.
     pub fn new(registry: &'a Registry) -> Self {
         let (setup, limits) = (Setup::default(), Limits::default());
         Self { registry, setup, limits, corpora: None, minimalloc: None, seeds: u64::MAX }
     }
 
-    /// A folder of the corpora; `None` where there are no corpora or they lack that folder.
+    /// Returns a folder of the corpora, or `None` if there are no corpora or they do not contain that folder.
     pub fn folder(&self, name: &str) -> Option<PathBuf> {
         self.corpora.as_ref().map(|corpora| corpora.join(name)).filter(|folder| folder.is_dir())
     }
 
-    /// The reason why [`Self::folder`] returns `None`.
+    /// Returns the reason why [`Self::folder`] returns `None`.
     pub(crate) fn no_folder(&self, name: &str) -> String {
         match &self.corpora {
             None => "PLIMSOLL_CORPORA is not set".to_owned(),
@@ -43,11 +43,11 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Runs an algorithm by name and checks its answer. `None` where this build lacks the algorithm, or the
-    /// algorithm does not support the input.
+    /// Runs an algorithm by name and checks its answer. Returns `None` if this build does not contain the
+    /// algorithm, or if the algorithm does not support the input.
     ///
     /// # Errors
-    /// No build has an algorithm of that name, it failed, or its answer was rejected.
+    /// If no build contains an algorithm with that name, the algorithm failed, or its answer was rejected.
     pub fn try_solve<P: Problem>(
         &self,
         entries: &[&'static Entry<P>],
@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
     /// Runs an algorithm that must be available and support the input.
     ///
     /// # Errors
-    /// As [`Self::try_solve`], and where it returns `None`.
+    /// Those of [`Self::try_solve`], and an error if it returns `None`.
     pub fn solve<P: Problem>(
         &self,
         entries: &[&'static Entry<P>],
@@ -84,7 +84,7 @@ impl<'a> Context<'a> {
     /// Runs an algorithm that must return a solution.
     ///
     /// # Errors
-    /// As [`Self::solve`], and [`ReproduceError::Limit`] without a solution.
+    /// Those of [`Self::solve`], and [`ReproduceError::Limit`] if there is no solution.
     pub fn answer<P: Problem<Value = Bytes>>(
         &self,
         entries: &[&'static Entry<P>],
@@ -108,15 +108,15 @@ impl<'a> Context<'a> {
 pub struct Answer<S> {
     /// The solution, which the checker has accepted.
     pub solution: S,
-    /// Its value, bytes.
+    /// The value of the solution in bytes.
     pub value: u64,
-    /// The best proved lower bound, bytes.
+    /// The best proved lower bound in bytes.
     pub bound: Bytes,
     /// The solution status.
     pub claim: String,
 }
 
-/// The algorithm of a name.
+/// Returns the algorithm with this name.
 pub(crate) fn named<P: Problem>(
     entries: &[&'static Entry<P>],
     name: &str,

@@ -1,4 +1,4 @@
-//! The results of a reproduction: rows, a report, files.
+//! The results of a reproduction: rows, a report and files.
 
 use crate::ReproduceError;
 use crate::row::{self, Row, Verdict};
@@ -14,14 +14,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
-/// Rows, a Markdown report and files, generated from the data file of the paper and the computed facts.
+/// The rows, the Markdown report and the files of a reproduction. They are generated from the data file of
+/// the paper and the computed facts.
 #[derive(Debug)]
 pub struct Reproduction {
     /// Printed and computed values, in the order of the paper.
     pub rows: Vec<Row>,
     /// Skipped parts, with the reasons.
     pub skipped: Vec<String>,
-    /// The files beside the report.
+    /// The files that accompany the report.
     pub files: Vec<File>,
     sheet: Sheet,
     facts: BTreeMap<&'static str, Value>,
@@ -33,38 +34,38 @@ pub struct Reproduction {
 pub struct File {
     /// The file name, relative to the folder of the paper.
     pub name: String,
-    /// Its contents, in one line.
+    /// A one-line description of the content.
     pub about: String,
     /// The bytes of the file.
     pub content: Vec<u8>,
 }
 
 impl File {
-    /// True for an SVG picture.
+    /// Returns true for an SVG picture.
     pub fn is_figure(&self) -> bool {
         std::path::Path::new(&self.name).extension().is_some_and(|extension| extension == "svg")
     }
 }
 
 impl Reproduction {
-    /// The reproduction of a paper before any computation.
+    /// Creates the reproduction of a paper, without computed facts.
     pub(crate) fn of(paper: &str) -> Self {
         let (rows, skipped, files) = (Vec::new(), Vec::new(), Vec::new());
         let (facts, report) = (BTreeMap::new(), String::new());
         Self { rows, skipped, files, sheet: Sheet::of(paper), facts, report }
     }
 
-    /// Defines a fact for rows, figures and text.
+    /// Defines a fact, to which rows, figures and text can refer.
     pub(crate) fn fact(&mut self, name: &'static str, value: impl Serialize) {
         self.facts.insert(name, Value::from_serialize(value));
     }
 
-    /// Records a skipped part, with the reason.
+    /// Records a skipped part and the reason.
     pub(crate) fn skip(&mut self, what: impl Into<String>) {
         self.skipped.push(what.into());
     }
 
-    /// Generates rows, report and files from the facts.
+    /// Generates the rows, the report and the files from the facts.
     pub(crate) fn finish(mut self) -> Result<Self, ReproduceError> {
         let facts = Value::from_serialize(&self.facts);
         self.rows = self.sheet.rows(&facts)?;
@@ -76,7 +77,7 @@ impl Reproduction {
         Ok(self)
     }
 
-    /// Adds a file with the bytes that `write` produces; writing to memory cannot fail.
+    /// Adds a file with the bytes that `write` produces. Writing to memory cannot fail.
     pub(crate) fn file(
         &mut self,
         name: impl Into<String>,
@@ -88,7 +89,7 @@ impl Reproduction {
         self.files.push(File { name: name.into(), about: about.into(), content });
     }
 
-    /// The texts of a figure, evaluated with the facts so far and `it`.
+    /// Returns the texts of a figure, evaluated with the facts so far and `it`.
     fn figure(&self, name: &str, it: &Value) -> Result<Figure, ReproduceError> {
         let missing = || ReproduceError::Defect(format!("{}: no figure '{name}'", self.sheet.name));
         let figure = self.sheet.figures.get(name).ok_or_else(missing)?;
@@ -113,7 +114,7 @@ impl Reproduction {
         Ok(())
     }
 
-    /// Adds the map of a layout; a title replaces the name of the instance.
+    /// Adds the map of a layout. If the figure has a title, it replaces the name of the instance.
     pub(crate) fn map(&mut self, name: &str, it: &Value, map: &Map<'_>) -> Result<(), ReproduceError> {
         let Figure { file, about, title, .. } = self.figure(name, it)?;
         let titled = map.instance.clone().with_name(title);
@@ -122,31 +123,31 @@ impl Reproduction {
         Ok(())
     }
 
-    /// Adds a chart, with title and caption of the figure.
+    /// Adds a chart with the title and the caption of the figure.
     pub(crate) fn chart(&mut self, name: &str, it: &Value, chart: Chart) -> Result<(), ReproduceError> {
         let Figure { file, about, title, caption, .. } = self.figure(name, it)?;
         self.file(file, about, |output| Chart { title, caption, ..chart }.write(output));
         Ok(())
     }
 
-    /// True where every row is as expected.
+    /// Returns true if every row is as expected.
     pub fn holds(&self) -> bool {
         self.count(Verdict::Unexpected) == 0
     }
 
-    /// The number of rows with a verdict.
+    /// Returns the number of rows with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().filter(|row| row.verdict() == verdict).count()
     }
 
-    /// The number of rows by verdict, in one line.
+    /// Returns the number of rows per verdict, in one line.
     pub fn tally(&self) -> String {
         let of = |verdict: Verdict| format!("{} {}", self.count(verdict), verdict.as_str());
         let counts = Verdict::ALL.into_iter().filter(|&verdict| self.count(verdict) > 0).map(of);
         format!("{} rows: {}", self.rows.len(), counts.collect::<Vec<_>>().join(", "))
     }
 
-    /// The reproduction in Markdown.
+    /// Returns the reproduction in Markdown.
     pub fn markdown(&self) -> String {
         let rows = row::table(&self.rows).markdown();
         let mut text = format!("## Printed and ours, row by row\n\n{rows}\n- {}\n", self.tally());
@@ -156,7 +157,7 @@ impl Reproduction {
         format!("{text}\n{}", self.report)
     }
 
-    /// The reproduction for a terminal: underlined headings, tables in columns.
+    /// Returns the reproduction as text for a terminal, with underlined headings and tables in columns.
     pub fn text(&self) -> String {
         let markdown = self.markdown();
         let (mut text, mut lines) = (String::new(), markdown.lines().peekable());
@@ -175,7 +176,7 @@ impl Reproduction {
     }
 }
 
-/// A table with this Markdown header; alignments and rows follow in `rest`.
+/// Parses a Markdown table from its header and the alignments and rows in `rest`.
 fn table<'l>(header: &str, mut rest: impl Iterator<Item = &'l str>) -> Table {
     let cells = |line: &str| -> Vec<String> {
         let inner = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |")).unwrap_or(line);
@@ -191,12 +192,12 @@ fn table<'l>(header: &str, mut rest: impl Iterator<Item = &'l str>) -> Table {
 
 #[cfg(test)]
 impl Reproduction {
-    /// A template evaluated with the facts so far.
+    /// Evaluates a template with the facts so far.
     pub(crate) fn fill(&self, template: &str) -> String {
         fill("test", template, &Value::from_serialize(&self.facts)).unwrap()
     }
 
-    /// A file of the data, evaluated likewise.
+    /// Evaluates a file of the data with the facts so far.
     pub(crate) fn filled(&self, file: &str) -> String {
         self.fill(&self.sheet.files.iter().find(|one| one.file == file).unwrap().text)
     }

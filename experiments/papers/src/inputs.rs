@@ -10,7 +10,7 @@ use plimsoll_model::{Bytes, Instance};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The files of a folder with an extension, sorted by name.
+/// Returns the files in a folder with this extension, sorted by name.
 pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, ReproduceError> {
     let failed =
         |error| ReproduceError::Input(format!("cannot read the folder {}: {error}", folder.display()));
@@ -25,12 +25,12 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Repr
     Ok(files)
 }
 
-/// The name of a file without its extension.
+/// Returns the name of a file without its extension.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
-/// Imports a model of the corpora.
+/// Imports a model from the corpora.
 pub(crate) fn import(path: &Path, options: &ImportOptions) -> Result<Graph, ReproduceError> {
     Ok(import_file(path, options).map_err(ReproduceError::input)?.graph)
 }
@@ -44,7 +44,7 @@ pub(crate) fn generated(family: &str, params: &Params, seed: u64) -> Result<Grap
     known.generate(seed, params).map_err(ReproduceError::on(family))
 }
 
-/// The storages of a graph in file order.
+/// Returns the storages of a graph, with operators in file order.
 pub(crate) fn storages(
     name: &str,
     graph: &Graph,
@@ -54,8 +54,8 @@ pub(crate) fn storages(
     Ok(storages.map_err(ReproduceError::on(name))?.problem)
 }
 
-/// The offset problem of the intermediate tensors alone, in file order: inputs, outputs and weights are
-/// persistent, and views are tensors of their own.
+/// Returns the offset problem of the intermediate tensors, in file order. Inputs, outputs and weights are
+/// persistent, so they are not part of it. Views are separate tensors.
 pub(crate) fn intermediates(
     name: &str,
     graph: &Graph,

@@ -1,8 +1,8 @@
-//! Published results, recomputed: the printed number, the number obtained here, and the reason for any
-//! difference.
+//! Recomputes published results. A row shows the printed number, the number computed here, and the reason for
+//! any difference.
 //!
-//! No printed number is copied into the results. Every number beside a printed one is computed by a
-//! registered algorithm and checked, or recomputed from other printed numbers.
+//! No printed number is copied into the results. Every number that is compared with a printed one is computed
+//! by a registered algorithm and checked, or recomputed from other printed numbers.
 //!
 //! Every paper has three parts: a file `data/NAME.toml` (printed numbers, rows, texts of figures), a report
 //! template `data/NAME.md`, and a module that computes the facts used by both.
@@ -39,11 +39,11 @@ type Run = fn(&Context<'_>) -> Result<Reproduction, ReproduceError>;
 pub struct Paper {
     /// The name on the command line, such as `luna`.
     pub name: String,
-    /// A short citation: a number, or authors and year.
+    /// A short citation: a number, or the authors and the year.
     pub source: String,
     /// The title of the document.
     pub title: String,
-    /// The reproduced results, in one line.
+    /// A one-line description of the reproduced results.
     pub about: String,
     /// Recomputes the results from the printed inputs.
     pub run: Run,

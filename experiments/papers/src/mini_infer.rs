@@ -1,4 +1,5 @@
-//! The static memory planner of Mini-Infer (Mini-Infer report): shared objects by greedy colouring.
+//! The static memory planner of Mini-Infer (Mini-Infer report), which assigns shared objects by greedy
+//! colouring.
 
 use crate::{
     Context, Params, ReproduceError, Reproduction, files, generated, import, intermediates, sheet, stem,
@@ -14,7 +15,7 @@ use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Claim, Instance, Outcome, PoolPlan, Problem, SharedObjects, load};
 use serde::{Deserialize, Serialize};
 
-/// The printed parts of its sample report.
+/// The printed parts of the sample report.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/mini-infer.toml explains every value")]
 pub struct Sample {
@@ -44,7 +45,7 @@ impl Default for Inputs {
 /// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`] where a run fails, or a model cannot be generated or read.
+/// [`ReproduceError`] if a run fails, or if a model cannot be generated or read.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("mini-infer");
     let graphs = networks(inputs, context, &mut found)?;
@@ -76,7 +77,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// Networks generated from their published architectures, and those of the corpora, if available.
+/// Returns networks generated from their published architectures, and those of the corpora, if available.
 fn networks(
     inputs: &Inputs,
     context: &Context<'_>,
@@ -101,7 +102,8 @@ fn networks(
 }
 
 /// Returns the table row and the chart panel of one network. They compare the result of the planner with the
-/// optimum of the same problem, if this build contains its solver, and with that of the offset problem.
+/// optimum of the same problem, if this build contains its solver, and with the optimum of the offset
+/// problem.
 fn saved(
     context: &Context<'_>,
     (name, instance): (&str, &Instance),
@@ -127,7 +129,7 @@ fn saved(
     Ok((row, Panel { name: name.to_owned(), groups, mark: Some(load) }))
 }
 
-/// The optimum where it is proved, otherwise its bounds.
+/// Formats the optimum if it is proved, and its bounds otherwise.
 pub(crate) fn proved<P: Problem>(outcome: &Outcome<P>) -> String {
     let bound = outcome.lower_bound.value;
     match (outcome.value, outcome.claim) {
@@ -137,7 +139,7 @@ pub(crate) fn proved<P: Problem>(outcome: &Outcome<P>) -> String {
     }
 }
 
-/// A pool plan in the format of the sample report.
+/// Converts a shared-object plan to the format of the sample report.
 fn shown(name: &str, instance: &Instance, plan: &PoolPlan) -> Value {
     let pools = plan.sizes().iter().enumerate().map(|(pool, size)| {
         let own = instance.ids().filter(|id| plan.assignment()[id.index()].index() == pool);

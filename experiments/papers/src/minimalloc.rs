@@ -1,9 +1,9 @@
 //! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023). Each is decided at the capacity in its file
 //! name, minimised, and timed.
 //!
-//! The seconds of the paper are not quoted, since its table was not available as text. Besides the instances,
-//! an example with its capacity and layout is public. With a binary of MiniMalloc, its seconds in the same
-//! run are shown too.
+//! The times of the paper are not quoted, since its table was not available as text. In addition to the
+//! instances, an example with its capacity and layout is public. If a binary of MiniMalloc is given, its
+//! times in the same run are shown too.
 
 use crate::mini_infer::proved;
 use crate::{Context, ReproduceError, Reproduction, files, named, sheet};
@@ -19,7 +19,7 @@ use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, Problem, Silent, 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The word for a checked layout of a peer and for a positive decision.
+/// The answer that stands for a checked layout of a peer, or for a positive decision.
 const FITS: &str = "fits";
 
 /// The instances, and the printed numbers.
@@ -43,7 +43,7 @@ impl Default for Inputs {
 /// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`] where an instance cannot be read or a run fails.
+/// [`ReproduceError`] if an instance cannot be read or a run fails.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("minimalloc");
     example(context, &inputs.example, &mut found)?;
@@ -74,7 +74,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// The example of the front page, with five buffers.
+/// Computes the example in the README of MiniMalloc, which has five buffers.
 fn example(context: &Context<'_>, worked: &Worked, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let instance = &worked.instance;
     let exact = context.solve(&context.registry.offsets, "exact", worked.name, instance)?;
@@ -102,7 +102,7 @@ fn map(
     found.map("map", &context! { name => instance.name(), claim => outcome.claim.to_string() }, &drawn)
 }
 
-/// MiniMalloc as an external, if its binary is set.
+/// Returns MiniMalloc as an external planner, if its binary is given.
 fn peer(context: &Context<'_>, found: &mut Reproduction) -> Option<External> {
     let Some(path) = &context.minimalloc else {
         found.skip("MiniMalloc itself: PLIMSOLL_MINIMALLOC does not name its binary");
@@ -125,11 +125,11 @@ fn peer(context: &Context<'_>, found: &mut Reproduction) -> Option<External> {
 /// The result of the peer.
 #[derive(Clone, Debug, Serialize)]
 struct Peer {
-    /// `fits`, or why not.
+    /// `fits`, or the reason why there is no layout.
     answer: String,
     /// Seconds of the whole process.
     seconds: f64,
-    /// Seconds by its own clock, if it prints them.
+    /// Self-reported seconds, if the planner prints them.
     own: Option<f64>,
 }
 
@@ -187,7 +187,7 @@ impl Solved {
         }
     }
 
-    /// Bars in milliseconds, rounded up; a star marks a missing answer or proof.
+    /// Returns bars in milliseconds, rounded up. A star marks a missing answer or proof.
     fn panel(&self) -> Panel {
         let group = |name: &str, is_done: bool, seconds: f64| {
             let name = if is_done { name.to_owned() } else { format!("{name} *") };

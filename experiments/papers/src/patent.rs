@@ -1,4 +1,5 @@
-//! The patent on memory of mutually exclusive operators (memory-planning patent): its worked example.
+//! The patent on sharing memory among mutually exclusive operators (memory-planning patent): its worked
+//! example.
 
 use crate::{Answer, Context, ReproduceError, Reproduction, sheet};
 use minijinja::{Value, context};
@@ -65,7 +66,7 @@ const LISTED: &str = "8 reads what 6 makes, as listed";
 /// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`] where a run fails or a graph is not valid.
+/// [`ReproduceError`] if a run fails or a graph is not valid.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("patent");
     let instance = &inputs.instance;
@@ -107,13 +108,13 @@ fn clique(instance: &Instance) -> Value {
     context! { weight => clique.weight, members => members.join(", ") }
 }
 
-/// The range of a buffer.
+/// Formats the address range of a buffer.
 fn range(instance: &Instance, layout: &Layout, id: BufferId, between: &str) -> String {
     let offset = layout.offsets()[id.index()].get();
     format!("{offset}{between}{}", offset + instance.buffer(id).size().get())
 }
 
-/// Defines the facts on both graphs: the conflicts that the rules derive, and those that are safe for
+/// Defines the facts about both graphs: the conflicts that the rules derive, and those that are safe for
 /// concurrent branches.
 fn graphs(inputs: &Inputs, context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let printed = &inputs.instance;
@@ -155,7 +156,8 @@ fn graphs(inputs: &Inputs, context: &Context<'_>, found: &mut Reproduction) -> R
     Ok(())
 }
 
-/// The operators exclusive with each operator, by the printed table and by the rules.
+/// Returns the operators that are exclusive with each operator, according to the printed table and to the
+/// rules.
 fn exclusive(printed: &Instance, pairs: &[(usize, usize)]) -> Vec<Value> {
     let name = |id: BufferId| printed.buffer(id).name();
     let joined = |excluded: &dyn Fn(BufferId) -> bool| {
@@ -174,14 +176,14 @@ fn exclusive(printed: &Instance, pairs: &[(usize, usize)]) -> Vec<Value> {
     printed.ids().map(row).collect()
 }
 
-/// The buffers by descending size; ties in order of position.
+/// Returns the buffers by descending size. Ties are broken by the lower position.
 fn descending(instance: &Instance) -> Vec<BufferId> {
     let mut order: Vec<BufferId> = instance.ids().collect();
     order.sort_by_key(|&id| std::cmp::Reverse(instance.buffer(id).size()));
     order
 }
 
-/// The memory requested after placing each buffer of `order`.
+/// Returns the memory requested after placing each buffer of `order`.
 fn tops(instance: &Instance, layout: &Layout, order: &[BufferId]) -> Vec<u64> {
     let ends = order.iter().map(|id| layout.offsets()[id.index()].get() + instance.buffer(*id).size().get());
     ends.scan(0, |top, end| {
@@ -222,7 +224,7 @@ fn figures(
     found.bars("steps", &().into(), vec![panel])
 }
 
-/// The same operators with one more exclusive pair, and possibly one fewer.
+/// Returns the same operators with one more exclusive pair, and possibly one less.
 fn changed(instance: &Instance, added: (usize, usize), dropped: Option<(usize, usize)>) -> Instance {
     let conflict = |a: usize, b: usize| instance.conflict(BufferId::at(a), BufferId::at(b));
     let pairs = (0..instance.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
@@ -241,7 +243,7 @@ mod tests {
         let order = descending(&instance);
         let names: Vec<&str> = order.iter().map(|&id| instance.buffer(id).name()).collect();
         assert!(names.iter().eq(inputs.steps.iter().map(|step| &step.operator)));
-        // With all operators end to end in that order, tops are prefix sums.
+        // If all operators are placed end to end in that order, tops are prefix sums.
         let mut offsets = vec![Bytes::ZERO; 8];
         let mut top = 0;
         for &id in &order {

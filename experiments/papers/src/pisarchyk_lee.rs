@@ -1,9 +1,10 @@
-//! Inference buffers shared as objects and by offsets (Pisarchyk and Lee 2020, arXiv 2001.03288): every
-//! strategy on the available `TFLite` models, its lower bounds, and the proved optimum.
+//! Inference buffers shared as objects and by offsets (Pisarchyk and Lee 2020, arXiv 2001.03288). Every
+//! strategy of the paper runs on the available `TFLite` models and is compared with its lower bounds and the
+//! proved optimum.
 //!
-//! The tables of the paper cover float32 networks that are not available, and were not available as text, so
-//! their numbers are not quoted. The quoted numbers come from the abstract and from the authors' article of
-//! October 2020.
+//! The tables of the paper cover float32 networks that are not available. They were not available as text
+//! either, so their numbers are not quoted. The quoted numbers come from the abstract and from the authors'
+//! article of October 2020.
 
 use crate::{
     Context, Params, ReproduceError, Reproduction, files, generated, import, intermediates, sheet, stem,
@@ -29,7 +30,7 @@ struct Kind {
     bound: &'static str,
     exact: &'static str,
     strategies: &'static [&'static str],
-    /// The number of strategies that the paper proposes; the others are those it compares with.
+    /// The number of strategies that the paper proposes. The others are those with which it compares them.
     own: usize,
 }
 
@@ -55,7 +56,7 @@ const OBJECTS: Kind = Kind {
     own: 3,
 };
 
-/// A network of the paper that a generated family stands in for.
+/// A network of the paper, and the generated family that stands in for it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/pisarchyk-lee.toml explains every value")]
 pub struct Network {
@@ -97,7 +98,7 @@ impl Default for Inputs {
 /// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`] where a model cannot be read or generated, or a run fails.
+/// [`ReproduceError`] if a model cannot be read or generated, or a run fails.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("pisarchyk-lee");
     let worked = &inputs.worked;
@@ -122,7 +123,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// The instances of all models, with their names.
+/// Returns the instances of all models with their names.
 fn instances(
     inputs: &Inputs,
     context: &Context<'_>,
@@ -167,7 +168,7 @@ fn instances(
     Ok(all)
 }
 
-/// The facts of a network that the authors' article describes; `scale` converts bytes to float32.
+/// Returns the facts about a network that the authors' article describes. `scale` converts bytes to float32.
 fn of_article(printed: &MobileNet, name: &str, graph: &Graph, instance: &Instance, scale: u64) -> Value {
     let without = graph.operators().iter().filter(|operator| printed.without.contains(&operator.kind));
     let without = without.flat_map(|operator| &operator.outputs);
@@ -184,7 +185,7 @@ fn of_article(printed: &MobileNet, name: &str, graph: &Graph, instance: &Instanc
 /// One model planned by every strategy of one kind of sharing.
 struct Shared {
     kind: &'static Kind,
-    /// Bytes, in the order of the strategies; `None` where the limit was reached first.
+    /// Bytes in the order of the strategies; `None` if the limit was reached first.
     by: Vec<Option<Bytes>>,
     /// The lower bound of the paper.
     bound: Bytes,
@@ -193,7 +194,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Runs every strategy; a value below the lower bound is an error.
+    /// Runs every strategy. A value below the lower bound is an error.
     fn of<P: InstanceProblem>(
         context: &Context<'_>,
         (kind, entries): (&'static Kind, &[&'static Entry<P>]),
@@ -228,7 +229,7 @@ impl Shared {
         Some(self.proven().map_or_else(open, |least| least.to_string()))
     }
 
-    /// The rows of the bound, all strategies and the optimum.
+    /// Returns the rows of the bound, all strategies and the optimum.
     fn rows(&self) -> Vec<Value> {
         let gap = |bytes: Bytes, floor: Bytes| {
             gap_percent(bytes.get(), floor.get()).map_or_else(|| "-".to_owned(), percent)
@@ -284,7 +285,7 @@ impl Model {
         &self.objects
     }
 
-    /// The rows of both kinds of sharing.
+    /// Returns the rows of both kinds of sharing.
     fn rows(&self) -> Vec<Value> {
         let reason = format!("{} tensors, nothing shared", self.instance.len());
         let naive = context! { what => "naive", ours => self.instance.total_size().get(), reason };
@@ -293,7 +294,7 @@ impl Model {
         tables.chain(kinds).map(|(table, rows)| context! { table, model => &self.name, rows }).collect()
     }
 
-    /// Its cells in a table.
+    /// Returns the cells of the model in a table.
     fn cells(&self, shared: &Shared) -> Value {
         let by: Vec<Option<u64>> = shared.by.iter().map(|bytes| bytes.map(Bytes::get)).collect();
         context! {
@@ -308,7 +309,7 @@ impl Model {
         Panel { name: self.name.clone(), groups, mark: Some(shared.bound.get()) }
     }
 
-    /// Draws the layout of the best offsets.
+    /// Draws the best layout of the offset problem.
     fn map(&self, found: &mut Reproduction) -> Result<(), ReproduceError> {
         let Some(layout) = &self.layout else { return Ok(()) };
         let pieces = &Offsets::pieces(&self.instance, layout);
@@ -321,7 +322,7 @@ impl Model {
     }
 }
 
-/// Defines the facts on the claims of the abstract, and on how often each strategy wins.
+/// Defines the facts about the claims of the abstract, and about how often each strategy wins.
 fn claims(models: &[Model], found: &mut Reproduction) {
     let most = |of: &dyn Fn(&Model) -> f64| {
         let all = models.iter().map(|model| (of(model), model.name.as_str()));

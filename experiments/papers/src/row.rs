@@ -1,17 +1,17 @@
-//! A row of a reproduction: a printed number beside ours.
+//! A row of a reproduction, which compares a printed number with the computed one ("ours").
 
 use plimsoll_lab::report::table::{Align, Table};
 use std::fmt;
 use std::io::{self, Write};
 
-/// A printed or computed value: a number with the precision shown, a range, or text.
+/// A printed or computed value: a number with a precision, a range, or a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Amount {
     /// An integer.
     Whole(u64),
-    /// A number with this many decimals.
+    /// A number with this number of decimals.
     Decimal(f64, usize),
-    /// A range from the first to the second number, with this many decimals.
+    /// A range from the first to the second number, with this number of decimals.
     Range(f64, f64, usize),
     /// A text.
     Words(String),
@@ -28,7 +28,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Zero for numbers that are displayed as zero, to avoid a minus sign.
+/// Returns zero for numbers that are displayed as zero, to avoid a minus sign.
 pub(crate) fn unsigned_zero(number: f64, digits: usize) -> f64 {
     let half = 0.5 * 0.1_f64.powi(i32::try_from(digits).unwrap_or(0));
     if number.abs() < half { 0.0 } else { number }
@@ -43,7 +43,7 @@ impl Amount {
         }
     }
 
-    /// True where `ours` equals the printed value at the printed precision.
+    /// Returns true if `ours` equals the printed value at the printed precision.
     pub fn agrees(&self, ours: &Self) -> bool {
         match (self, ours) {
             (Self::Whole(printed), Self::Whole(ours)) => printed == ours,
@@ -61,7 +61,7 @@ impl Amount {
         }
     }
 
-    /// Ours minus the printed number, or the distance from a printed range; `None` for texts.
+    /// Returns `ours` minus the printed number, or the distance from a printed range; `None` for texts.
     pub fn difference(&self, ours: &Self) -> Option<Self> {
         let (other, digits) = ours.number()?;
         if let Self::Range(low, high, more) = self {
@@ -80,12 +80,12 @@ pub enum Expected {
     Same,
     /// Ours differs from the printed value, for the given reason.
     Different,
-    /// No expectation: another input, or another machine.
+    /// No expectation, because the input or the machine is another one.
     Open,
 }
 
 impl Expected {
-    /// The expectation by its word in the data files.
+    /// Returns the expectation for its word in the data files.
     pub(crate) fn named(word: &str) -> Option<Self> {
         match word {
             "same" => Some(Self::Same),
@@ -103,22 +103,22 @@ pub enum Verdict {
     Same,
     /// Ours differs, for a known reason.
     Explained,
-    /// Ours differs and was obtained on another input or machine, which the reason names.
+    /// Ours differs and was obtained with another input or on another machine, which the reason names.
     Other,
-    /// Nothing is printed.
+    /// There is no printed value.
     Own,
-    /// Nothing is computed; the reason is given.
+    /// There is no computed value; the reason is given.
     Missing,
     /// The result is not the expected one.
     Unexpected,
 }
 
 impl Verdict {
-    /// All verdicts, in the order of summaries.
+    /// All verdicts, in the order in which summaries list them.
     pub const ALL: [Self; 6] =
         [Self::Same, Self::Explained, Self::Other, Self::Own, Self::Missing, Self::Unexpected];
 
-    /// The verdict in one or two words.
+    /// Returns the verdict in one or two words.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -138,11 +138,11 @@ pub struct Row {
     pub table: String,
     /// The name of the number.
     pub row: String,
-    /// The printed value; `None` where nothing is printed.
+    /// The printed value; `None` if nothing is printed.
     pub printed: Option<Amount>,
-    /// The computed value; `None` where it cannot be computed.
+    /// The computed value; `None` if it cannot be computed.
     pub ours: Option<Amount>,
-    /// The unit of both.
+    /// The unit of both values.
     pub unit: String,
     /// The reason for a difference, or the method of computation.
     pub reason: String,
@@ -164,7 +164,7 @@ impl Row {
         }
     }
 
-    /// Printed, ours, difference, as text; empty where there is none.
+    /// Returns the printed value, ours and the difference as text. A missing one is empty.
     fn numbers(&self) -> [String; 3] {
         let text = |amount: Option<&Amount>| amount.map_or_else(String::new, ToString::to_string);
         let difference = self.printed.as_ref().zip(self.ours.as_ref()).and_then(|(a, b)| a.difference(b));
@@ -177,7 +177,7 @@ impl Row {
         [text(self.printed.as_ref()), text(self.ours.as_ref()), shown]
     }
 
-    /// The cells in the order of [`COLUMNS`].
+    /// Returns the cells in the order of [`COLUMNS`].
     fn cells(&self) -> [String; 8] {
         let ([printed, ours, difference], verdict) = (self.numbers(), self.verdict().as_str().to_owned());
         let [table, row, unit, reason] =
@@ -201,7 +201,7 @@ const COLUMNS: [(&str, Align); 8] = [
     ("reason", Align::Left),
 ];
 
-/// The rows as a table.
+/// Returns the rows as a table.
 pub fn table(rows: &[Row]) -> Table {
     let mut table = Table::new(COLUMNS);
     for row in rows {
@@ -214,10 +214,10 @@ pub fn table(rows: &[Row]) -> Table {
     table
 }
 
-/// Writes rows as CSV, each with the name of its paper first.
+/// Writes rows as CSV. The first column is the name of the paper.
 ///
 /// # Errors
-/// Returns the errors of `output`.
+/// Any error from `output`.
 pub fn write_rows<'a>(
     rows: impl IntoIterator<Item = (&'a str, &'a Row)>,
     output: &mut dyn Write,

@@ -1,9 +1,9 @@
-//! The data of a paper: rows and figures in TOML, the report in Markdown with placeholders.
+//! The data of a paper: rows and figures in TOML, and the report in Markdown with placeholders.
 //!
-//! Placeholders and expressions use `MiniJinja`. They can refer to every fact that the code of the paper
-//! defines, by name. Rows are organised in groups. A group with `each` is repeated for every element of that
-//! list, bound to `it`. A row may have an `each` of its own, bound to `one`. Groups and rows may have a
-//! condition `when`.
+//! Placeholders and expressions use `MiniJinja`. They can refer by name to every fact that the code of the
+//! paper defines. Rows are organised in groups. A group with `each` is repeated for every element of that
+//! list, and `it` is the element. A row may have an `each` of its own, whose element is `one`. Groups and
+//! rows may have a condition `when`.
 
 use crate::ReproduceError;
 use crate::row::{Amount, Expected, Row, unsigned_zero};
@@ -49,12 +49,12 @@ struct Template {
     when: Option<String>,
     #[serde(default)]
     unit: String,
-    /// Expressions: a number, a pair of numbers for a range, a text, or none.
+    /// Expressions that yield a number, a pair of numbers for a range, a text, or none.
     printed: Option<String>,
     ours: Option<String>,
-    /// Decimals of both numbers; without, numbers are integers.
+    /// Number of decimals of both numbers. If absent, the numbers are integers.
     digits: Option<usize>,
-    /// Decimals of the printed number, where they differ.
+    /// Number of decimals of the printed number, if it differs.
     printed_digits: Option<usize>,
     #[serde(default = "same")]
     expect: String,
@@ -83,7 +83,7 @@ pub(crate) struct Figure {
     pub unit: String,
 }
 
-/// A file beside the report.
+/// A file that accompanies the report.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sidecar {
@@ -92,7 +92,7 @@ pub(crate) struct Sidecar {
     pub text: String,
 }
 
-/// The printed numbers of a paper.
+/// Returns the printed numbers of a paper.
 ///
 /// # Panics
 /// If the embedded data file is not valid. The tests read every data file.
@@ -106,10 +106,10 @@ pub(crate) fn inputs<I: DeserializeOwned>(paper: &str) -> I {
 }
 
 impl Sheet {
-    /// The sheet of a paper.
+    /// Returns the sheet of a paper.
     ///
     /// # Panics
-    /// As [`inputs`].
+    /// See [`inputs`].
     pub fn of(paper: &str) -> Self {
         toml::from_str(sources(paper).0).unwrap_or_else(|error| panic!("{paper}: {error}"))
     }
@@ -165,7 +165,7 @@ impl Template {
     }
 }
 
-/// Converts a value to the amount of a row; `None` for none.
+/// Converts a value to the amount of a row, or to `None` if it is none.
 fn amount(value: &Value, digits: Option<usize>) -> Result<Option<Amount>, String> {
     let number = |value: &Value| f64::try_from(value.clone()).map_err(|error| error.to_string());
     match (value.kind(), digits) {
@@ -200,7 +200,8 @@ impl Scope<'_> {
         self.language.render_str(template, &self.facts)
     }
 
-    /// Calls `then` for every element of a list for which the condition holds, or once without a list.
+    /// Calls `then` for every element of a list for which the condition holds. Without a list, calls it once
+    /// if the condition holds.
     fn each(
         &self,
         list: Option<&str>,
@@ -233,7 +234,7 @@ pub(crate) fn fill(name: &str, template: &str, facts: &Value) -> Result<String, 
     filled.map_err(|error| ReproduceError::Defect(format!("{name}: {error:#}")))
 }
 
-/// The template language with the number formats of this project.
+/// Returns the template language with the number formats of this project.
 fn language() -> Environment<'static> {
     let mut language = Environment::new();
     language.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -265,7 +266,7 @@ fn fixed(number: f64, digits: usize) -> String {
     format!("{:.digits$}", unsigned_zero(number, digits))
 }
 
-/// Formats a value: numbers as Rust does, none as a dash.
+/// Formats a value. Numbers are formatted as in Rust, and none as a dash.
 fn shown(state: &State<'_, '_>, value: &Value) -> String {
     let text = match value.kind() {
         ValueKind::None => "-".to_owned(),

@@ -10,7 +10,7 @@ macro_rules! source {
     };
 }
 
-/// Name, data and report of every paper.
+/// The name, the data and the report template of every paper.
 const SOURCES: [(&str, &str, &str); 7] = [
     source!("luna"),
     source!("mini-infer"),
@@ -21,7 +21,7 @@ const SOURCES: [(&str, &str, &str); 7] = [
     source!("minimalloc"),
 ];
 
-/// Data and report of a paper.
+/// Returns the data and the report template of a paper.
 pub(crate) fn sources(paper: &str) -> (&'static str, &'static str) {
     let found = SOURCES.iter().find(|(name, ..)| *name == paper);
     found.map(|&(_, data, report)| (data, report)).expect("a registered paper")

@@ -1,4 +1,4 @@
-//! Conditionals: nested, unbalanced, sharing what they read.
+//! Graphs with conditionals: nested ones, unbalanced ones, and ones whose branches share inputs.
 
 use super::maker::{MOST_OPERATORS, Maker, depth, operators};
 use crate::error::GenerateError;
@@ -8,8 +8,8 @@ use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Every region is a chain of `operators` operators; in the middle of it stands an `If`, down to `depth`. One
-/// of its branches, either, holds the next one, the other is a chain.
+/// Every region is a chain of `operators` operators. Down to `depth`, an `If` stands in the middle of the
+/// chain. One randomly chosen branch contains the next `If`, and the other is a plain chain.
 pub(in crate::graphs) fn nested(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let mut maker = Maker::new(params, seed)?;
@@ -38,7 +38,7 @@ fn nest(
     let deeper = maker.rng.random_range(0..2);
     for (branch, name) in ["then", "else"].into_iter().enumerate() {
         let inner = maker.graph.region(owner, name);
-        // What the last operator of a branch makes is copied, so it is as large.
+        // The last output of a branch is copied to the output of the `If`, so it has the same size.
         let y = if branch == deeper {
             nest(maker, inner, (go, x), depth - 1, operators)
         } else {
@@ -50,8 +50,9 @@ fn nest(
     maker.chain(region, made, operators - before)
 }
 
-/// Conditionals in sequence. Both branches are chains of `operators` operators before the one that produces
-/// the result. The tensors of one random branch are exactly `ratio` times as large as those of the other.
+/// Conditionals in sequence. In both branches, a chain of `operators` operators precedes the one that
+/// produces the result. The tensors of one random branch are exactly `ratio` times as large as those of the
+/// other.
 pub(in crate::graphs) fn unbalanced(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (operators, ratio) = (operators(params)?, params.at_least("ratio", 1)?);
     params.at_most("ifs", MOST_OPERATORS)?;
@@ -79,7 +80,7 @@ pub(in crate::graphs) fn unbalanced(params: &Params, seed: u64) -> Result<Graph,
     maker.finish(&[x])
 }
 
-/// Where a tensor of the enclosing region is read.
+/// The readers of a tensor of the enclosing region: branches of the `If`, or an operator after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Readers {
     Then,
@@ -89,8 +90,9 @@ enum Readers {
     BothAndAfter,
 }
 
-/// One `If` whose branches read `shared` earlier tensors: some in one branch, some in both, some after it. As
-/// many of the five cases as possible occur. Each branch has `operators` operators in a chain.
+/// One `If` and `shared` earlier tensors, each read by one branch, by both, by an operator after the `If`, or
+/// by a combination. As many of the five cases as possible occur. Each branch is a chain of `operators`
+/// operators.
 pub(in crate::graphs) fn shared(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     params.at_most("shared", MOST_OPERATORS)?;
@@ -129,7 +131,8 @@ pub(in crate::graphs) fn shared(params: &Params, seed: u64) -> Result<Graph, Gen
     maker.finish(&[y])
 }
 
-/// Adds a chain of operators that read the tensors at random places; the last output has `bytes` bytes.
+/// Adds a chain of operators that read the given tensors at random positions. The last output has `bytes`
+/// bytes.
 fn gather(maker: &mut Maker, region: RegionId, reads: &[TensorId], operators: u64, bytes: u64) -> TensorId {
     let mut places: Vec<Vec<TensorId>> = vec![Vec::new(); operators as usize];
     for &tensor in reads {

@@ -1,4 +1,4 @@
-//! Alternating `Loop` and `WHILE` in sequence.
+//! Graphs in which `Loop` and `WHILE` operators alternate.
 
 use super::maker::{MOST_OPERATORS, Maker, operators};
 use crate::error::GenerateError;
@@ -7,7 +7,7 @@ use plimsoll_model::graph::{Graph, Role};
 use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;
 
-/// Bytes of an iteration number and of a condition.
+/// Size of an iteration number in bytes.
 const TRIP: u64 = 8;
 const CONDITION: u64 = 1;
 
@@ -17,10 +17,10 @@ struct Counts {
     trips: u64,
 }
 
-/// `loops` loops, `Loop` and `WHILE` alternating, with a random first one. Each carries `carried` values,
-/// reads `captured` tensors produced before all loops, and has `operators` operators with temporaries per
-/// body. A `Loop` reads captured tensors directly and stacks `rows` rows of `trips` iterations. A `WHILE`
-/// receives copies and passes them on unchanged.
+/// `Loop` and `WHILE` operators alternate, `loops` in total, beginning with a random kind. Each carries
+/// `carried` values, reads `captured` tensors produced before all loops, and has `operators` operators with
+/// temporaries in its body. A `Loop` reads captured tensors directly and has `rows` scan outputs over `trips`
+/// iterations. A `WHILE` receives copies and passes them on unchanged.
 pub(in crate::graphs) fn loops(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     for name in ["loops", "carried", "captured", "rows"] {
@@ -55,7 +55,7 @@ fn drawn(maker: &mut Maker, region: RegionId, reads: &[TensorId]) -> TensorId {
     maker.step(region, "Any", reads, bytes)
 }
 
-/// Copies of these tensors, as a region is given them.
+/// Adds inputs of a region, with the sizes of these tensors.
 fn given(maker: &mut Maker, like: &[TensorId]) -> Vec<TensorId> {
     like.iter()
         .map(|&id| {
@@ -65,7 +65,8 @@ fn given(maker: &mut Maker, like: &[TensorId]) -> Vec<TensorId> {
         .collect()
 }
 
-/// A chain of temporaries that reads the captured tensors and the state at its start; then the next state.
+/// Adds a chain of temporaries, which reads one tensor of the state at its start and all captured tensors.
+/// Then adds the operators that compute the next state. Returns the last temporary and the next state.
 fn trip(
     maker: &mut Maker,
     region: RegionId,
@@ -90,7 +91,7 @@ fn trip(
     (last, next)
 }
 
-/// An ONNX loop. What it carries at the end is returned, rows are added to what is wanted.
+/// Adds an ONNX `Loop`. Returns its final carried values, and appends its scan outputs to `wanted`.
 fn counted(
     maker: &mut Maker,
     counts: &Counts,
@@ -115,7 +116,8 @@ fn counted(
     let ahead = [maker.tensor(TRIP, Role::Input), maker.tensor(CONDITION, Role::Input)];
     let carried = given(maker, state);
     let (last, next) = trip(maker, region, counts, captured, &carried);
-    // About every second loop runs for its full number of iterations: it returns the condition it received.
+    // About every second loop returns the condition that it received, so it runs for its full number of
+    // iterations.
     let go = if maker.percent(50) { ahead[1] } else { maker.step(region, "Any", &[last], CONDITION) };
     let mut outputs = vec![go];
     outputs.extend(&next);
@@ -127,7 +129,7 @@ fn counted(
     made
 }
 
-/// A `TFLite` loop: everything it reads is handed to its regions and back.
+/// Adds a `TFLite` loop. Everything that it reads is passed to its regions and returned by its body.
 fn conditioned(
     maker: &mut Maker,
     counts: &Counts,

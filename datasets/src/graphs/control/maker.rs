@@ -10,11 +10,11 @@ use rand::{RngExt, SeedableRng};
 /// The maximum number of operators of a region.
 pub const MOST_OPERATORS: u64 = 100_000;
 
-/// A graph in the making: names are numbered, sizes drawn.
+/// A graph under construction. Names are numbered, and sizes are random.
 pub struct Maker {
     pub graph: GraphBuilder,
     pub rng: Xoshiro256PlusPlus,
-    /// Sizes are drawn from here, ends included, bytes.
+    /// Smallest and largest size in bytes.
     sizes: (u64, u64),
     inputs: Vec<TensorId>,
     operators: usize,
@@ -81,7 +81,8 @@ impl Maker {
         made
     }
 
-    /// A chain of `count` operators of drawn sizes from `x`; none gives `x` itself.
+    /// Adds a chain of `count` operators with random sizes after `x`. Returns the last output, or `x` if
+    /// `count` is 0.
     pub fn chain(&mut self, region: RegionId, mut x: TensorId, count: u64) -> TensorId {
         for _ in 0..count {
             let bytes = self.size();
@@ -90,7 +91,7 @@ impl Maker {
         x
     }
 
-    /// An operator that owns regions, in the ONNX way without handing anything to them.
+    /// Adds an operator that owns regions. As in ONNX, nothing is passed to the regions.
     pub fn owner(
         &mut self,
         region: RegionId,
@@ -102,7 +103,7 @@ impl Maker {
         self.graph.operator(region, operator)
     }
 
-    /// Closes a region. What it makes itself and returns is called an output.
+    /// Closes a region. Activations in `own` that the region returns become outputs.
     pub fn close(&mut self, region: RegionId, inputs: &[TensorId], outputs: &[TensorId], own: &[TensorId]) {
         for &output in outputs {
             let tensor = self.graph.tensor_mut(output);
@@ -113,7 +114,7 @@ impl Maker {
         self.graph.interface(region, inputs.iter().copied(), outputs.iter().copied());
     }
 
-    /// The graph, with these tensors wanted of it.
+    /// Returns the graph with these tensors as outputs.
     pub fn finish(mut self, outputs: &[TensorId]) -> Result<Graph, GenerateError> {
         let (body, inputs) = (self.graph.body(), self.inputs.clone());
         self.close(body, &inputs, outputs, outputs);

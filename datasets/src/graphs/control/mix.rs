@@ -1,4 +1,4 @@
-//! Mixtures of everything that a region can contain.
+//! Random graphs that mix everything that a region can contain.
 
 use super::maker::{Maker, depth, operators};
 use crate::error::GenerateError;
@@ -7,10 +7,10 @@ use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
 
-/// A random program of about `operators` operators, including those in regions, nested up to `depth`. It
-/// contains plain operators, views, in-place operators, and `control` percent conditionals, loops and calls.
-/// Results may be tensors of enclosing regions, constants or inputs of the region. Regions may be empty, and
-/// tensors may have no bytes.
+/// A random program of about `operators` operators, including those in regions. Regions are nested up to
+/// `depth` levels. The program contains plain operators, views, in-place operators, and `control` percent
+/// conditionals, loops and calls. Results may be tensors of enclosing regions, constants or inputs of the
+/// region. Regions may be empty, and tensors may have no bytes.
 pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let control = params.percent("control")?;
@@ -23,7 +23,8 @@ pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, Genera
     let mut scope = Scope { region, level: depth, seen, own: Vec::new(), given };
     let mut mixer = Mixer { maker, control, most: 2 * operators as usize };
     mixer.fill(&mut scope, operators);
-    // The last two tensors, or what the body was given where there is none.
+    // The outputs are the last two tensors. If there are none, or sometimes in addition, an input is an
+    // output.
     let mut wanted: Vec<TensorId> = scope.own.iter().rev().take(2).copied().collect();
     if wanted.is_empty() || mixer.maker.percent(10) {
         wanted.push(scope.given[1]);
@@ -35,7 +36,7 @@ struct Scope {
     region: RegionId,
     /// The remaining nesting depth of regions.
     level: u64,
-    /// Every tensor that can be read, those of enclosing regions first.
+    /// Every tensor that can be read. Those of enclosing regions come first.
     seen: Vec<TensorId>,
     own: Vec<TensorId>,
     given: Vec<TensorId>,
@@ -50,7 +51,7 @@ impl Scope {
 
 struct Mixer {
     maker: Maker,
-    /// Percent of operators that own regions, where some may.
+    /// Percentage of operators that own regions, up to the maximum depth.
     control: u64,
     /// Above this number of tensors, no operator owns regions. This keeps small mixtures small.
     most: usize,
@@ -62,8 +63,8 @@ impl Mixer {
         while left > 0 {
             left -= 1;
             if scope.level > 0 && self.maker.tensors < self.most && self.maker.percent(self.control) {
-                // Few of many, any number, or all that are left: long rows of them occur as well as deep
-                // ones.
+                // The region gets few operators, any number, or all remaining ones, so that both wide and
+                // deep nesting occurs.
                 let share = match self.maker.rng.random_range(0..5) {
                     0 | 1 => self.maker.rng.random_range(0..=left.min(12)),
                     2 | 3 => self.maker.rng.random_range(0..=left),
@@ -77,7 +78,7 @@ impl Mixer {
         }
     }
 
-    /// A tensor to read: one of the last few more often than not.
+    /// Draws a tensor to read. In most cases it is one of the last four.
     fn read(&mut self, scope: &Scope) -> TensorId {
         let near = scope.seen.len().min(4);
         let far = self.maker.percent(40);
@@ -115,7 +116,7 @@ impl Mixer {
         scope.made(&made);
     }
 
-    /// One tensor more often than not, or none, or two; some without bytes.
+    /// Creates the outputs of an operator: usually one, sometimes none or two. Some have no bytes.
     fn outputs(&mut self) -> Vec<TensorId> {
         let count = [0, 1, 1, 1, 1, 1, 1, 1, 1, 2][self.maker.rng.random_range(0..10)];
         let mut made = Vec::new();
@@ -126,7 +127,7 @@ impl Mixer {
         made
     }
 
-    /// An operator with regions that hold `operators` operators together.
+    /// Adds an operator whose regions contain `operators` operators in total.
     fn control(&mut self, scope: &mut Scope, operators: u64) {
         match self.maker.rng.random_range(0..10) {
             0..=4 => self.branches(scope, operators),
@@ -137,7 +138,7 @@ impl Mixer {
         }
     }
 
-    /// Tensors of the sizes of these, for a region to be given.
+    /// Adds inputs of a region, with the sizes of these tensors.
     fn copies(&mut self, like: &[TensorId]) -> Vec<TensorId> {
         let mut given = Vec::new();
         for &one in like {
@@ -157,7 +158,7 @@ impl Mixer {
         self.maker.close(inner.region, &inner.given, results, &inner.own);
     }
 
-    /// What a region returns: of `bytes` bytes where those are fixed, else of any size.
+    /// Draws a result of a region. It has `bytes` bytes if these are given, and any size otherwise.
     fn result(&mut self, inner: &mut Scope, bytes: Option<u64>) -> TensorId {
         let any = match self.maker.rng.random_range(0..10) {
             0 | 1 => inner.seen.clone(),
@@ -178,7 +179,8 @@ impl Mixer {
         made
     }
 
-    /// `If`, `IF` or `Case`: two to four branches, given copies of what the operator reads or not.
+    /// Adds an `If`, `IF` or `Case` with two to four branches. In some cases, copies of its inputs are passed
+    /// to the branches.
     fn branches(&mut self, scope: &mut Scope, operators: u64) {
         let count = [2, 2, 2, 3, 4][self.maker.rng.random_range(0..5)];
         let handed = if self.maker.percent(40) { self.maker.rng.random_range(1..=2) } else { 0 };
@@ -201,7 +203,7 @@ impl Mixer {
             self.fill(&mut inner, share);
             let mut returned = Vec::new();
             for size in &mut sizes {
-                // Branches whose results differ in size do occur: the larger is what the operator makes.
+                // Sometimes the results of the branches differ in size. The output then has the larger size.
                 let loose = self.maker.percent(10);
                 let one = self.result(&mut inner, if loose { None } else { *size });
                 let bytes = self.maker.bytes(one);
@@ -216,7 +218,7 @@ impl Mixer {
         scope.made(&made);
     }
 
-    /// As many tensors of the same sizes as these, made by an operator.
+    /// Creates output tensors with the sizes of these tensors.
     fn alike(&mut self, like: &[TensorId]) -> Vec<TensorId> {
         let mut made = Vec::new();
         for &one in like {
@@ -226,7 +228,7 @@ impl Mixer {
         made
     }
 
-    /// The state of a loop after an iteration: tensors of the same sizes as before.
+    /// Creates the state of a loop after an iteration, with the sizes of the previous state.
     fn next(&mut self, inner: &mut Scope, state: &[TensorId]) -> Vec<TensorId> {
         let mut next = Vec::new();
         for &one in state {
@@ -236,7 +238,8 @@ impl Mixer {
         next
     }
 
-    /// `Loop`: number of iterations, condition, none to two carried values, sometimes one that is stacked.
+    /// Adds a `Loop` with a number of iterations, a condition, up to two carried values, and sometimes a scan
+    /// output.
     fn counted(&mut self, scope: &mut Scope, operators: u64) {
         let count = self.maker.rng.random_range(0..=2);
         let reads = self.reads(scope, 2 + count);
@@ -264,7 +267,7 @@ impl Mixer {
         scope.made(&made);
     }
 
-    /// `WHILE`: condition and body, one or two carried values.
+    /// Adds a `WHILE` with a condition, a body, and one or two carried values.
     fn conditioned(&mut self, scope: &mut Scope, operators: u64) {
         let count = self.maker.rng.random_range(1..=2);
         let reads = self.reads(scope, count);
@@ -285,7 +288,8 @@ impl Mixer {
         scope.made(&made);
     }
 
-    /// Adds a `Scan` with explicit handovers: one state, one tensor read and one written row by row.
+    /// Adds a `Scan` with explicit handovers: one state, one tensor that is read row by row, and one that is
+    /// written row by row.
     fn scan(&mut self, scope: &mut Scope, operators: u64) {
         let reads = self.reads(scope, 2);
         let [state, row] = [self.maker.bytes(reads[0]), self.maker.bytes(reads[1]).div_ceil(2)];
@@ -313,7 +317,8 @@ impl Mixer {
         scope.made(&made);
     }
 
-    /// `CALL`, given copies; or `CALL_ONCE`, given nothing and returning nothing.
+    /// Adds a `CALL`, which receives copies of its inputs, or a `CALL_ONCE`, which has neither inputs nor
+    /// outputs.
     fn call(&mut self, scope: &mut Scope, operators: u64) {
         let once = self.maker.percent(30);
         let count = if once { 0 } else { self.maker.rng.random_range(0..=2) };

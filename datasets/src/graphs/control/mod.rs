@@ -1,4 +1,5 @@
-//! Graphs whose operators own regions: nested, unbalanced and sharing conditionals, loops, mixtures.
+//! Graphs whose operators own regions: conditionals (nested, unbalanced, with shared inputs), loops, and
+//! mixtures.
 //!
 //! Regions follow the conventions of [`Graph::flow`](plimsoll_model::graph::Graph::flow). `If` and `Case`
 //! read tensors of the enclosing regions, as in ONNX. `IF`, `CALL` and `WHILE` pass copies, as in `TFLite`.

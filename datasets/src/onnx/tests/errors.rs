@@ -1,4 +1,4 @@
-//! What is refused, and in which words.
+//! Rejected models and the error messages.
 
 use super::{body, error, graph, import, info, int, model, node, read, shown, tensor, text};
 use crate::import::{ImportError, ImportOptions, ImportProblem};
@@ -12,7 +12,7 @@ fn free() -> Graph {
     graph(&[("x", "Nx3xH"), ("z", "?x2")], [node("Relu", "x", "y", [])], "y")
 }
 
-/// The error, or the shape of `y`.
+/// Returns the error, or the shape of `y`.
 fn with(graph: Graph, options: &ImportOptions) -> String {
     match read(&model(graph), options) {
         Ok(import) => shown(&import, "y"),
@@ -117,7 +117,7 @@ fn unsized_tensors_are_named() {
             "operator 2 'y' (Relu): tensor 'y' takes 100 bytes: the shape of input 'm' is not known"
         ]
     );
-    // A declared shape serves as well.
+    // A declared shape works as well.
     let mut declared = unknown();
     declared.value_info = vec![info("m", "7")];
     assert_eq!(shown(&super::import(declared), "y"), "float32:7");
@@ -147,7 +147,7 @@ fn damage_is_found() {
     assert_eq!(read(b"").unwrap_err().to_string(), "m.onnx: damaged: not an ONNX model: it has no graph");
     let whole = model(graph(&[("x", "2")], [node("Relu", "x", "y", [])], "y")).encode_to_vec();
     for length in 1..whole.len() {
-        // A cut at the end of a field leaves a smaller model.
+        // Truncation at the end of a field leaves a smaller valid model.
         let _ = read(&whole[..length]);
     }
     assert!(matches!(
@@ -240,7 +240,7 @@ fn large_numbers_are_only_numbers() {
 
 #[test]
 fn a_flood_of_parts_is_refused() {
-    // Each empty node takes two bytes of the file.
+    // Each empty node occupies two bytes of the file.
     let nodes = [0x0a, 0].repeat(1 << 20);
     assert_eq!(proto::count_parts(&wrapped(&nodes), 100), 101);
     let flood = wrapped(&nodes.repeat(5));
@@ -248,7 +248,7 @@ fn a_flood_of_parts_is_refused() {
     assert_eq!(error.to_string(), "m.onnx: damaged: more than 4194304 nodes, names and attributes");
 }
 
-/// A model whose graph is these bytes.
+/// Returns a model whose graph consists of these bytes.
 fn wrapped(graph: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0x3a];
     prost::encoding::encode_varint(graph.len() as u64, &mut bytes);
@@ -256,7 +256,7 @@ fn wrapped(graph: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// 32 bytes each: a `std::string` on 64-bit platforms.
+/// Each string has 32 bytes, the size of a `std::string` on 64-bit platforms.
 #[test]
 fn strings_have_the_size_of_their_objects() {
     let strings = || graph(&[("x", "2")], [node("Cast", "x", "y", [int("to", 8)])], "y");

@@ -1,4 +1,4 @@
-//! Arguments and results of the bodies of operators.
+//! Handovers between operators and their bodies.
 
 use super::{body, graph, import, info, int, node, tensor};
 use crate::import::Import;
@@ -41,7 +41,7 @@ fn branches_may_return_unused_results() {
     assert_eq!(handed(&import(choose("z y"))), ["end0 a>z", "end0 b>y", "end1 c>z", "end1 d>y"]);
 }
 
-/// A loop that carries two values and stacks one.
+/// Returns a loop with two carried values and one scan output.
 fn looping(inputs: &str, outputs: &str, wanted: &str) -> Graph {
     let nodes = [
         node("Add", "p outer", "p1", []),

@@ -69,7 +69,7 @@ fn bodies_inside_see_the_names_of_the_call() {
         function("Choose", "a c", nodes, "b"),
         function("Twice", "v", [node("Add", "v v", "k", []), node("Neg", "k", "w", [])], "w"),
     ];
-    // A name outside that is taken inside.
+    // A name of the graph coincides with a name inside the function.
     let taken = node("Relu", "x", "y/k", []);
     let called = graph(
         &[("x", "2x3"), ("flag", "bool:")],
@@ -107,7 +107,7 @@ fn what_has_a_rule_keeps_it_and_overloads_differ() {
 
 #[test]
 fn a_function_names_its_own_version() {
-    // Up to version 9 the mask had the type of the input.
+    // Up to version 9, the mask had the type of the input.
     let mut old = function("Drop", "a", [node("Dropout", "a", "b m", [])], "b m");
     old.opset_import[0].version = 9;
     let called =
@@ -166,7 +166,7 @@ fn declared_shapes_and_counted_parts() {
     let parts = crate::onnx::proto::count_parts(&bytes, 1000);
     let bare =
         crate::onnx::proto::count_parts(&Model { functions: Vec::new(), ..whole }.encode_to_vec(), 1000);
-    // One function; its two names, two nodes with two names each, the version, the declared tensor with five
-    // messages.
+    // The parts are one function, its two names, two nodes with two names each, the version, and the declared
+    // tensor with five messages.
     assert_eq!(parts - bare, 1 + 2 + 2 + 4 + 1 + 6);
 }

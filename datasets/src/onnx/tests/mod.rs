@@ -1,4 +1,4 @@
-//! Tiny models assembled in code.
+//! Tests on tiny models that are built in code.
 
 mod errors;
 mod flow;
@@ -51,8 +51,8 @@ pub fn floats(name: &str, dims: &[i64], list: &[f32]) -> Tensor {
     Tensor { name: name.to_owned(), data_type: 1, dims, float_data, ..Tensor::default() }
 }
 
-/// `float16:Nx3x?` has an element type and extents, which may be names or unknown. The default type is
-/// `float32`.
+/// Parses a value info such as `float16:Nx3x?`: an element type and extents, which may be names or unknown.
+/// The default type is `float32`.
 pub fn info(name: &str, kind: &str) -> ValueInfo {
     let (element, dims) = kind.split_once(':').unwrap_or(("float32", kind));
     let elem_type = Element::named(element).unwrap().code;
@@ -66,7 +66,7 @@ pub fn info(name: &str, kind: &str) -> ValueInfo {
     ValueInfo { name: name.to_owned(), r#type: Some(kind) }
 }
 
-/// `node("Add", "a b", "c", [])`; `_` stands for an absent operand.
+/// Returns a node, as in `node("Add", "a b", "c", [])`. `_` stands for an absent operand.
 pub fn node(kind: &str, inputs: &str, outputs: &str, attribute: impl Into<Vec<Attribute>>) -> Node {
     let list = |text: &str| text.split(' ').map(|name| name.trim_matches('_').to_owned()).collect();
     let input = if inputs.is_empty() { Vec::new() } else { list(inputs) };
@@ -97,16 +97,16 @@ pub fn error(graph: Graph) -> String {
     read(&model(graph), &ImportOptions::default()).unwrap_err().to_string()
 }
 
-/// Element type and shape of a tensor, and its elements' bytes: `float32:1x3`.
+/// Returns the element type and the shape of a tensor, as in `float32:1x3`.
 pub fn shown(import: &Import, name: &str) -> String {
     let tensor = import.graph.tensors().iter().find(|tensor| tensor.name == name).unwrap();
     let shape = tensor.shape.as_deref().map_or("?".to_owned(), crate::operators::value::show);
     format!("{}:{shape}", tensor.element.as_deref().unwrap_or("?"))
 }
 
-/// A graph of one operator; a domain may precede the name with a dot. Types of inputs are as for [`info`].
-/// `=1,2` is a constant list of integers, `#3` one integer, `~1,2` a list of floating-point numbers, and an
-/// empty string an absent input. The graph returns the first `outputs` outputs.
+/// Returns a graph of one operator. A domain and a dot may precede its name. Types of inputs are written as
+/// for [`info`]. `=1,2` is a constant list of integers, `#3` one integer, `~1,2` a list of floating-point
+/// numbers, and an empty string an absent input. The graph returns the first `outputs` outputs.
 pub fn operator(kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: usize) -> Graph {
     let (mut input, mut initializer, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for (at, kind) in inputs.iter().enumerate() {

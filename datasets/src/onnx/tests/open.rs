@@ -1,4 +1,4 @@
-//! What a file leaves open, and the options that close it.
+//! Unbound properties of inputs, and the options that bind them.
 
 use super::{body, graph, int, model, node, read, shown};
 use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
@@ -12,7 +12,7 @@ fn defaults(extent: u64) -> ImportOptions {
     ImportOptions { dim_default: Some(extent), ..ImportOptions::default() }
 }
 
-/// The options of a message, from a mark on.
+/// Returns the options that a message proposes after `mark`.
 fn proposed(message: &str, mark: &str) -> ImportOptions {
     let mut options = ImportOptions::default();
     let words: Vec<&str> =
@@ -49,7 +49,7 @@ fn one_message_names_all_dimensions() {
     default.input_shapes.insert("q".to_owned(), vec![4]);
     let import = with(&open, &default).unwrap();
     assert_eq!(["y", "z", "w"].map(|name| shown(&import, name)), ["float32:3x3", "float32:1x3", "float32:4"]);
-    // What is given is not named.
+    // Dimensions that have a value are not named in the message.
     default.dim_default = None;
     default.dims.insert("sequence".to_owned(), 5);
     default.batch = Some(2);
@@ -84,7 +84,7 @@ fn untyped_inputs_and_odd_names_are_named_too() {
     assert!(message.ends_with("try --dim 'floor(n / 2)=1', or --dim-default 1"), "{message}");
 }
 
-/// Needs 4 elements along `s`, as its weights have 4.
+/// Returns a graph in which `s` must be 4, because the weights have 4 rows.
 fn strict() -> Graph {
     let mut strict = graph(&[("x", "bxs")], [node("Relu", "x", "r", []), node("Add", "r w", "y", [])], "y");
     strict.initializer = vec![super::floats("w", &[4, 4], &[0.5; 16])];
@@ -134,7 +134,7 @@ fn values_of_inputs_decide_shapes() {
     both.values.insert("scale".to_owned(), vec![1]);
     both.values.insert("size".to_owned(), vec![3, 4]);
     assert_eq!(shown(&with(&sized, &both).unwrap(), "y"), "float32:3x4");
-    // The number of values is the extent; what decides the shape is named.
+    // The number of values determines the extent. The message names the input that decides the shape.
     let message =
         with(&sized, &ImportOptions { dims: [("n".to_owned(), 2)].into(), ..ImportOptions::default() });
     let message = message.unwrap_err();
@@ -159,7 +159,7 @@ fn values_of_inputs_decide_shapes() {
         refused(&large),
         "m.onnx: --value scale=1099511627776: not all of them are values of type int32"
     );
-    // What only the shape is read of decides nothing.
+    // An input of which only the shape is read decides nothing.
     sized.node[0] = node("Shape", "scale", "k", []);
     let named = ImportOptions { dims: [("n".to_owned(), 1)].into(), ..ImportOptions::default() };
     let message = with(&sized, &named).unwrap_err();

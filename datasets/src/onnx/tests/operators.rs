@@ -1,4 +1,5 @@
-//! Operators of other domains, old ones, and those on texts and sequences: numbers of onnxruntime 1.32.
+//! Operators of other domains, old operators, and those on strings and sequences, compared with onnxruntime
+//! 1.32.
 
 use super::{
     Attribute, graph, import, int, ints, made, model, node, operator, read, shown, tensor, text, texts,
@@ -7,7 +8,8 @@ use crate::import::ImportOptions;
 use crate::operators::known_operators;
 use plimsoll_model::graph::AliasKind;
 
-/// Checks rows of operator, inputs, attributes, outputs, of one domain.
+/// Checks a table with the columns operator, inputs, attributes and outputs. All operators belong to one
+/// domain.
 fn rows(domain: &str, rows: &[(&str, &[&str], &[Attribute], &str)]) {
     for (kind, inputs, attributes, expected) in rows {
         let kind = if domain.is_empty() { (*kind).to_owned() } else { format!("{domain}.{kind}") };
@@ -130,7 +132,7 @@ fn attention() {
             ("GreedySearch", &["int32:2x3", "=9"], &[], "int32:2x9"),
         ],
     );
-    // How many keys there are is no constant: at most those of before and these.
+    // The number of keys is not a constant. At most, it is the number of earlier plus new keys.
     let query = ["2x1x16", "2x1x8", "2x1x8", "2x1x6x8", "2x1x6x8", "int32:2", "int32:"];
     let import = import(operator("com.microsoft.GroupQueryAttention", &query, &grouped, 3));
     assert_eq!(shown(&import, "o1"), "float32:2x1x7x8");
@@ -207,7 +209,7 @@ fn learning() {
             ("LabelEncoder", &["int64:4"], &[texts("classes_strings", &["a"])], "string:4"),
         ],
     );
-    // A dictionary per row: a number and its key per class.
+    // There is a dictionary per row, with a number and a key per class.
     let import = import(operator("ai.onnx.ml.ZipMap", &["4x3"], &tree, 1));
     assert_eq!(import.graph.tensors()[1].bytes.get(), 4 * 3 * (32 + 4));
 }
@@ -250,7 +252,7 @@ fn old_and_rare() {
     );
 }
 
-/// Extents that depend on data: as large as they can be, and said so.
+/// Data-dependent extents are replaced by upper bounds, with a note.
 #[test]
 fn bounds_are_taken_and_noted() {
     let bound = |kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: usize| {
@@ -274,7 +276,7 @@ fn bounds_are_taken_and_noted() {
     assert_eq!(bound("TopK", &["4x5", "int64:1"], &[], 2), "float32:4x5 int64:4x5");
 }
 
-/// A bound goes on to what is computed of it, but its extents are no constants.
+/// A bound propagates to dependent tensors, but its extents are not constants.
 #[test]
 fn bounds_go_on() {
     let mut chain = graph(
@@ -293,7 +295,7 @@ fn bounds_go_on() {
     chain.input.push(super::info("c", "bool:4"));
     chain.initializer = vec![tensor("five", &[2], &[-1, 5])];
     let import = import(chain);
-    // Of twelve elements, two whole rows of five.
+    // Twelve elements contain two whole rows of five.
     assert_eq!(shown(&import, "r"), "int64:2x5");
     assert_eq!(shown(&import, "a"), "int64:2x6");
     assert_eq!(shown(&import, "s"), "int64:2");
@@ -368,7 +370,8 @@ fn loops_keep_constants() {
     assert_eq!(import.assumed, [""; 0], "it runs to the end");
 }
 
-/// Small constants are followed through what computes shapes: the operator makes the shape of a tensor.
+/// Small constants are tracked through the operators that compute shapes: here, the operator computes the
+/// shape of a tensor.
 #[test]
 fn constants_are_followed() {
     let shape = |kind: &str, inputs: &[&str], attributes: &[Attribute]| {

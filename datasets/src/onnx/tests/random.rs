@@ -1,4 +1,4 @@
-//! Operators with arbitrary inputs and attributes: whatever they are, nothing panics.
+//! No operator panics on arbitrary inputs and attributes.
 
 use super::functions::function;
 use super::{Attribute, Graph, Model, Node, body, graph, info, int, ints, model, node, text};
@@ -10,7 +10,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::sync::LazyLock;
 
-/// All operators that are known, and those of ONNX's own domain.
+/// All known operators, and those of the standard ONNX domain.
 static KINDS: LazyLock<(Vec<KnownOperator>, Vec<KnownOperator>)> = LazyLock::new(|| {
     let all = known_operators();
     let plain = all.iter().filter(|kind| kind.domain == "ai.onnx").copied().collect();
@@ -54,7 +54,7 @@ impl Source {
         &list[self.below(list.len())]
     }
 
-    /// Mostly small, sometimes as far out as it goes.
+    /// Returns a number that is usually small and sometimes extreme.
     fn number(&mut self) -> i64 {
         if self.below(4) > 0 { *self.one(&EXTREMES[..9]) } else { *self.one(EXTREMES) }
     }
@@ -137,7 +137,7 @@ impl Source {
 }
 
 impl Source {
-    /// A model whose functions call each other, mostly downwards.
+    /// Returns a model whose functions call each other. Most calls lead to a function with a higher number.
     fn functions(&mut self) -> Model {
         let mut main = self.graph(Vec::new(), 0);
         let mut functions = Vec::new();

@@ -77,7 +77,7 @@ fn a_branch_that_cannot_run_takes_no_part() {
     );
 }
 
-/// Stacks `x + i` for `trips` iterations.
+/// Returns a loop that runs for `trips` iterations and stacks a carried value that grows in each of them.
 fn looping(trips: i64, condition: &str) -> Graph {
     let nodes = [
         node("Add", "carried outer", "next", []),
@@ -99,7 +99,7 @@ fn loops_stack_rows() {
     assert_eq!(import.assumed, [""; 0]);
     let region = import.graph.region(RegionId::new(1));
     assert_eq!((region.name.as_str(), region.inputs.len(), region.outputs.len()), ("body", 3, 3));
-    // Handed on as it is, the condition stays true.
+    // If the condition is returned unchanged, it stays true.
     assert_eq!(super::import(looping(5, "on")).assumed, [""; 0]);
     let mut open = looping(5, "flag");
     open.input.push(info("flag", "bool:"));
@@ -134,7 +134,7 @@ fn a_loop_that_changes_a_shape_has_no_size() {
     );
 }
 
-/// A growing value of a loop that nothing reads has a size, but not the right one.
+/// A loop-carried value that grows and that nothing reads has a size, but not the correct one.
 #[test]
 fn a_loop_that_grows_inside_is_an_assumption() {
     let nodes = [

@@ -1,5 +1,4 @@
-//! The seeds of the fuzz target are made here: `PLIMSOLL_WRITE_SEEDS=1 cargo test -p plimsoll-datasets
-//! seeds`.
+//! Writes the seeds of the fuzz target: `PLIMSOLL_WRITE_SEEDS=1 cargo test -p plimsoll-datasets seeds`.
 
 use super::functions::{call, function};
 use super::{body, floats, graph, info, int, ints, model, node, tensor};

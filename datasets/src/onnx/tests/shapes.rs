@@ -1,4 +1,4 @@
-//! Shape rules against the numbers and formulas of the ONNX operator specification.
+//! Tests the shape rules with the numbers and formulas of the ONNX operator specification.
 
 use super::{floats, graph, import, info, int, ints, made, model, node, operator, read, shown, tensor, text};
 use crate::import::ImportOptions;
@@ -7,7 +7,7 @@ use crate::operators::element::Element;
 use crate::operators::value::{Fact, Value};
 use plimsoll_model::graph::{AliasKind, Role};
 
-/// Checks rows of operator, inputs, attributes, outputs.
+/// Checks a table with the columns operator, inputs, attributes and outputs.
 fn rows(rows: &[(&str, &[&str], &[Attribute], &str)]) {
     for (kind, inputs, attributes, expected) in rows {
         let outputs = expected.split(' ').count();
@@ -37,7 +37,7 @@ fn convolutions() {
             &[],
             "uint8:1x1x7x7",
         ),
-        // The example of the specification: 2 * 2 + 3 - pads + output_padding.
+        // The example in the specification: 2 * 2 + 3 - pads + output_padding.
         ("ConvTranspose", &["1x1x3x3", "1x2x3x3"], &[], "float32:1x2x5x5"),
         (
             "ConvTranspose",
@@ -53,7 +53,7 @@ fn convolutions() {
         ),
         ("ConvTranspose", &["1x1x3x3", "1x2x3x3"], &[ints("dilations", &[2, 2])], "float32:1x2x7x7"),
         ("ConvTranspose", &["1x1x3x3", "1x2x3x3"], &same, "float32:1x2x6x6"),
-        // Windows with gaps between them: 4 * 5 + 2, though 4 * 6 are requested.
+        // The windows have gaps between them, so the extent is 4 * 5 + 2, although 4 * 6 is requested.
         (
             "ConvTranspose",
             &["1x1x6", "1x1x2"],
@@ -94,7 +94,7 @@ fn pools() {
     ]);
 }
 
-/// What onnxruntime 1.23 computes, whatever the version of the operator set.
+/// The results of onnxruntime 1.23, which do not depend on the version of the operator set.
 #[test]
 fn pools_that_round_up() {
     let pool = |kernel, stride, dilation, pads: [i64; 2]| {
@@ -104,11 +104,11 @@ fn pools_that_round_up() {
         [kernel, stride, dilation, ints("pads", &pads), int("ceil_mode", 1)]
     };
     rows(&[
-        // A window that reaches beyond the padding stands once.
+        // A window that extends beyond the padding has one position.
         ("MaxPool", &["1x1x4"], &pool(3, 3, 2, [0, 0]), "float32:1x1x1"),
         ("AveragePool", &["1x1x1"], &pool(3, 4, 1, [1, 0]), "float32:1x1x1"),
         ("LpPool", &["1x1x2"], &pool(3, 4, 2, [0, 1]), "float32:1x1x1"),
-        // One that would start behind its only element does not.
+        // A window that would start behind the only element has none.
         ("MaxPool", &["1x1x1"], &pool(3, 3, 2, [0, 0]), "float32:1x1x0"),
         ("AveragePool", &["1x1x6"], &pool(3, 3, 1, [2, 2]), "float32:1x1x3"),
         ("MaxPool", &["1x1x5"], &pool(2, 3, 1, [1, 1]), "float32:1x1x2"),
@@ -270,7 +270,7 @@ fn elements() {
     ]);
 }
 
-/// Values followed through arithmetic decide a shape.
+/// Values that are tracked through arithmetic determine a shape.
 #[test]
 fn shapes_that_are_computed() {
     let nodes = [
@@ -304,7 +304,7 @@ fn shapes_that_are_computed() {
     assert_eq!(import.graph.bytes(Role::Weight).get(), 5 * 8);
 }
 
-/// Ten times 0.7 is 7 in `float32`, although 0.7 is a little less there.
+/// Ten times 0.7 is 7 in `float32`, although the nearest `float32` number is slightly less than 0.7.
 #[test]
 fn constants_are_rounded_as_their_type_is() {
     let nodes = [
@@ -405,7 +405,7 @@ fn weights_are_constants_from_wherever() {
         node("Add", "b e", "y", []),
     ];
     let mut graph = graph(&[("x", "2x2"), ("w", "2x2")], nodes, "y");
-    // Without data: as in a file whose weights lie beside it.
+    // This tensor has no data, as in a file whose weights are stored in a separate file.
     let outside = crate::onnx::proto::Tensor { data_location: 1, ..floats("e", &[2, 2], &[]) };
     graph.initializer = vec![floats("w", &[2, 2], &[1.0; 4]), outside];
     graph.value_info = vec![info("a", "9x9")];

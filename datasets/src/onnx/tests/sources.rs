@@ -1,10 +1,10 @@
-//! What sizes rest on: rules, the file's own shapes, assumptions; and what options make void.
+//! Sources of sizes: rules, declared shapes and assumptions. Options can invalidate declared shapes.
 
 use super::{body, graph, info, int, ints, model, node, read, shown};
 use crate::import::{Import, ImportOptions};
 use crate::onnx::proto::Graph;
 
-/// `x` to `c` by a custom operator, to `y` by a known one.
+/// Returns a graph in which a custom operator computes `c` from `x`, and a known one `y` from `c`.
 fn custom(input: &str, declared: &[(&str, &str)]) -> Graph {
     let mut own = node("Own", "x", "c", []);
     own.domain = "our".to_owned();
@@ -55,11 +55,11 @@ fn a_changed_input_makes_declared_shapes_void() {
     for options in [batch(4), shape(&[1, 5]), shape(&[4, 3])] {
         assert!(with(fixed(), &options).unwrap_err().starts_with(void), "{options:?}");
     }
-    // The same as in the file.
+    // These options repeat the shape in the file.
     for options in [batch(1), shape(&[1, 3])] {
         assert_eq!(counts(&with(fixed(), &options).unwrap()), (1, 2, 0), "{options:?}");
     }
-    // A free dimension: what names it follows it, what does not may not.
+    // If the dimension is free, a declared shape that names it remains valid, and any other does not.
     let named = || custom("Nx3", &[("c", "Nx10")]);
     for options in [dim("N", 4), batch(4), shape(&[4, 3])] {
         assert_eq!(shown(&with(named(), &options).unwrap(), "y"), "float32:4x10", "{options:?}");
@@ -94,7 +94,7 @@ fn contradictions_are_noted() {
         import.assumed,
         ["operator 0 'h' (Relu): tensor 'h' is declared as 2x4, but is inferred as 2x3, which is used"]
     );
-    // Another input: the declaration is not of this case.
+    // With another input, the declaration does not apply.
     assert_eq!(with(graph, &batch(5)).unwrap().assumed, [""; 0]);
 }
 
@@ -130,7 +130,7 @@ fn tensors_in_bodies_of_unknown_operators_have_a_size() {
 
 #[test]
 fn dimensions_that_only_bodies_have_get_values() {
-    // The shapes of the arguments of a search's body are declared there and nowhere else.
+    // Only the declaration contains the shapes of the inputs of the search's body.
     let mut decoder =
         graph(&[("ids", "int32:1x1"), ("past", "1xkeptx4")], [node("Relu", "past", "p", [])], "p");
     decoder.name = "decoder".to_owned();

@@ -23,7 +23,7 @@ struct Counted {
     runs: usize,
 }
 
-/// Patterns, units, and the rule for units within a group.
+/// The patterns, the units, and the rule for units within a group.
 #[derive(Clone, Copy)]
 struct Setting {
     patterns: &'static str,
@@ -33,11 +33,11 @@ struct Setting {
 
 /// The patterns of the paper, with groups across all units.
 const IDEAL: Setting = Setting { patterns: "s3", units: "dla-gpu-cpu", rule: UnitRule::Any };
-/// The same with additions and concatenations.
+/// The same setting with additions and concatenations.
 const JOINED: Setting = Setting { patterns: "s3-joined", ..IDEAL };
 /// The patterns of the paper within NVDLA.
 const NVDLA: Setting = Setting { units: "nvdla", rule: UnitRule::Same, ..IDEAL };
-/// The group that the paper counts in `YOLOv5s`.
+/// The pattern that the paper counts in `YOLOv5s`.
 const TRIPLE: &str = "conv-sigmoid-mul";
 
 fn count(
@@ -71,7 +71,7 @@ fn count(
 }
 
 impl Counted {
-    /// Number of groups of a pattern.
+    /// Returns the number of groups of a pattern.
     fn of(&self, pattern: &str) -> usize {
         self.patterns.get(pattern).copied().unwrap_or(0)
     }
@@ -91,7 +91,7 @@ fn of_kind(graph: &Graph, kind: &str) -> usize {
     graph.operators().iter().filter(|operator| operator.kind == kind).count()
 }
 
-/// Computes the facts on VGG-16.
+/// Computes the facts about VGG-16.
 pub(super) fn vgg(
     context: &Context<'_>,
     params: &Params,
@@ -104,7 +104,8 @@ pub(super) fn vgg(
     Ok(())
 }
 
-/// Computes the facts on `YOLOv5s`: with the patterns of the paper, with joined patterns, and within NVDLA.
+/// Computes the facts about `YOLOv5s`: with the patterns of the paper, with joined patterns, and within
+/// NVDLA.
 pub(super) fn yolo(
     context: &Context<'_>,
     params: &Params,
@@ -117,7 +118,7 @@ pub(super) fn yolo(
     let release = generated("yolov5s", &Params::from([("release".to_owned(), 5)]), 0)?;
     let former = count(context, &release, IDEAL, "exact")?;
     let greedy = count(context, &graph, JOINED, "greedy")?;
-    // Operators in groups of the joined patterns: the base of the printed shares.
+    // The printed shares are relative to the operators in groups of the joined patterns.
     let (all, triples) = (joined.grouped, ideal.of(TRIPLE));
     let [add, concat] = ["add", "concat"].map(|kind| joined.of(&format!("{TRIPLE}-{kind}")));
     found.fact(
@@ -132,8 +133,8 @@ pub(super) fn yolo(
     Ok(())
 }
 
-/// Compares the printed subgraph counts with each other and with operators and groups of the published
-/// networks.
+/// Compares the printed subgraph counts with each other, and with the numbers of operators and groups of the
+/// published networks.
 pub(super) fn subgraphs(
     context: &Context<'_>,
     all: &[Subgraphs],
@@ -163,7 +164,7 @@ pub(super) fn subgraphs(
     found.bars("subgraphs", &().into(), panels)
 }
 
-/// Compares greedy (longest match first) with the optimum.
+/// Compares the greedy algorithm (longest match first) with the optimum.
 pub(super) fn greedy(
     context: &Context<'_>,
     vgg: &Params,

@@ -1,4 +1,4 @@
-//! Estimates of the described platform by the model of tiers, beside the printed times.
+//! Estimates for the described platform with the model of tiers, compared with the printed times.
 
 use super::Measured;
 use crate::{Context, Params, ReproduceError, Reproduction, generated, named};
@@ -23,7 +23,7 @@ const MEASURES: [(&str, UnitRule, &str); 4] = [
 struct Estimate {
     seconds: f64,
     groups: usize,
-    /// Bytes moved to and from off-chip memory, percent of all moved bytes.
+    /// Off-chip traffic as a percentage of the total traffic.
     share: f64,
 }
 

@@ -27,7 +27,7 @@ pub struct Subgraphs {
     pub coverage: f64,
 }
 
-/// The printed numbers, and the networks they refer to.
+/// The printed numbers, and the networks to which they refer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/fusion.toml explains every value")]
 pub struct Inputs {

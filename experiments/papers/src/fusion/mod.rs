@@ -1,4 +1,5 @@
-//! Operator fusion across processing units (fusion paper): coverage, and consistency of the printed numbers.
+//! Operator fusion across processing units (fusion paper): its coverage, and the consistency of the printed
+//! numbers.
 
 mod coverage;
 mod estimate;
@@ -12,7 +13,7 @@ pub use inputs::{Inputs, Measured, Subgraphs};
 /// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`] where a network cannot be generated or a run fails.
+/// [`ReproduceError`] if a network cannot be generated or a run fails.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("fusion");
     coverage::vgg(context, &inputs.vgg16, &mut found)?;

@@ -4,7 +4,7 @@ use super::{Inputs, Measured};
 use crate::{Amount, Reproduction};
 use minijinja::{Value, context};
 
-/// Rounding error of printed seconds.
+/// Maximum rounding error of printed seconds.
 const HALF: f64 = 0.000_5;
 
 /// The rows of table 2: gains in percent and speed-ups.
@@ -15,18 +15,18 @@ const PERFORMANCE: [(&str, &str); 4] = [
     ("speed-up of inference", "times"),
 ];
 
-/// The reduction from the first to the second value, percent.
+/// Returns the reduction from the first to the second value in percent.
 fn gain(from: f64, to: f64) -> f64 {
     (1.0 - to / from) * 100.0
 }
 
-/// By Amdahl's law, the share in percent that must run `factor` times as fast to explain a speed-up.
+/// Returns the share in percent that, by Amdahl's law, must run `factor` times as fast to explain a speed-up.
 fn quickened(speedup: f64, factor: f64) -> f64 {
     (1.0 - 1.0 / speedup) / (1.0 - 1.0 / factor) * 100.0
 }
 
 impl Measured {
-    /// Table 2 computed from table 1, both measures together.
+    /// Computes table 2 from table 1, for the algorithm and the hardware together.
     fn computed(&self) -> [f64; 4] {
         let (inference, total) = (self.inference, self.total);
         [
@@ -37,7 +37,7 @@ impl Measured {
         ]
     }
 
-    /// The least and the greatest [`Measured::computed`] that the rounding of seconds allows.
+    /// Returns the minimum and the maximum of [`Measured::computed`] that the rounding of seconds allows.
     fn range(&self) -> [[f64; 4]; 2] {
         [HALF, -HALF].map(|up| {
             let shift = |times: [f64; 4]| [times[0] - up, times[1], times[2], times[3] + up];
@@ -46,12 +46,12 @@ impl Measured {
         })
     }
 
-    /// Seconds outside inference, for the baseline, the algorithm, the hardware, and both.
+    /// Returns the seconds outside inference, for the baseline, the algorithm, the hardware, and both.
     fn outside(&self) -> [f64; 4] {
         [0, 1, 2, 3].map(|at| self.total[at] - self.inference[at])
     }
 
-    /// Table 2 beside the values that follow from table 1.
+    /// Compares table 2 with the values that follow from table 1.
     fn performance(&self) -> Vec<Value> {
         let ([low, high], computed) = (self.range(), self.computed());
         let row = |(at, (what, unit)): (usize, (&str, &str))| {
@@ -80,8 +80,8 @@ impl Measured {
     }
 }
 
-/// The expectation for a printed number beside the one computed from table 1, and the reason. Rounding may
-/// have moved the computed one to anywhere between `low` and `high`.
+/// Returns the expectation for a printed number, compared with the one computed from table 1, and the reason.
+/// Because table 1 is rounded, the exact result lies between `low` and `high`.
 fn rounded(printed: f64, computed: f64, (low, high): (f64, f64)) -> (&'static str, String) {
     let range = format!("{low:.2} to {high:.2}");
     if Amount::Decimal(printed, 2).agrees(&Amount::Decimal(computed, 2)) {
@@ -89,7 +89,7 @@ fn rounded(printed: f64, computed: f64, (low, high): (f64, f64)) -> (&'static st
     } else if (low - 0.005..=high + 0.005).contains(&printed) {
         ("differs", format!(", whose seconds are rounded: {range} are possible"))
     } else {
-        // Neither equal nor explained by rounding.
+        // The numbers differ, and rounding cannot explain the difference.
         ("same", format!(": {range} are possible"))
     }
 }

@@ -1,4 +1,4 @@
-//! Comparison of merging with the optimum: the graphs, and the counts.
+//! Compares merging with the optimum: the graphs, and the counts.
 
 use super::inputs::{Family, Inputs};
 use super::measured::{Measured, measure};
@@ -13,23 +13,24 @@ use plimsoll_datasets::control_cases::CONTROL_CASES;
 use plimsoll_model::graph::Boundary;
 use std::time::Duration;
 
-/// A graph with the family it is counted in.
+/// A graph, and the family in which it is counted.
 #[derive(Debug)]
 pub(super) struct Sample {
     /// The name of the family.
     pub family: String,
-    /// The parameters it was generated with.
+    /// The parameters with which the graph was generated.
     pub params: Params,
     /// The plans of all schemes.
     pub measured: Measured,
 }
 
-/// Node limit per run on a generated graph, which makes answers reproducible; the time limit is a safeguard.
+/// Node limit per run on a generated graph. It makes answers reproducible; the time limit is only a
+/// safeguard.
 const NODES: u64 = 500_000;
 const TIME: Duration = Duration::from_secs(2);
 
 /// Plans all graphs: real models with branches, graphs that join two of them, control-flow cases, and
-/// generated graphs. The context limits the seeds per set of parameters.
+/// generated graphs. The context limits the number of seeds per set of parameters.
 pub(super) fn sample(
     inputs: &Inputs,
     context: &Context<'_>,
@@ -41,7 +42,7 @@ pub(super) fn sample(
         samples.push(Sample { family: family.to_owned(), params: params.clone(), measured });
     };
     for (stand_in, measured) in stand_ins.iter().zip(measured) {
-        // Stand-ins generated for the tables belong to the families below.
+        // Stand-ins that were generated for the tables belong to the families below.
         if measured.comparison.regions > 1 && stand_in.differs != "generated" {
             let joined = stand_in.paper == "FusionDetect";
             add(if joined { "joined models" } else { "models" }, &Params::new(), measured);
@@ -69,9 +70,10 @@ pub(super) fn sample(
     }
 }
 
-/// Checks a theorem: every layout by blocks is also a layout of sequential branches. Everything live at a
-/// point of an operator lies beside its block, and its regions are disjoint in time. (This fails where loops
-/// hold their state only while it is needed, which is not done here.)
+/// Checks a theorem: every layout with blocks is also a layout for sequential branches. The reason is that
+/// everything live at a point of an operator conflicts with its block, and that its regions are disjoint in
+/// time. (The theorem does not hold if loops keep their state only while it is needed, which is not the case
+/// here.)
 fn contradiction(comparison: &Comparison) -> Option<Broken> {
     let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
     let low = "sequential-branches".to_owned();
@@ -104,12 +106,12 @@ fn check(
     Ok(())
 }
 
-/// Which scheme needs less, as far as it is proved.
+/// Which scheme needs less memory, as far as it is proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duel {
     /// Merging needs more than sequential branches.
     Loses,
-    /// Merging needs less.
+    /// Merging needs less than sequential branches.
     Wins,
     /// Both need the same.
     Same,
@@ -118,17 +120,17 @@ pub(super) enum Duel {
 }
 
 impl Sample {
-    /// The best arena of a scheme, bytes.
+    /// Returns the best arena of a scheme in bytes.
     pub fn best(&self, scheme: Scheme) -> u64 {
         self.measured.comparison.best(scheme).map_or(0, |line| line.arena)
     }
 
-    /// The best arena of merging by one of the strategies of the paper, bytes.
+    /// Returns the best arena of merging with one of the strategies of the paper, in bytes.
     pub fn fast(&self) -> u64 {
         self.measured.comparison.fast(Scheme::Nested).map_or(0, |line| line.arena)
     }
 
-    /// The optimum, if it is proved and positive, bytes.
+    /// Returns the optimum in bytes, if it is proved and positive.
     pub fn optimum(&self) -> Option<u64> {
         self.measured.comparison.optimum().filter(|&bytes| bytes > 0)
     }
@@ -148,7 +150,7 @@ impl Sample {
         }
     }
 
-    /// Compares both with the same strategy, as a user of the paper would.
+    /// Compares both schemes with the same strategy, as a user of the paper would.
     pub fn duel_of(&self, strategy: &str) -> Duel {
         let of = |scheme| self.measured.comparison.arena(scheme, strategy).unwrap_or(0);
         match of(Scheme::Nested).cmp(&of(Scheme::Sequential)) {
@@ -158,8 +160,8 @@ impl Sample {
         }
     }
 
-    /// The excess of the best merged plan over the optimum, bytes: the part that blocks hold, and the part
-    /// lost in packing.
+    /// Returns the excess of the best merged plan over the optimum, in bytes: the part caused by blocks, and
+    /// the part lost in packing.
     pub fn loss(&self) -> Option<(u64, u64)> {
         let optimum = self.optimum()?;
         let floor = self.measured.held.get().max(optimum);
@@ -173,17 +175,18 @@ struct Count {
     pub graphs: usize,
     /// Number of graphs with a proved positive optimum.
     pub proved: usize,
-    /// Percent over the optimum, one entry per graph with a proved one: merging by the best strategy, merging
-    /// exactly, sequential branches exactly.
+    /// Percentages above the optimum, with one entry per graph with a proved optimum: merging with the best
+    /// strategy, merging exactly, sequential branches exactly.
     pub over: [Vec<f64>; 3],
     /// Number of graphs on which each scheme meets the optimum: naive, conflicting, sequential, merging with
     /// the best strategy, and merging exactly.
     pub met: [usize; 5],
-    /// Merging against sequential branches, both exact: loses, wins, same, open.
+    /// Number of graphs on which merging loses, wins, ties, or is undecided against sequential branches, both
+    /// planned exactly.
     pub duels: [usize; 4],
-    /// The same per strategy; none is open.
+    /// The same per strategy. No comparison is undecided.
     pub fast: [[usize; 4]; 3],
-    /// Bytes above the optimum that blocks hold, and that packing loses.
+    /// Bytes above the optimum: those caused by blocks, and those lost in packing.
     pub loss: [u64; 2],
     /// Number of graphs on which merging exceeds the optimum.
     pub above: usize,
@@ -240,7 +243,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Defines the facts on the gap between merging and the optimum.
+/// Defines the facts about the gap between merging and the optimum.
 pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) {
     let mut families: Vec<&str> = Vec::new();
     for sample in samples {
@@ -272,7 +275,8 @@ pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) {
     });
 }
 
-/// Mean gains by the size ratio of branches, for the claim that branches of different sizes gain nothing.
+/// Computes mean gains by the size ratio of branches, to check the claim that branches of different sizes
+/// gain nothing.
 fn ratios(samples: &[Sample]) -> Vec<Value> {
     let ratio = |sample: &Sample| sample.params.get("ratio").copied();
     let mut values: Vec<u64> = samples.iter().filter_map(ratio).collect();
@@ -304,7 +308,8 @@ mod tests {
     use plimsoll::branches::Line;
     use plimsoll_model::Bytes;
 
-    /// Arenas and bounds of naive, conflicting, sequential, nested, exclusive.
+    /// Returns a sample with these arenas and bounds of the schemes naive, conflicting, sequential, nested
+    /// and exclusive.
     fn sample(arenas: [(u64, u64); 5], held: u64) -> Sample {
         let names = ["naive", "flat-conflict", "sequential-branches", "nested", "exclusive"];
         let line = |(scheme, (arena, lower_bound))| Line {

@@ -23,7 +23,7 @@ const SMALL_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("1d", Scheme::Flat, "short-first", "before merging"),
     ("2", Scheme::Nested, "large-first", "branches merged into blocks"),
 ];
-/// The graph of figure 6, with a trunk so that some buffers are outside of the branches, and its maps.
+/// The graph of figure 6, with a trunk, so that some buffers are outside the branches, and its maps.
 const LARGE: &str = "fusion-trunk";
 const LARGE_MAPS: [(&str, Scheme, &str, &str); 4] = [
     ("6a-conflict", Scheme::Flat, "large-first", "before, conflicting branches"),
@@ -48,7 +48,7 @@ pub(super) fn draw(
     large.map_or(Ok(()), |large| maps(context, (&large.graph, Boundary::Outside), LARGE_MAPS, found))
 }
 
-/// Draws the maps of a graph: number, scheme, solver, description.
+/// Draws the maps of a graph. A map has a number, a scheme, a solver and a description.
 fn maps(
     context: &Context<'_>,
     (graph, boundary): (&Graph, Boundary),
@@ -74,7 +74,7 @@ fn maps(
     Ok(())
 }
 
-/// Draws figure 5: peaks before and after merging, printed and of stand-ins.
+/// Draws figure 5: the peaks before and after merging, as printed and for the stand-ins.
 fn bars(
     tables: &[Printed],
     stand_ins: &[StandIn],

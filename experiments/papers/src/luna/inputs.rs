@@ -15,7 +15,7 @@ pub struct Model {
     pub differs: String,
 }
 
-/// Options of joining two models as branches of one operator.
+/// Options for joining two models as branches of one operator.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Joined {

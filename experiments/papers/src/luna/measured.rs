@@ -1,4 +1,4 @@
-//! Graphs planned by every scheme.
+//! Plans graphs with every scheme.
 
 use crate::{Context, ReproduceError, named};
 use plimsoll::branches::{BranchError, Comparison, OrderedProgram, compare, held, ordered_program};
@@ -9,11 +9,12 @@ use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
 use plimsoll_model::program::ProgramOptions;
 
-/// The plans of a graph by every scheme.
+/// The plans of a graph for every scheme.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub comparison: Comparison,
-    /// The bytes that blocks hold simultaneously: a lower bound for any packing of them.
+    /// The maximum total size of simultaneously live blocks and tensors in bytes, which is a lower bound for
+    /// any packing of them.
     pub held: Bytes,
 }
 
@@ -23,7 +24,7 @@ pub(super) fn options(boundary: Boundary) -> ProgramOptions {
     ProgramOptions { liveness, ..ProgramOptions::default() }
 }
 
-/// The program of a graph, with operators in file order.
+/// Returns the program of a graph, with operators in file order.
 pub(super) fn in_order<'g>(
     context: &Context<'_>,
     graph: &'g Graph,
@@ -35,7 +36,7 @@ pub(super) fn in_order<'g>(
     ordered_program(graph, &run, options).map_err(|error| branches(graph, &error))
 }
 
-/// Plans a graph by every scheme; an inconsistency between schemes is an error.
+/// Plans a graph with every scheme. An inconsistency between schemes is an error.
 pub(super) fn measure(
     context: &Context<'_>,
     graph: &Graph,

@@ -1,4 +1,4 @@
-//! Tables 1 and 2 of the LUNA paper, with stand-ins beside each printed row.
+//! Tables 1 and 2 of the LUNA paper, in which each printed row is compared with stand-ins.
 
 use super::inputs::Inputs;
 use super::measured::Measured;
@@ -8,21 +8,21 @@ use crate::Reproduction;
 use minijinja::{Value, context};
 use plimsoll::branches::{Comparison, Scheme};
 
-/// The two readings of "before", with their names in the tables.
+/// The two interpretations of "before", with their names in the tables.
 pub(super) const BEFORE: [(Scheme, &str); 2] =
     [(Scheme::Sequential, "sequential branches"), (Scheme::Flat, "conflicting branches")];
 
-/// The arena of a strategy under a scheme, bytes.
+/// Returns the arena of a strategy under a scheme, in bytes.
 pub(super) fn arena(one: &Comparison, scheme: Scheme, strategy: &str) -> u64 {
     one.arena(scheme, strategy).unwrap_or(0)
 }
 
-/// The best arena of a scheme, bytes.
+/// Returns the best arena of a scheme in bytes.
 pub(super) fn best(one: &Comparison, scheme: Scheme) -> u64 {
     one.best(scheme).map_or(0, |line| line.arena)
 }
 
-/// The optimum of a scheme where it is proved, otherwise its bounds.
+/// Formats the optimum of a scheme if it is proved, and its bounds otherwise.
 fn exact(one: &Comparison, scheme: Scheme) -> String {
     let Some(best) = one.best(scheme) else { return "-".to_owned() };
     let bound = one.bound(scheme);
@@ -33,7 +33,7 @@ fn by_strategy(one: &Comparison, scheme: Scheme) -> [u64; 3] {
     STRATEGIES.map(|strategy| arena(one, scheme, strategy))
 }
 
-/// Defines the facts on tables 1 and 2: their consistency, the stand-ins, and the best gain.
+/// Defines the facts about tables 1 and 2: their consistency, the stand-ins, and the best gain.
 pub(super) fn tables(
     inputs: &Inputs,
     stand_ins: &[StandIn],
@@ -65,7 +65,7 @@ pub(super) fn tables(
     found.fact("best", context! { gain, model, agrees => (gain - inputs.best_gain).abs() < 0.05 });
 }
 
-/// The cells of a stand-in in both tables.
+/// Returns the cells of a stand-in in both tables.
 fn cells(one: &StandIn, of: &Comparison) -> Value {
     let straight = of.regions == 1;
     let reading =
@@ -86,7 +86,8 @@ fn cells(one: &StandIn, of: &Comparison) -> Value {
     }
 }
 
-/// Printed peaks, each beside those of the stand-ins, or the reason why there is none.
+/// Returns the rows that compare a printed peak with those of the stand-ins, or the reason why there are
+/// none.
 fn peaks(what: &str, printed: u64, ours: Vec<(String, u64)>) -> Vec<Value> {
     if ours.is_empty() {
         let reason = "the model of the paper is not public and has no stand-in";

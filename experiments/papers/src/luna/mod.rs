@@ -1,4 +1,4 @@
-//! Memory of control-flow graphs (LUNA paper): reuse by three strategies, branches merged into blocks,
+//! Memory of control-flow graphs (LUNA paper): reuse with three strategies, branches merged into blocks, and
 //! transfers overlapped with computation.
 
 mod against;
@@ -24,7 +24,7 @@ pub use times::PrintedTimes;
 /// Recomputes the results from these inputs.
 ///
 /// # Errors
-/// [`ReproduceError`] where a model cannot be read, a run fails, or plans contradict each other.
+/// [`ReproduceError`] if a model cannot be read, a run fails, or plans contradict each other.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::of("luna");
     found.fact("inputs", inputs);
@@ -40,7 +40,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.finish()
 }
 
-/// Table 3: ping-pong on a machine, and its dependence on setup latency.
+/// Computes table 3: ping-pong on a machine, and how it depends on the setup latency.
 fn overlap(
     context: &Context<'_>,
     stand_ins: &[StandIn],

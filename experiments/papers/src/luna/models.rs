@@ -13,26 +13,26 @@ pub(super) struct StandIn {
     pub paper: String,
     /// The graph that is planned instead.
     pub graph: Graph,
-    /// How it differs.
+    /// The difference between the two.
     pub differs: String,
 }
 
-/// The part of the joined model with its own row in table 3, and its stand-in.
+/// The part of the joined model that has its own row in table 3, and its stand-in.
 const BODY: (&str, &str) = ("BodyDetect", "vww_96_int8");
-/// The joined model, and the files that are joined for it.
+/// The joined model, and the files from which it is joined.
 const JOINED: (&str, [&str; 2]) = ("FusionDetect", ["person_detect", "vww_96_int8"]);
-/// Number of common layers in graphs with a trunk: the output of both networks has 18 432 bytes there, and
+/// Number of common layers in graphs with a trunk. The output of both networks has 18 432 bytes there, and
 /// the peak comes later.
 const SHARED_LAYERS: usize = 2;
 
 impl StandIn {
-    /// True where it stands in for that model of the paper.
+    /// Returns true if the graph stands in for that model of the paper.
     pub fn serves(&self, model: &str) -> bool {
         self.paper == model || (model, self.graph.name()) == BODY
     }
 }
 
-/// All available stand-ins; missing ones are recorded as skipped.
+/// Returns all available stand-ins. Missing ones are recorded as skipped.
 pub(super) fn stand_ins(
     inputs: &Inputs,
     context: &Context<'_>,
@@ -66,8 +66,7 @@ pub(super) fn stand_ins(
     Ok(stand_ins)
 }
 
-/// Bindings of the free dimensions of Silero models: one sequence of 512 samples and their context, at 16
-/// kHz.
+/// Binds the free dimensions of Silero models: one sequence of 512 samples and their context, at 16 kHz.
 fn free_dimensions(file: &str) -> ImportOptions {
     let mut options = ImportOptions::default();
     if file.starts_with("silero") {
@@ -91,7 +90,8 @@ fn generated_stand_ins(inputs: &Inputs) -> Result<Vec<StandIn>, ReproduceError> 
     Ok(stand_ins)
 }
 
-/// Two networks as the branches of one `If`: as a whole, and after the first layers of the first one.
+/// Returns graphs with two networks as the branches of one `If`: the whole networks, and the networks without
+/// their first layers, which form a trunk.
 fn fusion(
     inputs: &Inputs,
     face: &Graph,
@@ -117,7 +117,7 @@ fn fusion(
     inputs.joined.iter().map(make).collect()
 }
 
-/// The outputs of operator number `layers` of the body, in file order.
+/// Returns the outputs of operator number `layers` of the body, in file order.
 fn behind(graph: &Graph, layers: usize) -> Vec<TensorId> {
     let order = graph.file_order(Graph::BODY);
     let last = order.get(layers.saturating_sub(1)).or(order.last());

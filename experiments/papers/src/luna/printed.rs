@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The three strategies, in the order of the columns of tables 1 and 2.
 pub(super) const STRATEGIES: [&str; 3] = ["large-first", "short-first", "sequential"];
 
-/// One model of tables 1 and 2, bytes.
+/// One model of tables 1 and 2. All values are bytes.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Printed {
@@ -17,7 +17,7 @@ pub struct Printed {
     pub after: Option<[u64; 3]>,
 }
 
-/// The reduction from `before` to `after`, percent; negative for an increase.
+/// Returns the reduction from `before` to `after` in percent. It is negative for an increase.
 pub(super) fn gain(before: u64, after: u64) -> f64 {
     (1.0 - after as f64 / before.max(1) as f64) * 100.0
 }
@@ -26,7 +26,8 @@ fn common(numbers: &[u64]) -> u64 {
     numbers.iter().copied().fold(0, gcd)
 }
 
-/// A peak without which the others have a much larger common divisor, and that divisor.
+/// Finds a peak without which the other peaks have a much larger common divisor. Returns the peak and that
+/// divisor.
 fn outlier(peaks: &[u64]) -> Option<(u64, u64)> {
     let all = common(peaks).max(1);
     let without = |&odd: &u64| {
@@ -45,17 +46,18 @@ fn digits(number: u64) -> Vec<char> {
 }
 
 impl Printed {
-    /// Both columns of each strategy; empty without branches.
+    /// Returns the peaks before and after merging for each strategy. The list is empty for models without
+    /// branches.
     fn pairs(&self) -> Vec<(u64, u64)> {
         self.after.iter().flat_map(|after| self.before.into_iter().zip(*after)).collect()
     }
 
-    /// The gains of merging, percent.
+    /// Returns the gains of merging in percent.
     pub fn gains(&self) -> Vec<f64> {
         self.pairs().into_iter().map(|(before, after)| gain(before, after)).collect()
     }
 
-    /// All printed peaks of the model.
+    /// Returns all printed peaks of the model.
     fn peaks(&self) -> Vec<u64> {
         self.before.iter().chain(self.after.iter().flatten()).copied().collect()
     }
@@ -64,7 +66,7 @@ impl Printed {
         self.pairs().into_iter().map(|(before, after)| before.saturating_sub(after)).collect()
     }
 
-    /// The facts that follow from its row.
+    /// Returns the facts that follow from the row of the model.
     pub fn facts(&self) -> Value {
         let none = || vec![None; STRATEGIES.len()];
         let gains: Vec<Option<f64>> = self.gains().into_iter().map(Some).collect();
@@ -80,10 +82,11 @@ impl Printed {
         }
     }
 
-    /// A peak that does not fit, and the number with the same digits that would.
+    /// Finds a peak that is probably misprinted, and the number with the same digits in another order that
+    /// would fit.
     fn slip(&self) -> Option<Value> {
         let (odd, divisor) = outlier(&self.peaks())?;
-        // The common saving of the other strategies implies the expected value.
+        // The median saving of the other strategies implies the expected value.
         let mut others = self.savings();
         others.sort_unstable();
         let usual = others.get(others.len() / 2).copied().unwrap_or(0);
@@ -96,7 +99,7 @@ impl Printed {
         Some(context! { odd, divisor, slip })
     }
 
-    /// The saving, if it is the same for every strategy.
+    /// Returns the saving, if it is the same for every strategy.
     fn constant(&self) -> Option<Value> {
         let savings = self.savings();
         let saving = *savings.first().filter(|&&first| first > 0)?;
@@ -106,7 +109,7 @@ impl Printed {
         savings.iter().all(|&one| one == saving).then_some(value)
     }
 
-    /// For a model without branches: a first peak that the others exceed by a few bytes.
+    /// Returns facts about a model without branches whose first peak is a few bytes below the others.
     fn odd(&self) -> Option<Value> {
         let [large, short, sequential] = self.before;
         let [short_divisor, large_divisor] = [short, large].map(|peak| 1u64 << peak.trailing_zeros());

@@ -1,14 +1,14 @@
-//! When ping-pong loses: its setup latencies against copies by the processor, which have none.
+//! Finds the setup latency at which ping-pong loses to copies by the processor, which have no setup latency.
 //!
 //! Let each of n equal operators compute for time c. DMA transfers its weights in time l = s + b (setup
 //! latency plus bytes over bandwidth), and the processor copies them in time p. Copying takes n (c + p) in
-//! total, and ping-pong takes l + (n - 1) max(c, l) + c. Ping-pong takes longer
-//! - from l > n p on, where n p <= c: the first transfer alone outweighs all copies;
-//! - otherwise from l > p + c (n - 1) / n on: the copy, plus the share of computing behind which it could
-//!   have been hidden.
+//! total, and ping-pong takes l + (n - 1) max(c, l) + c. Ping-pong takes longer in two cases:
+//! - n p <= c and l > n p: the first transfer alone takes longer than all copies.
+//! - n p > c and l > p + c (n - 1) / n: a transfer takes longer than a copy plus the share of computing that
+//!   overlaps with it.
 //!
-//! At equal rates (b = p) this is s > (n - 1) / n min(c, n p). For whole graphs, the time of ping-pong is a
-//! sum of maxima and never falls as the setup latency grows. Bisection therefore finds the first setup
+//! At equal rates (b = p), this means s > (n - 1) / n min(c, n p). For whole graphs, the time of ping-pong is
+//! a sum of maxima and never decreases as the setup latency grows. Bisection therefore finds the first setup
 //! latency at which it loses, to a picosecond.
 
 use super::timed::{Measured, PING_PONG, SYNCHRONOUS, Timed, Times, gain, micros, refused};
@@ -18,21 +18,22 @@ use plimsoll_lab::report::chart::{Axis, Chart, Series};
 use plimsoll_model::timelines::{Machine, Time};
 use std::fmt::Write as _;
 
-/// Rates of copies as fractions of the rate of DMA, with their names.
+/// Rates of copies relative to the rate of DMA, with their names.
 const RATES: [(u64, u64, &str); 3] = [(1, 2, "half the rate"), (1, 1, "the rate"), (2, 1, "twice the rate")];
-/// The index of the rate in the figure.
+/// The index of the rate that the figure shows.
 const DRAWN: usize = 1;
 /// Number of points of a line in the figure.
 const POINTS: i32 = 240;
-/// The figure spans setup latencies from that of the machine divided by this to that multiplied by this.
+/// The figure shows setup latencies from that of the machine divided by this factor to that multiplied by it.
 const SPAN: f64 = 100.0;
-/// The least gain shown in the figure, percent; the CSV file contains all.
+/// The minimum gain shown in the figure, in percent. The CSV file contains all gains.
 const LEAST_GAIN: f64 = -60.0;
-/// The middle of the figure where the machine has no setup latency.
+/// The middle of the figure if the machine has no setup latency.
 const MIDDLE: Time = Time::new(1_000_000);
 
-/// The setup latency from which ping-pong loses for n equal operators: `compute` for computing, `bare` for a
-/// transfer without setup latency, `copy` for a copy, picoseconds each. `operators` is at least one.
+/// Returns the setup latency from which ping-pong loses for n equal operators. `compute` is the time for
+/// computing, `bare` that for a transfer without setup latency, and `copy` that for a copy, in picoseconds.
+/// `operators` is at least one.
 fn uniform(operators: u64, compute: u64, bare: u64, copy: u64) -> u64 {
     let n = u128::from(operators);
     let [c, p] = [compute, copy].map(u128::from);
@@ -40,8 +41,8 @@ fn uniform(operators: u64, compute: u64, bare: u64, copy: u64) -> u64 {
     u64::try_from((most + 1).saturating_sub(u128::from(bare))).unwrap_or(u64::MAX)
 }
 
-/// The least setup latency for which `loses` is true, for a monotone `loses`; `None` where it is false at
-/// `most`.
+/// Returns the minimum setup latency for which `loses` is true, or `None` if it is false at `most`. `loses`
+/// must be monotone.
 fn least<E>(most: u64, mut loses: impl FnMut(u64) -> Result<bool, E>) -> Result<Option<u64>, E> {
     if !loses(most)? {
         return Ok(None);
@@ -58,12 +59,12 @@ fn least<E>(most: u64, mut loses: impl FnMut(u64) -> Result<bool, E>) -> Result<
     Ok(Some(high))
 }
 
-/// One graph compared with copies at one rate.
+/// The comparison of one graph with copies at one rate.
 #[derive(Debug)]
 struct Against {
     /// The makespan without overlap, with weights copied by the processor.
     copied: Time,
-    /// The setup latency from which ping-pong takes longer; `None` where it never does.
+    /// The setup latency from which ping-pong takes longer, or `None` if it never does.
     from: Option<Time>,
 }
 
@@ -72,11 +73,11 @@ impl Against {
         let bandwidth = u128::from(times.machine.bandwidth) * u128::from(rate.0) / u128::from(rate.1);
         let copy = u64::try_from(bandwidth).unwrap_or(u64::MAX).max(1);
         let machine = Machine { copy: Some(copy), ..times.machine.clone() };
-        // A schedule that fits with DMA fits with copies.
+        // A schedule that fits into memory with DMA also fits with copies.
         let what = format!("{SYNCHRONOUS} with copies on {}", timed.graph().name());
         let copied = timed.makespan(&machine, SYNCHRONOUS)?.map_err(|reason| refused(&what, &reason))?;
-        // A setup latency longer than the whole copied run suffices if there is a transfer; their sum must
-        // not overflow.
+        // A setup latency longer than the whole run with copies suffices if there is a transfer. Their sum
+        // must not overflow.
         let most = (copied.get() + 1).min(Time::LONGEST.get() / 4 / (times.steps as u64).max(1));
         let from = least(most, |startup| {
             let machine = Machine { startup: Time::new(startup), ..machine.clone() };
@@ -113,7 +114,7 @@ pub(super) fn startup(
 
 type One<'m, 'a> = (&'m Timed<'a>, &'m Times, [Against; 3]);
 
-/// The table row of a graph.
+/// Returns the table row of a graph.
 fn row((timed, times, against): &One<'_, '_>) -> Value {
     let from = |against: &Against| match against.from {
         None => "never".to_owned(),
@@ -133,7 +134,7 @@ fn row((timed, times, against): &One<'_, '_>) -> Value {
     }
 }
 
-/// Gain by setup latency: lines, and the same as CSV.
+/// Returns the gain as a function of the setup latency, as lines and as CSV.
 fn lines(all: &[One<'_, '_>], middle: Time) -> Result<(Vec<Series>, String), ReproduceError> {
     let startups = (0..=POINTS).map(|nth| {
         let power = f64::from(nth) / f64::from(POINTS) * 2.0 - 1.0;
@@ -167,7 +168,7 @@ fn figure(all: &[One<'_, '_>], machine: &Machine, found: &mut Reproduction) -> R
     let middle = if machine.startup == Time::ZERO { MIDDLE } else { machine.startup };
     let (mut series, rows) = lines(all, middle)?;
     for one in &mut series {
-        // Gains fall as the setup latency grows: a line ends at the lower edge.
+        // Gains decrease as the setup latency grows, so a line ends at the lower edge.
         one.points.retain(|&(_, gain)| gain >= LEAST_GAIN);
     }
     let chart = Chart {
@@ -200,7 +201,7 @@ mod tests {
     use plimsoll_model::timelines::{Dma, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
 
-    /// Makespans of both schedules. A byte is transferred in one picosecond, and copied in `slow`
+    /// Returns the makespans of both schedules. A byte is transferred in one picosecond, and copied in `slow`
     /// picoseconds.
     fn makespans(chain: &[(u64, u64)], startup: u64, slow: u64) -> (u64, u64) {
         let operators = chain.iter().map(|&(compute, weights)| TimedOperator {
@@ -227,17 +228,18 @@ mod tests {
 
     #[test]
     fn equal_operators_lose_where_the_closed_form_predicts() {
-        // Computing c, weights b, copies p = b slow, n operators; expected values derived by hand.
+        // A case has n operators with computing time c, weights b and copying time p = b slow. Expected
+        // values are derived by hand.
         let cases = [
-            // Equal computing and transfer: l > 10 + 10 * 3/4 = 17.5, so 18 - 10.
+            // Computing and transfer are equal: l > 10 + 10 * 3/4 = 17.5, so 18 - 10.
             ((4, 10, 10, 1), 8),
-            // Computing outweighs all copies: l > n p = 4 * 2, so 9 - 2.
+            // Computing takes longer than all copies: l > n p = 4 * 2, so 9 - 2.
             ((4, 100, 2, 1), 7),
-            // Transfers outweigh computing: l > 100 + 2 * 3/4 = 101.5, so 102 - 100.
+            // Transfers take longer than computing: l > 100 + 2 * 3/4 = 101.5, so 102 - 100.
             ((4, 2, 100, 1), 2),
-            // Copies at half the rate: l > 20 + 7.5, so 28 - 10.
+            // Copies run at half the rate: l > 20 + 7.5, so 28 - 10.
             ((4, 10, 10, 2), 18),
-            // One operator hides nothing: loses at any setup latency.
+            // One operator can hide nothing, so ping-pong loses at any setup latency.
             ((1, 10, 10, 1), 1),
         ];
         for ((n, c, b, slow), expected) in cases {
@@ -245,7 +247,7 @@ mod tests {
             assert_eq!(uniform(n, c, b, b * slow), expected);
             assert_eq!(searched(&chain, slow), expected, "{n} of {c}, {b}");
         }
-        // Setup latency alone decides: transfers are negligible.
+        // Only the setup latency matters, since transfers are negligible.
         assert_eq!(makespans(&[(2, 1); 5], 100, 1), (15, 507));
         for n in 1..7 {
             for (c, b) in [(0, 3), (5, 1), (1, 5), (9, 9), (40, 3)] {
@@ -258,7 +260,7 @@ mod tests {
                 }
             }
         }
-        // A copy faster than the transfer itself: ping-pong loses without any setup latency.
+        // Copies are faster than transfers, so ping-pong loses without any setup latency.
         assert_eq!(uniform(3, 1, 100, 10), 0);
     }
 
@@ -271,7 +273,7 @@ mod tests {
         assert_eq!(least(39, |at| if at == 19 { Err(at) } else { Ok(at > 19) }), Err(19));
     }
 
-    /// Table 3 as CSV, with notes on graphs that do not fit.
+    /// Returns table 3 as CSV, with notes on graphs that do not fit.
     fn text(machine: &Machine) -> String {
         let registry = plimsoll::registry();
         let limits = Limits { nodes: Some(1000), ..Limits::default() };
@@ -286,9 +288,9 @@ mod tests {
         let measured = timed::measure(&context, &stand_ins, &rows, machine).unwrap();
         for (timed, times) in &measured {
             let Ok(times) = times else { continue };
-            // A picosecond less, and it does not lose.
+            // With a picosecond less, it does not lose.
             let against = Against::new(timed, times, (1, 1)).unwrap();
-            // Without weights it never loses.
+            // Without weights, it never loses.
             let Some(from) = against.from else { continue };
             for (startup, loses) in [(from, true), (from.saturating_sub(Time::new(1)), false)] {
                 let machine = Machine { startup, ..times.machine.clone() };

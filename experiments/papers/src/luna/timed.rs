@@ -1,4 +1,4 @@
-//! Table 3 of the LUNA paper with public models: the stand-ins of tables 1 and 2 on a machine.
+//! Table 3 of the LUNA paper for public models: the times of the stand-ins of tables 1 and 2 on a machine.
 
 use super::measured::{graphs, options};
 use super::models::StandIn;
@@ -13,7 +13,7 @@ use plimsoll_model::graph::{Boundary, Graph};
 use plimsoll_model::timelines::{Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines};
 use plimsoll_model::{Bytes, Entry, Setup};
 
-/// The smallest slice that is tried, bytes.
+/// The smallest slice that is tried, in bytes.
 const LEAST_SLICE: u64 = 256;
 
 /// The two columns of table 3.
@@ -35,13 +35,13 @@ pub(super) struct Times {
     pub machine: Machine,
     /// Number of operators and slices in all segments.
     pub steps: usize,
-    /// Number of operators and slices on the longest run without overlap.
+    /// Number of operators and slices on the longest control path without overlap.
     pub run: u64,
     /// Number of segments.
     pub segments: usize,
-    /// Number of transfers on that run, each of which pays the setup latency.
+    /// Number of transfers on that path, each of which has the setup latency.
     pub transfers: u64,
-    /// Time that this run computes.
+    /// Total computing time on that path.
     pub computing: Time,
     /// The makespan without overlap, with DMA.
     pub synchronous: Time,
@@ -50,7 +50,7 @@ pub(super) struct Times {
 }
 
 impl<'a> Timed<'a> {
-    /// Orders the regions of a stand-in as in its file.
+    /// Orders the operators of all regions of a stand-in as in its file.
     pub fn new(context: &Context<'_>, stand_in: &'a StandIn) -> Result<Self, ReproduceError> {
         let liveness = options(Boundary::Outside).liveness;
         let order = named(&context.registry.orders, "as-in-file")?;
@@ -61,7 +61,7 @@ impl<'a> Timed<'a> {
         Ok(Self { stand_in, regions, schedules })
     }
 
-    /// The graph of the stand-in.
+    /// Returns the graph of the stand-in.
     pub fn graph(&self) -> &Graph {
         &self.stand_in.graph
     }
@@ -71,7 +71,8 @@ impl<'a> Timed<'a> {
             .map_err(ReproduceError::on(self.graph().name()))
     }
 
-    /// The schedule of a program by one of the two algorithms, or the reason why there is none.
+    /// Returns the schedule of a program computed by one of the two algorithms, or the reason why there is
+    /// none.
     fn by(
         &self,
         program: &OverlapProgram,
@@ -88,7 +89,7 @@ impl<'a> Timed<'a> {
         }
     }
 
-    /// The makespan of the longest run on a machine, or the reason why there is none.
+    /// Returns the makespan of the longest control path on a machine, or the reason why there is none.
     pub fn makespan(
         &self,
         machine: &Machine,
@@ -97,8 +98,8 @@ impl<'a> Timed<'a> {
         Ok(self.by(&self.program(machine)?, name)?.map(|scheduled| scheduled.makespan))
     }
 
-    /// Both times on a machine, with smaller slices where the buffers of ping-pong do not fit; or the reason
-    /// why there are none.
+    /// Returns both times on a machine, or the reason why there are none. If the buffers of ping-pong do not
+    /// fit, slices are made smaller.
     pub fn times(&self, machine: &Machine) -> Result<Result<Times, String>, ReproduceError> {
         let mut machine = Machine { copy: None, ..machine.clone() };
         let mut reason = None;
@@ -138,28 +139,28 @@ impl<'a> Timed<'a> {
 }
 
 impl Times {
-    /// Total time of all transfers.
+    /// Returns the total time of all transfers.
     pub fn fetching(&self) -> Time {
         self.synchronous.saturating_sub(self.computing)
     }
 
-    /// The gain of ping-pong, percent.
+    /// Returns the gain of ping-pong in percent.
     pub fn gain(&self) -> f64 {
         gain(self.synchronous, self.overlapped)
     }
 
-    /// The share of computing in the time without overlap, percent.
+    /// Returns the share of computing in the time without overlap, in percent.
     pub fn share(&self) -> f64 {
         100.0 * self.computing.get() as f64 / self.synchronous.get().max(1) as f64
     }
 }
 
-/// The reduction from `before` to `after`, percent; negative for an increase.
+/// Returns the reduction from `before` to `after` in percent. It is negative for an increase.
 pub(super) fn gain(before: Time, after: Time) -> f64 {
     printed::gain(before.get(), after.get())
 }
 
-/// A time in microseconds, rounded.
+/// Converts a time to microseconds, rounded to the nearest.
 pub(super) fn micros(time: Time) -> u64 {
     (time.get() + 500_000) / 1_000_000
 }
@@ -168,7 +169,7 @@ pub(super) fn refused(what: &str, reason: &str) -> ReproduceError {
     ReproduceError::Defect(format!("{what}: the checker rejected the order: {reason}"))
 }
 
-/// Every stand-in with its times, or the reason why it has none.
+/// Every stand-in with its times, or the reason why there are none.
 pub(super) type Measured<'a> = Vec<(Timed<'a>, Result<Times, String>)>;
 
 /// Measures the stand-ins of the models of table 3 on a machine.
@@ -201,7 +202,7 @@ impl Times {
     }
 }
 
-/// Defines table 3 with stand-ins beside each row.
+/// Defines table 3, in which each row is compared with stand-ins.
 pub(super) fn table(
     measured: &Measured<'_>,
     rows: &[PrintedTimes],
@@ -246,7 +247,7 @@ pub(super) fn table(
     );
 }
 
-/// Why the times of a stand-in differ from the printed ones, or why it has none.
+/// Returns the reason why the times of a stand-in differ from the printed ones, or why there are none.
 fn reason(timed: &Timed<'_>, times: &Result<Times, String>, machine: &Machine) -> String {
     let (name, differs) = (timed.graph().name(), &timed.stand_in.differs);
     match times {

@@ -1,23 +1,25 @@
-//! Table 3 of the LUNA paper: its consistency, and the bounds on computing and fetching that its two times
-//! imply.
+//! Table 3 of the LUNA paper: its consistency, and the bounds on computing and fetching that follow from its
+//! two times.
 //!
-//! Let operator i of n compute for c(i) and have its weights fetched in l(i), including setup latency; C and
-//! T are the sums. Without overlap the run takes S = C + T. With ping-pong, the weights of operator i are
-//! fetched while i - 1 computes: P = l(0) + sum of max(c(i - 1), l(i)) + c(n - 1). Since max(a, b) = a + b -
-//! min(a, b), the saved time is D = S - P = sum of min(c(i - 1), l(i)) over i from 1 on.
+//! Let operator i of n compute for time c(i), and let its weights be fetched in time l(i), including setup
+//! latency. C and T are the sums of c(i) and l(i). Without overlap, the run takes S = C + T. With ping-pong,
+//! the weights of operator i are fetched while operator i - 1 computes: P = l(0) + sum of max(c(i - 1), l(i))
+//! + c(n - 1). Since max(a, b) = a + b - min(a, b), the saved time D = S - P is the sum of min(c(i - 1),
+//! l(i)) over i >= 1.
 //!
-//! - **Any distribution**: D is at most C and at most T, so both lie between S - P and P. As shares of S they
-//!   lie between the gain and one minus the gain, and no gain exceeds one half. Nothing more follows: for
-//!   every such C, two operators with c = (C, 0) and l = (T - D, D) have both times.
-//! - **Uniform**, n equal operators: D = min(C, T) (n - 1) / n, so the smaller of C and T is D n / (n - 1),
-//!   which must not exceed S / 2: n (S - 2 D) >= S.
-//! - **Regions** without overlap across borders remove terms of the sum; the first result still holds.
+//! - **Any distribution**: D is at most C and at most T, so both lie between S - P and P. As shares of S,
+//!   they lie between the gain and one minus the gain, and no gain exceeds one half. These bounds are tight:
+//!   for every such C, two operators with c = (C, 0) and l = (T - D, D) have both times.
+//! - **Uniform**: With n equal operators, D = min(C, T) (n - 1) / n, so the smaller of C and T is D n / (n -
+//!   1). It must not exceed S / 2, which means n (S - 2 D) >= S.
+//! - **Regions**: If there is no overlap across borders of regions, terms of the sum are missing, and the
+//!   first result still holds.
 
 use crate::Reproduction;
 use minijinja::{Value, context};
 use serde::{Deserialize, Serialize};
 
-/// One row of table 3. Times are whole microseconds, as printed.
+/// One row of table 3. Times are integers in microseconds, as printed.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct PrintedTimes {
@@ -31,27 +33,27 @@ pub struct PrintedTimes {
 const JOINED: (&str, [&str; 2]) = ("FusionDetect", ["BodyDetect", "FaceDetect"]);
 
 impl PrintedTimes {
-    /// The gain that follows from both times, in hundredths of a percent, rounded; negative where ping-pong
-    /// takes longer.
+    /// Returns the gain that follows from both times, in hundredths of a percent, rounded. It is negative if
+    /// ping-pong takes longer.
     pub fn computed(&self) -> i64 {
         let saved = i128::from(self.synchronous) - i128::from(self.overlapped);
         let whole = i128::from(self.synchronous.max(1));
         (saved * 20_000 + whole).div_euclid(2 * whole) as i64
     }
 
-    /// The bounds on computing, which are also those on fetching, microseconds; `None` where no chain has
-    /// both times.
+    /// Returns the bounds on computing in microseconds, which are also those on fetching. Returns `None` if
+    /// no chain has both times.
     pub fn split(&self) -> Option<(u64, u64)> {
         let saved = self.synchronous.checked_sub(self.overlapped)?;
         (saved <= self.overlapped).then_some((saved, self.overlapped))
     }
 
-    /// The smaller of computing and fetching in a chain of `operators` equal operators, microseconds; `None`
-    /// where no such chain has both times.
+    /// Returns the smaller of computing and fetching in a chain of `operators` equal operators, in
+    /// microseconds. Returns `None` if no such chain has both times.
     pub fn uniform(&self, operators: u64) -> Option<f64> {
         let (saved, _) = self.split()?;
         if saved == 0 {
-            // Computing or fetching is zero, or there is one operator.
+            // Either computing or fetching takes no time, or there is one operator.
             return Some(0.0);
         }
         let gaps = operators.checked_sub(1).filter(|&gaps| gaps > 0)?;
@@ -60,7 +62,7 @@ impl PrintedTimes {
         fits.then(|| saved as f64 * operators as f64 / gaps as f64)
     }
 
-    /// The fewest equal operators that can have both times.
+    /// Returns the minimum number of equal operators that can have both times.
     pub fn fewest(&self) -> Option<u64> {
         let (saved, _) = self.split()?;
         if saved == 0 {
@@ -72,11 +74,11 @@ impl PrintedTimes {
     }
 }
 
-/// Lengths of the chains shown.
+/// Lengths of the chains that are shown.
 const CHAINS: [u64; 2] = [10, 100];
 
 impl PrintedTimes {
-    /// The facts that follow from its times.
+    /// Returns the facts that follow from the times of the row.
     pub fn facts(&self) -> Value {
         let chain = |operators| self.uniform(operators).map(|micros| micros.round() as u64);
         let fewest = self.fewest();
@@ -99,7 +101,7 @@ pub(super) fn arithmetic(rows: &[PrintedTimes], claimed: u64, found: &mut Reprod
     found.fact("parts", joined(rows));
 }
 
-/// Times that occur in two rows.
+/// Finds times that occur in two rows.
 fn repeated(rows: &[PrintedTimes]) -> Vec<Value> {
     let times = |row: &PrintedTimes| [("synchronous", row.synchronous), ("ping-pong", row.overlapped)];
     let mut repeated = Vec::new();
@@ -117,7 +119,7 @@ fn repeated(rows: &[PrintedTimes]) -> Vec<Value> {
     repeated
 }
 
-/// The facts on the model that joins two others.
+/// Returns the facts about the model that joins two others.
 fn joined(rows: &[PrintedTimes]) -> Option<Value> {
     let named = |name: &str| rows.iter().find(|row| row.model == name);
     let (whole, [one, other]) = (named(JOINED.0)?, JOINED.1.map(named));
@@ -139,7 +141,8 @@ mod tests {
     use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
 
-    /// Times of a chain of operators (computing, fetching) by both schedules; a byte takes one picosecond.
+    /// Returns the times of a chain of operators (computing, fetching) under both schedules. A byte is
+    /// fetched in one picosecond.
     fn times(chain: &[(u64, u64)]) -> (u64, u64) {
         let operators = chain.iter().map(|&(compute, weights)| TimedOperator {
             name: "o".to_owned(),
@@ -163,13 +166,13 @@ mod tests {
         Inputs::default().times
     }
 
-    /// A deterministic pseudorandom number below `limit`.
+    /// Returns a deterministic pseudorandom number below `limit`.
     fn draw(state: &mut u64, limit: u64) -> u64 {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (*state >> 33) % limit
     }
 
-    /// The members of a value, by name.
+    /// Returns the members of a value with these names.
     fn numbers(value: &Value, names: [&str; 3]) -> [String; 3] {
         names.map(|name| value.get_attr(name).unwrap().to_string())
     }
@@ -193,7 +196,7 @@ mod tests {
         rows[4].overlapped = 1_000_000;
         assert_eq!((rows[0].computed(), rows[2].computed()), (2897, 68));
         assert!(repeated(&rows).is_empty());
-        // More than one half is saved: impossible for any chain.
+        // The saving exceeds one half, which is impossible for any chain.
         assert_eq!((rows[4].split(), rows[4].fewest(), rows[4].uniform(10)), (None, None, None));
     }
 
@@ -242,7 +245,8 @@ mod tests {
                 assert!(row.fewest().unwrap() <= operators);
             }
         }
-        // Two equal operators save at most 25 %, three at most 33.33 %: a gain of 28.97 % requires three.
+        // Two equal operators save at most 25 %, and three at most 33.33 %, so a gain of 28.97 % requires
+        // three.
         let rows = printed();
         let fewest: Vec<Option<u64>> = rows.iter().map(PrintedTimes::fewest).collect();
         assert_eq!(fewest, [Some(3), Some(2), Some(2), Some(2), Some(2)]);
