@@ -159,7 +159,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-/// Adds to each unavailable suite where its files are expected.
+/// Adds a note to each unavailable suite on where its files are expected.
 fn with_notes(mut suites: Vec<Value>) -> Vec<Value> {
     for suite in suites.iter_mut().filter(|suite| suite["available"] == false) {
         let about = suite["about"].as_str().unwrap_or_default();

@@ -25,12 +25,12 @@ use std::time::Duration;
 pub struct SolveArgs {
     /// Instance, a CSV file
     instance: PathBuf,
-    /// Algorithm that solves the instance (see `plimsoll list`) [default: exact, or else the first exact
-    /// algorithm of the problem, or its first]
+    /// Algorithm that solves the instance (see `plimsoll list`) [default: exact; if the problem has no
+    /// algorithm of this name, its first exact algorithm]
     #[arg(long, value_name = "NAME")]
     solver: Option<String>,
-    /// Problem to solve: offsets, shared-objects or split-buffers [default: the first of these with the
-    /// solver]
+    /// Problem to solve: offsets, shared-objects or split-buffers [default: the first of these that has the
+    /// algorithm of --solver]
     #[arg(long, value_name = "PROBLEM", value_parser = of_instances)]
     problem: Option<&'static str>,
     #[command(flatten)]
@@ -74,7 +74,7 @@ fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), F
         ));
     }
     if args.certificate.is_some() && !matches!(choice, Choice::Offsets(_)) {
-        return Err(Failure::input("--certificate supports the problem offsets only"));
+        return Err(Failure::input("--certificate supports only the problem offsets"));
     }
     output::check_targets(&[&args.output, &args.certificate, &args.plot], &[&args.instance])
 }
@@ -198,7 +198,7 @@ fn report<P: Plan>(
     report
 }
 
-/// A progress line on standard error, if that is a terminal: best value and bound as they improve.
+/// A progress line with the best value and bound so far, on standard error. It is shown only on a terminal.
 struct Progress {
     bar: Option<ProgressBar>,
     best: Option<Bytes>,
@@ -208,7 +208,7 @@ struct Progress {
 
 impl Progress {
     fn start(solver: &str) -> Self {
-        // A hidden progress bar would still cost a thread.
+        // Even a hidden progress bar would start a thread.
         let bar = std::io::stderr().is_terminal().then(|| Self::bar(solver));
         Self { bar, best: None, bound: Bytes::ZERO, phase: String::new() }
     }

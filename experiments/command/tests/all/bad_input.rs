@@ -129,7 +129,7 @@ fn outputs_are_checked_before_any_work() {
         let words = ["solve", "tiny", "--solver", "large-first", option, "tiny"];
         scratch.plimsoll(&words).refuses(&["tiny", "input"]);
     }
-    solve(&["--output", "same", "--plot", "./same"]).refuses(&["two outputs have the same file"]);
+    solve(&["--output", "same", "--plot", "./same"]).refuses(&["two outputs name the same file"]);
     assert_eq!((scratch.read("tiny.csv"), scratch.read("tiny")), (TINY.to_owned(), TINY.to_owned()));
 }
 

@@ -187,7 +187,7 @@ fn unsupported_questions_are_rejected() {
     let refused = |more: &[&str], why: &str| {
         scratch.plimsoll(&[&["bench", "tiny.8.csv", "--solvers", "exact"], more].concat()).refuses(&[why]);
     };
-    refused(&["--processes", "--problems", "pools"], "--processes supports the problem offsets only");
+    refused(&["--processes", "--problems", "pools"], "--processes supports only the problem offsets");
     refused(&["--reference", "naive"], "--reference 'naive': this algorithm is not part of the benchmark");
     refused(&["--decide=some"], "expected file, load, or a number of bytes");
     refused(&["--external-version", "x=true"], "no external is called 'x'");

@@ -289,7 +289,7 @@ fn unreachable_hosts_are_contacted_once() {
         scratch.plimsoll(&["datasets", "fetch", "minimalloc", "--to", "c", "--mirror", &mirror]).exits(3);
     let first = format!("failed   minimalloc/A.1048576.csv: {free} could not be reached: ");
     assert!(run.stdout.starts_with(&first), "{}", run.stdout);
-    assert_eq!(run.stdout.matches(&format!("{free} failed before\n")).count(), 11);
+    assert_eq!(run.stdout.matches(&format!("{free} failed earlier\n")).count(), 11);
     assert!(
         run.stderr.contains("12 files are missing or differ") && run.stderr.contains("--dry-run"),
         "{}",

@@ -97,7 +97,7 @@ fn bad_input_is_rejected_in_one_line() {
     refused(&["run", "--chains", "1", "--machine", "m.toml", "--slice", "65536"], &["--slice"]);
     refused(&["calibrate", "--bandwidth", "0"], &["--bandwidth", "1e3 to 1e15"]);
     refused(&["calibrate", "--startup", "2"], &["at most one second"]);
-    refused(&["calibrate", "-o", "a", "--samples", "a"], &["two outputs have the same file"]);
+    refused(&["calibrate", "-o", "a", "--samples", "a"], &["two outputs name the same file"]);
     refused(&["calibrate", "--repeat", "0"], &["--repeat"]);
     let huge = ["measure", "run", "--chains", "1", "--machine", "luna", "--slack", "99999999999"];
     let huge = scratch.plimsoll(&words(&huge, &QUICK)).exits(3).stdout;

@@ -357,11 +357,17 @@ fn measured_times_must_belong_to_existing_operators() {
     assert_eq!(makespan(&report, "synchronous"), 50 + 1000);
     scratch.write("wrong.csv", "operator,seconds\nConv#1,1e-3\nConv#7,1\nConv#8,1\n");
     let wrong = run("unit.toml", &["--times", "wrong.csv"]).exits(2).stderr;
-    assert!(wrong.contains("wrong.csv: no computing operator is called 'Conv#7' and 1 more"), "{wrong}");
+    assert!(
+        wrong.contains("wrong.csv: no operator with a compute time is called 'Conv#7' (and 1 more)"),
+        "{wrong}"
+    );
     // A machine may serve several graphs.
     scratch.write("timed.toml", format!("{MACHINE}times = \"wrong.csv\"\n"));
     let noted = run("timed.toml", &[]).exits(0).stdout;
-    assert!(noted.starts_with("assumed      no computing operator is called 'Conv#7' and 1 more"), "{noted}");
+    assert!(
+        noted.starts_with("assumed      no operator with a compute time is called 'Conv#7' (and 1 more)"),
+        "{noted}"
+    );
 }
 
 /// The loop has more trips than a picture shows.

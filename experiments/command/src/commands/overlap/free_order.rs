@@ -60,7 +60,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     Ok(code(free.claim))
 }
 
-/// Returns times and weights of the operators of the order problem.
+/// Returns the compute times and the weights of the operators of the order problem.
 fn operators(graph: &Graph, storages: &Storages, machine: &Machine) -> Result<Vec<TimedOperator>, Failure> {
     let timed = storages.problem.ids().zip(&storages.operators).map(|(id, &operator)| {
         let name = storages.problem.operator(id).to_owned();
