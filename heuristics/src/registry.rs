@@ -59,68 +59,92 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "naive",
         kind: Kind::Heuristic,
-        about: "no sharing: every buffer has its own memory, end to end",
-        source: "baseline of all five reproduced documents",
+        about: "no sharing: lays all buffers end to end",
+        source: "common baseline",
         build: &|_| single("naive", end_to_end),
     },
-    ordered!("sequential", Start, First, LUNA, "execution order, lowest gap"),
-    ordered!("large-first", Size, First, LUNA, "size descending, lowest gap"),
-    ordered!("short-first", ShortDuration, First, LUNA, "duration ascending, lowest gap"),
-    ordered!("first-fit-size", Size, First, CLASSICAL, "size descending, lowest gap"),
-    ordered!("first-fit-area", Area, First, CLASSICAL, "size x duration descending, lowest gap"),
-    ordered!("first-fit-duration", Duration, First, CLASSICAL, "duration descending, lowest gap"),
-    ordered!("first-fit-start", Start, First, CLASSICAL, "execution order, lowest gap"),
+    ordered!("sequential", Start, First, LUNA, "in execution order, each into the lowest gap"),
+    ordered!("large-first", Size, First, LUNA, "by descending size, each into the lowest gap"),
+    ordered!("short-first", ShortDuration, First, LUNA, "by ascending duration, each into the lowest gap"),
+    ordered!("first-fit-size", Size, First, CLASSICAL, "by descending size, each into the lowest gap"),
+    ordered!(
+        "first-fit-area",
+        Area,
+        First,
+        CLASSICAL,
+        "by descending size x duration, each into the lowest gap"
+    ),
+    ordered!(
+        "first-fit-duration",
+        Duration,
+        First,
+        CLASSICAL,
+        "by descending duration, each into the lowest gap"
+    ),
+    ordered!("first-fit-start", Start, First, CLASSICAL, "in execution order, each into the lowest gap"),
     ordered!(
         "first-fit-conflicts",
         Conflicts,
         First,
         CLASSICAL,
-        "number of conflicts descending, lowest gap"
+        "by descending number of conflicts, each into the lowest gap"
     ),
-    ordered!("best-fit-size", Size, Best, CLASSICAL, "size descending, tightest gap"),
-    ordered!("best-fit-area", Area, Best, CLASSICAL, "size x duration descending, tightest gap"),
-    ordered!("best-fit-duration", Duration, Best, CLASSICAL, "duration descending, tightest gap"),
-    ordered!("best-fit-start", Start, Best, CLASSICAL, "execution order, tightest gap"),
+    ordered!("best-fit-size", Size, Best, CLASSICAL, "by descending size, each into the tightest gap"),
+    ordered!(
+        "best-fit-area",
+        Area,
+        Best,
+        CLASSICAL,
+        "by descending size x duration, each into the tightest gap"
+    ),
+    ordered!(
+        "best-fit-duration",
+        Duration,
+        Best,
+        CLASSICAL,
+        "by descending duration, each into the tightest gap"
+    ),
+    ordered!("best-fit-start", Start, Best, CLASSICAL, "in execution order, each into the tightest gap"),
     ordered!(
         "best-fit-conflicts",
         Conflicts,
         Best,
         CLASSICAL,
-        "number of conflicts descending, tightest gap"
+        "by descending number of conflicts, each into the tightest gap"
     ),
-    ordered!("greedy-by-size", Size, Best, PISARCHYK, "size descending, tightest gap"),
+    ordered!("greedy-by-size", Size, Best, PISARCHYK, "by descending size, each into the tightest gap"),
     ordered!(
         "greedy-by-breadth",
         Breadth,
         Best,
         PISARCHYK,
-        "most loaded steps first, size descending within a step, tightest gap"
+        "most loaded steps first, by descending size within a step, each into the tightest gap"
     ),
     ordered!(
         "xla-best-fit",
         SizeDuration,
         Best,
         "XLA, GlobalDecreasingSizeBestFitHeap",
-        "size then duration descending, tightest gap"
+        "by descending size, then descending duration, each into the tightest gap"
     ),
     Entry {
         name: "patent-descending",
         kind: Kind::Heuristic,
-        about: "size descending, preferably into memory of one placed non-conflicting buffer",
+        about: "by descending size, each preferably into the memory of one placed buffer without a conflict",
         source: PATENT,
         build: &|_| single("patent-descending", patent_descending),
     },
     Entry {
         name: "ge-two-level",
         kind: Kind::Heuristic,
-        about: "merges equal sizes into blocks, packs smaller blocks into larger ones",
+        about: "merges buffers of equal size into blocks, then packs smaller blocks into larger ones",
         source: CANN,
         build: &|_| single("ge-two-level", two_level),
     },
     Entry {
         name: "usmp-hill-climb",
         kind: Kind::Heuristic,
-        about: "hill climbing: swaps buffers at the peak with earlier conflicting ones, lowest gap",
+        about: "hill climbing over first-fit orders: swaps a buffer at the peak with an earlier conflicting one",
         source: "Apache TVM, unified static memory planner, hill_climb",
         build: &|setup| {
             anytime("usmp-hill-climb", move |instance, budget, run| {
@@ -131,7 +155,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "iterated-search",
         kind: Kind::Heuristic,
-        about: "tries many orders: a portfolio, random weights, blame; anytime",
+        about: "anytime search over placement orders: a portfolio, random weights, and blame for high buffers",
         source: "this project; blame after Joslin, Clements: Squeaky Wheel Optimization, 1999",
         build: &|setup| guarded(IteratedSearch::new(setup.seed)),
     },
@@ -149,7 +173,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "ejection-search",
         kind: Kind::Heuristic,
-        about: "moves buffers above a falling target into gaps and ejects buffers in the way; anytime",
+        about: "anytime: moves buffers that exceed a falling target into gaps, and ejects buffers that are in the way",
         source: "this project; after Nagata, Braysy: guided ejection search, 2009",
         build: &|setup| guarded(EjectionSearch::new(setup.seed)),
     },
@@ -159,7 +183,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
 pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "patent-scattered",
     kind: Kind::Heuristic,
-    about: "size descending, split over free memory of placed non-conflicting buffers",
+    about: "by descending size, each split over the memory of placed buffers without a conflict",
     source: PATENT,
     build: &|_| single("patent-scattered", |instance, budget| patent_split(instance, budget).map(Some)),
 }];
@@ -176,7 +200,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         256,
         MINI_INFER,
-        "greedy colouring by size descending; sizes in multiples of 256 bytes"
+        "greedy colouring by descending size; sizes are rounded up to multiples of 256 bytes"
     ),
     pools!(
         "mini-infer-unaligned",
@@ -185,7 +209,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         MINI_INFER,
-        "greedy colouring by size descending"
+        "greedy colouring by descending size"
     ),
     pools!(
         "max-block",
@@ -194,9 +218,17 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         512,
         CANN,
-        "execution order, first free object; sizes in multiples of 512 bytes"
+        "in execution order, each into the first free object; sizes are rounded up to multiples of 512 bytes"
     ),
-    pools!("max-block-unaligned", Start, First, Classes::All, 1, CANN, "execution order, first free object"),
+    pools!(
+        "max-block-unaligned",
+        Start,
+        First,
+        Classes::All,
+        1,
+        CANN,
+        "in execution order, each into the first free object"
+    ),
     pools!(
         "binary-block",
         Start,
@@ -204,7 +236,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         POWERS,
         512,
         CANN,
-        "execution order, objects by power of two; sizes in multiples of 512 bytes"
+        "in execution order, with separate objects per power of two; sizes are rounded up to multiples of 512 bytes"
     ),
     pools!(
         "binary-block-unaligned",
@@ -213,9 +245,17 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         POWERS,
         1,
         CANN,
-        "execution order, objects by power of two"
+        "in execution order, with separate objects per power of two"
     ),
-    pools!("equality", Start, First, Classes::Equal, 1, PISARCHYK, "execution order, only equal sizes share"),
+    pools!(
+        "equality",
+        Start,
+        First,
+        Classes::Equal,
+        1,
+        PISARCHYK,
+        "in execution order; only buffers of equal size share an object"
+    ),
     pools!(
         "in-order",
         Start,
@@ -223,7 +263,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "execution order, smallest sufficient object, or the largest grows"
+        "in execution order, each into the smallest sufficient object; if there is none, the largest grows"
     ),
     pools!(
         "shared-greedy-by-size",
@@ -232,7 +272,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "size descending, smallest sufficient object"
+        "by descending size, each into the smallest sufficient object"
     ),
     pools!(
         "shared-greedy-by-breadth",
@@ -241,19 +281,19 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "most loaded steps first, smallest sufficient object, or the largest grows"
+        "most loaded steps first, each into the smallest sufficient object; if there is none, the largest grows"
     ),
     Entry {
         name: "shared-greedy-by-size-improved",
         kind: Kind::Heuristic,
-        about: "by size stages descending; within a stage, the buffer closest in time to a free object first",
+        about: "in stages of descending size; within a stage, the buffer closest in time to a free object comes first",
         source: PISARCHYK,
         build: &|_| assigning("shared-greedy-by-size-improved", Bytes::new(1), improved_by_size),
     },
     Entry {
         name: "min-cost-flow",
         kind: Kind::Heuristic,
-        about: "each buffer reuses the memory of at most one dead buffer, at least total cost; cubic time",
+        about: "minimum-cost flow: each buffer reuses the memory of at most one dead buffer; cubic time",
         source: "Lee et al.: On-Device Neural Net Inference with Mobile GPUs, 2019",
         build: &|_| assigning("min-cost-flow", Bytes::new(1), least_cost_flow),
     },

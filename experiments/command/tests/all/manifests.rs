@@ -217,7 +217,7 @@ fn parameters_are_explained() {
         "{}",
         run.stdout
     );
-    assert!(run.stdout.contains("chosen            2  experts that a token chooses\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("chosen            2  experts per token\n"), "{}", run.stdout);
     let json = scratch.plimsoll(&["list", "perturbed", "--json"]).exits(0).json();
     assert_eq!((&json["params"][0]["name"], &json["version"]), (&"buffers".into(), &1.into()));
     scratch.plimsoll(&["list", "colour"]).refuses(&["unknown family 'colour'"]);

@@ -83,7 +83,7 @@ pub(super) fn write_orders<'a>(
     writer.flush()
 }
 
-/// Returns the report, with the members of the body at the top level too.
+/// Returns the report. The members of the body are repeated at the top level.
 fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) -> Report {
     let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
     // The bound of the body depends on those of the regions inside it.
