@@ -1,8 +1,8 @@
-//! `plimsoll fuse`, and `plimsoll reproduce` for the fusion paper and the patent.
+//! Tests `plimsoll fuse`, and `plimsoll reproduce` for the fusion paper and the patent.
 
 use crate::common::Scratch;
 
-/// A convolution and a rectifier in the body and in a branch, and an operator called `a "b"`.
+/// A graph with a convolution and a ReLU in its body and in a branch, and with an operator called `a "b"`.
 const BRANCHED: &str = r#"{"format":"plimsoll-graph","version":1,"name":"branched","tensors":[
 {"name":"c","bytes":1,"role":"input"},{"name":"x","bytes":4,"role":"input"},{"name":"y","bytes":4,"role":"activation"},
 {"name":"z","bytes":4,"role":"activation"},{"name":"w","bytes":4,"role":"output"},
