@@ -183,7 +183,7 @@ def batch_choices(base, batch):
 
 
 def spatial_choices(base):
-    """Yields shapes with twice the extents that look spatial: beside the channels, or one axis of a sequence."""
+    """Yields shapes with twice the extents that look spatial: before or after the channels, or along a sequence."""
     is_token = lambda one: one.element in (onnx.TensorProto.INT64, onnx.TensorProto.INT32)  # noqa: E731
     plans = [
         lambda one, rank: range(2, rank) if rank >= 4 else [],

@@ -25,9 +25,9 @@ pub struct SpillArgs {
     /// Keep this buffer in on-chip memory; may be repeated
     #[arg(long, value_name = "ID")]
     pub keep: Vec<String>,
-    /// CSV file with the bytes moved if a buffer is spilled: id, traffic (empty if the buffer must stay)
+    /// CSV file with the bytes moved per spilled buffer: id, traffic (empty if the buffer must stay)
     /// [default: in a graph, the bytes that operators write and read; in an instance, each buffer is written
-    /// once and read once]
+    /// and read once]
     #[arg(long, value_name = "FILE.csv")]
     pub traffic: Option<PathBuf>,
     #[command(flatten)]
