@@ -137,7 +137,7 @@ with_cpsat() {
     fi
 }
 
-# Records of real instances.
+# Writes a record of real instances.
 real_record() {
     if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
         echo "$1 is skipped: PLIMSOLL_CORPORA is not set" >&2
@@ -146,7 +146,7 @@ real_record() {
     fi
 }
 
-# Records of whole processes.
+# Writes a record in which every run is a separate process.
 process_record() {
     local binary=$lean
     real_record "$@" --processes --solvers exact --seeds 5 --reference exact

@@ -170,7 +170,7 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Man(args) => shell::manual(&args, Cli::command()),
     };
     if interrupt::is_requested() {
-        output::complain("interrupted: the results are those found so far");
+        output::complain("interrupted: the output contains the results found so far");
     }
     result
 }

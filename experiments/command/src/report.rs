@@ -31,7 +31,8 @@ impl Report {
         Self { object, basis: Basis::default(), text: String::new() }
     }
 
-    /// Creates a report on a graph. The basis of its sizes comes first in the text and last in the object.
+    /// Creates a report on a graph. `basis` lists the assumptions behind its sizes. It comes first in the
+    /// text and last in the object.
     pub fn of_graph(object: Value, basis: &Basis) -> Self {
         let mut report = Self { object, text: basis.text(), basis: basis.clone() };
         report.extend(json!(basis));

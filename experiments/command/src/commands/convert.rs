@@ -158,7 +158,7 @@ fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     let wrong = document.check(&allocations);
     if broken > 0 {
         output::print(&text)?;
-        output::complain(&format!("{broken} violations: {} is not written", args.output.display()));
+        output::complain(&format!("{broken} violations, so {} is not written", args.output.display()));
         return Ok(REFUTED);
     }
     if let Some(wrong) = wrong.first() {

@@ -24,14 +24,12 @@ pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const FORMAT: &str = "plimsoll-manifest";
 pub(super) const FORMAT_VERSION: u32 = 1;
 
-/// A generator of files.
 enum Source {
     Instances(&'static Family, BTreeMap<String, u64>),
     Graphs(&'static GraphFamily, BTreeMap<String, u64>),
     Case(&'static ControlCase),
 }
 
-/// The content of a file.
 enum Content {
     Instance(Generated),
     Graph(Graph, Option<u64>),

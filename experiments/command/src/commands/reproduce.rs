@@ -183,7 +183,7 @@ fn readme(args: &ReproduceArgs, context: &Context<'_>, done: &[(&Paper, Reproduc
     for (paper, found) in done {
         let name = &paper.name;
         let _ = writeln!(holds, "| `{name}/report.md` | {}: rows, tables and text |", paper.title);
-        let _ = writeln!(holds, "| `{name}/rows.csv` | its rows |");
+        let _ = writeln!(holds, "| `{name}/rows.csv` | rows as CSV |");
         for one in &found.files {
             let _ = writeln!(holds, "| `{name}/{}` | {} |", one.name, one.about);
         }

@@ -444,7 +444,7 @@ fn own_times_are_compared_in_addition_to_process_times() {
             && summary.contains("## offsets: ratios of own times")
     );
     assert!(summary.contains(" 2500 |") && summary.contains("| <1.00 | <"), "{summary}");
-    // A program that reports no times has no column.
+    // A program that reports no times has no column for them.
     assert!(!summary.contains("mute own ms") && !summary.contains("odd own ms"));
     let refused = |pattern: &str, why: &str| {
         let words = ["bench", "tiny.8.csv", "--external", &externals[0], "--external-elapsed", pattern];

@@ -156,7 +156,7 @@ fn fronts_are_reproducible() {
     assert_eq!(once(), once());
 }
 
-/// Also tests capacities between those that the search for the front tries.
+/// The capacities lie between those that the search for the front tries.
 #[test]
 fn models_are_no_slower_with_a_front() {
     let Some(corpora) = std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()) else {

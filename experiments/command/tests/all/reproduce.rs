@@ -156,7 +156,7 @@ fn shared_objects_depend_on_alignment_network_and_report() {
     let mut other = inputs;
     other.sample.memory.1 = 1537.0;
     let other = mini_infer::reproduce(&other, &context).unwrap();
-    // The sum of the shared objects shown, and the saving.
+    // The unexpected rows are the sum of the shared objects and the saving.
     assert_eq!(other.count(Verdict::Unexpected), 2, "{}", text(&other));
 }
 

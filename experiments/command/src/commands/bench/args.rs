@@ -47,8 +47,8 @@ pub struct BenchArgs {
     /// Threads per algorithm
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: usize,
-    /// Stop at the first layout within a capacity instead of minimising: `load`, a number of bytes, or `file`
-    /// for the number in the file name; without a value, `file`
+    /// Stop at the first layout within this capacity instead of minimising: `load`, a number of bytes, or
+    /// `file` for the number in the file name; `--decide` alone means `file`
     #[arg(
         long,
         value_name = "file|load|BYTES",

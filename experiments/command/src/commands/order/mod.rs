@@ -47,7 +47,7 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
 }
 
 fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(), Failure> {
-    let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
+    let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     if let Some(path) = &args.instance {
         let instance = body.storages.problem.instance(&body.order, args.liveness.options().align);
         let instance = instance.map_err(Failure::input)?;

@@ -32,7 +32,7 @@ pub struct OverlapArgs {
     /// Trip count of every loop
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "free_order")]
     pub trips: u32,
-    /// On-chip memory occupied by activations
+    /// How to count the on-chip memory that activations occupy
     #[arg(long, value_name = "MODE", default_value = "live")]
     pub activations: ActivationsArg,
     /// Algorithm that places activations with --activations placed (see `plimsoll list`) [default: exact]
@@ -108,7 +108,7 @@ pub enum ActivationsArg {
 pub enum GuessArg {
     /// The most probable region, if it has weights to fetch
     Likely,
-    /// The region with the fewest bytes fetched in vain on average
+    /// The region with the lowest average number of bytes fetched in vain
     Cheap,
     /// The region with the largest gain on average, or none
     Best,

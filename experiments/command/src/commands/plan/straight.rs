@@ -36,7 +36,7 @@ pub fn plan(
 }
 
 fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {
-    let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
+    let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     if let Some(path) = &args.instance {
         output::write_file(path, |file| write_instance(&body.instance, file))?;
     }
@@ -47,7 +47,7 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
         output::write_file(path, |file| write_places(graph, regions, file))?;
     }
     let layout = body.layout.solution.as_ref();
-    let layout = layout.ok_or_else(|| Failure::internal("a plan without a layout"))?;
+    let layout = layout.ok_or_else(|| Failure::internal("the plan has no layout"))?;
     if let Some(path) = &args.output {
         output::write_file(path, |file| write_layout(&body.instance, layout, file))?;
     }

@@ -48,7 +48,7 @@ fn place<P: Plan>(
     entry: &Entry<P>,
 ) -> Result<u8, Failure> {
     let regions = run.plan_related(&import.graph, orders, relation, entry)?;
-    let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
+    let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     store(args, &import.graph, orders, body, entry.name)?;
     let basis = Basis::of(import);
     report(&import.graph, run.order.name, &regions, body, entry.name, &basis).print(args.json)?;
@@ -70,7 +70,7 @@ fn store<P: Plan>(
         output::write_file(path, |file| write_orders(graph, orders.iter().rev(), file))?;
     }
     let solution = body.outcome.solution.as_ref();
-    let solution = solution.ok_or_else(|| Failure::internal("a plan without a layout"))?;
+    let solution = solution.ok_or_else(|| Failure::internal("the plan has no layout"))?;
     if let Some(path) = &args.output {
         output::write_file(path, |file| P::write(instance, solution, file))?;
     }
