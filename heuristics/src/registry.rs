@@ -63,74 +63,44 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         source: "common baseline",
         build: &|_| single("naive", end_to_end),
     },
-    ordered!("sequential", Start, First, LUNA, "in execution order, each into the lowest gap"),
-    ordered!("large-first", Size, First, LUNA, "by descending size, each into the lowest gap"),
-    ordered!("short-first", ShortDuration, First, LUNA, "by ascending duration, each into the lowest gap"),
-    ordered!("first-fit-size", Size, First, CLASSICAL, "by descending size, each into the lowest gap"),
-    ordered!(
-        "first-fit-area",
-        Area,
-        First,
-        CLASSICAL,
-        "by descending size x duration, each into the lowest gap"
-    ),
-    ordered!(
-        "first-fit-duration",
-        Duration,
-        First,
-        CLASSICAL,
-        "by descending duration, each into the lowest gap"
-    ),
-    ordered!("first-fit-start", Start, First, CLASSICAL, "in execution order, each into the lowest gap"),
+    ordered!("sequential", Start, First, LUNA, "first fit in execution order"),
+    ordered!("large-first", Size, First, LUNA, "first fit by descending size"),
+    ordered!("short-first", ShortDuration, First, LUNA, "first fit by ascending duration"),
+    ordered!("first-fit-size", Size, First, CLASSICAL, "first fit by descending size"),
+    ordered!("first-fit-area", Area, First, CLASSICAL, "first fit by descending size x duration"),
+    ordered!("first-fit-duration", Duration, First, CLASSICAL, "first fit by descending duration"),
+    ordered!("first-fit-start", Start, First, CLASSICAL, "first fit in execution order"),
     ordered!(
         "first-fit-conflicts",
         Conflicts,
         First,
         CLASSICAL,
-        "by descending number of conflicts, each into the lowest gap"
+        "first fit by descending number of conflicts"
     ),
-    ordered!("best-fit-size", Size, Best, CLASSICAL, "by descending size, each into the tightest gap"),
-    ordered!(
-        "best-fit-area",
-        Area,
-        Best,
-        CLASSICAL,
-        "by descending size x duration, each into the tightest gap"
-    ),
-    ordered!(
-        "best-fit-duration",
-        Duration,
-        Best,
-        CLASSICAL,
-        "by descending duration, each into the tightest gap"
-    ),
-    ordered!("best-fit-start", Start, Best, CLASSICAL, "in execution order, each into the tightest gap"),
-    ordered!(
-        "best-fit-conflicts",
-        Conflicts,
-        Best,
-        CLASSICAL,
-        "by descending number of conflicts, each into the tightest gap"
-    ),
-    ordered!("greedy-by-size", Size, Best, PISARCHYK, "by descending size, each into the tightest gap"),
+    ordered!("best-fit-size", Size, Best, CLASSICAL, "best fit by descending size"),
+    ordered!("best-fit-area", Area, Best, CLASSICAL, "best fit by descending size x duration"),
+    ordered!("best-fit-duration", Duration, Best, CLASSICAL, "best fit by descending duration"),
+    ordered!("best-fit-start", Start, Best, CLASSICAL, "best fit in execution order"),
+    ordered!("best-fit-conflicts", Conflicts, Best, CLASSICAL, "best fit by descending number of conflicts"),
+    ordered!("greedy-by-size", Size, Best, PISARCHYK, "best fit by descending size"),
     ordered!(
         "greedy-by-breadth",
         Breadth,
         Best,
         PISARCHYK,
-        "most loaded steps first, by descending size within a step, each into the tightest gap"
+        "best fit, most loaded steps first, and by descending size within a step"
     ),
     ordered!(
         "xla-best-fit",
         SizeDuration,
         Best,
         "XLA, GlobalDecreasingSizeBestFitHeap",
-        "by descending size, then descending duration, each into the tightest gap"
+        "best fit by descending size, then descending duration"
     ),
     Entry {
         name: "patent-descending",
         kind: Kind::Heuristic,
-        about: "by descending size, each preferably into the memory of one placed buffer without a conflict",
+        about: "places buffers by descending size, preferably into the memory of one placed buffer without a conflict",
         source: PATENT,
         build: &|_| single("patent-descending", patent_descending),
     },
@@ -183,7 +153,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
 pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "patent-scattered",
     kind: Kind::Heuristic,
-    about: "by descending size, each split over the memory of placed buffers without a conflict",
+    about: "places buffers by descending size, split over the memory of placed buffers without a conflict",
     source: PATENT,
     build: &|_| single("patent-scattered", |instance, budget| patent_split(instance, budget).map(Some)),
 }];
@@ -209,7 +179,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         MINI_INFER,
-        "greedy colouring by descending size"
+        "like mini-infer, but sizes are not rounded up"
     ),
     pools!(
         "max-block",
@@ -218,7 +188,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         512,
         CANN,
-        "in execution order, each into the first free object; sizes are rounded up to multiples of 512 bytes"
+        "in execution order, each buffer joins the first free object; sizes are rounded up to multiples of 512 bytes"
     ),
     pools!(
         "max-block-unaligned",
@@ -227,7 +197,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         CANN,
-        "in execution order, each into the first free object"
+        "like max-block, but sizes are not rounded up"
     ),
     pools!(
         "binary-block",
@@ -236,7 +206,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         POWERS,
         512,
         CANN,
-        "in execution order, with separate objects per power of two; sizes are rounded up to multiples of 512 bytes"
+        "like max-block, but buffers share objects only within a power-of-two size class"
     ),
     pools!(
         "binary-block-unaligned",
@@ -245,7 +215,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         POWERS,
         1,
         CANN,
-        "in execution order, with separate objects per power of two"
+        "like binary-block, but sizes are not rounded up"
     ),
     pools!(
         "equality",
@@ -263,7 +233,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "in execution order, each into the smallest sufficient object; if there is none, the largest grows"
+        "in execution order, each buffer joins the smallest sufficient object; if there is none, the largest grows"
     ),
     pools!(
         "shared-greedy-by-size",
@@ -272,7 +242,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "by descending size, each into the smallest sufficient object"
+        "by descending size, each buffer joins the smallest sufficient object"
     ),
     pools!(
         "shared-greedy-by-breadth",
@@ -281,7 +251,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "most loaded steps first, each into the smallest sufficient object; if there is none, the largest grows"
+        "most loaded steps first, each buffer joins the smallest sufficient object; if there is none, the largest grows"
     ),
     Entry {
         name: "shared-greedy-by-size-improved",

@@ -74,7 +74,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "integer program with ordering binaries, tight big-M constraints and stacking cuts, solved by HiGHS",
+        about: "integer program with binary ordering variables, tight big-M constraints and stacking cuts, solved by HiGHS",
         source: "disjunctive formulation of dynamic storage allocation; good_lp, HiGHS",
         build: &|setup| guarded(crate::ilp::Ilp::new(setup)),
     },

@@ -71,7 +71,7 @@ pub const SCHEMES: &[SchemeEntry] = &[
     },
     SchemeEntry {
         name: "flat-conflict",
-        about: "ignores exclusion: branches conflict with each other and with all tensors of their operator",
+        about: "ignores that branches exclude each other: they conflict with each other and with all tensors of their operator",
         source: "planners for graphs without control flow",
         scheme: Scheme::Flat,
     },

@@ -62,7 +62,7 @@ const fn case(
 pub const CONTROL_CASES: &[ControlCase] = &[
     case(
         "cond-then-cond",
-        "the next conditional overwrites a result that is still needed and lies in the memory of its branch",
+        "the next conditional overwrites a result that lies in the memory of its branch and is still needed",
         "ExecuTorch issue 21490: two conditionals in a row",
         field::cond_then_cond,
         (25, 33),

@@ -49,7 +49,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
     Entry {
         name: "greedy",
         kind: Kind::Heuristic,
-        about: "by descending time saved per byte and step, each into the fastest tier with enough space",
+        about: "places tensors by descending time saved per byte and step, each in the fastest tier with enough space",
         source: "textbook (density greedy for knapsacks)",
         build: &|_| planner("greedy", |problem, _| greedy(problem)),
     },

@@ -34,7 +34,7 @@ pub const FUSIONS: &[Entry<Fusions>] = &[
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "integer program with a binary per match and at most one match per operator, solved by HiGHS",
+        about: "integer program with a binary variable per match and at most one match per operator, solved by HiGHS",
         source: "set packing; good_lp, HiGHS",
         build: &|setup| guarded(FusionIlp::new(setup)),
     },
