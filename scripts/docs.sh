@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the book: target/book/index.html. Installs mdbook into target/tools if the machine has none.
+# Builds the book as target/book/index.html. Installs mdbook into target/tools if it is not installed yet.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +10,7 @@ if command -v mdbook >/dev/null 2>&1; then
 else
     mdbook=$target/tools/bin/mdbook
     if [ ! -x "$mdbook" ]; then
-        echo "installing mdbook $version into $target/tools (some minutes, once)" >&2
+        echo "installing mdbook $version into $target/tools (takes a few minutes, only once)" >&2
         cargo install --locked --quiet --no-default-features --features search --root "$target/tools" \
             "mdbook@$version"
     fi

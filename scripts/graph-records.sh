@@ -1,14 +1,14 @@
 # Records of graphs. results.sh sources this file and defines `binary`, `prefix`, `wanted` and `unfinished`.
 # shellcheck shell=bash disable=SC2154
 
-# Prints commit, compiler and machine of a record.
+# Prints the commit, the compiler and the machine of a record.
 made_with() {
     echo "- commit $(git rev-parse HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo ', with changes')"
     echo "- $(rustc --version)"
     echo "- $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo 2>/dev/null || uname -m), $(nproc) threads"
 }
 
-# Appends the rows of a run to a table, with one header.
+# Appends the rows of a run to a table, and keeps only one header.
 append_rows() { # from, to
     if [ -e "$2" ]; then
         tail -n +2 "$1" >>"$2"
@@ -49,7 +49,7 @@ graphs_of_families() {
     fi
 }
 
-# Sets options that bind the free dimensions of a model; with a second argument, the batch of the file is
+# Sets options that bind the free dimensions of a model. With a second argument, the batch of the file is
 # kept.
 open_shapes() { # model [, own]
     shapes=()
@@ -60,7 +60,7 @@ open_shapes() { # model [, own]
     esac
 }
 
-# Appends the rows that a command writes. Exit code 1 means that nothing fits, which is a row too.
+# Appends the rows that a command writes. Exit code 1 means that nothing fits, which is recorded as a row too.
 rows_of() { # command and arguments
     "$binary" "$@" --output "$scratch/rows.csv" >/dev/null || [ $? -eq 1 ]
     append_rows "$scratch/rows.csv" "$out/rows.csv"
@@ -83,7 +83,7 @@ describe() { # title, command (lines), files (lines of | file | contents |), not
     } >"$out/README.md"
 }
 
-# Every algorithm on the problems of graphs: networks and, if present, models of the corpora.
+# Runs every algorithm for the problems on graphs, on networks and, if present, on models of the corpora.
 peers=()
 models=()
 if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
@@ -110,7 +110,7 @@ real_record timelines onnx tflite --problems timelines --solvers all --node-limi
     --terms 'machine=luna boundary=outside' --terms 'machine=ethos-u boundary=outside' \
     --terms 'machine=generic boundary=outside'
 
-# Every conflict relation on the graphs of the order record.
+# Runs every conflict relation on the graphs of the order record.
 structure_record() {
     begin_record "$prefix-structure"
     graphs_of_families <datasets/data/networks.txt
@@ -130,7 +130,7 @@ if wanted structure; then
     structure_record
 fi
 
-# Every paper: published numbers, computed numbers, differences.
+# Recomputes every paper: published numbers, computed numbers, differences.
 if wanted reproduce; then
     if [ -e "$prefix-reproduce" ]; then
         echo "$prefix-reproduce already exists" >&2
@@ -139,7 +139,7 @@ if wanted reproduce; then
     "$binary" reproduce all --threads 2 --time-limit 20 --out "$prefix-reproduce" >/dev/null
 fi
 
-# Every model on every machine: on-chip memory against makespan.
+# Computes the Pareto front of on-chip memory and makespan for every model on every machine.
 overlap_record() {
     begin_record "$prefix-overlap"
     for machine in luna ethos-u generic; do
@@ -168,8 +168,8 @@ if wanted overlap; then
     fi
 fi
 
-# Chains, generated networks and, if present, models. Weights are fetched at the speed of this memory and of
-# slower ones.
+# Measures chains, generated networks and, if present, models. Weights are fetched at the speed of the memory
+# of this machine, and at lower speeds.
 reality_record() {
     local pace options graph straight=()
     begin_record "$prefix-reality"

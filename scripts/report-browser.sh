@@ -12,7 +12,7 @@ if [ -z "$browser" ]; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# Appends a script to the page that acts like a reader and writes its findings into the title.
+# Appends a script to the page. The script acts like a reader and writes its findings into the title.
 cp "$page" "$scratch/page.html"
 cat >> "$scratch/page.html" <<'HTML'
 <script>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Regenerates the records in results/. The first three take about 15 minutes, the others somewhat longer.
+# Regenerates the records in results/. The first three take about 15 minutes, and the others take longer.
 #
 #   benchmark    every heuristic and the default exact solver on the embedded instances and, if
 #                PLIMSOLL_CORPORA is set, on real instances
@@ -7,36 +7,36 @@
 #   ablation     the effect of each part of ilp, smt and search on perfect packings of 100 buffers
 #   head-to-head exact and MiniMalloc decide the capacity of A to K: whole processes, one thread, median of
 #                5 runs
-#   robust       the same on reversed and thinned variants of A to K, and on perfect packings
-#   robust-tight the same on thinned variants at their load, without any slack
+#   robust       like head-to-head, on reversed and thinned variants of A to K, and on perfect packings
+#   robust-tight like head-to-head, on thinned variants at their load, without any slack
 #   anytime      peak and bound over time of exact, CP-SAT, idealloc and MiniMalloc
 #   optima       proved optima of A to K: two threads, five seeds, ten seconds
 #   rules        the effect of each rule of valley branching on A to K at their loads
 #   above-load   proofs of optima above the load: search, ilp, smt, CP-SAT, one minute each
-#   wide         the same with nine to twelve simultaneously live buffers: about 90 minutes
+#   wide         like above-load, with nine to twelve simultaneously live buffers: about 90 minutes
 #   large        one million buffers of each family
 #   orders       every order algorithm on generated graphs and, if PLIMSOLL_CORPORA is set, on real models
 #   timelines    all schedules of every real model on every built-in machine
-#   overlap      the same models and machines: on-chip memory against makespan
-#   tiers        tensors in tiers of memory: placement of cross-unit fusion, local search, exact, on every
-#                real model and every built-in machine
+#   overlap      the Pareto front of on-chip memory and makespan, for the same models and machines
+#   tiers        assignment of tensors to memory tiers by cross-unit fusion, local search and exact, for every
+#                real model on every built-in machine
 #   structure    conflicts from the structure of every graph: the cost of safety under concurrency, and the
 #                errors of the rules of the memory-planning patent
 #   reproduce    every paper: published numbers, computed numbers, differences, figures; branch merging
 #                against the optimum, scheme by scheme
-#   spilling     spilling at three capacities on every graph: greedy, exact
-#   spilling-layouts  the same for A to K at two capacities
-#   fusion       groups of operators, greedy and exact, within units and across them: generated networks and
-#                real models
+#   spilling     greedy and exact spilling at three capacities, on every graph
+#   spilling-layouts  greedy and exact spilling at two capacities, on A to K
+#   fusion       greedy and exact fusion of operators, within units and across them, on generated networks
+#                and real models
 #   reality      timelines executed on this machine and compared with predictions: needs two idle cores
-#                for some minutes
+#                for a few minutes
 #
 # Arguments select records: scripts/results.sh ablation robust
 #
 # The records from head-to-head to rules need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC
 # (its binary), PLIMSOLL_IDEALLOC (the binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for
 # python3); see scripts/peers/README.md. A peer whose variable is not set is skipped with a message.
-# PLIMSOLL_RESULTS sets another folder than results/.
+# PLIMSOLL_RESULTS sets a folder other than results/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -107,7 +107,7 @@ found() { # peer, variable
     fi
 }
 
-# Prints the commit of the sources of a program, if it lies in a checkout.
+# Prints the commit of the sources of a program, if the program is in a checkout.
 commit_of() {
     git -C "$(dirname "$1")" log -1 --format='commit %H' 2>/dev/null || echo "commit unknown"
 }
@@ -137,7 +137,7 @@ with_cpsat() {
     fi
 }
 
-# Records of real instances.
+# Writes a record of real instances.
 real_record() {
     if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
         echo "$1 is skipped: PLIMSOLL_CORPORA is not set" >&2
@@ -146,7 +146,7 @@ real_record() {
     fi
 }
 
-# Records of whole processes.
+# Writes a record in which every run is a separate process.
 process_record() {
     local binary=$lean
     real_record "$@" --processes --solvers exact --seeds 5 --reference exact

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs a small sweep through a real Slurm and compares the merged rows with those of a sweep without Slurm.
-# munged, slurmctld and slurmd run on this machine, in a scratch folder, on separate ports. The test is
-# skipped if Slurm is not installed (on Debian: apt-get install slurm-wlm munge). PLIMSOLL names the command;
-# otherwise it is built.
+# Runs a small sweep in Slurm and compares the merged rows with those of a sweep without Slurm. munged,
+# slurmctld and slurmd run on this machine, in a scratch folder, on their own ports. The test is skipped if
+# Slurm is not installed (on Debian: apt-get install slurm-wlm munge). The variable PLIMSOLL is the path of
+# the command to test; if it is not set, the command is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

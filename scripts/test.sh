@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that must pass before a change is merged: format, lints, documentation, tests.
+# Runs the checks that must pass before a change is merged: format, lints, documentation and tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,10 +12,10 @@ step cargo fmt --all --check
 step cargo clippy --workspace --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked
 step cargo test --workspace --locked
-# Without HiGHS and z3: the features that `make run` builds.
+# The same without HiGHS and z3, that is, with the features that `make run` builds.
 step cargo clippy -p plimsoll-command --no-default-features --all-targets --locked -- -D warnings
 step cargo build -p plimsoll-command --no-default-features --locked
-# Aside, because the next step puts the full command in its place.
+# Saves the binary, because the next step overwrites it with the full command.
 lean=$(realpath "${CARGO_TARGET_DIR:-target}")/plimsoll-lean
 cp "${CARGO_TARGET_DIR:-target}/debug/plimsoll" "$lean"
 PLIMSOLL_LEAN="$lean" step cargo test --workspace --locked --test all features::

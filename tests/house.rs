@@ -1,7 +1,7 @@
-//! Tests the structure of the code, derived from its imports: no cycle of files, no dependency on a crate
-//! above.
+//! Tests the structure of the code, which is derived from its imports: files must not form cycles, and no
+//! crate may depend on a crate above it.
 //!
-//! A file depends on the file that defines an item which it names by a path (`use` or inline). Tests and
+//! A file depends on another file if it names an item of that file by a path (`use` or inline). Tests and
 //! plain re-exports (`pub use`) do not count. `PLIMSOLL_WRITE_DOCS=1 cargo test --test house` rewrites the
 //! drawing in ARCHITECTURE.md.
 
@@ -34,11 +34,11 @@ type Names = Vec<String>;
 struct Module {
     /// Paths that the module names, from the root of the crate.
     named: BTreeSet<Names>,
-    /// Its re-exports: the name, or `*`, and the path it refers to.
+    /// Re-exports of the module: the name, or `*`, and the path that it refers to.
     exports: BTreeSet<(String, Names)>,
-    /// Names of the items it defines.
+    /// Names of the items that the module defines.
     items: BTreeSet<String>,
-    /// Workspace crates that it names.
+    /// Workspace crates that the module names.
     crates: BTreeSet<String>,
 }
 
@@ -119,7 +119,7 @@ impl Structure {
         Some(at)
     }
 
-    /// Returns the modules that every module depends on.
+    /// Returns, for every module, the modules that it depends on.
     fn dependencies(&self) -> BTreeMap<Names, BTreeSet<Names>> {
         let of = |(path, module): (&Names, &Module)| {
             let targets = module.named.iter().filter_map(|named| self.definition(named, 9));
@@ -288,8 +288,8 @@ fn no_crate_depends_on_one_above_it() {
     }
 }
 
-/// Returns the modules of a crate (files and folders of `src`) in layers: each depends only on modules in
-/// layers below. Modules that depend on each other are joined by `=` in one layer.
+/// Returns the modules of a crate (files and folders of `src`) in layers. Each module depends only on modules
+/// in lower layers. Modules that depend on each other are joined by `=` in one layer.
 fn layers(edges: &BTreeMap<Names, BTreeSet<Names>>) -> Vec<BTreeSet<String>> {
     let module = |path: &Names| path.first().cloned();
     let mut between: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -1,14 +1,13 @@
-//! How the project writes English: one word per idea, short sentences, narrow comments, links that lead
-//! somewhere.
+//! Tests the text of the project: terminology, length of sentences, width of comments, and links.
 //!
-//! Rust files are read as tokens: names, doc comments and string literals. Markdown is read without code.
+//! The tests read the names, doc comments and string literals of Rust files, and Markdown without its code.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words and phrases that have a better one in this project: lower case, words separated by spaces.
+/// Words and phrases to avoid, each with better ones. All are in lower case, with words separated by spaces.
 const DIALECT: [(&str, &str); 44] = [
     ("alive", "live"),
     ("memory on chip", "on-chip memory"),
@@ -56,7 +55,7 @@ const DIALECT: [(&str, &str); 44] = [
     ("held against", "compared with"),
 ];
 
-/// Where such a word is right: the file, the word, and the reason.
+/// Exceptions: a part of the location, the word that is allowed there, and the reason.
 const RIGHT: [(&str, &str, &str); 14] = [
     ("lab/src/record/file.rs", "alive", "wording of witnesses in older records"),
     ("lab/src/record/file.rs", "prices", "wording of witnesses in older records"),
@@ -74,8 +73,9 @@ const RIGHT: [(&str, &str, &str); 14] = [
     ("overlap/args.rs", "alive", "former value of an option, still accepted"),
 ];
 
-/// Longest sentence, in words, and widest comment, in columns.
+/// Maximum length of a sentence, in words.
 const SENTENCE: usize = 40;
+/// Maximum width of a comment, in columns.
 const COMMENT: usize = 110;
 
 /// Folders with the project's text.
@@ -107,13 +107,13 @@ fn files(extensions: &[&str]) -> Vec<PathBuf> {
                 .map(|name| root().join(name)),
         );
     }
-    // This list of words.
+    // This file contains the list of words itself.
     found.retain(|path| !path.ends_with("tests/language.rs"));
     found.sort();
     found
 }
 
-/// A piece of text and its place.
+/// A text and its location.
 struct Text {
     place: String,
     text: String,
@@ -155,7 +155,8 @@ impl Rust {
         }
     }
 
-    /// Adds a line to the documentation, which goes on where the line before it was the one above.
+    /// Adds a line of documentation. The line continues the last text if it directly follows that text in the
+    /// file.
     fn doc(&mut self, path: &str, line: usize, text: &str) {
         let follows = |last: &Text| {
             let (place, lines) = (last.place.rsplit_once(':'), last.text.split('\n').count());
@@ -168,7 +169,7 @@ impl Rust {
     }
 }
 
-/// The line and text of `#[doc = ".."]`.
+/// Returns the line number and the text of a `#[doc = ".."]` attribute.
 fn doc(tokens: &TokenStream) -> Option<(usize, String)> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Literal(text)] = tokens.as_slice() else {
@@ -182,7 +183,7 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
-/// Paragraphs without fenced code, tables, headings, inline code and the targets of links.
+/// Returns the paragraphs without fenced code, tables, headings, inline code and link targets.
 fn prose(markdown: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     let mut fenced = false;
@@ -209,7 +210,7 @@ fn prose(markdown: &str) -> Vec<String> {
         .collect()
 }
 
-/// Inline code becomes one word; targets of links go.
+/// Replaces inline code by one word, and removes link targets.
 fn without_code(text: &str) -> String {
     let plain = text.split('`').enumerate().map(|(nth, part)| if nth % 2 == 0 { part } else { "code" });
     let text: String = plain.collect();
@@ -218,14 +219,14 @@ fn without_code(text: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
-/// Words in lower case.
+/// Returns the words of a text in lower case.
 fn words(text: &str) -> Vec<String> {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '-' || letter == '\'';
     let words = text.split(|letter| !is_word(letter)).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
 }
 
-/// The words of a name: `maxAlive`, `max_alive` and `MaxAlive` have the same two.
+/// Returns the words of a name. `maxAlive`, `max_alive` and `MaxAlive` consist of the same two words.
 fn segments(name: &str) -> Vec<String> {
     let mut spaced = String::new();
     for letter in name.chars() {
@@ -237,7 +238,7 @@ fn segments(name: &str) -> Vec<String> {
     words(&spaced.replace('_', " "))
 }
 
-/// Words of the list that stand in a text of a file.
+/// Describes the words of the list that occur in a text.
 fn dialect(words: &[String], place: &str) -> Vec<String> {
     let found = DIALECT.iter().filter(|(phrase, _)| {
         let phrase: Vec<&str> = phrase.split(' ').collect();
@@ -291,7 +292,7 @@ fn sentences_are_short() {
     let mut paragraph = |place: &str, text: &str| {
         for sentence in
             text.split_inclusive(['.', '!', '?', ';', ':']).collect::<Vec<_>>().chunk_by(|end, next| {
-                // A sentence ends where a space follows its mark.
+                // A sentence ends at a mark that is followed by a space.
                 !(end.ends_with(['.', '!', '?']) && next.starts_with(' '))
             })
         {
@@ -313,7 +314,7 @@ fn sentences_are_short() {
     }
     for path in files(&["md"]) {
         let source = fs::read_to_string(&path).unwrap();
-        // Sentences of templates have their length when they are filled.
+        // The length of a sentence in a template is known only after substitution.
         let plain = prose(&source).into_iter().filter(|text| !text.contains("{{"));
         plain.for_each(|text| paragraph(&shown(&path), &text));
     }
@@ -343,7 +344,7 @@ fn comments_are_narrow() {
 fn links_lead_somewhere() {
     let anchors = |path: &Path| -> Vec<String> {
         let text = fs::read_to_string(path).unwrap();
-        // `# Heading {#name}` names its anchor.
+        // `# Heading {#name}` sets the anchor of the heading.
         let headings = text
             .lines()
             .filter(|line| line.starts_with('#'))
@@ -379,7 +380,8 @@ fn links_lead_somewhere() {
 fn citations_are_in_the_book() {
     let mut faults = Vec::new();
     for path in files(&["rs", "md", "toml", "patterns"]) {
-        // The digest of the sources is a page of the book; nothing cites a file that is not here.
+        // The book summarises the sources on a page of its own. No text may cite a file outside the
+        // repository.
         if fs::read_to_string(&path).unwrap().contains(concat!("SOURCES", " S")) {
             faults.push(shown(&path));
         }

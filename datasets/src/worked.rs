@@ -95,7 +95,7 @@ pub fn patent() -> Worked {
     let instance = Instance::from_conflicts("patent", buffers, edges).expect("a valid table");
     Worked {
         name: "patent",
-        about: "mutually exclusive operators; placement by descending size misses the optimum by 3",
+        about: "mutually exclusive operators; placement by descending size exceeds the optimum by 3",
         source: "the worked example of the patent on memory management by mutually exclusive operators",
         instance,
         optimum: Some(Bytes::new(43)),
@@ -188,7 +188,7 @@ pub fn leading_gap() -> Worked {
     let rows = [("x", 100, 0, 2), ("y", 80, 1, 3), ("z", 60, 2, 4)];
     Worked {
         name: "xnnpack-leading-gap",
-        about: "greedy placement by size that searches only between and above placed buffers misses the hole at 0",
+        about: "greedy placement by size misses the hole at 0 if it searches only between and above placed buffers",
         source: "the memory planner of XNNPACK: a hole at the lowest addresses",
         instance: interval_instance("xnnpack-leading-gap", &rows).build().expect("a valid instance"),
         optimum: Some(Bytes::new(180)),
@@ -206,8 +206,8 @@ pub fn minimalloc_five() -> Worked {
     let builder = interval_instance("minimalloc-five", &rows).capacity(Bytes::new(12));
     Worked {
         name: "minimalloc-five",
-        about: "five buffers of four bytes that exactly fit into twelve",
-        source: "MiniMalloc (ASPLOS 2023), github google/minimalloc, benchmarks/examples/input.12.csv",
+        about: "five buffers of four bytes that exactly fill twelve bytes",
+        source: "MiniMalloc (ASPLOS 2023), github.com/google/minimalloc, benchmarks/examples/input.12.csv",
         instance: builder.build().expect("a valid instance"),
         optimum: Some(Bytes::new(12)),
         layout: Some(Layout::from_raw([8, 8, 4, 4, 0])),

@@ -8,7 +8,7 @@ use plimsoll_model::{Bound, Entry, Kind};
 pub const FUSIONS: &[Entry<Fusions>] = &[Entry {
     name: "greedy",
     kind: Kind::Heuristic,
-    about: "scans the operators in order and takes the longest match that is still free",
+    about: "scans the operators in order and chooses the longest match whose operators are all still free",
     source: "cross-unit fusion, section 2.1",
     build: &|_| {
         single("greedy", |problem: &FusionProblem, budget| {

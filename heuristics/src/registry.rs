@@ -59,68 +59,62 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "naive",
         kind: Kind::Heuristic,
-        about: "no sharing: every buffer has its own memory, end to end",
-        source: "baseline of all five reproduced documents",
+        about: "no sharing: lays all buffers end to end",
+        source: "common baseline",
         build: &|_| single("naive", end_to_end),
     },
-    ordered!("sequential", Start, First, LUNA, "execution order, lowest gap"),
-    ordered!("large-first", Size, First, LUNA, "size descending, lowest gap"),
-    ordered!("short-first", ShortDuration, First, LUNA, "duration ascending, lowest gap"),
-    ordered!("first-fit-size", Size, First, CLASSICAL, "size descending, lowest gap"),
-    ordered!("first-fit-area", Area, First, CLASSICAL, "size x duration descending, lowest gap"),
-    ordered!("first-fit-duration", Duration, First, CLASSICAL, "duration descending, lowest gap"),
-    ordered!("first-fit-start", Start, First, CLASSICAL, "execution order, lowest gap"),
+    ordered!("sequential", Start, First, LUNA, "first fit in execution order"),
+    ordered!("large-first", Size, First, LUNA, "first fit by descending size"),
+    ordered!("short-first", ShortDuration, First, LUNA, "first fit by ascending duration"),
+    ordered!("first-fit-size", Size, First, CLASSICAL, "first fit by descending size"),
+    ordered!("first-fit-area", Area, First, CLASSICAL, "first fit by descending size x duration"),
+    ordered!("first-fit-duration", Duration, First, CLASSICAL, "first fit by descending duration"),
+    ordered!("first-fit-start", Start, First, CLASSICAL, "first fit in execution order"),
     ordered!(
         "first-fit-conflicts",
         Conflicts,
         First,
         CLASSICAL,
-        "number of conflicts descending, lowest gap"
+        "first fit by descending number of conflicts"
     ),
-    ordered!("best-fit-size", Size, Best, CLASSICAL, "size descending, tightest gap"),
-    ordered!("best-fit-area", Area, Best, CLASSICAL, "size x duration descending, tightest gap"),
-    ordered!("best-fit-duration", Duration, Best, CLASSICAL, "duration descending, tightest gap"),
-    ordered!("best-fit-start", Start, Best, CLASSICAL, "execution order, tightest gap"),
-    ordered!(
-        "best-fit-conflicts",
-        Conflicts,
-        Best,
-        CLASSICAL,
-        "number of conflicts descending, tightest gap"
-    ),
-    ordered!("greedy-by-size", Size, Best, PISARCHYK, "size descending, tightest gap"),
+    ordered!("best-fit-size", Size, Best, CLASSICAL, "best fit by descending size"),
+    ordered!("best-fit-area", Area, Best, CLASSICAL, "best fit by descending size x duration"),
+    ordered!("best-fit-duration", Duration, Best, CLASSICAL, "best fit by descending duration"),
+    ordered!("best-fit-start", Start, Best, CLASSICAL, "best fit in execution order"),
+    ordered!("best-fit-conflicts", Conflicts, Best, CLASSICAL, "best fit by descending number of conflicts"),
+    ordered!("greedy-by-size", Size, Best, PISARCHYK, "best fit by descending size"),
     ordered!(
         "greedy-by-breadth",
         Breadth,
         Best,
         PISARCHYK,
-        "most loaded steps first, size descending within a step, tightest gap"
+        "best fit, most loaded steps first, and by descending size within a step"
     ),
     ordered!(
         "xla-best-fit",
         SizeDuration,
         Best,
         "XLA, GlobalDecreasingSizeBestFitHeap",
-        "size then duration descending, tightest gap"
+        "best fit by descending size, then descending duration"
     ),
     Entry {
         name: "patent-descending",
         kind: Kind::Heuristic,
-        about: "size descending, preferably into memory of one placed non-conflicting buffer",
+        about: "places buffers by descending size, preferably into the memory of one placed buffer without a conflict",
         source: PATENT,
         build: &|_| single("patent-descending", patent_descending),
     },
     Entry {
         name: "ge-two-level",
         kind: Kind::Heuristic,
-        about: "merges equal sizes into blocks, packs smaller blocks into larger ones",
+        about: "merges buffers of equal size into blocks, then packs smaller blocks into larger ones",
         source: CANN,
         build: &|_| single("ge-two-level", two_level),
     },
     Entry {
         name: "usmp-hill-climb",
         kind: Kind::Heuristic,
-        about: "hill climbing: swaps buffers at the peak with earlier conflicting ones, lowest gap",
+        about: "hill climbing over first-fit orders: swaps a buffer at the peak with an earlier conflicting one",
         source: "Apache TVM, unified static memory planner, hill_climb",
         build: &|setup| {
             anytime("usmp-hill-climb", move |instance, budget, run| {
@@ -131,7 +125,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "iterated-search",
         kind: Kind::Heuristic,
-        about: "tries many orders: a portfolio, random weights, blame; anytime",
+        about: "anytime search over placement orders: a portfolio, random weights, and blame for high buffers",
         source: "this project; blame after Joslin, Clements: Squeaky Wheel Optimization, 1999",
         build: &|setup| guarded(IteratedSearch::new(setup.seed)),
     },
@@ -149,7 +143,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "ejection-search",
         kind: Kind::Heuristic,
-        about: "moves buffers above a falling target into gaps and ejects buffers in the way; anytime",
+        about: "anytime: moves buffers that exceed a falling target into gaps, and ejects buffers that are in the way",
         source: "this project; after Nagata, Braysy: guided ejection search, 2009",
         build: &|setup| guarded(EjectionSearch::new(setup.seed)),
     },
@@ -159,7 +153,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
 pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "patent-scattered",
     kind: Kind::Heuristic,
-    about: "size descending, split over free memory of placed non-conflicting buffers",
+    about: "places buffers by descending size, split over the memory of placed buffers without a conflict",
     source: PATENT,
     build: &|_| single("patent-scattered", |instance, budget| patent_split(instance, budget).map(Some)),
 }];
@@ -176,7 +170,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         256,
         MINI_INFER,
-        "greedy colouring by size descending; sizes in multiples of 256 bytes"
+        "greedy colouring by descending size; sizes are rounded up to multiples of 256 bytes"
     ),
     pools!(
         "mini-infer-unaligned",
@@ -185,7 +179,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         MINI_INFER,
-        "greedy colouring by size descending"
+        "like mini-infer, but sizes are not rounded up"
     ),
     pools!(
         "max-block",
@@ -194,9 +188,17 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         512,
         CANN,
-        "execution order, first free object; sizes in multiples of 512 bytes"
+        "in execution order, each buffer joins the first free object; sizes are rounded up to multiples of 512 bytes"
     ),
-    pools!("max-block-unaligned", Start, First, Classes::All, 1, CANN, "execution order, first free object"),
+    pools!(
+        "max-block-unaligned",
+        Start,
+        First,
+        Classes::All,
+        1,
+        CANN,
+        "like max-block, but sizes are not rounded up"
+    ),
     pools!(
         "binary-block",
         Start,
@@ -204,7 +206,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         POWERS,
         512,
         CANN,
-        "execution order, objects by power of two; sizes in multiples of 512 bytes"
+        "like max-block, but buffers share objects only within a power-of-two size class"
     ),
     pools!(
         "binary-block-unaligned",
@@ -213,9 +215,17 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         POWERS,
         1,
         CANN,
-        "execution order, objects by power of two"
+        "like binary-block, but sizes are not rounded up"
     ),
-    pools!("equality", Start, First, Classes::Equal, 1, PISARCHYK, "execution order, only equal sizes share"),
+    pools!(
+        "equality",
+        Start,
+        First,
+        Classes::Equal,
+        1,
+        PISARCHYK,
+        "in execution order; only buffers of equal size share an object"
+    ),
     pools!(
         "in-order",
         Start,
@@ -223,7 +233,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "execution order, smallest sufficient object, or the largest grows"
+        "in execution order, each buffer joins the smallest sufficient object; if there is none, the largest grows"
     ),
     pools!(
         "shared-greedy-by-size",
@@ -232,7 +242,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "size descending, smallest sufficient object"
+        "by descending size, each buffer joins the smallest sufficient object"
     ),
     pools!(
         "shared-greedy-by-breadth",
@@ -241,19 +251,19 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         Classes::All,
         1,
         PISARCHYK,
-        "most loaded steps first, smallest sufficient object, or the largest grows"
+        "most loaded steps first, each buffer joins the smallest sufficient object; if there is none, the largest grows"
     ),
     Entry {
         name: "shared-greedy-by-size-improved",
         kind: Kind::Heuristic,
-        about: "by size stages descending; within a stage, the buffer closest in time to a free object first",
+        about: "in stages of descending size; within a stage, the buffer closest in time to a free object comes first",
         source: PISARCHYK,
         build: &|_| assigning("shared-greedy-by-size-improved", Bytes::new(1), improved_by_size),
     },
     Entry {
         name: "min-cost-flow",
         kind: Kind::Heuristic,
-        about: "each buffer reuses the memory of at most one dead buffer, at least total cost; cubic time",
+        about: "minimum-cost flow: each buffer reuses the memory of at most one dead buffer; cubic time",
         source: "Lee et al.: On-Device Neural Net Inference with Mobile GPUs, 2019",
         build: &|_| assigning("min-cost-flow", Bytes::new(1), least_cost_flow),
     },

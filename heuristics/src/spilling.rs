@@ -22,14 +22,14 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     Entry {
         name: "largest-area",
         kind: Kind::Heuristic,
-        about: "spills the largest area live at the most loaded step until everything fits",
-        source: "list scheduling of evictions; cross-unit fusion (DDR for what does not fit)",
+        about: "until everything fits, spills the buffer with the largest area among those live at the most loaded step",
+        source: "list scheduling of evictions; cross-unit fusion (DDR for tensors that do not fit)",
         build: &|_| guarded(GreedySpill { name: "largest-area", choice: SpillChoice::Area }),
     },
     Entry {
         name: "cheapest-area",
         kind: Kind::Heuristic,
-        about: "spills the largest area per byte of traffic at the most loaded step until everything fits",
+        about: "like largest-area, but chooses the buffer with the largest area per byte of traffic",
         source: "this project",
         build: &|_| guarded(GreedySpill { name: "cheapest-area", choice: SpillChoice::AreaPerTraffic }),
     },

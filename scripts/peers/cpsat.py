@@ -11,9 +11,9 @@ the program:
 The model:
   * one offset per buffer, in units of the greatest common divisor of all sizes, alignments and fixed offsets (every
     left-justified layout lies on that grid);
-  * no_overlap_2d over (interval of a lifespan) x (addresses). The borders in time are constants. A buffer with gaps
-    is several rectangles with a common offset;
-  * redundant constraints: the peak is at least the load; one cumulative over time with the peak as its capacity;
+  * no_overlap_2d over (interval of a lifespan) x (addresses). Start and end in time are constants. A buffer with
+    gaps is several rectangles with a common offset;
+  * redundant constraints: the peak is at least the load; one cumulative constraint over time has the peak as capacity;
   * symmetry breaking: buffers with the same lifespan, size and alignment are ordered by offset;
   * hint: the better of first fit by decreasing size and by decreasing area; it bounds the peak from above.
 """
@@ -37,7 +37,7 @@ def arguments():
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds, from the start of the program")
     parser.add_argument("--workers", type=int, default=1, help="threads")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--decide", type=int, metavar="CAPACITY", help="stop at the first layout within it")
+    parser.add_argument("--decide", type=int, metavar="CAPACITY", help="stop at the first layout within this capacity")
     return parser.parse_args()
 
 
@@ -78,7 +78,7 @@ def read(path):
 
 
 def load(buffers):
-    """Peak live bytes over all steps."""
+    """Returns the peak live bytes over all steps."""
     change = {}
     for buffer in buffers:
         for lower, upper in buffer.pieces:
@@ -92,7 +92,7 @@ def load(buffers):
 
 
 def first_fit(buffers, key):
-    """Peak and offsets of first fit: fixed buffers first, then by decreasing key."""
+    """Returns the peak and the offsets of first fit: fixed buffers first, then by decreasing key."""
     order = sorted(range(len(buffers)), key=lambda i: (buffers[i].fixed is None, -key(buffers[i]), i))
     offsets = [0] * len(buffers)
     placed = []
@@ -132,7 +132,7 @@ def report(**fields):
 
 
 def model_of(buffers, unit, horizon, floor, decide):
-    """The model, its offset variables and its peak variable, in units."""
+    """Returns the model, its offset variables and its peak variable. Sizes are in units."""
     model = cp_model.CpModel()
     peak = model.new_int_var(floor, horizon, "peak")
     offsets, times, addresses, heights = [], [], [], []

@@ -1,4 +1,4 @@
-//! Offset assignment by idealloc: a command line for its library, because its own binary prints no layout.
+//! A command line for the library of idealloc, because its own binary prints no layout.
 //!
 //! A peer for `plimsoll bench --external`, to be built inside a checkout of idealloc; see README.md in this
 //! folder.
@@ -77,7 +77,7 @@ fn repeatedly(options: &HashMap<String, String>, limit: f64) -> Result<(), Box<d
     best.map(|_| ()).ok_or_else(|| "no run ended within the limit".into())
 }
 
-/// Prefix of the line with makespan and load in bytes that a single run prints.
+/// Prefix of the line that a single run prints, with the makespan and the load in bytes.
 const SUMMARY: &str = "offsets: makespan and load";
 
 fn once(options: &HashMap<String, String>) -> Result<(), Box<dyn Error>> {
@@ -107,8 +107,8 @@ fn once(options: &HashMap<String, String>) -> Result<(), Box<dyn Error>> {
         });
     }
     let load = load(&jobs);
-    // idealloc stops at the makespan load * fragmentation. Half a byte more prevents rounding below the
-    // capacity.
+    // idealloc stops at the makespan load * fragmentation. The additional half byte prevents rounding below
+    // the capacity.
     let fragmentation = match options.get("--capacity") {
         Some(capacity) => ((capacity.parse::<f64>()? + 0.5) / load as f64).max(1.0),
         None => 1.0,

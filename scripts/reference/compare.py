@@ -2,14 +2,14 @@
 
     python compare.py --plimsoll PATH --models FOLDER --sizes sizes.jsonl --out record.csv > summary.md
 
-Reads the records of sizes_onnx.py or sizes_tflite.py, imports every file that the runtime executed with the
-same shapes of inputs, and compares bytes of tensors by name. Categories of a file:
+Reads the records of sizes_onnx.py or sizes_tflite.py. Imports every file that the runtime executed, with the
+same input shapes, and compares the bytes of tensors by name. Categories of a file:
 
     runtime-fails       the runtime did not execute it; Plimsoll is not run
     equal               all common tensors have equal sizes
     refused             Plimsoll reports an error
     differs-but-listed  every tensor that differs is listed as declared, assumed or bounded
-    differs-silently    a tensor differs and it is not listed
+    differs-silently    a tensor differs that is not listed
     crash, timeout      Plimsoll ends by a signal or a panic, or exceeds the time limit
 """
 
@@ -78,7 +78,7 @@ def compare(record, options):
 
 
 def imported(options, name, given):
-    """Category, message, graph and report of one import."""
+    """Returns the category, the message, the graph and the report of one import."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "graph.json"
         command = [options.plimsoll, "import", str(pathlib.Path(options.models) / name), *given]
@@ -96,7 +96,7 @@ def imported(options, name, given):
 
 
 def listed(report):
-    """Names of tensors whose sizes the import reports as not inferred.
+    """Returns the names of tensors whose sizes the import reports as not inferred.
 
     Reports without lists of such tensors count as listing every tensor that one of their notes names in
     quotes.
@@ -143,13 +143,13 @@ def described(tensor):
 
 
 def producers(graph):
-    """Number and kind of the operator of the main graph that produces a tensor, by tensor name."""
+    """Returns, by tensor name, the number and the kind of the operator of the main graph that produces the tensor."""
     operators = enumerate(graph["body"]["operators"])
     return {name: (at, one["kind"]) for at, one in operators for name in one.get("outputs", [])}
 
 
 def shape_of_message(message):
-    """A message without names, numbers and shapes, to group the messages of files."""
+    """Returns a message without names, numbers and shapes, so that similar messages can be grouped."""
     text = message.splitlines()[0] if message else ""
     text = re.sub(r"^plimsoll: ", "", text)
     text = re.sub(r"(--[a-z-]+)[ =]\S+", r"\1 ..", text)
@@ -198,7 +198,7 @@ def summary(rows, examples):
 
 
 def differences(rows, kind):
-    """Counts of files by the first operator whose output differs, then these outputs."""
+    """Prints the number of files by the first operator whose output differs, then these outputs."""
     first = [(row, next((one for one in row["differences"] if one[0] == kind), None)) for row in rows]
     first = [(row, one) for row, one in first if one is not None]
     print(f"\n## Differences, {kind}: {len(first)} files\n\n| first operator | files |\n|---|---:|")

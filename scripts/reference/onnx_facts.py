@@ -1,8 +1,8 @@
-"""Facts about ONNX models from an independent reader, as test data for datasets/tests/onnx.rs.
+"""Facts about ONNX models from an independent reader, as test data for datasets/tests/all/onnx.rs.
 
-Sizes come from the `onnx` package, never from this project. For networks without branches they are those of
-its shape inference (strict, with data propagation); tensors that it cannot size are listed by name and count
-as 0 bytes. Networks with branches are executed by its reference evaluator, and every tensor that a run
+Sizes come from the `onnx` package, never from this project. For networks without branches, its shape
+inference determines them (strict, with data propagation). Tensors that it cannot size are listed by name and
+count as 0 bytes. Networks with branches are executed by its reference evaluator, and every tensor that a run
 produces is listed with its bytes.
 
     pip install onnx==1.23.1
@@ -45,7 +45,7 @@ def size(element, shape):
 
 
 def graphs(graph):
-    """The graph and those inside its operators."""
+    """Yields the graph and all graphs inside its operators."""
     yield graph
     for node in graph.node:
         for attribute in node.attribute:
@@ -54,7 +54,7 @@ def graphs(graph):
 
 
 def known(info):
-    """Bytes of a value; None if an extent or the type is unknown."""
+    """Returns the bytes of a value, or None if an extent or the type is unknown."""
     kind = info.type.tensor_type
     if kind.elem_type == 0 or not kind.HasField("shape"):
         return None
@@ -68,7 +68,7 @@ def interface(values):
 
 
 def contents(graph):
-    """Bytes of constants, and operators by kind, including bodies."""
+    """Returns the bytes of constants and the operators by kind, including bodies."""
     weights, kinds = 0, collections.Counter()
     for graph in graphs(graph):
         for tensor in graph.initializer:
@@ -94,7 +94,7 @@ class Recorder(ReferenceEvaluator):
 
 
 def executed(path):
-    """For each choice of shapes: name, bytes and shape of every tensor that one of the runs produces."""
+    """Yields, for each choice of shapes, the name, bytes and shape of every tensor that one of the runs produces."""
     model = onnx.load(path)
     nodes = [node for graph in graphs(model.graph) for node in graph.node]
     constants = {name for node in nodes if node.op_type == "Constant" for name in node.output}
@@ -120,7 +120,7 @@ def executed(path):
 
 
 def inferred(path):
-    """Sums over the tensors that shape inference can size."""
+    """Returns sums over the tensors that shape inference can size."""
     model = onnx.load(path)
     model = shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
     initial = {tensor.name for tensor in model.graph.initializer}

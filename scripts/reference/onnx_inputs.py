@@ -1,7 +1,7 @@
 """Shapes and contents of the inputs of ONNX models.
 
-Shapes: every free dimension gets a value, and variants change batch or spatial extents of the inputs.
-Contents: random, but valid for the operators that read them. If shapes depend on values (targets of Reshape,
+Shapes: every free dimension gets a value, and variants change the batch or the spatial extents of the inputs.
+Contents: random values that are valid for the operators that read them. If shapes depend on values (targets of Reshape,
 repeats of Tile, indices of Gather), arbitrary random numbers would make the runtime fail.
 """
 
@@ -14,7 +14,7 @@ from onnx import numpy_helper
 
 # Required contents of integer inputs, by operator and position. Every element gets the value.
 FILLED = {
-    ("BeamSearch", 1): 12,  # greatest length
+    ("BeamSearch", 1): 12,  # maximum length
     ("BeamSearch", 3): 2,  # beams
     ("GreedySearch", 1): 12,
     ("Sampling", 1): 12,
@@ -70,7 +70,7 @@ class Input:
 
 
 def free_inputs(graph):
-    """Inputs that are not initialisers."""
+    """Returns the inputs that are not initialisers."""
     constants = {tensor.name for tensor in graph.initializer}
     constants |= {sparse.values.name for sparse in graph.sparse_initializer}
     return [Input(info) for info in graph.input if info.name not in constants]
@@ -88,12 +88,12 @@ class Shapes:
         self.inputs, self.shapes, self.names, self.batch = inputs, shapes, names, batch
 
     def changes(self):
-        """True if an input has other extents than the file declares."""
+        """Returns true if an input has other extents than the file declares."""
         pairs = [pair for one in self.inputs for pair in zip(one.dims or [], self.shapes[one.name])]
         return any(isinstance(declared, int) and declared != extent for declared, extent in pairs)
 
     def arguments(self):
-        """The arguments of `plimsoll import` for these shapes."""
+        """Returns the arguments of `plimsoll import` for these shapes."""
         found = [f"--dim={name}={value}" for name, value in sorted(self.names.items())]
         if self.batch is not None:
             found.append(f"--batch={self.batch}")
@@ -108,7 +108,7 @@ class Shapes:
 
 
 def base_choices(inputs, given):
-    """Shapes with every free dimension bound; `given` contains values by name of a dimension."""
+    """Yields shapes with every free dimension bound. `given` contains values by dimension name."""
     seen = []
     for triple in FREE:
         for unranked in UNRANKED if any(one.dims is None for one in inputs) else [[]]:
@@ -136,7 +136,7 @@ def _free_value(dims, at, triple):
 
 
 def test_choice(inputs, arrays):
-    """The shapes of test data; None if it does not fit the names of dimensions."""
+    """Returns the shapes of test data, or None if they contradict the names of dimensions."""
     names, shapes = {}, {}
     for one in inputs:
         if one.name not in arrays:
@@ -155,7 +155,7 @@ def test_choice(inputs, arrays):
 
 
 def batch_choices(base, batch):
-    """Another batch: the first dimension of all inputs, or of those that share the extent of the first input.
+    """Yields shapes with another batch: in all inputs, or in those that share the first extent of the first input.
 
     States of recurrent layers have their batch in the second dimension.
     """
@@ -183,7 +183,7 @@ def batch_choices(base, batch):
 
 
 def spatial_choices(base):
-    """Twice the extents that look spatial: channels before them, channels after them, or one axis of a sequence."""
+    """Yields shapes with twice the extents that look spatial: before or after the channels, or along a sequence."""
     is_token = lambda one: one.element in (onnx.TensorProto.INT64, onnx.TensorProto.INT32)  # noqa: E731
     plans = [
         lambda one, rank: range(2, rank) if rank >= 4 else [],
@@ -233,7 +233,7 @@ class Contents:
 
     @staticmethod
     def _scalars(graph):
-        """Constants of one element, by name."""
+        """Yields the constants of one element, by name."""
         for tensor in graph.initializer:
             if math.prod(tensor.dims) == 1 and tensor.data_location != onnx.TensorProto.EXTERNAL:
                 yield tensor.name, numpy_helper.to_array(tensor)
@@ -248,7 +248,7 @@ class Contents:
         return dims if dims is not None and all(isinstance(dim, int) for dim in dims) else None
 
     def fill(self, shapes, given):
-        """Arrays by name. `given` are test data, repeated if a variant needs more of them."""
+        """Returns arrays by name. `given` is test data, which is repeated if a variant needs more of it."""
         shape_of = shapes.shapes
         arrays = {one.name: given[one.name] for one in shapes.containers}
         for one in shapes.inputs:
@@ -274,7 +274,7 @@ class Contents:
         return self.generator.random(shape).astype(kind)
 
     def _wanted(self, node, at, shape, shape_of):
-        """Required values for input `at` of an operator; None if any values are valid."""
+        """Returns the required values for input `at` of an operator, or None if any values are valid."""
         kind, count = (node.op_type, at), math.prod(shape)
         if kind in FILLED:
             return [FILLED[kind]] * count
@@ -300,7 +300,7 @@ class Contents:
 
     @staticmethod
     def _target(operator, count, source, result):
-        """A shape to reshape, expand or resize to: that of the declared result if there is one."""
+        """Returns a shape to reshape, expand or resize to: that of the declared result if there is one."""
         if result is not None and len(result) == count:
             return result
         if operator == "Reshape" and count:
@@ -309,7 +309,7 @@ class Contents:
 
 
 def test_data(path, inputs):
-    """Inputs of the test data beside a model (`test_data_set_0/input_0.pb`), by name; empty if there are none."""
+    """Returns the test data next to a model (`test_data_set_0/input_0.pb`) by input name; empty if there is none."""
     folder, arrays = path.parent / "test_data_set_0", {}
     if path.name != "model.onnx" and len(list(path.parent.glob("*.onnx"))) > 1:
         return arrays  # the data may belong to another model of the folder
@@ -325,7 +325,7 @@ def test_data(path, inputs):
 
 
 def _value(kind, content):
-    """The contents of a file of test data: an array, a list of arrays, or None for an empty optional."""
+    """Returns the contents of a file of test data: an array, a list of arrays, or None for an empty optional."""
     which = kind.WhichOneof("value")
     if which == "sequence_type":
         return numpy_helper.to_list(onnx.SequenceProto.FromString(content))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the record of sizes: compares `plimsoll import` with the runtimes on the models of a folder.
+# Writes the record of sizes, which compares `plimsoll import` with the runtimes on the models of a folder.
 #
 #     scripts/reference/record.sh PLIMSOLL MODELS OUT
 #

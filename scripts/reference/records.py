@@ -82,7 +82,7 @@ def failure(kind, text):
 
 
 def read(path):
-    """All complete records of a file; none if it does not exist."""
+    """Returns all complete records of a file, or none if the file does not exist."""
     found = []
     if pathlib.Path(path).exists():
         with open(path) as file:
@@ -95,7 +95,7 @@ def read(path):
 
 
 def record_folder(measure, suffix, options):
-    """Measures every file of a folder at every variant, except those that the output already holds.
+    """Measures every file of a folder at every variant, except those that are already in the output.
 
     `measure(path, variant, options)` returns the members of a record other than "file" and "variant".
     """
@@ -123,16 +123,16 @@ def variants(options):
 
 def add_arguments(parser):
     parser.add_argument("folder", help="folder searched recursively for models")
-    parser.add_argument("--out", required=True, help="records, JSON lines; existing ones are kept and skipped")
-    parser.add_argument("--batch", type=int, action="append", default=[], metavar="B", help="also with this batch")
-    parser.add_argument("--scale-spatial", action="store_true", help="also with twice the spatial extents")
-    parser.add_argument("--no-base", action="store_true", help="skip the shapes of the file")
+    parser.add_argument("--out", required=True, help="output, JSON lines; recorded files are kept and skipped")
+    parser.add_argument("--batch", type=int, action="append", default=[], metavar="B", help="also measure with this batch")
+    parser.add_argument("--scale-spatial", action="store_true", help="also measure with twice the spatial extents")
+    parser.add_argument("--no-base", action="store_true", help="do not measure with the shapes of the file")
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of a run")
     parser.add_argument("--gibibytes", type=int, default=8, help="address-space limit of a run")
 
 
 def small_values(inputs):
-    """Contents of integer inputs that are small enough for a command line."""
+    """Returns the contents of integer inputs that are small enough for a command line."""
 
     def small(array):
         return isinstance(array, numpy.ndarray) and array.dtype.kind in "iub" and array.ndim <= 1 and array.size <= SMALL
@@ -141,5 +141,5 @@ def small_values(inputs):
 
 
 def shape_text(shape):
-    """A shape in the form of `plimsoll import --input-shape`; empty for a scalar."""
+    """Returns a shape in the format of `plimsoll import --input-shape`; empty for a scalar."""
     return "x".join(str(extent) for extent in shape)

@@ -63,7 +63,7 @@ def base_choices(inputs, given, dims):
 
 
 def first_that_runs(path, model, choices, given):
-    """The first choice of shapes that the runtime accepts and its record; otherwise the first failure."""
+    """Returns the first choice of shapes that the runtime accepts and its record, or None and the first failure."""
     answer = None
     for choice in choices:
         if sum(math.prod(shape) for shape in choice.shapes.values()) > LARGEST:
@@ -79,7 +79,7 @@ def first_that_runs(path, model, choices, given):
 
 
 def execute(path, model, choice, given):
-    """One run. If the runtime cannot return inner values, only the outputs of the model are recorded."""
+    """Runs a model once. If the runtime cannot return inner values, only the outputs of the model are recorded."""
     graph = model.graph
     contents = onnx_inputs.Contents(graph, numpy.random.default_rng(0))
     arrays = contents.fill(choice, given)
@@ -105,7 +105,7 @@ def execute(path, model, choice, given):
 
 
 def reshaped(model, choice, inner):
-    """The model with the values `inner` as further outputs, and without declared shapes if inputs have others."""
+    """Returns the model with `inner` as additional outputs, and without declared shapes if inputs have other shapes."""
     changed = onnx.ModelProto()
     changed.CopyFrom(model)
     changed.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner)
@@ -121,7 +121,7 @@ def reshaped(model, choice, inner):
 
 
 def forget_shapes(graph):
-    """Drops declared shapes of values and outputs, in bodies too; types stay."""
+    """Drops the declared shapes of values and outputs, also in bodies. Types stay."""
     for info in [*graph.value_info, *graph.output]:
         if info.type.HasField("tensor_type"):
             info.type.tensor_type.ClearField("shape")
@@ -142,7 +142,7 @@ def open_session(path, model):
 
 
 def run(session, names, arrays):
-    """Sizes of the named values after a run."""
+    """Returns the sizes of the named values after a run."""
     wanted = {value.name for value in session.get_inputs()}
     feeds = {name: array for name, array in arrays.items() if name in wanted}
     if any(getattr(array, "dtype", object) == object for array in feeds.values()):
@@ -158,7 +158,7 @@ def run(session, names, arrays):
 
 
 def plain_size(name, value):
-    """The size of a numpy value; strings have no size."""
+    """Returns the size of a numpy value; strings have no size."""
     if not isinstance(value, numpy.ndarray) or value.dtype.kind in "OSU":
         return {"name": name, "dtype": "other", "shape": None, "bytes": None}
     return {"name": name, "dtype": value.dtype.name, "shape": list(value.shape), "bytes": value.nbytes}
@@ -172,7 +172,7 @@ def ort_value(array):
 
 
 def type_name(element):
-    """The runtime's name of an element type."""
+    """Returns the name that the runtime uses for an element type."""
     return onnx.TensorProto.DataType.Name(element).lower()
 
 
@@ -184,7 +184,7 @@ def size(name, kind, shape):
 
 
 def width(kind):
-    """Bits of an element; None for strings."""
+    """Returns the bits of an element, or None for strings."""
     if kind in WIDTH:
         return 8 * WIDTH[kind]
     if kind.startswith("float8"):
@@ -196,7 +196,7 @@ def width(kind):
 
 
 def kinds(graph):
-    """Number of operators by kind, including bodies; kinds of other domains are prefixed with the domain."""
+    """Returns the number of operators by kind, including bodies. Other domains are prefixed to the kind."""
     found = collections.Counter()
     for node in graph.node:
         found[node.op_type if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"] += 1

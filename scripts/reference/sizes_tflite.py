@@ -50,7 +50,7 @@ def measure(path, variant, _options):
 
 
 def kinds(model):
-    """Number of operators by kind in all subgraphs, and the kinds that are custom operators."""
+    """Returns the number of operators by kind in all subgraphs, and the kinds that are custom operators."""
     names, custom = [], set()
     for code in model.operatorCodes:
         builtin = max(code.builtinCode, code.deprecatedBuiltinCode)
@@ -70,13 +70,13 @@ def extents(tensor):
 
 
 def title(graph, at):
-    """The name of a tensor, or its number if it has none."""
+    """Returns the name of a tensor, or its number if it has none."""
     name = graph.tensors[at].name
     return name.decode("utf8", "replace") if name else f"t{at}"
 
 
 def choices(graph, inputs, variant):
-    """Shapes of the inputs and the arguments of `plimsoll import` for them."""
+    """Yields shapes of the inputs, with the arguments of `plimsoll import` for them."""
     if variant == "base":
         yield inputs, []
         return
@@ -140,7 +140,7 @@ def execute(content, graph, inputs, shapes, arguments):
 
 
 def visible(graph):
-    """Tensors that operators produce or consume; others have no memory."""
+    """Returns the tensors that operators produce or consume; others have no memory."""
     found = set(graph.inputs) | set(graph.outputs)
     for operator in graph.operators or []:
         found.update(at for at in [*operator.inputs, *operator.outputs] if at >= 0)
@@ -148,7 +148,7 @@ def visible(graph):
 
 
 def contents(graph, at, kind, shape, generator):
-    """Valid contents of an input: shapes that match declared results, small indices, otherwise random values."""
+    """Returns valid contents of an input: shapes that match declared results, small indices, or random values."""
     if kind in (numpy.bytes_, numpy.str_, numpy.object_):
         return numpy.full(shape, b"1", dtype=object)
     kind = numpy.dtype(kind)

@@ -7,8 +7,8 @@
 Sizes are the product of shape and type width, summed over tensors that are operands, results, inputs or
 outputs. `constants` sums the bytes of the buffers, each buffer once. Multiply-accumulates follow from shapes
 and options. `alive` is the peak of live bytes in file order. A tensor that is not constant is live from its
-producer (inputs from the first operator) to its last consumer (outputs to the last operator), variables
-throughout. The result of a reshape shares the memory of its operand. Every size is rounded up to a multiple
+producer (inputs: from the first operator) to its last consumer (outputs: to the last operator). Variables are
+live throughout. The result of a reshape shares the memory of its operand. Every size is rounded up to a multiple
 of 16.
 """
 
@@ -49,7 +49,7 @@ def product(numbers):
 
 
 def macs(graph, operator, kind):
-    """Multiply-accumulates of layers with weights; 0 for other operators."""
+    """Returns the multiply-accumulates of layers with weights; 0 for other operators."""
     def read(i):
         return shape(graph.Tensors(operator.Inputs(i)))
 
@@ -72,7 +72,7 @@ def macs(graph, operator, kind):
 
 
 def alive(model, graph):
-    """Peak live bytes, step by step."""
+    """Returns the maximum over all steps of the live bytes."""
     def constant(i):
         return model.Buffers(graph.Tensors(i).Buffer()).DataLength() > 0
 

@@ -59,14 +59,14 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "exact",
         kind: Kind::Exact,
-        about: "bounds and placement heuristics first; branch and bound only where they leave a gap",
+        about: "bounds and placement heuristics first; branch and bound only if they leave a gap",
         source: "this project",
         build: &|setup| guarded(Exact::new(setup)),
     },
     Entry {
         name: "search",
         kind: Kind::Exact,
-        about: "branch and bound on valleys (intervals) or canonical orders (otherwise), with restarts and a memo",
+        about: "branch and bound over valleys (for intervals) or canonical orders (otherwise), with restarts and a memo",
         source: "this project; Moffitt 2023, MiniMalloc",
         build: &|setup| guarded(Search::new(setup)),
     },
@@ -74,7 +74,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "integer program with ordering binaries, tight big-M and stacking cuts, solved by HiGHS",
+        about: "integer program with binary ordering variables, tight big-M constraints and stacking cuts, solved by HiGHS",
         source: "disjunctive formulation of dynamic storage allocation; good_lp, HiGHS",
         build: &|setup| guarded(crate::ilp::Ilp::new(setup)),
     },
@@ -89,7 +89,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "brute-force",
         kind: Kind::Exact,
-        about: "every order of at most nine buffers, to cross-check other solvers",
+        about: "tries every order of at most nine buffers, to cross-check other solvers",
         source: "this project",
         build: &|_| guarded(BruteForce),
     },
@@ -99,7 +99,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
 pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "exact",
     kind: Kind::Exact,
-    about: "minimum flow where compatibility is a partial order, else column generation over stable sets",
+    about: "minimum flow if compatibility is a partial order, otherwise column generation over stable sets",
     source: "this project; Dilworth 1950, Gilmore and Gomory 1961, Farley 1990",
     build: &|setup| guarded(SplitExact::new(setup)),
 }];
@@ -110,7 +110,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
     Entry {
         name: "pool-ilp",
         kind: Kind::Exact,
-        about: "integer program: the largest buffer represents its object, at most one buffer per object and clique",
+        about: "integer program: the largest buffer represents its object, with at most one buffer per object and clique",
         source: "asymmetric representatives for colouring (Campelo, Campos, Correa 2008); good_lp, HiGHS",
         build: &|setup| guarded(crate::ilp::PoolIlp::new(setup)),
     },
@@ -121,7 +121,7 @@ pub const JOINT: &[Entry<Joint>] = &[
     Entry {
         name: "exact",
         kind: Kind::Exact,
-        about: "best order and its layout; if a gap remains, all orders of small graphs or a local search over good orders",
+        about: "places the best order; if a gap remains, tries all orders of small graphs or searches locally over good orders",
         source: "this project",
         build: &|setup| guarded(JointExact::new(setup)),
     },
@@ -129,7 +129,7 @@ pub const JOINT: &[Entry<Joint>] = &[
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "one integer program for steps and offsets, small graphs only",
+        about: "one integer program for steps and offsets; only for small graphs",
         source: "after MODeL (Steiner et al. 2022); good_lp, HiGHS",
         build: &|setup| guarded(crate::ilp::JointIlp::new(setup)),
     },
@@ -154,7 +154,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
     Entry {
         name: "search",
         kind: Kind::Exact,
-        about: "depth-first branch and bound, forced safe runs, exact memo of failed downsets",
+        about: "depth-first branch and bound with forced safe runs and an exact memo of failed downsets",
         source: "this project; Liu 1987 for hills and valleys",
         build: &|setup| guarded(OrderSolver::new(setup, Method::Search)),
     },
@@ -169,7 +169,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
     Entry {
         name: "brute-force",
         kind: Kind::Exact,
-        about: "all downsets of at most twenty operators, to cross-check other solvers",
+        about: "tries all downsets of at most twenty operators, to cross-check other solvers",
         source: "this project",
         build: &|_| guarded(OrderBrute),
     },
@@ -196,11 +196,11 @@ const SEARCHES: &[Entry<Offsets>] = &[
     valley("search:no-levels", "starts every run from the root", &|s| {
         guarded(search(s, |p| p.rules.levels = 0))
     }),
-    valley("search:no-plain-runs", "uses lookahead and levels from the first run on", &|s| {
+    valley("search:no-plain-runs", "uses lookahead and levels from the first run", &|s| {
         guarded(search(s, |p| p.rules.plain_runs = 0))
     }),
     valley("search:no-memo", "no memo of failed states", &|s| guarded(search(s, |p| p.rules.memo = false))),
-    valley("search:no-wall-waste", "no bound on the space wasted beside walls", &|s| {
+    valley("search:no-wall-waste", "no bound on the space wasted next to walls", &|s| {
         guarded(search(s, |p| p.rules.wall_waste = false))
     }),
     valley("search:no-twins", "tries interchangeable buffers separately", &|s| {
@@ -212,7 +212,7 @@ const SEARCHES: &[Entry<Offsets>] = &[
     valley("search:canonical", "canonical branching on intervals too", &|s| {
         guarded(search(s, |p| p.canonical = true))
     }),
-    valley("search:no-windows", "valley branching alone: no sweeps, no windows", &|s| {
+    valley("search:no-windows", "only valley branching: no sweeps, no windows", &|s| {
         guarded(search(s, |p| p.windows = None))
     }),
     valley("search:no-whole-sweep", "no sweep over all sections", &|s| {
@@ -228,9 +228,11 @@ const SEARCHES: &[Entry<Offsets>] = &[
         guarded(search(s, |p| p.windows = Some(WindowRules { ahead: 0, ..WindowRules::default() })))
     }),
     valley("search:no-learning", "no clause learning", &|s| guarded(search(s, |p| p.learn = None))),
-    valley("search:no-stacks", "learning bounds a buffer by one buffer below it instead of by all", &|s| {
-        guarded(search(s, |p| p.learn = Some(LearnRules { stacks: false, ..LearnRules::default() })))
-    }),
+    valley(
+        "search:no-stacks",
+        "learning bounds a buffer by one buffer below it instead of all of them",
+        &|s| guarded(search(s, |p| p.learn = Some(LearnRules { stacks: false, ..LearnRules::default() }))),
+    ),
     valley("search:no-shortening", "does not shorten learnt clauses", &|s| {
         guarded(search(s, |p| p.learn = Some(LearnRules { shorten: false, ..LearnRules::default() })))
     }),

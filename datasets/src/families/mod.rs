@@ -49,38 +49,38 @@ impl Family {
 const WIDE: u64 = 1 << 60;
 
 const BUFFERS: FamilyParam = param("buffers", 1000, "number of buffers");
-const SPACING: FamilyParam = param("spacing", 2, "steps per buffer: higher is sparser");
-const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest life, steps").up_to(WIDE);
-const SIZES: FamilyParam = param("sizes", 1, "0: sizes uniform; 1: log-uniform; 2: powers of two only");
-const MIN_SIZE: FamilyParam = param("min_size", 64, "least size, bytes").up_to(WIDE);
+const SPACING: FamilyParam = param("spacing", 2, "steps per buffer: higher values give sparser instances");
+const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest lifetime, steps").up_to(WIDE);
+const SIZES: FamilyParam = param("sizes", 1, "0: uniform; 1: log-uniform; 2: only powers of two");
+const MIN_SIZE: FamilyParam = param("min_size", 64, "smallest size, bytes").up_to(WIDE);
 const MAX_SIZE: FamilyParam = param("max_size", 1 << 20, "largest size, bytes").up_to(WIDE);
 const UNIT: FamilyParam = param("unit", 64, "sizes are multiples of this, bytes").up_to(WIDE);
-const HEIGHT: FamilyParam = param("bytes", 1 << 30, "height of the rectangle, bytes: the load").up_to(WIDE);
+const HEIGHT: FamilyParam = param("bytes", 1 << 30, "height of the rectangle (the load), bytes").up_to(WIDE);
 const PIECE: [FamilyParam; 3] = [
     param("min_duration", 2, "shortest lifetime, steps"),
     param("min_size", 1 << 10, "smallest size, bytes").up_to(WIDE),
     param("unit", 1 << 10, "sizes are multiples of this, bytes").up_to(WIDE),
 ];
 const PINWHEELS: FamilyParam =
-    param("pinwheels", 50, "percentage of possible places that are cut into a pinwheel");
+    param("pinwheels", 50, "percentage of the eligible rectangles that are cut into a pinwheel");
 
 /// All families of instances.
 pub const FAMILIES: &[Family] = &[
     family(
         "uniform",
-        "uniform start, durations up to 1000 steps, sizes up to 1 MiB",
+        "uniform starts, durations up to 1000 steps, sizes up to 1 MiB",
         &[BUFFERS, SPACING, MAX_DURATION, SIZES.or(0), MIN_SIZE, MAX_SIZE, UNIT],
         laws::uniform,
     ),
     family(
         "log-uniform",
-        "uniform start, log-uniform durations up to 4096 steps and sizes up to 1 MiB",
+        "uniform starts, log-uniform durations up to 4096 steps, log-uniform sizes up to 1 MiB",
         &[BUFFERS, SPACING, MAX_DURATION.or(4096), SIZES, MIN_SIZE, MAX_SIZE, UNIT],
         laws::log_uniform,
     ),
     family(
         "heavy-tailed",
-        "most live for four steps, one in k at least 4 k; log-uniform sizes up to 1 MiB",
+        "heavy-tailed durations: one in k is at least 4k steps; log-uniform sizes up to 1 MiB",
         &[
             BUFFERS,
             SPACING,
@@ -94,10 +94,10 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "stack",
-        "a trace of nested calls: allocates or frees the newest; one free in ten is of a random buffer",
+        "a trace of nested calls: frees the newest buffer, or a random one in one of ten cases",
         &[
             BUFFERS,
-            param("disorder", 10, "percentage of frees that free a random buffer"),
+            param("disorder", 10, "percentage of the frees that free a random buffer"),
             SIZES,
             MIN_SIZE,
             MAX_SIZE,
@@ -107,7 +107,7 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "trace",
-        "a trace of a server with size classes: 90 % are short-lived, 0.2 % live for a quarter to half of the run",
+        "a server trace with size classes: 90 % of the buffers are short-lived, 0.2 % live for a quarter to half of the run",
         &[
             BUFFERS,
             SPACING,
@@ -116,7 +116,7 @@ pub const FAMILIES: &[Family] = &[
             param(
                 "classes",
                 7,
-                "buffers in ten whose size is a power of two, 64 bytes to 16 KiB; the others take up to 4 MiB",
+                "buffers in ten whose size is a power of two from 64 bytes to 16 KiB; the others have up to 4 MiB",
             ),
         ],
         laws::trace,
@@ -127,26 +127,26 @@ pub const FAMILIES: &[Family] = &[
         &[
             BUFFERS,
             param("rounds", 20, "forward and backward passes"),
-            param("activations", 20, "buffers per layer that live until the backward pass reaches it"),
+            param("activations", 20, "buffers per layer that live until its backward pass"),
             param("temporaries", 40, "temporary buffers per layer and direction"),
         ],
         laws::training,
     ),
     family(
         "packing",
-        "a full rectangle cut into pieces, some of them pinwheels: the load is flat and equals the optimum",
+        "a full rectangle cut into pieces, with pinwheels: the load is constant and equals the optimum",
         &[BUFFERS, SPACING.or(4), HEIGHT, PIECE[0], PIECE[1], PIECE[2], PINWHEELS],
         laws::packing,
     ),
     family(
         "guillotine",
-        "a full rectangle cut repeatedly from edge to edge: the load is flat and equals the optimum",
+        "a full rectangle cut repeatedly from edge to edge: the load is constant and equals the optimum",
         &[BUFFERS, SPACING.or(4), HEIGHT, PIECE[0], PIECE[1], PIECE[2]],
         laws::guillotine,
     ),
     family(
         "perturbed",
-        "a full rectangle cut into pieces, half of which are shrunk a little: the optimum is at most its height",
+        "a full rectangle cut into pieces, half of which shrink slightly: the optimum is at most its height",
         &[
             BUFFERS,
             SPACING.or(4),
@@ -155,34 +155,38 @@ pub const FAMILIES: &[Family] = &[
             PIECE[1],
             PIECE[2],
             PINWHEELS,
-            param("share", 50, "percentage of the buffers that are shrunk"),
-            param("sizes", 10, "maximum loss of bytes of a shrunk buffer, percent"),
-            param("lives", 10, "maximum loss of steps at either end of a shrunk buffer, percent"),
+            param("share", 50, "percentage of the buffers that shrink"),
+            param("sizes", 10, "maximum percentage of its bytes that a buffer loses"),
+            param("lives", 10, "maximum percentage of its steps that a buffer loses at each end"),
         ],
         perturbed::perturbed,
     ),
     family(
         "above-load",
-        "the load is flat and tends to lie below the optimum: dying buffers leave holes that no new buffer fits",
+        "constant load, usually below the optimum: buffers freed together leave holes that no successor fits",
         &[
             BUFFERS.or(100),
-            param("alive", 6, "approximate number of live buffers at a step"),
+            param("alive", 6, "approximate number of simultaneously live buffers"),
             param("bytes", 1 << 18, "the load at every step, bytes").up_to(WIDE),
             param("unit", 1 << 10, "sizes are multiples of this, bytes").up_to(WIDE),
-            param("turnover", 3, "maximum number of buffers that die together or replace them"),
-            param("late", 0, "1: the load becomes unreachable with the last buffers; 0: anywhere"),
+            param("turnover", 3, "maximum number of buffers freed together, and of their successors"),
+            param("late", 0, "1: only the last buffers rule out a layout at the load; 0: any buffers may"),
         ],
         laws::above_load,
     ),
     family(
         "minimalloc-like",
-        "like the challenging instances A to K of google/minimalloc: nearly full, sizes of all magnitudes or bricks",
+        "like the challenging instances A to K of google/minimalloc: nearly full, with sizes of all magnitudes or of bricks",
         &[
             BUFFERS.or(250),
-            param("law", 0, "0: of all magnitudes, like A to E and I to K; 1: bricks, like F to H"),
+            param(
+                "law",
+                0,
+                "0: sizes of all magnitudes, like A to E and I to K; 1: bricks of similar size, like F to H",
+            ),
             param("holes", 5, "law 0: pieces omitted per hundred buffers"),
             param("full", 10, "percentage of the steps at which no piece is omitted"),
-            param("cuts", 40, "law 0: percentage of cuts that divide time; the others divide addresses"),
+            param("cuts", 40, "law 0: percentage of the cuts that split time; the others split addresses"),
             PINWHEELS.or(20),
         ],
         minimalloc::minimalloc_like,

@@ -28,7 +28,7 @@ impl GraphFamily {
 const BATCH: FamilyParam = param("batch", 1, "images per batch");
 /// A graph with a million operators occupies one to two gigabytes.
 const N: FamilyParam = param("n", 100, "number of operators").up_to(1 << 20);
-const KIB: FamilyParam = param("kib", 1024, "maximum size of a tensor in KiB; sizes are uniform");
+const KIB: FamilyParam = param("kib", 1024, "maximum size of a tensor, KiB; sizes are uniform from 1 KiB");
 const SIZE: &str = "height and width of the input, pixels";
 const STAGES: FamilyParam = param("stages", 1, "stages, each halving the size and doubling the channels");
 const WIRED: [FamilyParam; 3] = [
@@ -37,42 +37,41 @@ const WIRED: [FamilyParam; 3] = [
     param("size", 56, SIZE),
 ];
 
-const BYTES: FamilyParam = param("bytes", 1024, "median size of a tensor in bytes");
-const SPREAD: FamilyParam = param("spread", 50, "maximum deviation of sizes from the median, percent");
-const PER_REGION: FamilyParam = param("operators", 3, "operators per region, without those that own regions");
+const BYTES: FamilyParam = param("bytes", 1024, "median size of a tensor, bytes");
+const SPREAD: FamilyParam = param("spread", 50, "maximum deviation of a size from the median, percent");
+const PER_REGION: FamilyParam =
+    param("operators", 3, "operators per region, excluding those that own regions");
 
 const CLASSES: FamilyParam = param("classes", 80, "object classes");
 const NORM: FamilyParam =
-    param("norm", 0, "1: separate operators for batch normalisation; 0: folded into biases");
+    param("norm", 0, "1: batch normalisation as separate operators; 0: folded into biases");
 const SPLIT: FamilyParam = param("split", 1, "1: SiLU as a sigmoid and a product; 0: as one operator");
 const INT8: FamilyParam = param("int8", 0, "1: one byte per element; 0: four");
 
 const LAYERS: FamilyParam = param("layers", 40, "decoder layers");
-const SEQUENCES: FamilyParam = param("batch", 1, "sequences at once");
-const TOKENS: FamilyParam = param("tokens", 1024, "new tokens per sequence: the prompt, or 1 to decode");
-const CACHE: FamilyParam = param("cache", 0, "earlier tokens per sequence, whose keys and values are cached");
-const STATE: FamilyParam = param(
-    "state",
-    0,
-    "1: keys and values are states written in place; 0: past ones are inputs, all are outputs",
-);
+const SEQUENCES: FamilyParam = param("batch", 1, "sequences per batch");
+const TOKENS: FamilyParam =
+    param("tokens", 1024, "tokens computed per sequence: the length of the prompt, or 1 to decode");
+const CACHE: FamilyParam = param("cache", 0, "tokens per sequence in the key-value cache");
+const STATE: FamilyParam =
+    param("state", 0, "1: keys and values are states updated in place; 0: they are inputs and outputs");
 const SHARDS: FamilyParam = param(
     "shards",
     1,
-    "devices that share the heads and the feed-forward columns; the graph is that of one device",
+    "devices that share the heads and feed-forward columns; the graph is that of one device",
 );
 const WEIGHTS: FamilyParam =
-    param("weights", 0, "1: a separate operator converts each matrix, at the beginning of the file");
+    param("weights", 0, "1: separate operators at the start of the file convert every weight matrix");
 const TABLES: FamilyParam = param(
     "tables",
     0,
-    "1: every layer computes its own masks and tables, at the beginning of the file; 0: shared",
+    "1: every layer has its own masks and tables, produced at the start of the file; 0: all layers share them",
 );
 const WIDTH: FamilyParam = param("width", 4096, "hidden size");
 const HEADS: FamilyParam = param("heads", 32, "heads");
-const KV_HEADS: FamilyParam = param("kv_heads", 8, "heads of keys and values; 1: multi-query");
+const KV_HEADS: FamilyParam = param("kv_heads", 8, "key-value heads; 1: multi-query");
 const FFN: FamilyParam = param("ffn", 14336, "feed-forward columns");
-const VOCABULARY: FamilyParam = param("vocabulary", 32_000, "size of the vocabulary");
+const VOCABULARY: FamilyParam = param("vocabulary", 32_000, "number of tokens in the vocabulary");
 const REPEAT: FamilyParam =
     param("repeat", 0, "1: keys and values are repeated for every head; 0: one product per group of heads");
 
@@ -104,8 +103,8 @@ const MOE: &[FamilyParam] = &[
     FFN,
     VOCABULARY,
     param("experts", 8, "experts per layer"),
-    param("chosen", 2, "experts that a token chooses"),
-    param("capacity", 125, "capacity of an expert as a percentage of its fair share of tokens"),
+    param("chosen", 2, "experts per token"),
+    param("capacity", 125, "capacity of an expert, percentage of its fair share of tokens"),
     SEQUENCES,
     TOKENS.or(1),
     CACHE.or(1024),
@@ -115,11 +114,11 @@ const MOE: &[FamilyParam] = &[
 
 /// All families of graphs.
 pub const GRAPH_FAMILIES: &[GraphFamily] = &[
-    family("chain", "operators in sequence", &[N, KIB], shapes::chain),
+    family("chain", "a chain of operators", &[N, KIB], shapes::chain),
     family(
         "in-tree",
-        "every tensor is read by one later operator; leaves have no inputs",
-        &[N, KIB, param("window", 10, "maximum distance from an operator to its reader")],
+        "in-tree: every tensor is read by exactly one later operator; leaves have no inputs",
+        &[N, KIB, param("window", 10, "maximum distance between an operator and the reader of its output")],
         shapes::in_tree,
     ),
     family(
@@ -129,31 +128,31 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             N,
             KIB,
             param("width", 8, "operators per layer"),
-            param("reads", 3, "maximum number of tensors read").up_to(1 << 12),
+            param("reads", 3, "maximum number of tensors that an operator reads").up_to(1 << 12),
         ],
         shapes::layered,
     ),
     family(
         "series-parallel",
-        "series-parallel: nested serial and parallel parts between one input and one output",
+        "nested series and parallel compositions with one source and one sink",
         &[
             N,
             KIB,
-            param("parallel", 50, "percentage of the parts that are parallel"),
-            param("branches", 4, "maximum number of parallel parts"),
+            param("parallel", 50, "percentage of the compositions that are parallel"),
+            param("branches", 4, "maximum number of parallel branches"),
         ],
         shapes::series_parallel,
     ),
     family(
         "weight-chain",
-        "operators with weights in sequence, to study how much latency prefetching can hide",
+        "a chain of operators with weights, to study how much transfer time prefetching hides",
         &[
             N.or(32),
-            KIB.or(64).about("size of every output in KiB"),
-            param("weight", 1024, "median size of a weight in KiB"),
+            KIB.or(64).about("size of every output, KiB"),
+            param("weight", 1024, "median size of a weight, KiB"),
             param("intensity", 48, "approximate multiply-accumulates per byte of weight"),
             param("spread", 50, "maximum deviation of weights and of multiply-accumulates per byte, percent"),
-            param("free", 25, "percentage of the operators without a weight"),
+            param("free", 25, "percentage of the operators without weights"),
         ],
         shapes::weight_chain,
     ),
@@ -166,7 +165,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             param("classes", 2, "channels of the output"),
             param("channels", 64, "channels at the top"),
             param("depth", 4, "levels"),
-            param("padded", 0, "1: 3 x 3 convolutions keep the size; 0: they crop the edges"),
+            param("padded", 0, "1: padded 3 x 3 convolutions; 0: unpadded"),
             NORM,
             BATCH,
         ],
@@ -174,12 +173,12 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     ),
     family(
         "hourglass",
-        "downsampling and upsampling, with skip branches at every level",
+        "encoder and decoder with a skip branch at every level",
         &[
             param("depth", 4, "levels"),
-            param("convs", 2, "convolutions per level and direction").up_to(1 << 12),
-            param("skip", 1, "convolutions on the skip branch; 0 is a U-Net").up_to(1 << 12),
-            param("narrow", 4, "the factor by which the skip branch has fewer channels"),
+            param("convs", 2, "convolutions per level in the encoder and in the decoder").up_to(1 << 12),
+            param("skip", 1, "convolutions on the skip branch; 0: a U-Net").up_to(1 << 12),
+            param("narrow", 4, "factor by which the skip branch reduces the channels"),
             param("channels", 32, "channels at the top"),
             param("size", 256, SIZE),
         ],
@@ -195,16 +194,13 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         ],
         shapes::inception,
     ),
-    family(
-        "lenet5",
-        "LeNet-5 with rectifiers, 28 x 28 inputs (after LeCun et al. 1998)",
-        &[BATCH],
-        |params, _| classic::lenet5(params),
-    ),
+    family("lenet5", "LeNet-5 with ReLU, 28 x 28 inputs (after LeCun et al. 1998)", &[BATCH], |params, _| {
+        classic::lenet5(params)
+    }),
     family(
         "vgg16",
         "VGG-16, configuration D (Simonyan, Zisserman 2015)",
-        &[BATCH, param("classifier", 1, "1: with the three dense layers; 0: convolutions and pooling only")],
+        &[BATCH, param("classifier", 1, "1: with the three dense layers; 0: only convolutions and pooling")],
         |params, _| classic::vgg16(params),
     ),
     family("resnet18", "ResNet-18, batch normalisation folded (He et al. 2016)", &[BATCH], |params, _| {
@@ -255,7 +251,14 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     family(
         "yolov5s",
         "YOLOv5s up to the last convolutions (Jocher et al. 2021)",
-        &[param("size", 640, SIZE), CLASSES, param("release", 6, "release 6.0 or 5.0"), NORM, SPLIT, INT8],
+        &[
+            param("size", 640, SIZE),
+            CLASSES,
+            param("release", 6, "6: release 6.0; 5: release 5.0"),
+            NORM,
+            SPLIT,
+            INT8,
+        ],
         |params, _| yolo::yolov5s(params),
     ),
     family(
@@ -270,7 +273,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         &[
             WIRED[0],
             param("k", 4, "neighbours on the ring"),
-            param("p", 75, "percent of edges rewired"),
+            param("p", 75, "percentage of the edges that are rewired"),
             WIRED[1],
             WIRED[2],
             STAGES,
@@ -280,7 +283,13 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     family(
         "randwire-er",
         "randomly wired network, Erdos-Renyi model (Xie et al. 2019)",
-        &[WIRED[0], param("p", 20, "percent of pairs connected by an edge"), WIRED[1], WIRED[2], STAGES],
+        &[
+            WIRED[0],
+            param("p", 20, "percentage of the pairs that are connected by an edge"),
+            WIRED[1],
+            WIRED[2],
+            STAGES,
+        ],
         wired::er,
     ),
     family(
@@ -293,7 +302,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         "darts",
         "stack of cells of the published genotype DARTS_V2, for CIFAR (Liu et al. 2019)",
         &[
-            param("cells", 20, "cells; those at one and two thirds are reduction cells"),
+            param("cells", 20, "number of cells; those at one third and two thirds are reduction cells"),
             param("channels", 36, "channels of the first cell"),
             param("size", 32, SIZE),
         ],
@@ -336,11 +345,11 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     ),
     family(
         "unbalanced-if",
-        "conditionals in sequence, one branch of each taking many times the memory of the other",
+        "a sequence of conditionals, each with one large and one small branch",
         &[
             param("ifs", 2, "conditionals"),
             PER_REGION,
-            param("ratio", 8, "ratio of tensor sizes between the two branches"),
+            param("ratio", 8, "ratio of the tensor sizes of the two branches"),
             BYTES,
             SPREAD,
         ],
@@ -356,11 +365,11 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         "loops",
         "alternating counted and conditional loops, with carried and captured values",
         &[
-            param("loops", 2, "loops in sequence"),
-            param("carried", 2, "values carried between iterations"),
-            param("captured", 2, "tensors read in every iteration"),
+            param("loops", 2, "number of loops"),
+            param("carried", 2, "loop-carried values"),
+            param("captured", 2, "tensors captured by every iteration"),
             param("rows", 1, "values stacked by a counted loop, one row per iteration"),
-            param("trips", 4, "capacity of a stacked value in rows"),
+            param("trips", 4, "rows of a stacked value, which is the assumed number of iterations"),
             PER_REGION,
             BYTES,
             SPREAD,
@@ -369,11 +378,11 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     ),
     family(
         "control-mix",
-        "a random mixture of conditionals, loops, calls, views and in-place operators",
+        "a random mix of conditionals, loops, calls, views and in-place operators",
         &[
             param("operators", 9, "approximate number of operators, including those in regions"),
             param("depth", 3, "maximum nesting depth of regions"),
-            param("control", 25, "percentage of operators that own regions"),
+            param("control", 25, "percentage of the operators that own regions"),
             BYTES,
             SPREAD,
         ],

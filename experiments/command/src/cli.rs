@@ -1,4 +1,4 @@
-//! The subcommands: declared, parsed and dispatched.
+//! Declares, parses and dispatches the subcommands.
 
 use crate::commands::{
     bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan,
@@ -18,8 +18,8 @@ const RUNS_CODES: &str = "Exit codes: 0 success, 1 the checker rejected an answe
     4 all runs of a built-in algorithm failed, or internal error";
 
 /// The environment variables and exit codes of `reproduce`.
-const REPRODUCE_CODES: &str = "PLIMSOLL_CORPORA names the folder of real models and instances, \
-    PLIMSOLL_MINIMALLOC the MiniMalloc binary. Rows that need a missing one are skipped and listed.\n\n\
+const REPRODUCE_CODES: &str = "PLIMSOLL_CORPORA is the folder of real models and instances, and \
+    PLIMSOLL_MINIMALLOC is the MiniMalloc binary. Rows that need a variable that is not set are skipped and listed.\n\n\
     Exit codes: 0 every row is as expected, 1 a row is not as expected, 2 bad input or usage, \
     3 nothing found within the limits, 4 internal error";
 
@@ -28,7 +28,7 @@ const FIRST_STEPS: &str = "\
 Plimsoll plans the memory of neural-network programs and proves how good the plans are.
 
   plimsoll generate above-load --out first.csv && plimsoll solve first.csv --plot first.svg
-      Place the buffers of an instance, prove the lowest peak, draw the layout
+      Place the buffers of an instance, prove the lowest peak, and draw the layout
   plimsoll generate squeezenet --out net.json && plimsoll plan net.json
       Order the operators of a model (ONNX, TFLite or, as here, a generated graph) and place its tensors
   plimsoll bench --time-limit 1
@@ -36,7 +36,7 @@ Plimsoll plans the memory of neural-network programs and proves how good the pla
   plimsoll list
       List the algorithms, the suites of instances and the generated families
 
-`plimsoll --help` lists all commands, `plimsoll COMMAND --help` describes one.
+`plimsoll --help` lists all commands, and `plimsoll COMMAND --help` describes one.
 ";
 
 /// Plan the memory of neural-network programs and prove how good the plans are
@@ -58,7 +58,7 @@ enum Command {
     /// Compare layouts with each other and with the proven optimum
     #[command(after_help = EXIT_CODES)]
     Compare(compare::CompareArgs),
-    /// Compare many algorithms on many instances with the best proven bounds
+    /// Run many algorithms on many instances, and compare the results with the best proven bounds
     #[command(after_help = RUNS_CODES)]
     Bench(bench::BenchArgs),
     /// Run all experiments that a TOML file describes, or resume an interrupted sweep
@@ -73,10 +73,10 @@ enum Command {
     /// Rerun records of `bench` and compare all results that do not depend on time
     #[command(after_help = EXIT_CODES)]
     Recheck(recheck::RecheckArgs),
-    /// Serve runs of a sweep on standard input and output
+    /// Execute runs of a sweep as requested on standard input
     #[command(hide = true)]
     SweepWorker,
-    /// End the external programs of a process that has ended
+    /// Kill the external programs that a terminated process has left running
     #[command(hide = true)]
     Reaper,
     /// Read a model and summarise its operators, tensors and weights
@@ -100,7 +100,7 @@ enum Command {
     /// Assign tensors to memory tiers to minimise transfer time, and bound that time
     #[command(after_help = EXIT_CODES)]
     Tiers(tiers::TiersArgs),
-    /// Choose the buffers to spill to a slower tier where the capacity is too small
+    /// Choose which buffers to spill to a slower tier if the capacity is too small
     #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
         .help("Instance (.csv), graph (.json, as written by `import`) or model (.onnx, .tflite)")))]
     Spill(spill::SpillArgs),
@@ -110,7 +110,7 @@ enum Command {
     /// Generate an instance or a graph; the same seed gives the same file on every machine
     #[command(after_help = EXIT_CODES)]
     Generate(generate::GenerateArgs),
-    /// Convert between CSV instances and dsa-solver's JSON for several memories
+    /// Convert between CSV instances and dsa-solver's JSON format, which supports several memories
     #[command(after_help = EXIT_CODES)]
     Convert(convert::ConvertArgs),
     /// List, verify or fetch the external corpora
@@ -118,7 +118,7 @@ enum Command {
     Datasets(datasets::DatasetsArgs),
     /// List all algorithms, suites of instances and generated families
     List(list::ListArgs),
-    /// Print completions for a shell
+    /// Print shell completions
     #[command(after_help = EXIT_CODES)]
     Completions(shell::CompletionsArgs),
     /// Write manual pages, one per command
@@ -174,16 +174,16 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Man(args) => shell::manual(&args, Cli::command()),
     };
     if interrupt::is_requested() {
-        output::complain("interrupted: the results are those found so far");
+        output::complain("interrupted: the output contains the results found so far");
     }
     result
 }
 
-/// Installs handlers for Ctrl-C and SIGTERM: commands that search end with their best answer so far, all
-/// others leave no partial files.
+/// Installs handlers for Ctrl-C and SIGTERM. Commands that search then end with their best answer so far. All
+/// other commands end at once and leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
     match command {
-        // These end with their parent.
+        // These processes end with their parent.
         Command::SweepWorker | Command::Reaper => Ok(()),
         Command::Solve(_)
         | Command::Verify(_)
@@ -200,7 +200,7 @@ fn listen(command: &Command) -> std::io::Result<()> {
     }
 }
 
-/// Prints help unchanged; folds a usage error into one line.
+/// Prints a help text unchanged, and returns a usage error as one line.
 fn usage(error: &clap::Error) -> Result<u8, Failure> {
     let text = error.render().to_string();
     match error.kind() {

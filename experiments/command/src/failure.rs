@@ -1,4 +1,4 @@
-//! Exit codes, and errors with their exit code.
+//! Exit codes, and errors that carry an exit code.
 
 use plimsoll::model::Claim;
 use plimsoll_lab::record::Failures;

@@ -1,4 +1,4 @@
-//! Formats of output files and the suffixes that stand for them.
+//! Formats of output files, recognised by their suffixes.
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ pub const TOML: Format = format("TOML", &["toml"]);
 /// The graph format of Graphviz.
 pub const DOT: Format = format("DOT", &["dot", "gv"]);
 
-/// Formats with a well-known suffix. Any content fits names with other suffixes (`.txt`, `.log`) or none.
+/// Formats with well-known suffixes. Names with other suffixes (`.txt`, `.log`) or none are accepted for
+/// every format.
 const KNOWN: [Format; 20] = [
     CSV,
     JSON,
@@ -47,10 +48,11 @@ const KNOWN: [Format; 20] = [
 ];
 
 impl Format {
-    /// Checks that the suffix of a name does not stand for another format.
+    /// Checks that the suffix of a file name does not belong to another format.
     ///
     /// # Errors
-    /// Names the format that is written, the format of the suffix, and the suffixes that fit.
+    /// Returns a message that names the format of the output, the format of the suffix, and the accepted
+    /// suffixes.
     pub fn check(self, path: &Path) -> Result<(), String> {
         let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
         let named = suffix

@@ -20,7 +20,8 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Ends the process without exit handlers: an abandoned solver thread still uses what they would destroy.
+/// Ends the process without running exit handlers, because an abandoned solver thread may still use data that
+/// they destroy.
 #[cfg(unix)]
 fn leave(code: u8) {
     // The command has already written and flushed its output.
@@ -32,7 +33,7 @@ fn leave(code: u8) {
 fn leave(_: u8) {}
 
 fn run() -> u8 {
-    // A panic is a defect: the user gets a one-line message instead of a backtrace.
+    // A panic is a defect. The user gets a one-line message instead of a backtrace.
     std::panic::set_hook(Box::new(|_| {}));
     match std::panic::catch_unwind(cli::main) {
         Ok(code) => code,

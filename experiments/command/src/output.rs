@@ -74,17 +74,17 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     }
 }
 
-/// Checks that the suffix of an option's file name does not stand for another format.
+/// Checks that the suffix of the file name given to `option` does not belong to another format.
 pub fn check_format(option: &str, path: &Path, format: Format) -> Result<(), Failure> {
     format.check(path).map_err(|why| Failure::input(format!("{option} '{}': {why}", path.display())))
 }
 
-/// Returns the names that are files rather than presets; they must not be overwritten.
+/// Returns the names that are existing files rather than presets. Outputs must not overwrite them.
 pub fn files_among<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a Path> {
     names.into_iter().map(Path::new).filter(|path| path.is_file()).collect()
 }
 
-/// Checks all output files of a command with [`check_target`], and that they are distinct.
+/// Checks all output files of a command with [`check_target`], and checks that they are distinct.
 pub fn check_targets(targets: &[&Option<PathBuf>], inputs: &[&Path]) -> Result<(), Failure> {
     let paths: Vec<&Path> = targets.iter().copied().flatten().map(AsRef::as_ref).collect();
     for path in &paths {
@@ -93,7 +93,7 @@ pub fn check_targets(targets: &[&Option<PathBuf>], inputs: &[&Path]) -> Result<(
     check_distinct(&paths)
 }
 
-/// Rejects two outputs in the same file.
+/// Rejects two outputs that name the same file.
 fn check_distinct(paths: &[&Path]) -> Result<(), Failure> {
     let place = |path: &Path| {
         let folder = folder_of(path);
@@ -101,7 +101,7 @@ fn check_distinct(paths: &[&Path]) -> Result<(), Failure> {
     };
     for (at, path) in paths.iter().enumerate() {
         if paths[..at].iter().any(|other| place(other) == place(path)) {
-            return Err(Failure::input(format!("two outputs have the same file: {}", path.display())));
+            return Err(Failure::input(format!("two outputs name the same file: {}", path.display())));
         }
     }
     Ok(())

@@ -34,9 +34,10 @@ pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
 
 /// A JSON object and its text.
 ///
-/// The name of a member determines its format: `_ps` is a time, `_percent` has two digits. A `claim` is
-/// marked if its `arithmetic` is floating point, and a `region` is followed by its `name`. `chance` has three
-/// digits and `wasted` none. A list is shown as its length.
+/// The name of a member determines its format. The suffix `_ps` marks a time, and `_percent` a percentage
+/// with two decimals. A `claim` is marked if its `arithmetic` is floating point, and a `region` is followed
+/// by its `name`. `chance` and `seconds` have three decimals, and `wasted` has none. A list is shown as its
+/// length.
 #[derive(Debug)]
 pub struct Report {
     object: Value,
@@ -50,7 +51,8 @@ impl Report {
         Self { object, basis: Basis::default(), text: String::new() }
     }
 
-    /// Creates a report on a graph. The basis of its sizes comes first in the text and last in the object.
+    /// Creates a report on a graph. `basis` lists the assumptions behind its sizes. It comes first in the
+    /// text and last in the object.
     pub fn of_graph(object: Value, basis: &Basis) -> Self {
         let mut report = Self { object, text: basis.text(), basis: basis.clone() };
         report.extend(json!(basis));
@@ -76,7 +78,7 @@ impl Report {
     }
 
     /// Adds a line with placeholders for members: `{peak} live bytes`. Text from input files must be a
-    /// member, as it may contain braces.
+    /// member, because it may contain braces.
     pub fn show(&mut self, name: &str, text: &str) {
         let parts = text.split('{').map(|part| match part.split_once('}') {
             Some((key, rest)) => self.cell(&self.object, key) + rest,
@@ -119,7 +121,8 @@ impl Report {
         }
     }
 
-    /// Adds lines for members that every report formats alike; members that are null are skipped.
+    /// Adds one line for each of these members, in the format that all reports share. Null members are
+    /// skipped.
     pub fn lines(&mut self, keys: &[&str]) {
         for &key in keys {
             let (name, text) = match (key, self.member(&self.object, key)) {
@@ -143,13 +146,13 @@ impl Report {
         self.show("weights", "{weights} bytes");
     }
 
-    /// Adds text as it is.
+    /// Adds text unchanged.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
     /// Adds a table after a blank line. `columns` lists members of the rows; members that the rows lack are
-    /// taken from the report. A heading that differs from the member comes before it:
+    /// taken from the report. A heading that differs from the name of its member precedes it:
     /// `bound = lower_bound, claim`.
     pub fn table(&mut self, rows: &[Value], columns: &str) {
         let columns: Vec<(&str, &str)> =
@@ -167,7 +170,8 @@ impl Report {
         let _ = write!(self.text, "{blank}{}", table.text());
     }
 
-    /// Writes rows as a CSV file. `columns` lists members of the rows, or else of the report.
+    /// Writes rows as a CSV file. `columns` lists members of the rows; members that the rows lack are taken
+    /// from the report.
     pub fn write_rows(&self, path: &Path, rows: &[Value], columns: &str) -> Result<(), Failure> {
         let columns: Vec<&str> = columns.split(", ").collect();
         let field = |row, key| match self.member(row, key) {

@@ -11,17 +11,17 @@ use std::io;
 pub enum First {
     /// Sets the flag, so that the command ends with its results so far.
     KeepsAnswers,
-    /// Ends the process: for commands without partial results.
+    /// Ends the process. Commands without partial results use this.
     Ends,
 }
 
-/// Signals this soon after the first count as the same: `timeout` and shells signal a process and then its
-/// group.
+/// Signals that arrive this soon after the first are ignored, because `timeout` and shells signal a process
+/// and then its group.
 #[cfg(unix)]
 const SAME: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Starts a thread that handles SIGINT and SIGTERM. Before it ends the process, it removes the temporary
-/// files of unfinished writes.
+/// Starts a thread that handles SIGINT and SIGTERM. Before the thread ends the process, it removes the
+/// temporary files of unfinished writes.
 ///
 /// # Errors
 /// Fails if the system cannot install a handler or start a thread.

@@ -65,17 +65,17 @@ impl Origin {
 pub const SUITES: &[Suite] = &[
     Suite {
         name: "embedded",
-        about: "worked examples from papers, perfect packings of 20 to 400 buffers, instances whose optimum exceeds the load, random ones",
+        about: "worked examples from papers, perfect packings of 20 to 400 buffers, instances whose optimum exceeds the load, and random instances",
         origin: Origin::Embedded(embedded_suite),
     },
     Suite {
         name: "graphs",
-        about: "small networks, straight and with branches, suitable for every problem on graphs",
+        about: "small networks with and without branches, suitable for every problem on graphs",
         origin: Origin::Graphs(graph_suite),
     },
     Suite {
         name: "networks",
-        about: "published networks, random wirings, layers, language models, with a choice of orders",
+        about: "published, randomly wired and layered networks and language models, all with many possible orders",
         origin: Origin::Graphs(networks_suite),
     },
     Suite {
@@ -90,17 +90,17 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "ablation",
-        about: "eight guillotine packings of 100 buffers, for ablation of the parts of a method",
+        about: "eight guillotine packings of 100 buffers, for ablation studies of methods",
         origin: Origin::Embedded(ablation_suite),
     },
     Suite {
         name: "packings",
-        about: "perfect packings of 50 to 400 buffers, guillotine and not, with the optimum as capacity",
+        about: "perfect packings of 50 to 400 buffers, guillotine and general, with the optimum as capacity",
         origin: Origin::Embedded(packings_suite),
     },
     Suite {
         name: "large",
-        about: "eight generated families with 10 000, 100 000 and 1 000 000 buffers (a gigabyte; offsets only)",
+        about: "eight generated families with 10 000, 100 000 and 1 000 000 buffers (needs a gigabyte; only offsets)",
         origin: Origin::Embedded(large_suite),
     },
     Suite {
@@ -110,7 +110,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "above-load-wide",
-        about: "the same with nine to twelve simultaneously live buffers, 60 to 120 in all, coarse and fine sizes",
+        about: "like above-load, but nine to twelve of the 60 to 120 buffers are simultaneously live; coarse and fine sizes",
         origin: Origin::Embedded(above_load_wide_suite),
     },
     Suite {
@@ -125,7 +125,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "dsa",
-        about: "all pools of 40 captures from a compiler for accelerators (tonibohnlein/dsa-solver), with their capacities",
+        about: "all memory pools of 40 captures from a compiler for accelerators (tonibohnlein/dsa-solver), with their capacities",
         origin: Origin::Pools("dsa"),
     },
     Suite {

@@ -31,13 +31,8 @@ macro_rules! engine {
 
 /// Every heuristic for the order problem.
 pub const ORDERS: &[Entry<Orders>] = &[
-    rule!("as-in-file", OrderRule::File, "baseline", "the file order, as far as it is topological"),
-    rule!(
-        "bfs",
-        OrderRule::Breadth,
-        CLASSICAL,
-        "breadth first: the operator that became ready first runs first"
-    ),
+    rule!("as-in-file", OrderRule::File, "baseline", "runs the first ready operator in file order"),
+    rule!("bfs", OrderRule::Breadth, CLASSICAL, "breadth first: runs the operator that became ready first"),
     rule!("dfs-left", OrderRule::DepthLeft, CLASSICAL, "depth first from the sources, first branch first"),
     rule!("dfs-right", OrderRule::DepthRight, CLASSICAL, "depth first from the sources, last branch first"),
     rule!("reverse-dfs", OrderRule::ReverseDepth, CLASSICAL, "depth first from the sinks, reversed"),
@@ -45,40 +40,40 @@ pub const ORDERS: &[Entry<Orders>] = &[
         "ge-fixed",
         DepthLeft,
         Fixed,
-        "dfs-left, then operators with constant inputs move to their first consumer"
+        "dfs-left, then moves operators with only constant inputs to just before their first consumer"
     ),
     engine!(
         "ge-dynamic",
         DepthLeft,
         Dynamic,
-        "dfs-left, then operators move later if an input stays live beyond the delay"
+        "dfs-left, then moves operators to just before their first consumer if an input is live beyond it anyway"
     ),
-    engine!("ge", DepthLeft, Both, "dfs-left, then both rules of the graph engine"),
-    engine!("ge-bfs", Breadth, Both, "bfs, then both rules of the graph engine"),
-    engine!("ge-as-in-file", File, Both, "as-in-file, then both rules of the graph engine"),
+    engine!("ge", DepthLeft, Both, "dfs-left, then both rules: those of ge-fixed and ge-dynamic"),
+    engine!("ge-bfs", Breadth, Both, "bfs, then both rules: those of ge-fixed and ge-dynamic"),
+    engine!("ge-as-in-file", File, Both, "as-in-file, then both rules: those of ge-fixed and ge-dynamic"),
     rule!(
         "greedy",
         OrderRule::Greedy,
         "classical list scheduling",
-        "the ready operator with the least growth of live bytes"
+        "runs the ready operator that increases the live bytes least"
     ),
     rule!(
         "lpmf",
         OrderRule::LeastPeak,
         INDUCTOR,
-        "the ready operator with the least resulting peak, then the least growth"
+        "runs the ready operator with the lowest resulting peak, then the least growth of live bytes"
     ),
     rule!(
         "inductor-bfs",
         OrderRule::PredecessorSteps,
         INDUCTOR,
-        "the ready operator whose predecessors ran earliest"
+        "runs the ready operator whose predecessors ran earliest"
     ),
     rule!(
         "inductor-dfs",
         OrderRule::LightReads,
         INDUCTOR,
-        "producers first, depth first, by bytes used ascending"
+        "depth-first postorder, in ascending order of bytes used"
     ),
     Entry {
         name: "sethi-ullman",
@@ -90,7 +85,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
     Entry {
         name: "local-search",
         kind: Kind::Heuristic,
-        about: "simulated annealing that moves blocks of operators; anytime",
+        about: "anytime: simulated annealing that moves blocks of operators",
         source: "this project; after Kirkpatrick, Gelatt, Vecchi 1983",
         build: &|setup| {
             let search = LocalSearch::new(setup.seed);

@@ -28,35 +28,35 @@ pub const TIERS: &[Entry<Tiers>] = &[
     Entry {
         name: "off-chip",
         kind: Kind::Heuristic,
-        about: "every tensor off chip, as without tiers",
+        about: "places every tensor off chip",
         source: "cross-unit fusion, the baseline",
         build: &|_| planner("off-chip", |problem, _| all_off_chip(problem)),
     },
     Entry {
         name: "fused",
         kind: Kind::Heuristic,
-        about: "inside a group unit buffers, then RAM between units; between groups RAM if all bytes up to the consumer fit",
+        about: "unit buffers, then RAM between units, inside groups; between groups, RAM if all bytes up to the consumer fit",
         source: "cross-unit fusion, Alg. 1 to 3",
         build: &|_| planner("fused", |problem, _| Fused::RETURNING.plan(problem)),
     },
     Entry {
         name: "fused-printed",
         kind: Kind::Heuristic,
-        about: "the same, but memory is never released",
+        about: "like fused, but never releases memory",
         source: "cross-unit fusion, Alg. 1 to 3 as printed",
         build: &|_| planner("fused-printed", |problem, _| Fused::PRINTED.plan(problem)),
     },
     Entry {
         name: "greedy",
         kind: Kind::Heuristic,
-        about: "most time saved per byte and step first, each in the fastest tier with enough space",
+        about: "places tensors by descending time saved per byte and step, each in the fastest tier with enough space",
         source: "textbook (density greedy for knapsacks)",
         build: &|_| planner("greedy", |problem, _| greedy(problem)),
     },
     Entry {
         name: "local-search",
         kind: Kind::Heuristic,
-        about: "from the best of these: removes a few tensors and places them again in another order",
+        about: "starts from the best of the above; removes a few tensors and places them again in another order",
         source: "this project; after ruin and recreate (Schrimpf et al. 2000)",
         build: &|setup| {
             planner("local-search", move |problem, budget| LocalSearch::new(setup).plan(problem, budget))

@@ -42,15 +42,18 @@ pub enum Relation {
 impl Relation {
     /// A name and a one-line description of each relation: the condition under which two memories may share.
     pub const ABOUT: [(&'static str, &'static str); 4] = [
-        ("schedule", "if they are held at disjoint steps of the order"),
-        ("streams=K", "if all users of one end before the other begins, with operators in K streams"),
+        ("schedule", "if they are live at disjoint steps of the order"),
+        (
+            "streams=K",
+            "if all users of one end before any user of the other begins, with operators in K streams",
+        ),
         (
             "reachable",
-            "if all users of one end before the other begins in every possible execution of the graph",
+            "if all users of one end before any user of the other begins, in every possible execution of the graph",
         ),
         (
             "mutex",
-            "if neither an edge nor parallel branches connect their operators, and neither is an earlier output (a patent); unsafe with skip connections",
+            "if neither an edge nor parallel branches connect their operators, and neither is an output produced earlier (a patent); unsafe with skip connections",
         ),
     ];
 }

@@ -26,7 +26,7 @@ pub const FUSIONS: &[Entry<Fusions>] = &[
     Entry {
         name: NAME,
         kind: Kind::Exact,
-        about: "decomposes components of matches at an operator, with dual bounds and a memo of parts",
+        about: "branches on operators and solves the remaining components separately, with dual bounds and a memo",
         source: "this project; weighted set packing, weak duality",
         build: &|_| guarded(ExactFusion),
     },
@@ -34,14 +34,14 @@ pub const FUSIONS: &[Entry<Fusions>] = &[
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "integer program with a binary per match, one match per operator, solved by HiGHS",
+        about: "integer program with a binary variable per match and at most one match per operator, solved by HiGHS",
         source: "set packing; good_lp, HiGHS",
         build: &|setup| guarded(FusionIlp::new(setup)),
     },
     Entry {
         name: "brute-force",
         kind: Kind::Exact,
-        about: "every choice of at most sixteen matches, to cross-check other solvers",
+        about: "tries every choice of at most sixteen matches, to cross-check other solvers",
         source: "this project",
         build: &|_| guarded(FusionBrute),
     },

@@ -14,7 +14,7 @@ pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
     program("ilp:no-decide", "minimises without first solving at the bound", &|s| {
         guarded(ilp(s, |f| f.decide = false))
     }),
-    program("ilp:plain", "big-M constraints only", &|s| {
+    program("ilp:plain", "only big-M constraints", &|s| {
         guarded(ilp(s, |f| {
             *f = Formulation {
                 absorb: false,

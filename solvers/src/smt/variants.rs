@@ -10,10 +10,10 @@ pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
     }),
     theory("smt:no-absorb", "keeps dominated buffers", &|s| guarded(smt(s, |e| e.absorb = false))),
     theory("smt:no-symmetry", "keeps twins and mirror images", &|s| guarded(smt(s, |e| e.symmetry = false))),
-    theory("smt:linear", "linear integer arithmetic instead of differences", &|s| {
+    theory("smt:linear", "linear integer arithmetic instead of difference logic", &|s| {
         guarded(smt(s, |e| e.theory = Theory::Linear))
     }),
-    theory("smt:plain", "disjunctions only", &|s| {
+    theory("smt:plain", "only disjunctions", &|s| {
         guarded(smt(s, |e| {
             *e = Encoding { absorb: false, positions: false, symmetry: false, bridges: 0, ..*e };
         }))

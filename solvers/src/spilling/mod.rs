@@ -27,7 +27,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     Entry {
         name: "exact",
         kind: Kind::Exact,
-        about: "decision diagrams choose buffers to spill, exact offsets place the rest, irreducible sets refine the choice",
+        about: "decision diagrams choose buffers to spill, exact places the rest, and irreducible sets refine the choice",
         source: "this project; logic-based Benders decomposition (Hooker, Ottosson 2003)",
         build: &|setup| guarded(SpillSolver { name: "exact", setup, cover: Master::Diagrams }),
     },
@@ -35,7 +35,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "the same with an integer program that chooses the buffers to spill",
+        about: "like exact, but an integer program chooses the buffers to spill",
         source: "storage allocation with rejection; good_lp, HiGHS",
         build: &|setup| guarded(SpillSolver { name: "ilp", setup, cover: Master::Program }),
     },

@@ -46,7 +46,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
     Entry {
         name: NAME,
         kind: Kind::Exact,
-        about: "dual multipliers of capacity, then a dynamic program over time pruned by the dual bound",
+        about: "dual multipliers of the capacities, then a dynamic program over time that the dual bound prunes",
         source: "this project; Lagrangian relaxation (Held, Wolfe, Crowder 1974; Geoffrion 1974)",
         build: &|_| guarded(TierExact),
     },
@@ -54,15 +54,15 @@ pub const TIERS: &[Entry<Tiers>] = &[
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "integer program: one tier per tensor, a capacity constraint at every step that no other implies",
+        about: "integer program: one tier per tensor, and a capacity constraint at every step that no other step implies",
         source: "multidimensional knapsack with assignment; good_lp, HiGHS",
         build: &|setup| guarded(TierIlp::new(setup)),
     },
     Entry {
         name: "brute-force",
         kind: Kind::Exact,
-        about: "every choice of tiers for at most twelve tensors, to cross-check other solvers",
-        source: "own",
+        about: "tries every choice of tiers for at most twelve tensors, to cross-check other solvers",
+        source: "this project",
         build: &|_| guarded(TierBrute),
     },
 ];

@@ -58,14 +58,14 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
         name: NAME,
         kind: Kind::Exact,
         about: "branch and bound over all orders of transfers, for the given order of operators",
-        source: "own",
+        source: "this project",
         build: &|_| guarded(ExactTimeline),
     },
     #[cfg(feature = "ilp")]
     Entry {
         name: "ilp",
         kind: Kind::Exact,
-        about: "integer program for times, channels and addresses, for few transfers",
+        about: "integer program for times, channels and addresses; only for few transfers",
         source: "disjunctive formulation of scheduling with big-M; good_lp, HiGHS",
         build: &|_| guarded(TimelineIlp),
     },

@@ -34,8 +34,8 @@ impl EffortArgs {
         Setup { seed: self.seed, threads: self.threads, ..Setup::default() }
     }
 
-    /// Returns the limits of a command and starts their clock; all its runs share the time limit. The default
-    /// sets a deadline only, so that algorithms do not adapt to it.
+    /// Returns the limits of a command and starts the clock. All runs of the command share the time limit.
+    /// The default time limit sets only a deadline, so that algorithms do not adapt to it.
     pub fn limits(self) -> Limits {
         let time = self.time_limit.filter(|time| *time < NO_LIMIT);
         let limits = Limits { time, nodes: self.node_limit, ..Limits::default() };
@@ -46,15 +46,15 @@ impl EffortArgs {
         }
     }
 
-    /// Returns the limits of each compared algorithm; [`Limits::from_now`] starts the clock.
+    /// Returns the limits of each compared algorithm. The caller starts the clock with [`Limits::from_now`].
     pub fn limits_each(self) -> Limits {
         let default = self.is_default().then_some(TIME_LIMIT_EACH);
         let time = self.time_limit.or(default).filter(|time| *time < NO_LIMIT);
         Limits { time, nodes: self.node_limit, ..Limits::default() }
     }
 
-    /// Returns the limits of each compared algorithm with the clock started. The default sets a deadline
-    /// only, as in [`EffortArgs::limits`].
+    /// Returns the limits of each compared algorithm and starts the clock. The default time limit sets only a
+    /// deadline, as in [`EffortArgs::limits`].
     pub fn limits_each_from_now(self) -> Limits {
         let limits = self.limits_each().from_now();
         if self.is_default() { Limits { time: None, ..limits } } else { limits }
@@ -66,7 +66,7 @@ impl EffortArgs {
         self.time_limit.or(default).filter(|time| *time < NO_LIMIT)
     }
 
-    /// Returns whether neither limit was given.
+    /// Returns true if neither limit is given.
     pub fn is_default(self) -> bool {
         self.time_limit.is_none() && self.node_limit.is_none()
     }

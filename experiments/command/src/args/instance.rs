@@ -15,7 +15,8 @@ pub struct InstanceArgs {
     /// Ignore the capacity in the file name
     #[arg(long)]
     pub no_capacity: bool,
-    /// Meaning of lifespan ends in the CSV [default: by column name: `upper` is half-open, `end` inclusive]
+    /// Whether lifespans in the CSV file include their end [default: by column name; `upper` is half-open,
+    /// and `end` is inclusive]
     #[arg(long, value_name = "CONVENTION")]
     pub endpoints: Option<EndpointsArg>,
 }
@@ -34,7 +35,7 @@ impl InstanceArgs {
     }
 }
 
-/// The meaning of lifespan ends.
+/// Whether a lifespan includes its end.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum EndpointsArg {
     /// The end is the first step after the lifespan
@@ -52,7 +53,7 @@ impl From<EndpointsArg> for Endpoints {
     }
 }
 
-/// Prints a note about ignored columns of a file.
+/// Prints a note about the ignored columns of a file, if there are any.
 pub fn note_columns<T>(path: &Path, noted: &Noted<T>) {
     if let Some(note) = noted.note() {
         output::complain(&format!("note: {}: {note}", path.display()));

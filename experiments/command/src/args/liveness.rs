@@ -19,7 +19,7 @@ impl LivenessArgs {
     }
 }
 
-/// Assumptions about the liveness of all tensors but weights.
+/// Assumptions about the liveness of all tensors except weights.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ActivationLivenessArgs {
     /// Where graph inputs and outputs are stored, and for how long
@@ -61,7 +61,7 @@ impl ActivationLivenessArgs {
 /// Storage of graph inputs and outputs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum BoundaryArg {
-    /// In the arena while needed; an unread input is live at the start only
+    /// In the arena while needed; an unread input is live only at the start
     Arena,
     /// In the arena: inputs for the whole run, outputs from their producer to the end
     Held,

@@ -14,7 +14,7 @@ pub struct ModelArgs {
     pub import: OpenArgs,
 }
 
-/// Values that the file of a model does not determine.
+/// Options for import, such as values that a model file leaves open.
 #[derive(Args, Debug)]
 pub struct OpenArgs {
     /// Bind a free dimension, by its name in the file; may be repeated
@@ -70,13 +70,13 @@ impl OpenArgs {
         })
     }
 
-    /// Returns whether no option is given.
+    /// Returns true if no option is given.
     pub fn is_default(&self) -> bool {
         self.options().is_ok_and(|options| options == ImportOptions::default())
     }
 }
 
-/// Parses `NAME=AxBxC` with whole numbers; an empty shape is a scalar.
+/// Parses `NAME=AxBxC` with whole numbers. An empty shape is that of a scalar.
 fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     let expected = || "expected NAME=AxBx.. with whole numbers, as in input=1x576".to_owned();
     let (name, extents) = text.rsplit_once('=').ok_or_else(expected)?;

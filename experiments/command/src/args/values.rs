@@ -44,7 +44,7 @@ pub fn dimension(text: &str) -> Result<(String, u64), String> {
     Ok((name.to_owned(), value.parse().map_err(|_| expected())?))
 }
 
-/// Returns the pairs, or an error if a name occurs twice.
+/// Returns a copy of the pairs, or an error if a name occurs twice.
 pub fn once<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<Vec<(String, T)>, Failure> {
     let twice =
         pairs.iter().enumerate().find(|(at, pair)| pairs[..*at].iter().any(|other| other.0 == pair.0));
@@ -54,7 +54,7 @@ pub fn once<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<Vec<(String
     }
 }
 
-/// Returns the problem with this current or former name.
+/// Returns the problem with this name, current or former.
 pub fn problem(text: &str) -> Result<&'static str, String> {
     let known = || format!("unknown problem (known: {})", PROBLEMS.join(", "));
     plimsoll::posed::problem(text).ok_or_else(known)

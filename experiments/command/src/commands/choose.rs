@@ -6,16 +6,16 @@ use plimsoll::posed::{algorithms, problem};
 use plimsoll::{Listed, Registry, excluded};
 use strsim::levenshtein;
 
-/// Returns the problem on instances that has this name now or had it formerly.
+/// Returns the problem on instances with this name, current or former.
 pub fn of_instances(text: &str) -> Result<&'static str, String> {
     let found = problem(text).filter(|problem| OF_INSTANCES.contains(problem));
     found.ok_or_else(|| format!("expected {}", OF_INSTANCES.join(", ")))
 }
 
-/// The problems of instances.
+/// The problems on instances.
 const OF_INSTANCES: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
 
-/// An algorithm for one of the problems of instances.
+/// An algorithm for one of the problems on instances.
 pub enum Choice {
     /// An algorithm for offsets.
     Offsets(&'static Entry<Offsets>),
@@ -25,14 +25,16 @@ pub enum Choice {
     SharedObjects(&'static Entry<SharedObjects>),
 }
 
-/// Returns the default algorithm: the one called `exact`, else the first exact method, else the first entry.
+/// Returns the default algorithm: the one called `exact`. If there is none, returns the first exact algorithm
+/// or, failing that, the first entry.
 pub fn default_entry<P: Listed>(registry: &Registry) -> Option<&'static Entry<P>> {
     let entries = P::entries(registry);
     let exact = entries.iter().find(|entry| entry.name == "exact");
     exact.or_else(|| entries.iter().find(|entry| entry.kind == Kind::Exact)).or(entries.first()).copied()
 }
 
-/// Returns the algorithm called `name` for `problem`, or else for the first problem that has it.
+/// Returns the algorithm called `name`, or the default algorithm if `name` is `None`. If `problem` is `None`,
+/// tries the problems in turn.
 pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) -> Result<Choice, Failure> {
     let problems = match (problem, name) {
         (Some(problem), _) => vec![problem],
@@ -60,7 +62,7 @@ fn find<P: Listed>(registry: &Registry, name: Option<&str>) -> Option<&'static E
     }
 }
 
-/// Returns the algorithm called `name` among `entries`; messages call it a `what`.
+/// Returns the algorithm called `name` among `entries`. `what` describes the algorithm in messages.
 pub fn named<P: Problem>(
     entries: &[&'static Entry<P>],
     name: &str,
@@ -82,7 +84,8 @@ pub fn names(registry: &Registry, problems: &[&str]) -> Vec<&'static str> {
     names
 }
 
-/// Returns the error for an unknown name: why this build lacks it, or else the nearest known name.
+/// Returns the error for an unknown name. It explains why this build lacks the algorithm, or suggests the
+/// nearest known name.
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
     if let Some(reason) = excluded(name) {
         return Failure::input(reason);

@@ -26,8 +26,9 @@ pub fn about(graph: &Graph) -> Record {
     }
 }
 
-/// Runs every algorithm on a question, each within the limits that `limits` starts, and settles bounds and
-/// gaps. Algorithms that do not support the question have no record. `about` contains the common columns.
+/// Runs every algorithm on a question, each within new limits from `limits`. Then cross-checks the records
+/// and fills in the best bound and the gaps. Algorithms that do not support the question have no record.
+/// `about` contains the columns that all records share.
 pub fn compare<P: Posed>(
     registry: &Registry,
     question: &P::Question<'_>,
@@ -61,7 +62,7 @@ pub fn compare<P: Posed>(
     }
 }
 
-/// Writes and prints records, the best first; returns the exit code of the best claim.
+/// Writes the records and prints them, the best first. Returns the exit code of the best claim.
 pub fn print<P: Posed>(
     mut report: Report,
     records: &[Record],

@@ -1,4 +1,4 @@
-//! `plimsoll convert`: converts between CSV and the structured schema of dsa-solver, and layouts to
+//! `plimsoll convert`: converts between CSV and the structured schema of dsa-solver, and converts layouts to
 //! allocations.
 
 use crate::args::{EndpointsArg, note_columns};
@@ -17,15 +17,17 @@ pub struct ConvertArgs {
     /// One JSON document, or CSV instances that become the pools of one document
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Write to this file or folder. From JSON: a folder for one instance per pool, created if missing, or a
-    /// .csv file for a single pool. From CSV, or with --layout: a .json file
+    /// Write to this file or folder. For a JSON document: a folder for one instance per pool, created if
+    /// missing, or a .csv file if there is only one pool. For CSV instances, or with --layout: a .json file
     #[arg(long, short, value_name = "DIR|FILE")]
     output: PathBuf,
-    /// Write this layout of a pool's instance (CSV of `solve --output`) as allocations of the document; once
-    /// per pool. POOL is a name or an id, and is optional if only one pool has the buffers of the layout
+    /// Write this layout of a pool (a CSV file from `solve --output`) as allocations of the document;
+    /// required once per pool. POOL is a name or an id, and is optional if only one pool has the buffers of
+    /// the layout
     #[arg(long, value_name = "[POOL=]FILE")]
     layout: Vec<String>,
-    /// Meaning of lifespan ends in the CSV [default: by column name: `upper` is half-open, `end` inclusive]
+    /// Whether lifespans in the CSV files include their end [default: by column name; `upper` is half-open,
+    /// and `end` is inclusive]
     #[arg(long, value_name = "CONVENTION")]
     endpoints: Option<EndpointsArg>,
 }
@@ -52,7 +54,7 @@ pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
     }
 }
 
-/// Reads a document and splits it into pools; notes on omissions and decisions go to standard error.
+/// Reads a document and splits it into one instance per pool. Prints notes to standard error.
 fn read(path: &Path) -> Result<(Document, Split), Failure> {
     let document = read_dsa_file(path)?;
     let split = document.split()?;
@@ -156,7 +158,7 @@ fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     let wrong = document.check(&allocations);
     if broken > 0 {
         output::print(&text)?;
-        output::complain(&format!("{broken} violations: {} is not written", args.output.display()));
+        output::complain(&format!("{broken} violations, so {} is not written", args.output.display()));
         return Ok(REFUTED);
     }
     if let Some(wrong) = wrong.first() {

@@ -24,14 +24,12 @@ pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const FORMAT: &str = "plimsoll-manifest";
 pub(super) const FORMAT_VERSION: u32 = 1;
 
-/// A generator of files.
 enum Source {
     Instances(&'static Family, BTreeMap<String, u64>),
     Graphs(&'static GraphFamily, BTreeMap<String, u64>),
     Case(&'static ControlCase),
 }
 
-/// The content of a file.
 enum Content {
     Instance(Generated),
     Graph(Graph, Option<u64>),
@@ -56,7 +54,7 @@ enum Facts {
     Graph { operators: usize, tensors: usize, activations: u64, weights: u64, optimum: Option<u64> },
 }
 
-/// The content of `manifest.json`; it depends on the arguments only.
+/// The content of `manifest.json`; it depends only on the arguments.
 #[derive(Debug, Serialize)]
 struct Manifest {
     format: &'static str,
@@ -89,7 +87,7 @@ pub struct GenerateArgs {
     /// Family of instances or graphs, or the name of a single small graph (see `plimsoll list`)
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// Number of buffers of an instance, short for --param buffers=N [default: that of the family]
+    /// Number of buffers of an instance; short for --param buffers=N [default: that of the family]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     buffers: Option<u64>,
     /// Set a parameter of the family (see `plimsoll list FAMILY`); may be repeated
@@ -120,7 +118,8 @@ pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
     }
 }
 
-/// Returns whether a path is a folder. A path that does not exist is a file if it has the suffix of one.
+/// Returns true if a path is a folder. A path that does not exist counts as a file if it ends in `.csv` or
+/// `.json`.
 fn is_folder(path: &Path) -> bool {
     if path.exists() {
         return path.is_dir();
@@ -217,7 +216,7 @@ impl Source {
         }
     }
 
-    /// Finds the generator by name, and rejects arguments it does not take.
+    /// Finds the generator by name, and rejects arguments that it does not accept.
     fn of(args: &GenerateArgs) -> Result<Self, Failure> {
         if let Some(case) = ControlCase::named(&args.family) {
             let idle = [(args.buffers.is_some(), "--buffers"), (!args.param.is_empty(), "--param")];

@@ -147,7 +147,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     for (heading, rows) in problems.into_iter().chain([("offsets for ablation", variants)]) {
         report.table(&rows, &format!("{heading} = name, kind, description = about, source"));
     }
-    report.table(&schemes, "branches = name, what may share memory = about, source");
+    report.table(&schemes, "branches = name, sharing of memory across branches = about, source");
     report.table(&conflicts, "conflicts = name, two buffers may share memory = about");
     report.table(&with_notes(suites), "suite = name, instances = about");
     report.table(&with_params(families), "family = name, generated instances = about, --param = params");
@@ -159,7 +159,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-/// Adds to each unavailable suite where its files are expected.
+/// Adds a note to each unavailable suite on where its files are expected.
 fn with_notes(mut suites: Vec<Value>) -> Vec<Value> {
     for suite in suites.iter_mut().filter(|suite| suite["available"] == false) {
         let about = suite["about"].as_str().unwrap_or_default();

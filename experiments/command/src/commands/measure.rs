@@ -1,4 +1,4 @@
-//! `plimsoll measure`: runs schedules on this machine and compares them with predictions.
+//! `plimsoll measure`: runs schedules on this machine and compares measured with predicted times.
 
 use crate::args::{bytes, seconds};
 use crate::commands::overlap::{SEARCH_NODES, chosen};
@@ -31,7 +31,7 @@ pub struct MeasureArgs {
 /// The actions of `measure`.
 #[derive(Debug, Subcommand)]
 pub enum MeasureCommand {
-    /// Measure the rates of this machine, and write it as a machine for `overlap` and `measure run`
+    /// Measure the rates of this machine, and write a machine file for `overlap` and `measure run`
     #[command(after_help = EXIT_CODES)]
     Calibrate(CalibrateArgs),
     /// Run schedules of graphs and compare measured with predicted times
@@ -48,10 +48,10 @@ pub struct LinkArgs {
     /// Add this setup latency to every transfer, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = startup)]
     startup: Duration,
-    /// Size of the off-chip memory that weights are fetched from, in bytes; should exceed the caches
+    /// Size of the off-chip memory that weights are fetched from, in bytes; should be larger than the caches
     #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = clap::value_parser!(u64).range(64..=1 << 34))]
     cold: u64,
-    /// Measured runs of every schedule, after one warm-up run
+    /// Number of measured runs of every schedule, after one warm-up run
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
 }
@@ -63,7 +63,7 @@ impl LinkArgs {
     }
 }
 
-/// The machine description of a calibration.
+/// Settings of a calibration, and properties of the machine that it does not measure.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ChipArgs {
     /// Split operators with more bytes of weights than this into slices
@@ -72,7 +72,7 @@ pub struct ChipArgs {
     /// Size of the on-chip memory, in bytes
     #[arg(long, value_name = "BYTES", default_value = "67108864", value_parser = clap::value_parser!(u64).range(8192..=1 << 34))]
     capacity: u64,
-    /// Random seed of the order of operators in the calibration
+    /// Random seed for the order of operators in the calibration
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
@@ -102,8 +102,8 @@ pub struct RunArgs {
     /// Also run this many random chains
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
     chains: u64,
-    /// Machine of `measure calibrate` with the same --bandwidth and --startup, or any other machine [default:
-    /// calibrate first]
+    /// Machine file of `measure calibrate` with the same --bandwidth and --startup, or any other machine
+    /// [default: calibrate first]
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["slice", "capacity", "seed"])]
     machine: Option<String>,
     #[command(flatten)]
@@ -206,7 +206,7 @@ fn samples(settings: CalibrationSettings, cold: &Cold) -> Result<Vec<Calibration
     })
 }
 
-/// Calibrates before the runs, whose predictions need it.
+/// Calibrates the machine before the runs, because their predictions need its rates.
 fn calibrated(args: &RunArgs, cold: &Cold) -> Result<Calibration, Failure> {
     let settings = settings(args.link, args.chip);
     conclude(settings, samples(settings, cold)?).map_err(|inconclusive| Failure {
@@ -215,7 +215,7 @@ fn calibrated(args: &RunArgs, cold: &Cold) -> Result<Calibration, Failure> {
     })
 }
 
-/// Rejects a machine that was measured with another link; returns a note if the origin of a machine is
+/// Rejects a machine that was measured with another link. Returns a note if the origin of the machine is
 /// unknown.
 fn same_link(machine: &Machine, link: Link) -> Result<Option<String>, Failure> {
     let here = about(link);
@@ -320,7 +320,8 @@ fn graphs(args: &RunArgs) -> Result<Vec<Graph>, Failure> {
     Ok(all)
 }
 
-/// Returns the command with the file names of models only, so that records contain no paths.
+/// Returns the command with the paths of models reduced to file names, so that records contain no local
+/// paths.
 fn without_folders(mut command: String, models: &[PathBuf]) -> String {
     for path in models {
         if let (Some(path), Some(name)) = (path.to_str(), path.file_name().and_then(|name| name.to_str())) {

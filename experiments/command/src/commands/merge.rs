@@ -19,7 +19,7 @@ pub struct MergeArgs {
     /// Join the shards even if runs are missing
     #[arg(long)]
     partial: bool,
-    /// Replace rows that are already in the folder
+    /// Replace rows that are already in the output folder
     #[arg(long)]
     force: bool,
     /// Print one JSON object instead of text

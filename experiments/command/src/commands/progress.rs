@@ -7,7 +7,7 @@ use plimsoll_lab::report::{gap_percent, percent};
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-/// A progress line on standard error, if that is a terminal: best value and bound as they improve.
+/// A progress line with the best value and bound so far, on standard error. It is shown only on a terminal.
 pub struct Progress {
     bar: Option<ProgressBar>,
     best: Option<Bytes>,
@@ -18,7 +18,7 @@ pub struct Progress {
 impl Progress {
     /// Shows the line, which names the solver.
     pub fn start(solver: &str) -> Self {
-        // A hidden progress bar would still cost a thread.
+        // Even a hidden progress bar would start a thread.
         let bar = std::io::stderr().is_terminal().then(|| Self::bar(solver));
         Self { bar, best: None, bound: Bytes::ZERO, phase: String::new() }
     }

@@ -13,18 +13,18 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Number of differences shown per record; all are counted.
+/// Maximum number of differences shown per record; all are counted.
 const SHOWN: usize = 20;
 
 #[derive(Args, Debug)]
 pub struct RecheckArgs {
-    /// Folders of `bench --out`, or their rows.csv
+    /// Folders written by `bench --out`, or the rows.csv files in them
     #[arg(value_name = "DIR", required = true)]
     records: Vec<PathBuf>,
     /// Rerun only runs that took at most this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds, allow_negative_numbers = true)]
     slowest: Duration,
-    /// Rerun only every N-th of these rows
+    /// Rerun only every N-th of these runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     every: u64,
     #[command(flatten)]

@@ -25,17 +25,19 @@ const CHARTS: &str = "charts";
 
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// Folders of `bench`, `sweep` or `merge`, CSV files of rows, or folders of such folders
+    /// Folders written by `bench`, `sweep` or `merge`, CSV files of rows, or folders that contain such
+    /// folders
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// Write the report into this folder; it must be missing, empty or an earlier report, which is replaced
+    /// Write the report into this folder, which must be missing, empty or an earlier report; an earlier
+    /// report is replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Count a run that minimises as solved if its gap to the best bound is at most P percent [default: only
     /// if it proved its answer]
     #[arg(long, value_name = "P", value_parser = percent)]
     target_gap: Option<f64>,
-    /// Shift of geometric means of times, in seconds
+    /// Shift of the shifted geometric means of times, in seconds
     #[arg(long, value_name = "S", default_value_t = SHIFT, value_parser = seconds)]
     shift: f64,
     /// Title of the page

@@ -24,8 +24,8 @@ pub struct ReproduceArgs {
     /// Paper by name or source (see `plimsoll list`), or `all`
     #[arg(value_name = "PAPER")]
     paper: String,
-    /// Write summary.md, rows.csv, and a folder per paper with report, rows and figures into this folder,
-    /// created if missing
+    /// Write summary.md, rows.csv, README.md and one folder per paper (report, rows and figures) into this
+    /// folder, created if missing
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Maximum number of seeds per parameter set of generated graphs (luna)
@@ -94,7 +94,8 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-/// Converts an error: unreadable input is the user's error, all others but limits are defects.
+/// Converts an error. Unreadable input is a user error, a limit means that nothing was found, and any other
+/// error is a defect.
 fn failure(error: ReproduceError) -> Failure {
     match error {
         ReproduceError::Input(message) => Failure::input(message),
@@ -108,7 +109,7 @@ fn make(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(failed)
 }
 
-/// Writes report, rows and figures of one paper into a folder of its own.
+/// Writes the report, the rows and the figures of one paper into its own folder.
 fn write(folder: &Path, paper: &Paper, found: &Reproduction) -> Result<(), Failure> {
     let folder = folder.join(&paper.name);
     make(&folder)?;
@@ -182,7 +183,7 @@ fn readme(args: &ReproduceArgs, context: &Context<'_>, done: &[(&Paper, Reproduc
     for (paper, found) in done {
         let name = &paper.name;
         let _ = writeln!(holds, "| `{name}/report.md` | {}: rows, tables and text |", paper.title);
-        let _ = writeln!(holds, "| `{name}/rows.csv` | its rows |");
+        let _ = writeln!(holds, "| `{name}/rows.csv` | rows as CSV |");
         for one in &found.files {
             let _ = writeln!(holds, "| `{name}/{}` | {} |", one.name, one.about);
         }

@@ -22,12 +22,12 @@ use std::path::PathBuf;
 pub struct SolveArgs {
     /// Instance, a CSV file
     instance: PathBuf,
-    /// Algorithm that solves the instance (see `plimsoll list`) [default: exact, or else the first exact
-    /// algorithm of the problem, or its first]
+    /// Algorithm that solves the instance (see `plimsoll list`) [default: exact; if the problem has no
+    /// algorithm of this name, its first exact algorithm]
     #[arg(long, value_name = "NAME")]
     solver: Option<String>,
-    /// Problem to solve: offsets, shared-objects or split-buffers [default: the first of these with the
-    /// solver]
+    /// Problem to solve: offsets, shared-objects or split-buffers [default: the first of these that has the
+    /// algorithm of --solver]
     #[arg(long, value_name = "PROBLEM", value_parser = of_instances)]
     problem: Option<&'static str>,
     #[command(flatten)]
@@ -71,7 +71,7 @@ fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), F
         ));
     }
     if args.certificate.is_some() && !matches!(choice, Choice::Offsets(_)) {
-        return Err(Failure::input("--certificate supports the problem offsets only"));
+        return Err(Failure::input("--certificate supports only the problem offsets"));
     }
     output::check_targets(&[&args.output, &args.certificate, &args.plot], &[&args.instance])
 }

@@ -28,11 +28,11 @@ impl From<SweepError> for Failure {
 
 #[derive(Args, Debug)]
 pub struct SweepArgs {
-    /// Sweep, a TOML file: instances, algorithms, limits, seeds, repetitions, metrics
+    /// Sweep, a TOML file with instances, algorithms, limits, seeds, repetitions and metrics
     #[arg(value_name = "FILE.toml")]
     file: PathBuf,
-    /// Write rows.csv and sweep.json into this folder; if it contains rows of this sweep, only missing runs
-    /// start
+    /// Write rows.csv and sweep.json into this folder; if it contains rows of this sweep, only the missing
+    /// runs start
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
     /// Number of concurrent runs, each in a separate process
@@ -44,11 +44,11 @@ pub struct SweepArgs {
     /// List the runs without starting them
     #[arg(long, conflicts_with = "slurm")]
     dry_run: bool,
-    /// Write Slurm scripts for an array job of shards and a job that joins them, and submit them if `sbatch`
-    /// is available
+    /// Write Slurm scripts for an array job that runs the shards and for a job that joins them, and submit
+    /// both if `sbatch` is available
     #[arg(long, conflicts_with = "shard")]
     slurm: bool,
-    /// Options for `sbatch`, on one line
+    /// Options to pass to `sbatch`, on one line
     #[arg(
         long,
         value_name = "'OPTION ..'",
@@ -106,7 +106,7 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     }
 }
 
-/// Serves runs until standard input ends.
+/// Executes the requested runs until standard input ends.
 pub fn worker() -> Result<u8, Failure> {
     let served = plimsoll_lab::sweep::worker::serve(std::io::stdin(), std::io::stdout());
     served.map_err(Failure::internal)?;

@@ -53,11 +53,11 @@ struct Checked {
 pub struct VerifyArgs {
     /// Instance, a CSV file
     instance: PathBuf,
-    /// Answer, a CSV file: `id` and `offset`, or as written by `solve` or `spill`; optional for a certificate
-    /// without a layout
+    /// Answer, a CSV file with columns `id` and `offset`, or as written by `solve` or `spill`; optional for a
+    /// certificate without a layout
     #[arg(required_unless_present = "certificate")]
     layout: Option<PathBuf>,
-    /// Check this certificate of `solve --certificate`
+    /// Check this certificate, written by `solve --certificate`
     #[arg(long, value_name = "FILE.json")]
     certificate: Option<PathBuf>,
     /// Exit with 0 instead of 5 if the bound rests on a completed search, which only a rerun can confirm
@@ -82,7 +82,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     {
         let problem = checked.problem;
         return Err(Failure::input(format!(
-            "--certificate supports layouts only, but this is an answer for {problem}"
+            "--certificate supports only layouts, but this is an answer for {problem}"
         )));
     }
     if let (None, Some(peak)) = (&checked, certificate.as_ref().and_then(|certificate| certificate.peak)) {
@@ -101,7 +101,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     })
 }
 
-/// Reads an answer and checks it by the rules of its problem. If it is valid, it is compared with the best
+/// Reads an answer and checks it against the constraints of its problem. If it is valid, it is compared with the best
 /// bound.
 fn check(path: &Path, instance: &Instance, search: Option<EffortArgs>) -> Result<Checked, Failure> {
     Ok(match read(path, instance)? {
@@ -191,8 +191,8 @@ fn reason(bound: &CertifiedBound, instance: &Instance) -> String {
     resolved.map_or_else(|error| error.to_string(), |bound| bound.witness.in_words(instance))
 }
 
-/// Returns evidence against a bound that rests on a search: a solver that cannot prove it, or a layout of the
-/// searched buffers with a peak below the bound.
+/// Returns evidence against a bound that rests on a search: the solver cannot prove bounds, or a layout of
+/// the searched buffers has a peak below the bound.
 fn refutation(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
     let (solver, searched) = match &bound.witness {
         Witness::Search { solver } => (solver, instance.clone()),
@@ -219,16 +219,16 @@ fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
             let built = (entry.build)(Setup::default());
             built.supports(instance).map_err(|error| format!("the bound cannot rest on a search: {error}"))
         }
-        Some(_) => {
-            Err(format!("the bound cannot rest on a search by '{solver}', a heuristic, which proves nothing"))
-        }
+        Some(_) => Err(format!(
+            "the bound cannot rest on a search by '{solver}', a heuristic, which proves no bounds"
+        )),
         // The solver may be part of another build.
         None if excluded(solver).is_some() => Ok(()),
         None => Err(format!("the bound cannot rest on a search by '{solver}', which is not a known solver")),
     }
 }
 
-/// Returns the peak of a layout found at low cost, if any is valid.
+/// Searches briefly for layouts, and returns the lowest peak of a valid one.
 fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
     let entry = plimsoll::heuristics::OFFSETS.iter().find(|entry| entry.name == "valley-fit")?;
     let mut best: Option<Bytes> = None;
@@ -261,7 +261,7 @@ fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Sta
         "problem": problem,
         // Null without an answer.
         "valid": checked.map(|_| violations.is_empty()),
-        // The highest address in use; for shared objects the sum of their sizes, for a spill the on-chip
+        // The highest address in use; for shared objects, the sum of their sizes; for a spill, the on-chip
         // peak.
         "peak": checked.map(|checked| checked.peak),
         // Bytes moved by spilled buffers.

@@ -2,7 +2,8 @@
 
 use crate::common::{Scratch, TINY};
 
-/// Generates an instance whose optimum, 263168 bytes, lies above the load and above every bound but a search.
+/// Arguments that generate an instance whose optimum, 263168 bytes, exceeds the load and all bounds except
+/// those from a search.
 const ABOVE: [&str; 7] = ["generate", "above-load", "--buffers", "20", "--seed", "6", "--out"];
 const OPTIMUM: &str = "263168";
 
@@ -59,7 +60,7 @@ fn claims_proved_by_highs_alone_are_marked() {
     assert!(alone.contains(&marked) && alone.contains("optimal (floating point)"), "{alone}");
     assert!(scratch.read("alone/rows.csv").contains(",floating-point,"));
     assert!(scratch.read("alone/summary.md").contains("optimal (floating point)"));
-    // The best bound has the arithmetic of its best proof.
+    // If exact arithmetic proves the best bound too, the bound counts as exact.
     let both = bench("ilp,exact", "both");
     assert!(!both.contains(&marked) && both.contains("optimal (floating point)"), "{both}");
     let whole = ["bench", "c.csv", "--processes", "--solvers", "ilp", "--details", "--out", "whole"];
@@ -68,7 +69,7 @@ fn claims_proved_by_highs_alone_are_marked() {
     scratch.write("s.toml", text);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "sweep"]).exits(0);
     assert_eq!(scratch.read("sweep/rows.csv").matches(",floating-point,").count(), 1);
-    // Reports read the column, or in older records the name of the solver.
+    // Reports read this column. In older records without it, they use the name of the solver.
     let old = scratch.read("alone/rows.csv").replace(",arithmetic,", ",").replace(",floating-point,", ",");
     std::fs::create_dir(scratch.path("old")).unwrap();
     scratch.write("old/rows.csv", old);

@@ -125,11 +125,12 @@ fn outputs_are_checked_before_any_work() {
     for option in ["--output", "--plot", "--certificate"] {
         solve(&[option, "absent/file"]).refuses(&["absent", "does not exist"]);
         solve(&[option, "."]).refuses(&["directory"]);
-        // Any format fits a name without a suffix, so only the input is a conflict.
+        // A name without a suffix is accepted for every format, so only the conflict with the input is an
+        // error.
         let words = ["solve", "tiny", "--solver", "large-first", option, "tiny"];
         scratch.plimsoll(&words).refuses(&["tiny", "input"]);
     }
-    solve(&["--output", "same", "--plot", "./same"]).refuses(&["two outputs have the same file"]);
+    solve(&["--output", "same", "--plot", "./same"]).refuses(&["two outputs name the same file"]);
     assert_eq!((scratch.read("tiny.csv"), scratch.read("tiny")), (TINY.to_owned(), TINY.to_owned()));
 }
 
@@ -174,7 +175,6 @@ fn links_and_pipes_are_written_in_place() {
     assert!(String::from_utf8(read.stdout).unwrap().contains("offset"));
 }
 
-/// Every option that writes a file rejects the suffix of another format before any work.
 #[test]
 fn suffixes_of_other_formats_are_rejected() {
     let scratch = Scratch::new();

@@ -50,7 +50,7 @@ fn a_record_contains_rows_pages_and_maps() {
     let readme = scratch.read("rec/README.md");
     assert!(readme.contains("| `rows.csv` |") && readme.contains("| `maps/*.svg` |"), "{readme}");
     assert!(!readme.contains("trace.csv") && !readme.contains("charts/"), "{readme}");
-    // A folder that is not empty needs --force.
+    // A folder that is not empty requires --force.
     scratch.plimsoll(&words).exits(2);
     scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0);
 }
@@ -166,7 +166,8 @@ fn built_in_algorithms_run_as_processes_and_are_compared() {
     }
     let claims = |instance: &str, algorithm: &str| row(&rows, instance, algorithm)["claim"].clone();
     assert_eq!([claims("tiny", "exact"), claims("less", "exact")], ["optimal", "infeasible"]);
-    // The load alone proves infeasibility; without a layout within the capacity there is no claim.
+    // A heuristic proves infeasibility only if the load exceeds the capacity. Otherwise, if it finds no
+    // layout within the capacity, it makes no claim.
     assert_eq!(claims("tiny", "naive"), "unknown");
     assert_eq!(row(&rows, "tiny", "exact")["kind"], "exact");
     let seeds: Vec<&str> = rows.iter().map(|row| row["seed"].as_str()).take(2).collect();
@@ -187,7 +188,7 @@ fn unsupported_questions_are_rejected() {
     let refused = |more: &[&str], why: &str| {
         scratch.plimsoll(&[&["bench", "tiny.8.csv", "--solvers", "exact"], more].concat()).refuses(&[why]);
     };
-    refused(&["--processes", "--problems", "pools"], "--processes supports the problem offsets only");
+    refused(&["--processes", "--problems", "pools"], "--processes supports only the problem offsets");
     refused(&["--reference", "naive"], "--reference 'naive': this algorithm is not part of the benchmark");
     refused(&["--decide=some"], "expected file, load, or a number of bytes");
     refused(&["--external-version", "x=true"], "no external is called 'x'");
@@ -217,7 +218,7 @@ fn a_trace_contains_improvements_and_is_drawn() {
     }
     assert!(scratch.read("rec/charts/gap-tiny.svg").contains("exact, bound"));
     assert!(scratch.read("rec/charts/gap.svg").contains("Gap over time"));
-    // A new record without a trace removes the old one.
+    // A new record without a trace removes the old trace.
     scratch.plimsoll(&["bench", "tiny.csv", "--solvers", "exact", "--out", "rec", "--force"]).exits(0);
     assert!(!scratch.path("rec/trace.csv").exists() && !scratch.path("rec/charts/gap.svg").exists());
 }
@@ -240,7 +241,7 @@ fn external_programs_have_seeds_versions_and_claims() {
     let peers = ["--external", &seeded, "--external", &wrong, "--external", &empty];
     let more = ["--seeds", "3", "--repeat", "2", "--trace", "--out", "rec"];
     let version = ["--external-version", "seeded=echo 1.2 of may"];
-    // `empty` writes no layout and reports that, which is not a failure.
+    // `empty` reports that it found no layout, which is not a failure.
     scratch.plimsoll(&[&words[..], &peers, &more, &version].concat()).exits(0);
     let rows = rows(&scratch, "rec");
     let of = |kind: &str| -> Vec<&Record> { rows.iter().filter(|row| row["algorithm"] == kind).collect() };
@@ -258,7 +259,7 @@ fn external_programs_have_seeds_versions_and_claims() {
     assert_eq!(column("wrong", "claimed"), ["contradicted"; 2]);
     assert_eq!(column("wrong", "claimed_bound"), [""; 2]);
     assert!(column("wrong", "error")[0].contains("contradicted by 8"));
-    // Without a layout, no claim counts.
+    // Without a layout, the claim of a peer is ignored.
     assert_eq!((column("empty", "claimed"), column("empty", "claim")), (vec![""; 2], vec!["unknown"; 2]));
     assert!(
         scratch
@@ -274,7 +275,7 @@ fn external_programs_have_seeds_versions_and_claims() {
 fn external_programs_follow_the_same_rules() {
     let scratch = Scratch::new();
     scratch.write("tiny.9.csv", TINY);
-    // Answers as its first argument requests.
+    // The first argument of this peer selects its answer.
     let peer = "#!/bin/sh\ncase $1 in\n\
         good) printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\" ;;\n\
         high) printf 'id,offset\\na,0\\nb,4\\nc,8\\n' > \"$3\" ;;\n\
@@ -291,7 +292,7 @@ fn external_programs_follow_the_same_rules() {
     let mut words = vec!["bench", "tiny.9.csv", "--solvers", "large-first", "--problems", "offsets"];
     words.extend(["--time-limit", "600", "--out", "rec"]);
     words.extend(externals.iter().flat_map(|external| ["--external", external]));
-    // All runs of some programs failed; all answers of one were rejected.
+    // All runs of some programs failed, and all answers of one program were rejected.
     let run = scratch.plimsoll(&words).exits(1);
     let reason = "fails (offsets) failed in 1 of 1 runs; tiny: no answer was written; exit status: 7; stderr: capacity was 9\n";
     assert!(run.stdout.contains(reason), "{}", run.stdout);
@@ -329,7 +330,8 @@ fn external_programs_follow_the_same_rules() {
     assert!(row(&rows, "free", "fails")["error"].contains("capacity was 8"));
 }
 
-/// A layout written before the time limit counts. How long that takes depends on the machine.
+/// A layout that is written before the time limit is an answer. How long writing takes depends on the
+/// machine.
 #[cfg(unix)]
 #[test]
 fn external_programs_are_killed_at_the_limit() {
@@ -358,7 +360,7 @@ fn external_programs_are_killed_at_the_limit() {
     assert_eq!(found, Some(("optimal".to_owned(), "8".to_owned())));
 }
 
-/// A single failed run is a row; an exit code reports that all runs failed.
+/// A failed run is recorded as a row. The exit code differs only if all runs failed.
 #[cfg(unix)]
 #[test]
 fn failures_of_external_programs_are_reported_with_their_reason() {
@@ -442,7 +444,7 @@ fn own_times_are_compared_in_addition_to_process_times() {
             && summary.contains("## offsets: ratios of own times")
     );
     assert!(summary.contains(" 2500 |") && summary.contains("| <1.00 | <"), "{summary}");
-    // A program without own times has no column.
+    // A program that reports no times has no column for them.
     assert!(!summary.contains("mute own ms") && !summary.contains("odd own ms"));
     let refused = |pattern: &str, why: &str| {
         let words = ["bench", "tiny.8.csv", "--external", &externals[0], "--external-elapsed", pattern];

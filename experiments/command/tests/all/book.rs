@@ -1,10 +1,11 @@
-//! The front page and every page of the book: their commands run, and print what the page quotes.
+//! Tests that the commands on the front page and in the book run, and that they print the quoted output.
 //!
-//! Each page runs in an empty folder of its own, top to bottom. `<!-- file: NAME -->` before a fenced block
-//! writes that block to NAME. Lines `$ plimsoll ...` of `console` blocks run, and exit with 0 or with the N
-//! of `# exit N`. The lines below are the standard output. `...` at the end of a line stands for its rest,
-//! alone for any number of lines. Pictures that the commands write to `pictures/` are those of
-//! `docs/src/pictures`. `PLIMSOLL_WRITE_DOCS=1` updates quoted lines and pictures.
+//! The commands of each page run from top to bottom in a new empty folder. `<!-- file: NAME -->` before a
+//! fenced block writes that block to NAME. Lines `$ plimsoll ...` of `console` blocks are executed. They must
+//! exit with 0, or with N if `# exit N` follows. The lines below a command are its standard output. `...` at
+//! the end of a line stands for the rest of the line; `...` alone stands for any number of lines. Pictures
+//! that the commands write to `pictures/` must equal those in `docs/src/pictures`. `PLIMSOLL_WRITE_DOCS=1`
+//! updates the quoted lines and the pictures.
 
 use crate::common::Scratch;
 use std::fs;
@@ -31,12 +32,12 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// One page while it runs.
+/// A page whose commands are being run.
 struct Page {
     scratch: Scratch,
-    /// The text with the lines that the commands print today.
+    /// The text of the page, with quoted lines replaced by the current output.
     renewed: Vec<String>,
-    /// What differs.
+    /// Descriptions of all differences.
     faults: Vec<String>,
 }
 
@@ -85,7 +86,7 @@ impl Page {
         }
     }
 
-    /// Runs one command; its standard output.
+    /// Runs one command and returns its standard output.
     fn command(&mut self, line: &str) -> String {
         let (line, code) = line.split_once("  # exit ").unwrap_or((line, "0"));
         let Some(words) = line.strip_prefix("$ plimsoll").and_then(shlex::split) else {
@@ -100,7 +101,7 @@ impl Page {
         run.stdout
     }
 
-    /// Compares pictures that the commands wrote with those of the book, or updates the latter.
+    /// Compares the pictures that the commands wrote with those of the book, or updates those of the book.
     fn pictures(&mut self, write: bool) {
         for name in self.renewed.join("\n").split("](").skip(1).filter_map(|link| {
             let (path, _) = link.split_once(')')?;
@@ -121,7 +122,7 @@ impl Page {
     }
 }
 
-/// Whether printed lines are the quoted ones.
+/// Returns true if the printed lines match the quoted ones.
 fn matches(quoted: &[&str], printed: &[&str]) -> bool {
     match (quoted, printed) {
         ([], []) => true,
@@ -134,7 +135,7 @@ fn matches(quoted: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// Printed lines with as much elided as in the quoted ones.
+/// Returns the printed lines, with the same parts elided as in the quoted lines.
 fn elided(quoted: &[&str], printed: &[&str]) -> Vec<String> {
     let line = |line: &&str| {
         let fits = |old: &&&str| {
@@ -188,7 +189,7 @@ fn every_page_prints_what_it_quotes() {
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
 }
 
-/// Options of cargo and other people's programs that the pages mention.
+/// Options of cargo and other programs that the pages mention.
 const FOREIGN: [&str; 9] = [
     "--path",
     "--locked",

@@ -1,5 +1,5 @@
 //! Plans of graphs with branches and loops: every scheme, both checkers, the inequalities between schemes,
-//! known optima.
+//! and known optima.
 
 use plimsoll::Registry;
 use plimsoll::branches::{Planner, SCHEMES, Scheme, SchemeEntry, compare};
@@ -48,7 +48,7 @@ fn execution(options: &ProgramOptions, seed: u64) -> ExecutionOptions {
     }
 }
 
-/// Limits nodes instead of seconds, so that the test is reproducible.
+/// Returns a node limit instead of a time limit, so that the test is reproducible.
 fn limits() -> Limits {
     Limits { nodes: Some(50_000), ..Limits::default() }
 }
@@ -64,7 +64,7 @@ fn all_schemes(seeds: std::ops::Range<u64>) {
             let options = options(seed);
             let program = Program::new(&graph, in_file(&graph), options).unwrap();
             let execution = execution(&options, seed);
-            // Both checkers have run: a rejection is an error.
+            // Both checkers have run; a rejected plan would have been an error.
             let found = compare(&program, &registry, &[exact], Setup::default(), limits(), execution);
             let found = found.unwrap_or_else(|error| panic!("{family} {seed} {options:?}: {error}"));
             assert_eq!(found.broken(), None, "{family} {seed} {options:?}");
@@ -75,7 +75,8 @@ fn all_schemes(seeds: std::ops::Range<u64>) {
             loses += usize::from(merged > sequential);
         }
     }
-    // Most graphs are small enough for a proof; merging branches into blocks is sometimes worse.
+    // Most graphs are small enough for a proof of optimality. Merging branches into blocks is sometimes
+    // worse.
     assert!(optima * 10 > count * 9, "{optima} of {count} proved");
     assert!(loses > 0);
     println!("{count} graphs: {optima} optima proved, merging lost on {loses}");
@@ -153,7 +154,7 @@ fn field_cases_have_their_optima() {
     let exact = named(&registry, "exact");
     for case in CONTROL_CASES {
         let graph = (case.build)();
-        // The cases assume that the state of a loop is live only while needed.
+        // The known optima assume that the state of a loop is live only while it is needed.
         let options = ProgramOptions { carries: Carries::Tight, ..ProgramOptions::default() };
         let program = Program::new(&graph, in_file(&graph), options).unwrap();
         let plan = |name: &str| {

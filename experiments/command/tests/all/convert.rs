@@ -1,4 +1,4 @@
-//! `plimsoll convert`: from the structured schema to CSV, and solutions back to allocations.
+//! Tests `plimsoll convert`: from the structured schema to CSV, and from layouts back to allocations.
 
 use crate::common::Scratch;
 use serde_json::{Value, json};
@@ -106,7 +106,7 @@ fn decisions_are_noted() {
     scratch.write("k.json", value.to_string());
     let run = scratch.plimsoll(&["convert", "k.json", "-o", "out"]).exits(0);
     assert!(run.stderr.contains("buffer 7 'z': bound to pool 2 'Mat'"), "{}", run.stderr);
-    // Colocated buffers are one allocation of the larger size.
+    // Colocated buffers become one allocation of the larger size.
     let words = ["bench", "k.json", "--solvers", "large-first", "--problems", "offsets", "--details"];
     let run = scratch.plimsoll(&words).exits(0);
     assert!(run.stderr.is_empty() && run.stdout.contains("k-Vec"), "{}", run.stderr);

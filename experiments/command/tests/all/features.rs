@@ -1,4 +1,4 @@
-//! The algorithms that the features of a build include; the same tests pass in each build.
+//! Tests that a build includes exactly the algorithms of its features. The tests pass in each build.
 
 use crate::common::{Scratch, TINY, lean};
 use plimsoll::solvers::LIBRARIES;

@@ -1,4 +1,4 @@
-//! `datasets fetch` with a local test server: correct, wrong, interrupted and missing files, and unreachable
+//! Tests `datasets fetch` with a local server: correct, wrong, interrupted and missing files, and unreachable
 //! hosts.
 
 use crate::common::{Run, Scratch, command};
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How the server answers.
 #[derive(Clone, Copy, PartialEq)]
 enum Manner {
-    /// Supports requests of ranges.
+    /// Supports range requests.
     Ranges,
     /// Always sends the whole file.
     Whole,
@@ -28,7 +28,7 @@ struct Server {
     address: String,
     files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
     manner: Arc<Mutex<Manner>>,
-    /// Requested paths and ranges.
+    /// The requested paths and ranges.
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -118,7 +118,7 @@ fn answer(
     stream.write_all(&bytes[from..until])
 }
 
-/// A small file of a corpus that is also a worked example.
+/// A small file of a corpus, which is also a worked example.
 const SMALL: &str = "minimalloc/input.12.csv";
 
 fn small() -> (String, Vec<u8>) {
@@ -206,7 +206,8 @@ fn useless_parts_are_discarded() {
         return;
     }
     let (path, bytes) = small();
-    // Wrong bytes, too many bytes, the complete file, and a server that only sends whole files.
+    // The earlier part has wrong bytes, too many bytes, or is complete; the last server sends only whole
+    // files.
     let starts: [(&[u8], Manner); 4] = [
         (b"rubbish", Manner::Ranges),
         (&[b'x'; 4000], Manner::Ranges),
@@ -250,7 +251,7 @@ fn several_processes_fetch_into_one_folder() {
     let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
     server.give(&path, &bytes);
     server.behave(Manner::Slow);
-    // They download the same file to the same place.
+    // Both processes download the same file to the same folder.
     let start = || {
         let mut command = command(&scratch.path(""));
         command.args(["datasets", "fetch", "--to", "corpora", "--mirror", &server.address, SMALL]);
@@ -289,7 +290,7 @@ fn unreachable_hosts_are_contacted_once() {
         scratch.plimsoll(&["datasets", "fetch", "minimalloc", "--to", "c", "--mirror", &mirror]).exits(3);
     let first = format!("failed   minimalloc/A.1048576.csv: {free} could not be reached: ");
     assert!(run.stdout.starts_with(&first), "{}", run.stdout);
-    assert_eq!(run.stdout.matches(&format!("{free} failed before\n")).count(), 11);
+    assert_eq!(run.stdout.matches(&format!("{free} failed earlier\n")).count(), 11);
     assert!(
         run.stderr.contains("12 files are missing or differ") && run.stderr.contains("--dry-run"),
         "{}",

@@ -1,4 +1,5 @@
-//! Output files: they are written atomically, streams are written in place, and inputs are never overwritten.
+//! Tests that output files are written atomically, that streams are written in place, and that inputs are
+//! never overwritten.
 use crate::common::{Run, Scratch, TINY, command};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -12,7 +13,7 @@ fn tiny() -> Scratch {
     scratch
 }
 
-/// Names in the scratch folder, sorted.
+/// Returns the sorted names of the files in the scratch folder.
 fn names(scratch: &Scratch) -> Vec<String> {
     let entries = fs::read_dir(scratch.path("")).unwrap();
     let mut names: Vec<String> =
@@ -41,7 +42,7 @@ fn standard_output_as_a_file_is_written_in_place() {
         assert!(log.starts_with(&format!("before\n{SOLVED}instance ")), "{log}");
         assert!(log.ends_with("after\n"), "{log}");
     }
-    // A file descriptor of the shell, and a pipe.
+    // The output is a file descriptor of the shell, then a pipe.
     shell(&scratch, "exec 3>>third; echo before >&3; \"$0\" solve tiny.csv -o /dev/fd/3; echo after >&3")
         .exits(0);
     assert_eq!(scratch.read("third"), format!("before\n{SOLVED}after\n"));
@@ -60,7 +61,7 @@ fn links_are_followed_and_permissions_kept() {
     assert_eq!(scratch.read("far.csv"), SOLVED);
     assert_eq!(fs::metadata(scratch.path("far.csv")).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(fs::symlink_metadata(scratch.path("link")).unwrap().is_symlink());
-    // An input is protected behind a link.
+    // A link to an input is rejected like the input itself.
     symlink("tiny.csv", scratch.path("own")).unwrap();
     scratch.plimsoll(&["solve", "tiny.csv", "-o", "own"]).refuses(&["own", "input of this command"]);
 }

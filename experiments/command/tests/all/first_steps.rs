@@ -1,8 +1,8 @@
-//! First contact: the command without arguments, its help, completions and manual pages.
+//! Tests the command without arguments, its help, its completions and its manual pages.
 
 use crate::common::{Run, Scratch};
 
-/// Returns the commands that `plimsoll` without arguments shows.
+/// Returns the command lines that `plimsoll` without arguments prints.
 fn shown(run: &Run) -> Vec<String> {
     run.stdout.lines().filter_map(|line| line.strip_prefix("  plimsoll")).map(str::to_owned).collect()
 }
@@ -16,7 +16,7 @@ fn without_arguments_four_commands_are_shown_that_run() {
     assert_eq!(lines.len(), 4, "{}", run.stdout);
     for (line, question) in lines.iter().zip(["solve", "plan", "bench", "list"]) {
         assert!(line.contains(question), "{line}");
-        // The benchmark as shown takes half a minute, so a smaller one runs instead.
+        // The printed benchmark takes half a minute, so a smaller one runs instead.
         let line = line.replace("bench --time-limit 1", "bench embedded --only patent --solvers exact");
         for command in line.split(" && ") {
             let words: Vec<&str> = command.split_whitespace().filter(|word| *word != "plimsoll").collect();

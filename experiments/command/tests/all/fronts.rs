@@ -13,7 +13,7 @@ const EFFORT: Effort = Effort {
     last: Limits { nodes: Some(20_000), time: None, target: None, deadline: None },
 };
 
-/// Pseudo-random numbers, equal on every machine.
+/// Pseudo-random numbers that are the same on every machine.
 struct Random(u64);
 
 impl Random {
@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// Generates a chain with some weights read twice.
+/// Generates a chain of operators, some of whose weights are read twice.
 fn graph(random: &mut Random, operators: u64) -> Graph {
     let mut build = GraphBuilder::new("random");
     let mut last = build.tensor(Tensor::new("x", 40, Role::Input));
@@ -76,12 +76,12 @@ fn ordered(graph: &Graph) -> Vec<OrderedRegion> {
     GraphRun { liveness, order, setup, limits: Limits::default() }.order(graph).unwrap()
 }
 
-/// Returns all schedules but the slow integer program.
+/// Returns all schedules except the slow integer program.
 fn entries() -> Vec<&'static Entry<Timelines>> {
     plimsoll::registry().timelines.into_iter().filter(|entry| entry.name != "ilp").collect()
 }
 
-/// Returns the least makespan of all schedules.
+/// Returns the minimum makespan over all schedules.
 fn fastest(program: &OverlapProgram, entries: &[&'static Entry<Timelines>]) -> Option<Time> {
     let made = |entry: &&Entry<Timelines>| schedule(program, entry, Setup::default(), EFFORT.last).ok();
     entries.iter().filter_map(made).map(|scheduled| scheduled.makespan).min()
@@ -126,7 +126,7 @@ fn no_schedule_at_the_capacity_is_faster_than_the_front() {
     assert!(seen >= 30, "{seen} of 60 fit");
 }
 
-/// The front of exact schedules alone ends with the same makespan as the front of all.
+/// With only exact schedules, the fastest point of the front has the same makespan as with all schedules.
 #[test]
 fn exact_schedules_alone_form_a_front() {
     let random = &mut Random(11);
@@ -142,7 +142,6 @@ fn exact_schedules_alone_form_a_front() {
     assert!(alone.points.iter().all(|point| point.schedule == "exact"));
 }
 
-/// The same graph gives the same front with the same timelines.
 #[test]
 fn fronts_are_reproducible() {
     let random = &mut Random(5);
@@ -157,7 +156,7 @@ fn fronts_are_reproducible() {
     assert_eq!(once(), once());
 }
 
-/// Runs real models at capacities between those that a front tries.
+/// The capacities lie between those that the search for the front tries.
 #[test]
 fn models_are_no_slower_with_a_front() {
     let Some(corpora) = std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()) else {

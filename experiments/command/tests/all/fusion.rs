@@ -1,8 +1,8 @@
-//! `plimsoll fuse`, and `plimsoll reproduce` for the fusion paper and the patent.
+//! Tests `plimsoll fuse`, and `plimsoll reproduce` for the fusion paper and the patent.
 
 use crate::common::Scratch;
 
-/// A convolution and a rectifier in the body and in a branch, and an operator called `a "b"`.
+/// A graph with a convolution and a ReLU in its body and in a branch, and with an operator called `a "b"`.
 const BRANCHED: &str = r#"{"format":"plimsoll-graph","version":1,"name":"branched","tensors":[
 {"name":"c","bytes":1,"role":"input"},{"name":"x","bytes":4,"role":"input"},{"name":"y","bytes":4,"role":"activation"},
 {"name":"z","bytes":4,"role":"activation"},{"name":"w","bytes":4,"role":"output"},
@@ -28,7 +28,7 @@ fn regions_are_fused_separately() {
     assert_eq!(groups["regions"][1]["groups"][0]["pattern"], "conv-act");
     let whole = scratch.read("fused.json");
     assert!(whole.contains(r#"a \"b\"+r"#) && !whole.contains(r#""name":"y""#), "{whole}");
-    // The graph of groups is an ordinary graph.
+    // The written graph, whose operators are the groups, can be read like any other graph.
     let run = scratch.plimsoll(&["fuse", "fused.json"]).exits(0);
     assert!(run.stdout.contains("coverage     0 of 1 relations, 0.0 %"), "{}", run.stdout);
     scratch.plimsoll(&["plan", "fused.json"]).exits(0);

@@ -1,9 +1,9 @@
-//! The commands that read graphs: import, order, plan, reproduce.
+//! Tests the commands that read graphs: import, order, plan and reproduce.
 
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// Two chains from one input: the file interleaves them, so that both large tensors are simultaneously live.
+/// Two chains from one input. The file interleaves them, so that both large tensors are simultaneously live.
 ///
 /// ```text
 /// x -> a1 (100) -> b1 (10) ─┐
@@ -62,7 +62,8 @@ fn order_reduces_the_peak_of_the_file() {
         ["order", "two.json", "--json", "--instance", "two.csv", "-o", "order.csv", "--plot", "two.svg"];
     let report = json(&scratch.plimsoll(&words).exits(0).stdout);
     assert_eq!(report["claim"], "optimal");
-    // The file order has both large tensors live, the best order one large and both small ones.
+    // In the file order, both large tensors are simultaneously live; in the best order, one large and both
+    // small ones.
     assert_eq!((&report["file_peak"], &report["peak"]), (&Value::from(210), &Value::from(120)));
     assert_eq!(report["lower_bound"], 120);
     let order = scratch.read("order.csv");
@@ -109,9 +110,9 @@ fn branches_are_planned_by_scheme() {
     let tensors = scratch.read("tensors.csv");
     assert!(tensors.contains("1:then,p,42,"), "{tensors}");
     assert!(scratch.plimsoll(&["verify", "b.csv", "layout.csv"]).exits(0).stdout.contains("valid"));
-    // In the body, c, x and y are live beside the larger branch.
+    // In the body, c, x and y are live together with the larger branch.
     assert_eq!(plan(&["--branches", "nested"])["arena"], 17 + 70);
-    // x is live through both branches, and y from the end of the first, beside r and s.
+    // x is live throughout both branches. y is live from the end of the first branch, together with r and s.
     assert_eq!(plan(&["--branches", "sequential-branches"])["arena"], 70 + 8);
     assert_eq!(plan(&["--branches", "naive"])["arena"], 1 + 8 + 8 + 42 + 8 + 62 + 8);
     assert_eq!(plan(&["--boundary", "outside"])["arena"], 70);
@@ -243,7 +244,8 @@ fn published_results_are_recomputed() {
     );
 }
 
-/// Without corpora, the comparison covers generated graphs and small cases; every plan passes both checkers.
+/// Without corpora, the comparison covers generated graphs and small cases. Every plan must pass both
+/// checkers.
 #[test]
 fn merging_branches_is_compared_with_the_optimum() {
     let scratch = Scratch::new();

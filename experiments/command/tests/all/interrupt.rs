@@ -1,11 +1,12 @@
-//! After Ctrl-C, SIGTERM or SIGKILL, existing answers, rows and files remain, and all started processes end.
+//! Tests that answers, rows and files survive Ctrl-C, SIGTERM and SIGKILL, and that all started processes
+//! end.
 use crate::common::{Moments, Run, Scratch, command};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// Maximum wait before a test fails.
+/// Maximum time to wait before a test fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Creates a scratch folder with inputs that keep every command busy.
@@ -32,7 +33,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Returns whether the process handles the signal, by its mask in /proc.
+/// Returns true if the process handles the signal, according to its mask in /proc.
 fn handles(child: &Child, signal: Signal) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -41,13 +42,13 @@ fn handles(child: &Child, signal: Signal) -> bool {
 }
 
 fn is_running(id: &str) -> bool {
-    // A zombie has ended.
+    // A zombie counts as ended.
     let status = std::fs::read_to_string(format!("/proc/{}/status", id.trim())).unwrap_or_default();
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
 
-/// Starts the command, waits until it handles the signal and for `moment` more, sends the signal and waits
-/// for the end.
+/// Starts the command, waits until it handles the signal, and waits for another `moment`. Then sends the
+/// signal and waits until the command ends.
 fn interrupted(scratch: &Scratch, words: &[&str], signal: Signal, moment: Duration) -> Run {
     let mut command = command(&scratch.path(""));
     command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -83,7 +84,7 @@ fn solve_ends_with_its_best_answer() {
     }
 }
 
-/// The commands that search, each on a long-running input, and a member that their JSON always contains.
+/// The commands that search, each with a long-running input and a member that its JSON always contains.
 const SEARCHES: [(&[&str], &str); 8] = [
     (&["solve", "hard.csv", "--json"], "lower_bound"),
     (&["order", "layered.json", "--json"], "lower_bound"),
@@ -95,7 +96,7 @@ const SEARCHES: [(&[&str], &str); 8] = [
     (&["spill", "layered.json", "--capacity", "9000000", "--json"], ""),
 ];
 
-/// Interrupts one of the searches; its output is an answer, or reports that none was found.
+/// Interrupts one of the searches. Its output must be an answer, or a report that none was found.
 fn search_ends(scratch: &Scratch, at: usize, signal: Signal, moment: Duration) {
     let (words, member) = SEARCHES[at];
     let run = interrupted(scratch, words, signal, moment);
@@ -115,7 +116,7 @@ fn every_search_ends_with_an_answer() {
     }
 }
 
-/// Interrupts a long-running bench; the files it wrote are complete.
+/// Interrupts a long-running benchmark. The files that it wrote must be complete.
 fn bench_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
     let words = [
         "bench",
@@ -146,7 +147,7 @@ fn repeated_signals_at_once_count_as_one() {
     wait_until("a handler", || handles(&child, Signal::INT) || !matches!(child.try_wait(), Ok(None)));
     std::thread::sleep(Duration::from_millis(300));
     for _ in 0..3 {
-        // The process may have ended by the last signal, but is not reaped yet.
+        // The last signal may have ended the process, but it is not reaped yet.
         kill_process(pid(&child), Signal::INT).unwrap();
     }
     let run = Run::from(child.wait_with_output().unwrap()).exits(0);
@@ -164,7 +165,7 @@ fn bench_keeps_its_rows() {
 const SWEEP: &str = "[limits]\ntime = 1000\n[[instances]]\npath = \"hard.csv\"\n[[algorithms]]\n\
     names = [\"first-fit-size\", \"search\"]\nseeds = 3\n";
 
-/// Interrupts a sweep; exactly the finished runs have rows.
+/// Interrupts a sweep. Exactly the finished runs must have rows.
 fn sweep_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
     scratch.write("s.toml", SWEEP);
     let run = interrupted(scratch, &["sweep", "s.toml", "--out", "s", "--json"], signal, moment).exits(3);
@@ -179,7 +180,7 @@ fn sweep_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
 #[test]
 fn a_sweep_keeps_finished_runs_only() {
     let scratch = inputs();
-    // The first sweep writes the folder, the second resumes it.
+    // The first sweep writes the folder, and the second resumes it.
     for signal in [Signal::INT, Signal::TERM] {
         sweep_ends(&scratch, signal, Duration::from_millis(300));
     }
@@ -201,7 +202,7 @@ fn commands_without_an_answer_leave_no_partial_files() {
     assert_eq!(std::fs::read_dir(scratch.path("")).unwrap().count(), 0);
 }
 
-/// Returns the command line of an external program that never ends and writes its process id to a file.
+/// Returns the command line of an external program that writes its process id to a file and never ends.
 fn endless(scratch: &Scratch) -> String {
     let mark = scratch.path("pid");
     format!(
@@ -241,7 +242,7 @@ fn external_programs_end_with_the_command() {
             kill_process(pid(&child), signal).unwrap();
             child.wait().unwrap();
             wait_until("the end of the external", || !is_running(&id));
-            // Its scratch files are removed too.
+            // The scratch files of the external program are removed too.
             wait_until("an empty folder", || {
                 std::fs::read_dir(scratch.path("scratch")).unwrap().count() == 0
             });
@@ -249,7 +250,7 @@ fn external_programs_end_with_the_command() {
     }
 }
 
-/// Sends two hundred signals at random moments to all of the above.
+/// Sends two hundred signals at random moments to all commands above.
 #[test]
 #[ignore = "minutes"]
 fn two_hundred_interrupts() {

@@ -1,4 +1,5 @@
-//! Large instances end to end: generated, written, read, solved within a node limit and verified.
+//! Tests large instances from end to end: they are generated, written, read, solved within a node limit and
+//! verified.
 
 use crate::common::Scratch;
 

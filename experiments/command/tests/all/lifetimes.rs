@@ -1,5 +1,5 @@
-//! Lifetimes in every command that reads graphs: unread inputs, untouched states, tensors of zero bytes,
-//! graphs without operators or intermediates; joint plans of graphs with regions.
+//! Tests lifetimes in every command that reads graphs: unread inputs, untouched states, tensors of zero
+//! bytes, and graphs without operators or intermediates. Tests joint plans of graphs with regions as well.
 
 use crate::common::Scratch;
 use plimsoll::datasets::graphs::GraphFamily;
@@ -68,7 +68,8 @@ fn an_unread_input_is_live_at_the_start_only_in_every_command() {
     let words = ["order", "plain.json", "--instance", "i.csv"];
     scratch.plimsoll(&words).exits(0);
     assert_eq!(answer(&scratch, &["solve", "i.csv"])["peak"], 220);
-    // The step before the first operator counts for tiers too: 200 bytes fit there, and 220 beside f.
+    // The step before the first operator counts for tiers too: 200 bytes must fit there, and 220 while f
+    // runs.
     let placed =
         answer(&scratch, &["tiers", "plain.json", "--machine", "generic", "--fusion", "none", "-o", "t.csv"]);
     assert_eq!(placed["operators"], 2);
@@ -162,7 +163,7 @@ fn tensors_of_zero_bytes_are_listed() {
     }
 }
 
-/// Returns the file orders for seed 0, else random orders.
+/// Returns the file orders for seed 0, and random orders for other seeds.
 fn orders(graph: &Graph, seed: u64) -> Vec<Vec<OperatorId>> {
     let mut state = seed;
     let mut below = |n: usize| {
@@ -253,7 +254,8 @@ fn joint_plans_of_graphs_with_regions_claim_only_proved_optima() {
         (&Value::from(70), &Value::from("live while 'else' runs"))
     );
     scratch.plimsoll(&["verify", "i.csv", "l.csv"]).exits(0);
-    // Nested blocks exceed the joint bound: their plan is optimal for these orders, not over all orders.
+    // Nested blocks exceed the joint bound, so their plan is optimal for these orders but not over all
+    // orders.
     let nested = answer(&scratch, &["plan", "b.json", "--branches", "nested"]);
     assert_eq!(
         (&nested["claim"], &nested["joint_claim"]),

@@ -1,4 +1,4 @@
-//! Time limits: one limit with a default covers a whole command, and every stage respects it.
+//! Tests that one time limit, with a default, covers a whole command, and that every stage respects it.
 
 use crate::common::{Scratch, TINY};
 use plimsoll::Registry;
@@ -53,7 +53,7 @@ fn without_time_every_command_on_graphs_ends_with_its_results_so_far() {
         at_once(&["fuse", graph, "--units", "one", "--patterns", "chains"]).exits(0);
         at_once(&["tiers", graph, "--machine", "generic"]).exits(0);
         at_once(&["overlap", graph, "--machine", "generic"]).exits(0);
-        // A trivial plan needs no time.
+        // A trivial plan is found even without time.
         let plan = at_once(&["plan", graph]).code;
         assert!(plan == 0 || plan == 3, "{graph}: {plan}");
         at_once(&["plan", graph, "--conflicts", "reachable"]).exits(3);
@@ -71,7 +71,7 @@ fn a_front_without_time_has_one_point() {
         scratch.plimsoll(&words).exits(0).json()
     };
     let at_once = front(&["--time-limit", "0"]);
-    // A second point may be the same schedule in less memory.
+    // A second point may have the same schedule in less memory.
     assert!(at_once["tried"].as_u64() <= Some(2));
     let points = at_once["points"].as_array().unwrap();
     assert!(points.len() == 1 || points.len() == 2);
@@ -80,10 +80,10 @@ fn a_front_without_time_has_one_point() {
     assert!(few["tried"].as_u64() > Some(10));
 }
 
-/// Seconds beyond the limit allowed for reading, checking and printing.
+/// Seconds that reading, checking and printing may take beyond the limit.
 const SLACK: f64 = 1.0;
 
-/// Returns commands for one instance: every algorithm of every problem.
+/// Returns the commands for one instance: every algorithm of every problem.
 fn on_instance(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
     let solve = |problem: &str, name: &str| words(&["solve", file, "--problem", problem, "--solver", name]);
@@ -96,7 +96,7 @@ fn on_instance(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// Returns commands for one graph or model: every algorithm of every problem, and options of `plan` and
+/// Returns the commands for one graph or model: every algorithm of every problem, and options of `plan` and
 /// `overlap`.
 fn on_graph(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
@@ -153,15 +153,15 @@ fn hard_files(scratch: &Scratch) -> (Vec<String>, Vec<String>) {
     (instances, graphs)
 }
 
-/// Returns the time limits in `PLIMSOLL_TIME_LIMITS` (comma-separated seconds), by default 0.1 s. With the
+/// Returns the time limits in `PLIMSOLL_TIME_LIMITS` (comma-separated seconds), or 0.1 s by default. With the
 /// limits 0.1, 1 and 10 s, the test takes hours.
 fn limits() -> Vec<f64> {
     let text = std::env::var("PLIMSOLL_TIME_LIMITS").unwrap_or_else(|_| "0.1".to_owned());
     text.split(',').map(|limit| limit.parse().unwrap()).collect()
 }
 
-/// Reports every command that exceeds its limit three times in a row, as a busy machine may delay a process
-/// once.
+/// Reports every command that exceeds its limit three times in a row, because a busy machine may delay a
+/// process once.
 #[test]
 #[ignore = "runs every algorithm on every file for minutes; asserts seconds"]
 fn every_command_keeps_its_limit_on_every_file() {

@@ -1,4 +1,4 @@
-//! Manifests of generated and external datasets.
+//! Tests the manifests of generated and external datasets.
 
 use crate::common::{Run, Scratch, command};
 use plimsoll::datasets::MANIFEST;
@@ -37,7 +37,8 @@ fn a_folder_of_instances_has_a_manifest() {
     assert_eq!(scratch.read("again/manifest.json"), text);
 }
 
-/// Families generate the same bytes on any machine and in any later version with the same family version.
+/// A family generates the same bytes on every machine, and in every later release with the same family
+/// version.
 #[test]
 fn generated_bytes_match_recorded_hashes() {
     let scratch = Scratch::new();
@@ -98,7 +99,7 @@ fn copies_of_corpora_are_compared_with_the_list() {
     std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
     verify(&["nothing"])
         .refuses(&["unknown corpus 'nothing' (known: dsa, idealloc, minimalloc, onnx, tflite, "]);
-    // A changed file, an unknown file, and one that the list does not concern.
+    // Writes a changed file, an unknown file, and a file whose extension is not in the list.
     scratch.write("corpora/minimalloc/input.12.csv", "id,lower,upper,size\n");
     scratch.write("corpora/minimalloc/own.csv", "");
     scratch.write("corpora/minimalloc/README.md", "");
@@ -150,7 +151,7 @@ fn generated_folders_are_compared_with_their_manifests() {
 fn manifests_contain_known_bounds() {
     let scratch = Scratch::new();
     let manifest = |words: &[&str]| -> serde_json::Value {
-        // Each set needs its own folder, as a manifest that lists other files is not overwritten.
+        // Each set needs its own folder, because a manifest that lists other files is never overwritten.
         let folder = words.concat();
         scratch.plimsoll(&[&["generate"], words, &["--count", "1", "--out", &folder]].concat()).exits(0);
         serde_json::from_str(&scratch.read(&format!("{folder}/manifest.json"))).unwrap()
@@ -194,7 +195,7 @@ fn targets_without_a_file_suffix_are_folders_with_a_manifest() {
     }
     let manifest: serde_json::Value = serde_json::from_str(&scratch.read("packing/manifest.json")).unwrap();
     assert_eq!(manifest["files"][0]["optimum"], manifest["files"][0]["load"]);
-    // The same files and more of them may be written, but none may be missing from the new manifest.
+    // A new manifest may list the same or more files, but must not omit any.
     let more = |words: &[&str]| generate(&[&["packing", "-o", "packing", "--buffers", "20"], words].concat());
     more(&["--seed", "3"]).exits(0);
     more(&["--seed", "2", "--count", "3"]).exits(0);
@@ -202,7 +203,7 @@ fn targets_without_a_file_suffix_are_folders_with_a_manifest() {
     generate(&["stack", "-o", "packing"]).refuses(&["packing/manifest.json", "other files"]);
     generate(&["packing", "-o", "new/", "--buffers", "5"]).exits(0);
     assert!(scratch.path("new/manifest.json").is_file());
-    // A suffix of files makes the target a file.
+    // With the suffix of a file, the target is a file.
     generate(&["packing", "-o", "x.csv"]).exits(0);
     generate(&["chain", "-o", "x.JSON"]).exits(0);
     assert!(scratch.path("x.csv").is_file() && scratch.path("x.JSON").is_file());
@@ -217,7 +218,7 @@ fn parameters_are_explained() {
         "{}",
         run.stdout
     );
-    assert!(run.stdout.contains("chosen            2  experts that a token chooses\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("chosen            2  experts per token\n"), "{}", run.stdout);
     let json = scratch.plimsoll(&["list", "perturbed", "--json"]).exits(0).json();
     assert_eq!((&json["params"][0]["name"], &json["version"]), (&"buffers".into(), &1.into()));
     scratch.plimsoll(&["list", "colour"]).refuses(&["unknown family 'colour'"]);

@@ -1,15 +1,15 @@
-//! `plimsoll measure`: its output and files, but no times.
+//! Tests the output and the files of `plimsoll measure`, but no times.
 
 use crate::common::{Run, Scratch};
 
-/// A small off-chip memory and one run: quick, but not a valid measurement.
+/// A small off-chip memory and one run are quick, but not a valid measurement.
 const QUICK: [&str; 4] = ["--cold", "1048576", "--repeat", "1"];
 
 fn words<'a>(first: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
     [first, rest].concat()
 }
 
-/// Runs a command that calibrates. On a busy machine, the times may not determine the rates; then the command
+/// Runs a command that calibrates. On a busy machine, the times may not determine the rates. The command then
 /// reports that and writes nothing.
 fn calibrating(scratch: &Scratch, words: &[&str], written: &str) -> Option<Run> {
     let run = scratch.plimsoll(words);
@@ -74,7 +74,7 @@ fn a_record_contains_raw_samples() {
     ] {
         assert!(scratch.read(&format!("record/{file}")).starts_with(start), "{file}");
     }
-    // Seven schedules for each of two chains.
+    // One header, and seven schedules for each of two chains.
     assert_eq!(scratch.read("record/summary.csv").lines().count(), 1 + 7 * 2);
     assert_eq!(scratch.read("record/samples.csv").lines().count(), 1 + 7 * 2);
     let page = scratch.read("record/summary.md");
@@ -97,7 +97,7 @@ fn bad_input_is_rejected_in_one_line() {
     refused(&["run", "--chains", "1", "--machine", "m.toml", "--slice", "65536"], &["--slice"]);
     refused(&["calibrate", "--bandwidth", "0"], &["--bandwidth", "1e3 to 1e15"]);
     refused(&["calibrate", "--startup", "2"], &["at most one second"]);
-    refused(&["calibrate", "-o", "a", "--samples", "a"], &["two outputs have the same file"]);
+    refused(&["calibrate", "-o", "a", "--samples", "a"], &["two outputs name the same file"]);
     refused(&["calibrate", "--repeat", "0"], &["--repeat"]);
     let huge = ["measure", "run", "--chains", "1", "--machine", "luna", "--slack", "99999999999"];
     let huge = scratch.plimsoll(&words(&huge, &QUICK)).exits(3).stdout;

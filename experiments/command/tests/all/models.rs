@@ -1,4 +1,4 @@
-//! Real models from the file to the plan. Without `PLIMSOLL_CORPORA`, these tests are skipped.
+//! Tests real models from the file to the plan. The tests are skipped if `PLIMSOLL_CORPORA` is not set.
 
 use plimsoll::branches::{Planner, SCHEMES, Scheme, ordered_program};
 use plimsoll::datasets::{Import, ImportOptions, import_file};
@@ -65,7 +65,8 @@ fn the_best_order_of_every_model_is_proved() {
 #[test]
 fn arenas_are_optimal_and_at_most_those_of_greedy_by_size() {
     let registry = plimsoll::registry();
-    // As TFLite's runtime for microcontrollers does: the order of the file, offsets in multiples of 16 bytes.
+    // Like TFLite's runtime for microcontrollers: operators in file order, and offsets in multiples of 16
+    // bytes.
     let liveness = LivenessOptions { align: Bytes::new(16), ..LivenessOptions::default() };
     let order = entry(&registry.orders, "as-in-file");
     let run = GraphRun { liveness, order, setup: Setup::default(), limits: Limits::default() };
@@ -105,9 +106,9 @@ fn models_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Executes plans: every read must return the value written, also in branches and loops. Free dimensions are
-/// 1; models that cannot be imported or run are counted and skipped.
+/// set to 1. Models that cannot be imported or run are counted and skipped.
 #[test]
-#[ignore = "as long as there are models in PLIMSOLL_MODELS"]
+#[ignore = "takes long; depends on the number of models in PLIMSOLL_MODELS"]
 fn plans_of_all_models_are_replayed() {
     let Some(folder) = std::env::var_os("PLIMSOLL_MODELS") else {
         eprintln!("skipped: PLIMSOLL_MODELS is not set");

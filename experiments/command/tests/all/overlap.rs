@@ -1,14 +1,14 @@
-//! `plimsoll overlap`: schedules, exit codes and files.
+//! Tests the schedules, exit codes and files of `plimsoll overlap`.
 
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// A machine on which a byte and a multiplication take one microsecond each.
+/// A machine on which the transfer of a byte and a multiplication take one microsecond each.
 const MACHINE: &str = "name = \"unit\"\n[memory]\ncapacity = 1000\n[dma]\nbandwidth = 1e6\n\
     [compute]\nmacs_per_second = 1e6\nbytes_per_second = 1e6\n";
 
-/// Returns a graph of three convolutions of 10 microseconds with 10 bytes of weights each, and optionally a
-/// branch before the last one.
+/// Returns a graph of three convolutions, each with 10 microseconds of compute and 10 bytes of weights.
+/// Optionally, a branch precedes the last one.
 fn graph(branch: bool) -> String {
     let choose = r#"{ "name": "choose", "kind": "If", "inputs": ["b"], "outputs": ["c"], "regions": [
         { "name": "then", "outputs": ["p"], "operators": [
@@ -35,8 +35,8 @@ fn graph(branch: bool) -> String {
     )
 }
 
-/// A loop with a test of 10 microseconds before every trip and at the end, and a body of 10 microseconds with
-/// 10 bytes of weights.
+/// A loop whose condition takes 10 microseconds before every trip and at the end. Its body takes 10
+/// microseconds and has 10 bytes of weights.
 const LOOP: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
     { "name": "go", "bytes": 4, "role": "input" }, { "name": "y", "bytes": 4, "role": "output" },
     { "name": "w", "bytes": 10, "role": "weight" }, { "name": "a", "bytes": 4 }, { "name": "b", "bytes": 4 },
@@ -91,7 +91,7 @@ fn weight_transfers_overlap_computation() {
     assert!(text.stdout.contains("\neager "), "{}", text.stdout);
 }
 
-/// The processor copies 10 bytes per microsecond without setup latency, faster than DMA with overlap.
+/// The processor copies 10 bytes per microsecond without setup latency, which is faster than overlapping DMA.
 #[test]
 fn the_processor_may_copy() {
     let scratch = Scratch::new();
@@ -116,7 +116,7 @@ fn transfers_do_not_cross_the_border_of_a_branch() {
     let report =
         json(&scratch.plimsoll(&["overlap", "net.json", "--machine", "unit.toml", "--json"]).exits(0).stdout);
     assert_eq!(report["segments"], 4);
-    // 10 + 10 + 10 before, 10 + 20 + 10 in the longer branch, 10 + 10 after.
+    // 10 + 10 + 10 before the branch, 10 + 20 + 10 in its longer region, 10 + 10 after it.
     assert_eq!(makespan(&report, "ping-pong"), 30 + 40 + 20);
     assert_eq!(makespan(&report, "synchronous"), 40 + 50 + 20);
     assert_eq!(report["lower_bound_ps"], 90_000_000);
@@ -180,7 +180,7 @@ fn the_front_spans_from_least_memory_to_least_time() {
     assert_eq!(scratch.read("front.csv").lines().count(), points.len() + 1);
     assert!(scratch.read("best.svg").starts_with("<svg"));
     assert!(scratch.read("front.svg").contains("on-chip memory and makespan"));
-    // The best schedule that fits.
+    // The text shows the best schedule that fits.
     let text = run(&["--capacity", "37"]).exits(0).stdout;
     assert!(text.contains("best         40.000 us") && !text.contains("30.000 us"), "{text}");
     assert!(run(&["--capacity", "17"]).exits(1).stdout.contains("operator 'one' needs 8 bytes"));
@@ -221,7 +221,7 @@ fn weights_are_fetched_speculatively_before_a_branch() {
         scratch.plimsoll(&[&words[..], more].concat())
     };
     let guessed = |more: &[&str]| json(&run(more).exits(0).stdout)["speculation"].clone();
-    // The channel is free while `two` computes: it can fetch 10 microseconds of one region.
+    // The channel is free while `two` computes, so it can fetch weights of one region for 10 microseconds.
     let best = guessed(&["--speculate", "best", "--chance", "else=0.6"]);
     assert_eq!(
         (&best["longest_ps"], &best["longest_before_ps"]),
@@ -230,8 +230,8 @@ fn weights_are_fetched_speculatively_before_a_branch() {
     let micros = |value: &Value| (value.as_f64().unwrap() * 1e6).round() as u64;
     let expected =
         |report: &Value| [&report["expected_before_seconds"], &report["expected_seconds"]].map(micros);
-    // 30 before and 20 after the branch, which takes 20 or, with probability 0.6, 40, and 30 with
-    // speculation.
+    // 30 before and 20 after the branch. With probability 0.6, the branch takes 40, or 30 with speculation;
+    // otherwise it takes 20.
     assert_eq!(expected(&best), [50 + 8 + 24, 50 + 8 + 18]);
     assert_eq!(
         (&best["guesses"][0]["fetched"], &best["guesses"][0]["cost_ps"]),
@@ -284,13 +284,12 @@ fn activations_may_occupy_a_layout() {
             json(&scratch.plimsoll(&words).exits(0).stdout)
         };
         let of = |what: &str| report(what)["activations"].as_u64().unwrap();
-        // Around a branch, live bytes count blocks, which a layout of the whole graph avoids.
+        // Around a branch, live bytes include whole blocks, which a layout of the whole graph avoids.
         assert!(branch || of("live") <= of("placed"), "{} {}", of("live"), of("placed"));
         assert_eq!(makespan(&report("placed"), "exact"), makespan(&report("live"), "exact"));
     }
 }
 
-/// The graph needs no memory.
 #[test]
 fn a_front_that_starts_at_zero_bytes_is_drawn() {
     let scratch = Scratch::new();
@@ -357,14 +356,20 @@ fn measured_times_must_belong_to_existing_operators() {
     assert_eq!(makespan(&report, "synchronous"), 50 + 1000);
     scratch.write("wrong.csv", "operator,seconds\nConv#1,1e-3\nConv#7,1\nConv#8,1\n");
     let wrong = run("unit.toml", &["--times", "wrong.csv"]).exits(2).stderr;
-    assert!(wrong.contains("wrong.csv: no computing operator is called 'Conv#7' and 1 more"), "{wrong}");
+    assert!(
+        wrong.contains("wrong.csv: no operator with a compute time is called 'Conv#7' (and 1 more)"),
+        "{wrong}"
+    );
     // A machine may serve several graphs.
     scratch.write("timed.toml", format!("{MACHINE}times = \"wrong.csv\"\n"));
     let noted = run("timed.toml", &[]).exits(0).stdout;
-    assert!(noted.starts_with("assumed      no computing operator is called 'Conv#7' and 1 more"), "{noted}");
+    assert!(
+        noted.starts_with("assumed      no operator with a compute time is called 'Conv#7' (and 1 more)"),
+        "{noted}"
+    );
 }
 
-/// The loop has more trips than a picture shows.
+/// The loop has more trips than a picture can show.
 #[test]
 fn percentages_cover_the_whole_run() {
     let scratch = Scratch::new();
@@ -373,13 +378,13 @@ fn percentages_cover_the_whole_run() {
     let words = ["overlap", "net.json", "--machine", "unit.toml", "--schedule", "synchronous"];
     let more = ["--trips", "60000", "--json", "--gantt", "g.svg"];
     let report = json(&scratch.plimsoll(&[&words[..], &more].concat()).exits(0).stdout);
-    // 10 of 30 microseconds per trip, plus the last test.
+    // 10 of 30 microseconds per trip, plus the last evaluation of the condition.
     let waiting = report["schedules"][0]["waiting_percent"].as_f64().unwrap();
     assert!((waiting - 100.0 / 3.0).abs() < 0.01, "{waiting}");
     assert!(scratch.read("g.svg").contains("the first 100\u{2009}000 of 120\u{2009}001 segments"));
 }
 
-/// Transfers before the run count towards its time, in pictures and lists too.
+/// Transfers before the run count towards the makespan, also in pictures and lists.
 #[test]
 fn resident_weights_are_fetched_before_the_run() {
     let scratch = Scratch::new();

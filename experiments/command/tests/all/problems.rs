@@ -1,4 +1,4 @@
-//! All nine problems run through the same benchmark, sweep, recheck and report.
+//! Tests that all nine problems run in the same benchmark, sweep, recheck and report.
 
 use crate::common::{Scratch, TINY};
 use plimsoll::posed::PROBLEMS;
@@ -11,7 +11,7 @@ fn rows(scratch: &Scratch, file: &str) -> Vec<Row> {
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// Creates a folder with an instance, a graph without branches and one with branches.
+/// Creates a folder with an instance, a graph without branches, and a graph with branches.
 fn subjects() -> Scratch {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
@@ -51,14 +51,14 @@ fn every_problem_is_benchmarked_swept_and_rechecked() {
     assert!(rechecked.contains("rec"), "{rechecked}");
     let summary = scratch.read("rec/summary.md");
     for problem in PROBLEMS {
-        // The terms follow the problem.
+        // The terms of a row depend on its problem.
         let is_its =
             |line: &str| line.starts_with(&format!("## {problem}")) && line.ends_with(": algorithms");
         assert!(summary.lines().any(is_its), "{problem}");
         assert!(scratch.read("rec/report/report.html").contains(problem), "{problem}");
     }
 
-    // The same runs in the processes of a sweep give the same results.
+    // The same runs give the same results in the processes of a sweep.
     let algorithms: String = PROBLEMS
         .iter()
         .flat_map(|problem| ["[[algorithms]]\nnames = \"all\"\nproblem = \"", problem, "\"\n"])

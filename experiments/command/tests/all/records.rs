@@ -1,7 +1,8 @@
-//! Reruns the records in `results/` and compares all results that do not depend on time. A failing test means
-//! that algorithms now give other answers than the record. Either that is a defect, or the record must be
+//! Reruns the records in `results/` and compares all results that do not depend on time. If a test fails, an
+//! algorithm now gives another answer than the record. Either this is a defect, or the record must be
 //! regenerated (`make results`, or `scripts/results.sh WORD`). Records of real instances and models are
-//! checked if `PLIMSOLL_CORPORA` is set. The tests rerun a sample; `--include-ignored` reruns all short runs.
+//! checked if `PLIMSOLL_CORPORA` is set. The tests rerun a sample; with `--include-ignored`, they rerun all
+//! short runs.
 
 use crate::common::Scratch;
 use plimsoll_lab::recheck::{Effort, Verdict, read_rows, recheck};
@@ -20,7 +21,7 @@ fn corpora() -> Option<PathBuf> {
     std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
-/// Returns the folders in `results/` by the part of their name after date and processor.
+/// Returns the folders in `results/`, keyed by the part of their name after date and processor.
 fn records() -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(root().join("results")).unwrap() {
@@ -113,15 +114,15 @@ fn a_record_is_rerun_and_compared() {
     scratch.plimsoll(&["recheck"]).exits(2);
 }
 
-/// A record of graphs; `{column}` in its command stands for the value of a row in this column.
+/// A record of graphs. `{column}` in its command stands for the value of this column in the row.
 struct OfGraphs {
     word: &'static str,
-    /// The file that lists its families.
+    /// The file that lists the families of its graphs.
     families: &'static str,
-    /// Columns that distinguish the calls of the command, with that of the graph first.
+    /// Columns that distinguish the calls of the command; the column of the graph comes first.
     keys: &'static [&'static str],
     command: &'static str,
-    /// Whether models keep the batch size of their file.
+    /// True if models keep the batch size of their file.
     own_batch: bool,
 }
 
@@ -139,7 +140,7 @@ fn read(path: &Path) -> Vec<Record> {
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// Returns the paths of the graphs and instances of a record by name: generated ones in a scratch folder,
+/// Returns the paths of the graphs and instances of a record by name. Generated ones are in a scratch folder,
 /// real ones in the corpora.
 fn files(record: &OfGraphs, scratch: &Scratch) -> BTreeMap<String, PathBuf> {
     let families = root().join("datasets/data").join(record.families);
@@ -192,12 +193,12 @@ fn rerun(record: &OfGraphs, row: &Record, graph: &Path, scratch: &Scratch) -> Ve
     let run =
         command.args(&words).args(open_shapes(graph, record.own_batch)).arg("--output").arg(&output).output();
     let run = run.unwrap();
-    // Code 1 means that nothing fits, which is a row too.
+    // Exit code 1 means that nothing fits, which is recorded as a row too.
     assert!(matches!(run.status.code(), Some(0 | 1)), "{words:?}: {}", String::from_utf8_lossy(&run.stderr));
     read(&output)
 }
 
-/// Returns the rows without times.
+/// Returns the rows without measured times.
 fn repeatable(rows: &[Record]) -> Vec<Record> {
     let mut rows = rows.to_vec();
     for row in &mut rows {
@@ -278,7 +279,7 @@ fn unreadable_instances_are_compared_and_lines_refer_to_the_file() {
     assert!(run.stdout.contains("is no instance of that name"), "{}", run.stdout);
 }
 
-/// Reproduces the papers whose rows need neither corpora nor times.
+/// Reproduces the papers whose rows depend on neither corpora nor times.
 #[test]
 fn published_results_are_reproduced() {
     if let Some(reason) = plimsoll::excluded("ilp") {

@@ -1,4 +1,4 @@
-//! The analysis of records: figures computed by hand, properties, bad input, and the command.
+//! Tests the analysis of records: figures computed by hand, general properties, bad input, and the command.
 
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::analysis::integral::integral;
@@ -52,11 +52,13 @@ fn figures_match_those_computed_by_hand() {
     let [fast, exact, best] = &standings[0][..] else { panic!("two and their best") };
     assert_eq!((fast.instances, fast.runs, fast.answered, fast.solved, fast.at_bound), (3, 5, 3, 1, 1));
     assert_eq!((exact.instances, exact.runs, exact.answered, exact.solved, exact.at_bound), (3, 3, 2, 1, 1));
-    // Medians and best bounds: 120 and 100, 50 and 40, 10 and 10; 100 and 100, 60 and 40.
+    // Medians and best bounds: for `fast`, 120 and 100, 50 and 40, 10 and 10; for `exact`, 100 and 100, 60
+    // and 40.
     near(fast.mean_gap, 15.0);
     near(exact.mean_gap, 25.0);
     assert_eq!((fast.worst_gap, exact.worst_gap), (Some(25.0), Some(50.0)));
-    // Times >10, >10, 0.5 and 4, >10, >10. A heuristic proves nothing, so its times to solve have no mean.
+    // Times to solve: >10, >10, 0.5 for `fast`, and 4, >10, >10 for `exact`. A heuristic proves nothing, so
+    // it has no mean time to solve.
     assert_eq!((fast.mean_time, fast.par2), (None, None));
     let times: Vec<_> = groups[0].cells[0].iter().flatten().map(Cell::time_to_solve).collect();
     assert!(times[0].is_none() && times[1].is_none() && times[2].is_some_and(|time| !time.censored));
@@ -171,7 +173,7 @@ fn different_questions_form_different_groups() {
         groups[2].question.to_string(),
         "offsets, decide the capacity, 10 s, 1 thread, cpu with 2 threads"
     );
-    // Only in the last group does a peak within the capacity count as solved.
+    // A peak within the capacity counts as solved only in the last group.
     let solved: Vec<bool> = groups.iter().map(|g| is_solved(g.cells[0][0].as_ref().unwrap())).collect();
     assert_eq!(solved, [false, false, true]);
     assert!(groups[2].instances[0].capacity == Some(7) && groups[0].instances[0].capacity.is_none());
@@ -205,7 +207,7 @@ fn the_load_is_the_bound_only_without_another() {
 #[test]
 fn primal_integrals_are_areas() {
     let area = |events: &[(f64, u64)], best, horizon| integral(events.iter().copied(), best, horizon);
-    // No solution for 1 s, twice the best peak for 2 s, then the best peak.
+    // No solution for 1 s, then twice the best peak for 2 s, then the best peak.
     near(Some(area(&[(1.0, 200), (3.0, 100)], 100, 10.0)), 1.0 + 2.0 * 0.5);
     near(Some(area(&[], 100, 10.0)), 10.0);
     near(Some(area(&[(0.0, 100)], 100, 10.0)), 0.0);
@@ -258,7 +260,8 @@ fn traces_of_sweeps_belong_to_runs_by_seed_and_limit() {
     let mut rows =
         "key,instance,problem,algorithm,seed,repetition,time_limit,status,peak,verdict,seconds\n".to_owned();
     let mut trace = "suite,instance,problem,algorithm,seed,run,seconds,event,peak,lower_bound\n".to_owned();
-    // Two limits and two seeds; the trace numbers the runs of an algorithm on an instance consecutively.
+    // There are two limits and two seeds. The trace numbers the runs of an algorithm on an instance
+    // consecutively.
     let runs = [(1, 0, 0.2), (1, 1, 0.4), (4, 0, 1.0), (4, 1, 3.0)];
     for (nth, (limit, seed, found)) in (1..).zip(runs) {
         writeln!(rows, "k{nth},a,offsets,x,{seed},1,{limit},done,7,valid,1").unwrap();
@@ -295,7 +298,7 @@ fn without_a_time_limit_unsolved_runs_have_no_time() {
     near(slow.par2, 4.0);
     near(best.mean_time.map(|mean| mean.value), 4.0);
     assert_eq!(slow.time_factor.map(|mean| mean.value), None);
-    // No other algorithm ran on b, so there is no win, but a note.
+    // No other algorithm ran on b, so there is a note instead of a win.
     assert_eq!((slow.value_alone, slow.time_alone), (1, 1));
     assert!(groups[0].notes[0].contains("not every algorithm ran"), "{:?}", groups[0].notes);
 }
@@ -562,7 +565,7 @@ fn names_cannot_break_the_page() {
     );
 }
 
-/// Checks the page in a browser; see the script.
+/// Checks the page in a browser with `scripts/report-browser.sh`.
 #[test]
 #[ignore = "needs a browser: apt-get install chromium"]
 fn a_browser_shows_and_sorts_the_page() {

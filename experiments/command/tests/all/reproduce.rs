@@ -1,4 +1,5 @@
-//! `plimsoll reproduce`: the output of every paper follows from its inputs, and skipped parts are reported.
+//! Tests that the output of `plimsoll reproduce` for every paper follows from its inputs, and that skipped
+//! parts are reported.
 
 use crate::common::{Run, Scratch, TINY, command};
 use plimsoll::run::Limits;
@@ -58,7 +59,7 @@ fn well_formed(name: &str, text: &str) {
     assert!(open.is_empty(), "{name}: {open:?}");
 }
 
-/// Returns the example of the patent with another size of one operator.
+/// Returns the example of the patent, with another size for one operator.
 fn resized(instance: &Instance, operator: usize, size: u64) -> Instance {
     let conflict = |a: usize, b: usize| instance.conflict(BufferId::at(a), BufferId::at(b));
     let pairs = (0..instance.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
@@ -155,7 +156,7 @@ fn shared_objects_depend_on_alignment_network_and_report() {
     let mut other = inputs;
     other.sample.memory.1 = 1537.0;
     let other = mini_infer::reproduce(&other, &context).unwrap();
-    // The sum of the shared objects shown, and the saving.
+    // The unexpected rows are the sum of the shared objects and the saving.
     assert_eq!(other.count(Verdict::Unexpected), 2, "{}", text(&other));
 }
 
@@ -241,7 +242,7 @@ fn strategies_depend_on_their_networks() {
     assert_eq!(ours(&other, "worked example, offsets", "greedy-by-size"), "224");
     assert_eq!(row(&other, "abstract", "naive over").printed, Some(Amount::Decimal(1.0, 1)));
 
-    // An unknown family is replaced by others and reported.
+    // An unknown family in the input is reported.
     let mut none = none_but("no-such");
     none.networks[0].name = "X".to_owned();
     let none = pisarchyk_lee::reproduce(&none, &context).unwrap();
@@ -304,18 +305,18 @@ fn instances_are_decided() {
     }
     assert!(scratch.path("out/minimalloc/times.svg").is_file());
 
-    // One buffer fewer.
+    // The instance lacks a buffer.
     corpora(&scratch, "A.8.csv", "id,lower,upper,size\na,0,4,4\n");
     with_corpora(&scratch, &["minimalloc", "--out", "thin"], None).exits(0);
     let thin = scratch.read("thin/minimalloc/rows.csv");
     assert!(thin.contains("\"A, buffers\",,1,") && thin.contains("\"A, least peak\",,4,"), "{thin}");
 
-    // A capacity that is too small.
+    // The capacity is too small.
     corpora(&scratch, "A.7.csv", TINY);
     std::fs::remove_file(scratch.path("corpora/minimalloc/A.8.csv")).unwrap();
     let run = with_corpora(&scratch, &["minimalloc"], None).exits(1);
     assert!(run.stdout.contains("does not fit") && run.stderr.contains("1 rows are not as expected"));
-    // A file that is not an instance.
+    // The file is not an instance.
     corpora(&scratch, "A.7.csv", "id,lower\nx,1\n");
     with_corpora(&scratch, &["minimalloc"], None).refuses(&["A.7.csv"]);
 }
@@ -347,7 +348,6 @@ fn a_peer_is_compared_and_checked() {
     assert!(run.stdout.contains("skipped: MiniMalloc itself:") && run.stdout.contains("is not a file"));
 }
 
-/// Without corpora, all papers run, and skipped parts are reported.
 #[test]
 fn all_papers_run_without_corpora() {
     let scratch = Scratch::new();

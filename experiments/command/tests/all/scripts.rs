@@ -1,4 +1,4 @@
-//! The scripts behind the Makefile.
+//! Tests the scripts behind the Makefile.
 
 use crate::common::Scratch;
 
@@ -41,7 +41,7 @@ fn the_script_of_records_refuses_unknown_records() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("unknown record 'nonsense'"));
 }
 
-/// The first run needs nothing that only HiGHS and z3 need.
+/// `scripts/setup.sh first` requires nothing that only HiGHS and z3 need.
 #[cfg(unix)]
 #[test]
 fn the_first_run_needs_cargo_and_a_compiler() {

@@ -1,4 +1,4 @@
-//! `solve` and `verify`: output, stored answers and exit codes.
+//! Tests `solve` and `verify`: output, stored answers and exit codes.
 
 use crate::common::{Scratch, TINY, algorithms, command};
 use std::io::Read;
@@ -82,7 +82,7 @@ fn corrupted_layouts_are_rejected_with_ids_and_numbers() {
     assert_eq!((&json["peak"], &json["load"]), (&12.into(), &6.into()));
     let json = scratch.plimsoll(&["verify", "t.10.csv", "good.csv", "--json"]).exits(0).json();
     assert_eq!((&json["valid"], &json["certificate"]), (&true.into(), &serde_json::Value::Null));
-    // The same layout is valid or not, depending on the capacity.
+    // Whether the layout is valid depends on the capacity.
     let with = |capacity| scratch.plimsoll(&["verify", "t.10.csv", "good.csv", "--capacity", capacity]).code;
     assert_eq!((with("10"), with("9")), (0, 1));
     scratch.plimsoll(&["verify", "t.9.csv", "good.csv"]).exits(2);
@@ -108,8 +108,8 @@ fn a_capacity_below_the_load_is_infeasible() {
 #[test]
 fn a_layout_above_the_capacity_is_written_with_claim_unknown() {
     let scratch = Scratch::new();
-    // The sum of sizes is 20 and the load 12, so a layout end to end exceeds 15, but 15 is not proved
-    // infeasible.
+    // The sizes add up to 20 and the load is 12. A layout end to end therefore exceeds 15, but 15 is not
+    // proved infeasible.
     scratch.write("t.15.csv", "id,lower,upper,size\na,0,1,8\nb,0,2,4\nc,1,2,8\n");
     let words = solve("t.15.csv", &["--solver", "naive", "--json", "-o", "out.csv"]);
     let json = scratch.plimsoll(&words).exits(3).json();
@@ -119,7 +119,7 @@ fn a_layout_above_the_capacity_is_written_with_claim_unknown() {
     scratch.plimsoll(&["verify", "t.15.csv", "out.csv", "--no-capacity"]).exits(0);
 }
 
-/// Eight operators with pairwise conflicts, load 20 and optimum 43, which no cheap bound proves.
+/// Eight buffers with pairwise conflicts, load 20 and optimum 43. No cheap bound proves the optimum.
 const CONFLICTS: &str = "id,lower,upper,size,separations\n1,0,1,5,2\n2,1,2,10,1 3 4 5\n3,2,3,8,2 4 5 6\n\
     4,3,4,20,2 3 5 6 7\n5,4,5,2,2 3 4 6 7 8\n6,5,6,6,3 4 5 7\n7,6,7,15,4 5 6 8\n8,7,8,3,5 7\n";
 

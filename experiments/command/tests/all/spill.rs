@@ -1,4 +1,4 @@
-//! `plimsoll spill`: spilled buffers, reasons for a shortfall, exit codes and files.
+//! Tests `plimsoll spill`: spilled buffers, reasons for a shortfall, exit codes and files.
 
 use crate::common::Scratch;
 use serde_json::Value;
@@ -47,7 +47,7 @@ fn an_instance_is_spilled_with_a_reason() {
         "{places}"
     );
     assert!(scratch.read("map.svg").contains("conv"));
-    // A sufficient capacity, and none.
+    // The capacity is sufficient, then zero.
     let report =
         json(&scratch.plimsoll(&["spill", "example.8.csv", "--capacity", "11", "--json"]).exits(0).stdout);
     assert_eq!((report["need"]["capacity"].as_str(), report["traffic"].as_u64()), (Some("met"), Some(0)));
@@ -68,7 +68,7 @@ fn buffers_that_must_stay_may_not_fit() {
         run.stdout
     );
     scratch.plimsoll(&[&keep[..], &["--compare"]].concat()).exits(1);
-    // By the file, dense stays, output costs 5 bytes and conv 1 byte.
+    // According to the file, dense must stay, output costs 5 bytes and conv costs 1 byte.
     scratch.write("traffic.csv", "id, traffic\ndense,\noutput,5\nconv,1\n");
     let words = ["spill", "example.8.csv", "--traffic", "traffic.csv", "--json"];
     let report = json(&scratch.plimsoll(&words).exits(0).stdout);

@@ -1,10 +1,10 @@
-//! `plimsoll plan --conflicts`.
+//! Tests `plimsoll plan --conflicts`.
 
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// Two branches of unequal length and a skip connection around both: `x` is read last by the operator that
-/// joins them.
+/// Two branches of unequal length, and a skip connection around both: the operator that joins the branches is
+/// the last to read `x`.
 const SKIP: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "skip",
     "tensors": [ { "name": "in", "bytes": 10, "role": "input" }, { "name": "out \"quoted\", y", "bytes": 10, "role": "output" },
                  { "name": "x", "bytes": 100 }, { "name": "a", "bytes": 60 }, { "name": "b", "bytes": 70 },
@@ -43,7 +43,7 @@ fn each_relation_is_planned_and_collisions_are_reported() {
     let of = |relation: &str| plan(SKIP, &["--conflicts", relation]);
     let number = |report: &Value, key: &str| report[key].as_u64().unwrap();
     let schedule = of("schedule");
-    // x is live with a and b, then with b and c.
+    // x is live together with a and b, then with b and c.
     assert_eq!(number(&schedule, "arena"), 230);
     assert_eq!(of("streams=1")["arena"], schedule["arena"]);
     let reachable = of("reachable");

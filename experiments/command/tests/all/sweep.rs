@@ -1,4 +1,4 @@
-//! `sweep` and `merge`: runs, stored rows, resuming and joining shards.
+//! Tests `sweep` and `merge`: runs, stored rows, resuming, and joining shards.
 
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::record::{MEASURED, Record, read};
@@ -74,7 +74,7 @@ fn every_run_has_a_row_in_order() {
     );
     let keys: std::collections::BTreeSet<&str> = rows.iter().map(|row| row.key.as_str()).collect();
     assert_eq!(keys.len(), RUNS);
-    // Concurrent runs give the same rows; a second sweep has nothing to run.
+    // Concurrent runs give the same rows, and a second sweep has nothing to run.
     let words = ["sweep", "s.toml", "--out", "b", "--jobs", "3", "--json"];
     let json = scratch.plimsoll(&words).exits(0).json();
     assert_eq!((json["runs"].as_u64(), json["kept"].as_u64()), (Some(RUNS as u64), Some(0)));
@@ -196,7 +196,7 @@ fn a_sweep_resumes_from_any_byte() {
     let (whole, wanted) = (scratch.read("a/rows.csv"), steady(&scratch, "a"));
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     let row = whole.len() - lines[RUNS].len() - lines[RUNS - 1].len();
-    // Truncated in the header, within a row, between rows, and one byte before the end.
+    // The file is truncated in the header, within a row, between rows, and one byte before the end.
     for length in [0, 10, lines[0].len(), row + 1, row + 40, row + lines[RUNS - 1].len(), whole.len() - 1] {
         scratch.write("a/rows.csv", &whole[..length]);
         let json = scratch.plimsoll(&["sweep", "s.toml", "--out", "a", "--json"]).exits(0).json();
@@ -206,7 +206,7 @@ fn a_sweep_resumes_from_any_byte() {
         assert_eq!(json["torn_bytes"] != 0, !piece.is_empty() && !piece.ends_with('\n'));
         assert_eq!(steady(&scratch, "a"), wanted, "{length}");
     }
-    // Rows removed from the middle are restored to their place.
+    // Rows removed from the middle are restored at the same position.
     let thinned: String =
         lines.iter().enumerate().filter(|(at, _)| at % 3 != 1).map(|(_, line)| *line).collect();
     scratch.write("a/rows.csv", thinned);
@@ -292,7 +292,7 @@ fn a_changed_sweep_is_rejected_with_the_difference() {
             .plimsoll(&["sweep", "t.toml", "--out", "a"])
             .refuses(&["a contains another sweep: ", difference]);
     }
-    // Another spelling of the same sweep is accepted.
+    // A different file that describes the same sweep is accepted.
     scratch.write("t.toml", format!("# again\n{}", SMALL.replace("\"0..2\"", "[0, 1]")));
     scratch.plimsoll(&["sweep", "t.toml", "--out", "a"]).exits(0);
     scratch

@@ -1,5 +1,5 @@
-//! Edge cases of sweeps: unusual paths, excessive numbers, full disks, and processes that end in an unusual
-//! order.
+//! Tests edge cases of sweeps: unusual paths, excessive numbers, full disks, and processes that end in an
+//! unusual order.
 
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::record::{Record, read};
@@ -26,7 +26,7 @@ fn a_bound_of_a_body_counts_only_if_its_regions_are_proved() {
         "[[instances]]\nfamily = \"loops\"\nseeds = \"2..5\"\n\
          [[algorithms]]\nproblem = \"orders\"\nnodes = 2000\nnames = [\"dfs-right\", \"inductor-dfs\", \"exact\"]\n",
     );
-    // A bad order inside a loop raises the bound of its own run above the peaks of other runs.
+    // A bad order inside a loop raises the bound of its run above the peaks of other runs.
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let rows = rows(&scratch, "o");
     assert!(rows.iter().all(|row| row.status == "done" && row.verdict == "valid"));
@@ -66,7 +66,7 @@ fn absolute_and_parent_paths_are_found() {
     let suite = "../in/*.csv".to_owned();
     let wanted = [(suite.clone(), "../in/bad.csv".to_owned()), (suite, "i".to_owned())];
     assert_eq!(inputs(&scratch, "sub/s.toml"), wanted);
-    // Runs in the folder itself.
+    // Here the command runs in the folder itself.
     let scratch_sub = scratch.path("sub");
     let mut command = crate::common::command(&scratch_sub);
     let run =
@@ -277,7 +277,6 @@ fn a_run_whose_job_is_cancelled_has_no_row() {
     assert_eq!(rows(&scratch, "o").len(), 0);
 }
 
-/// The run ends before its memory is polled.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_short_run_above_its_memory_is_a_row_too() {
@@ -289,7 +288,7 @@ fn a_short_run_above_its_memory_is_a_row_too() {
     assert!(rows(&scratch, "o").iter().all(|row| row.status == "out-of-memory"));
 }
 
-/// A program that places all buffers end to end, prints its time, and claims its fourth argument.
+/// A program that places all buffers end to end, prints its time, and prints its fourth argument as a claim.
 #[cfg(unix)]
 const STACK: &str = r#"awk -F, -v out="$2" 'NR == 1 { print "id,offset" > out; next } { print $1 "," at > out; at += $4 } BEGIN { at = 0 }' "$1"; echo "took 0.25 s"; echo "{\"claim\": \"$4\", \"lower_bound\": 12}""#;
 
@@ -311,7 +310,7 @@ fn external_programs_are_algorithms() {
     scratch.write("s.toml", toml("optimal", ""));
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let found = rows(&scratch, "o");
-    // Its command has no {seed}, and node limits do not apply, so it runs once.
+    // The command has no {seed}, and node limits do not apply to it, so it runs once.
     assert_eq!(found.len(), 2);
     let row = &found[0];
     assert_eq!(
@@ -327,14 +326,15 @@ fn external_programs_are_algorithms() {
         (row.version.as_str(), row.own_seconds, row.own_resolution),
         ("stack 1.2", Some(0.25), Some(0.01))
     );
-    // A built-in algorithm found 8, so neither its optimum nor its bound of 12 is correct.
+    // A built-in algorithm found a peak of 8, so neither the claimed optimum nor the claimed bound of 12 is
+    // correct.
     assert_eq!((row.claimed.as_str(), row.claimed_bound), ("contradicted", None));
     assert!(row.error.contains("its claim is contradicted by 8, the value of a valid solution"));
     assert!(found[1].value == Some(8) && found[1].claimed.is_empty() && found[1].version != "stack 1.2");
     let before = scratch.read("o/rows.csv");
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     assert_eq!(scratch.read("o/rows.csv"), before);
-    // Another command line or version makes another sweep.
+    // With another command line or version, it is another sweep.
     let refuses = |text: String, parts: &[&str]| {
         scratch.write("s.toml", text);
         scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(parts);
@@ -342,7 +342,7 @@ fn external_programs_are_algorithms() {
     refuses(toml("feasible", ""), &["algorithm stack (offsets): external is \"sh stack.sh"]);
     let later = toml("optimal", "").replace("1.2", "1.3");
     refuses(later, &["algorithm stack (offsets): version is \"stack 1.2\" there, \"stack 1.3\" here"]);
-    // A layout above the capacity to decide is not an answer; a command with {seed} runs once per seed.
+    // A layout above the capacity to decide is not an answer. A command with {seed} runs once per seed.
     scratch.write("t.toml", toml("x{seed}", "decide = \"file\"\ntime = 20\n"));
     scratch.plimsoll(&["sweep", "t.toml", "--out", "p", "--jobs", "2"]).exits(0);
     let found = rows(&scratch, "p");
@@ -383,7 +383,7 @@ fn bad_external_programs_are_rejected() {
     }
 }
 
-/// A program that is missing, fails, hangs or uses too much memory is a row.
+/// If a program is missing, fails, hangs or uses too much memory, its run is recorded as a row.
 #[cfg(target_os = "linux")]
 #[test]
 fn external_programs_may_fail() {
@@ -430,7 +430,7 @@ fn traces_and_layouts_are_kept_on_request() {
         assert!(last.ends_with(&format!(":end:{}:{bound}", row.value.unwrap())), "{last}");
         assert_eq!(row.layout, format!("layouts/{at}.csv"));
     }
-    // Kept layouts are valid.
+    // The stored layouts are valid.
     let row = found
         .iter()
         .find(|row| row.instance.starts_with("guillotine-30") && row.problem == "offsets")
@@ -439,13 +439,13 @@ fn traces_and_layouts_are_kept_on_request() {
         .plimsoll(&["generate", "guillotine", "--buffers", "30", "--seed", "0", "--out", "i.csv"])
         .exits(0);
     scratch.plimsoll(&["verify", "i.csv", &format!("o/{}", row.layout)]).exits(0);
-    // The columns of traces are those of bench.
+    // Traces have the same columns as those of bench.
     scratch.plimsoll(&["bench", "i.csv", "--solvers", "large-first", "--trace", "--out", "b"]).exits(0);
     let first = |file: &str| scratch.read(file).lines().next().unwrap().to_owned();
     assert_eq!(first("o/trace.csv"), first("b/trace.csv"));
     let events: usize = found.iter().map(|row| row.trace.split_whitespace().count()).sum();
     assert_eq!(scratch.read("o/trace.csv").lines().count(), events + 1);
-    // A merge keeps those of its shards.
+    // A merge keeps the layouts and traces of its shards.
     for part in ["1", "2"] {
         scratch.plimsoll(&["sweep", "s.toml", "--out", part, "--shard", &format!("{part}/2")]).exits(0);
     }
@@ -454,7 +454,7 @@ fn traces_and_layouts_are_kept_on_request() {
         assert_eq!(scratch.read(&format!("m/{}", row.layout)), scratch.read(&format!("o/{}", row.layout)));
     }
     assert_eq!(scratch.read("m/trace.csv").lines().count(), events + 1);
-    // Without the request, there are neither.
+    // Neither is written unless requested.
     scratch.write("s.toml", text.replace("trace = true\nlayouts = true\n", ""));
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(&["trace is true there, false here"]);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);

@@ -1,4 +1,4 @@
-//! Processes of sweeps that are killed, crash, hang, use too much memory or lose their parent.
+//! Tests processes of sweeps that are killed, crash, hang, use too much memory or lose their parent.
 use crate::common::{Moments, Scratch, command};
 use plimsoll_lab::machine::Machine;
 use plimsoll_lab::record::{MEASURED, Record, read};
@@ -30,7 +30,7 @@ fn kill(child: &Child, group: bool) {
     use rustix::process::{Pid, Signal, kill_process, kill_process_group};
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     let killed = if group { kill_process_group(pid, Signal::KILL) } else { kill_process(pid, Signal::KILL) };
-    // It is not reaped yet, so its id is valid even if it has ended.
+    // The child is not reaped yet, so its id is valid even if it has ended.
     killed.unwrap();
 }
 
@@ -42,7 +42,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Kills a sweep several times, and compares its final rows with an undisturbed sweep.
+/// Kills a sweep several times, and compares its final rows with those of an undisturbed sweep.
 fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
     let scratch = Scratch::new();
     scratch.write(
@@ -58,22 +58,22 @@ fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
     scratch.plimsoll(&["sweep", "s.toml", "--out", "whole", "--jobs", "2"]).exits(0);
     let wanted = steady(&scratch, "whole");
     let mut moments = Moments(moments);
-    // On a busy machine, every kill may come too late to interrupt anything; then the kills are repeated.
+    // On a busy machine, every kill may come too late to interrupt anything. The kills are then repeated.
     while !cut_by_kills(&scratch, &wanted, kills, &mut moments) {
         std::fs::remove_dir_all(scratch.path("cut")).unwrap();
     }
 }
 
-/// Kills a sweep several times and lets it finish; its rows must be the wanted ones. Returns whether a kill
-/// left only a part of them.
+/// Kills a sweep several times and lets it finish. Its rows must be the wanted ones. Returns true if a kill
+/// left only some of the rows.
 fn cut_by_kills(scratch: &Scratch, wanted: &[Cells], kills: u32, moments: &mut Moments) -> bool {
     let runs = wanted.len();
     let written = || {
         let text = std::fs::read(scratch.path("cut").join("rows.csv")).unwrap_or_default();
         text.split(|&byte| byte == b'\n').count().saturating_sub(2)
     };
-    // Kills a random time after a number of rows, as the speed of the machine varies; the first before any
-    // row.
+    // Each kill comes a random time after a number of rows, because the speed of the machine varies. The
+    // first comes before any row.
     let mut targets: Vec<usize> =
         (1..kills).map(|_| 1 + (moments.next() * (runs - 2) as f64) as usize).collect();
     targets.push(0);
@@ -125,7 +125,7 @@ fn a_worker_does_not_outlive_its_parent_and_a_folder_has_one_writer() {
     wait_until("a worker begins", || !workers().is_empty());
     let worker = workers().remove(0);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(&["o is in use by another process"]);
-    // Kills only the parent.
+    // Kills only the parent process.
     kill(&child, false);
     assert!(!child.wait().unwrap().success());
     wait_until("the worker ends", || {
@@ -149,8 +149,8 @@ fn a_run_above_its_memory_is_a_row() {
     assert!(row.error.contains("bytes resident") && row.peak_memory_bytes > Some(1_000_000));
 }
 
-/// Runs a sweep of three runs with a shell script as its worker. The time limit is generous, for busy
-/// machines. `HELLO` in the script stands for the worker's greeting.
+/// Runs a sweep of three runs with a shell script as its worker. The time limit is generous because the
+/// machine may be busy. `HELLO` in the script stands for the greeting of the worker.
 fn with_worker(script: &str) -> (Result<plimsoll_lab::sweep::Report, SweepError>, Vec<Record>) {
     with_worker_within("time = 300\n", script)
 }
@@ -245,7 +245,7 @@ fn a_worker_that_does_not_start_ends_the_sweep() {
     }
 }
 
-/// The command with a `PATH` whose first folder is `bin`.
+/// Runs the command with a `PATH` whose first folder is `bin`.
 fn with_path(scratch: &Scratch, words: &[&str]) -> crate::common::Run {
     let path = format!("{}:/usr/bin:/bin", scratch.path("bin").display());
     let mut command = command(&scratch.path(""));
@@ -259,7 +259,7 @@ fn scripts_for_slurm_run_the_whole_sweep() {
     let text = "seeds = \"0..5\"\n[[instances]]\nfamily = \"uniform\"\nbuffers = 9\nseeds = [1, 2]\n[[algorithms]]\nnames = \"large-first\"\n";
     scratch.write("it's.toml", text);
     std::fs::create_dir(scratch.path("bin")).unwrap();
-    // Logs its arguments, and answers as Slurm does.
+    // A script that logs its arguments, and answers like Slurm.
     scratch.write(
         "bin/sbatch",
         "#!/bin/sh\necho \"$@\" >> calls\necho \"4$(wc -l < calls | tr -d ' ');main\"\n",

@@ -1,9 +1,9 @@
-//! `plimsoll tiers`: plans, comparisons, files and exit codes.
+//! Tests `plimsoll tiers`: plans, comparisons, files and exit codes.
 
 use crate::common::Scratch;
 use serde_json::Value;
 
-/// A machine with ten bytes per microsecond on-chip and one off-chip, and 20 bytes of RAM on-chip.
+/// A machine that moves ten bytes per microsecond on-chip and one off-chip, with 20 bytes of on-chip RAM.
 const MACHINE: &str = r#"
 name = "unit"
 alignment = 2
@@ -68,7 +68,8 @@ fn run(scratch: &Scratch, more: &[&str]) -> Value {
 fn tensors_are_placed_with_the_least_transfer_time() {
     let scratch = scratch();
     let report = run(&scratch, &["--fusion", "none", "--output", "plan.csv"]);
-    // x is in the buffer (0.5 us), p and q are in RAM (3 and 2 us), and y does not fit beside them (10 us).
+    // x is in the buffer (0.5 us), p and q are in RAM (3 and 2 us), and y does not fit there, so it is
+    // off-chip (10 us).
     assert_eq!(
         (&report["claim"], &report["transfer_ps"]),
         (&Value::from("optimal"), &Value::from(15_500_000))
@@ -78,7 +79,8 @@ fn tensors_are_placed_with_the_least_transfer_time() {
         (&Value::from(10), &Value::from(10))
     );
     assert_eq!(report["on_chip_percent"].as_f64().unwrap() as u64, 85);
-    // 10 + 10 + 30 us of computing, two starts of 1 us, and weights read twice from off-chip memory.
+    // 50 us of compute (10 + 10 + 30), two group starts of 1 us, 10 us to read the weights, and 15.5 us of
+    // transfers.
     assert_eq!(report["inference_ps"], 50_000_000 + 2_000_000 + 10_000_000 + 15_500_000);
     let plan = scratch.read("plan.csv");
     assert_eq!(plan.lines().nth(1).unwrap(), "x,10,0,1,buf,0,500000,10");
@@ -183,8 +185,8 @@ fn regions_are_blocks() {
     }
 }
 
-/// A branch: `then` is one convolution with a start of 50 microseconds, `else` an operator with a start of
-/// one.
+/// A branch: `then` is one convolution with a group start of 50 microseconds, and `else` is an operator with
+/// one of 1 microsecond.
 const BRANCH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "mu", "tensors": [
     { "name": "c", "bytes": 10, "role": "input" }, { "name": "r", "bytes": 8, "role": "output" },
     { "name": "a", "bytes": 8 }, { "name": "b", "bytes": 8 } ],
@@ -241,7 +243,7 @@ fn shared_objects_with_conflicts_have_their_own_default_solver() {
     assert!(run.exits(0).stdout.contains("pool-ilp"));
 }
 
-/// Errors distinguish machines of the other kind from invalid ones, by file and by name.
+/// Error messages distinguish machines of the other kind from invalid machines, by file and by name.
 #[test]
 fn errors_distinguish_machines_of_overlap_and_tiers() {
     let scratch = Scratch::new();
@@ -260,7 +262,6 @@ fn errors_distinguish_machines_of_overlap_and_tiers() {
     }
 }
 
-/// The list explains the sources that other output cites.
 #[test]
 fn sources_are_named() {
     let scratch = Scratch::new();

@@ -1,9 +1,9 @@
-//! `verify`: correct and wrong certificates, and answers to every problem.
+//! Tests `verify`: correct and wrong certificates, and answers to every problem.
 
 use crate::common::{Scratch, TINY};
 use serde_json::{Value, json};
 
-/// An instance with load 7 and optimum 17, which only a search proves.
+/// An instance with load 7 and optimum 17. Only a search proves the optimum.
 const ABOVE_LOAD: &str = "id,lower,upper,size,alignment,offset\nb0,2,7,4,1,\nb1,7,11,1,4,\nb2,7,8,1,1,12\n\
     b3,7,10,1,4,4\nb4,5,6,1,1,0\nb5,6,8,2,1,0\nb6,7,11,2,4,\n";
 
@@ -16,7 +16,7 @@ fn certified(scratch: &Scratch, text: &str) -> Value {
     serde_json::from_str(&scratch.read("c.json")).unwrap()
 }
 
-/// Verifies a certificate, and returns exit code, result and message.
+/// Verifies a certificate. Returns the exit code, the result and the message.
 fn verdict(scratch: &Scratch, certificate: &Value, more: &[&str]) -> (i32, String, String) {
     scratch.write("c.json", certificate.to_string());
     let words = [&["verify", "t.csv", "l.csv", "--certificate", "c.json", "--json"], more].concat();
@@ -104,7 +104,7 @@ fn certificates_of_other_versions_and_other_files_are_bad_input() {
 fn a_changed_instance_is_another_instance() {
     let scratch = Scratch::new();
     let good = certified(&scratch, "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\nd,6,8,1\n");
-    // Only offsets, so that the layout is valid for all variants.
+    // The file has only offsets, so that the layout is valid for all variants.
     scratch.write("l.csv", "id,offset\na,0\nb,4\nc,4\nd,0\n");
     for text in [
         "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\nd,6,8,2\n",
@@ -161,7 +161,7 @@ fn a_bound_that_rests_on_a_search_has_its_own_exit_code() {
     let (code, standing, message) = verdict(&scratch, &good, &[]);
     assert_eq!((code, standing.as_str()), (5, "rests-on-search"), "{message}");
     assert_eq!(verdict(&scratch, &good, &["--trust-search"]).0, 0);
-    // A solver that does not support the instance proves nothing about it.
+    // A solver that does not support the instance cannot have proved the bound.
     let many: Vec<String> = (0..12).map(|at| format!("b{at},{at},{},{}\n", at + 3, 3 + at % 4)).collect();
     let many = many.concat();
     let mut other = certified(&scratch, &format!("id,lower,upper,size\n{many}"));
@@ -249,7 +249,7 @@ fn contradictory_fixed_offsets_are_infeasible_and_named() {
     assert!(!run.stdout.contains("refused"), "{}", run.stdout);
     let rows = scratch.read("b/rows.csv");
     assert_eq!(rows.matches("'left' and 'right'").count(), rows.lines().count() - 1, "{rows}");
-    // A certificate for a layout needs that layout.
+    // A certificate for a layout requires this layout.
     certified(&scratch, TINY);
     scratch.plimsoll(&["verify", "t.csv", "--certificate", "c.json"]).refuses(&["peak 8"]);
 }

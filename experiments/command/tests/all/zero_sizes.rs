@@ -1,4 +1,5 @@
-//! Buffers of size 0, as planners write them, are read, solved by every algorithm, checked and drawn.
+//! Tests that buffers of size 0, which some planners write, are read, solved by every algorithm, checked and
+//! drawn.
 
 use plimsoll::model::csv::{ReadOptions, read_instance};
 use plimsoll::model::{
@@ -11,7 +12,7 @@ use plimsoll_datasets::dsa::read_dsa;
 use plimsoll_lab::report::map::Map;
 use std::path::Path;
 
-/// Name, CSV text, and the positions and offsets of the buffers of size 0.
+/// Name, CSV text, and the position and the expected offset of every buffer of size 0.
 type Case = (&'static str, &'static str, &'static [(usize, u64)]);
 
 const CSV: &[Case] = &[
@@ -117,8 +118,8 @@ fn solved<P: Plan>(entry: &Entry<P>, instance: &Instance) -> Outcome<P> {
     attempt.result.unwrap_or_else(|error| panic!("{} {} on {instance:?}: {error}", P::NAME, entry.name))
 }
 
-/// Runs all algorithms on the instance with and without buffers of size 0: the results are equal, and every
-/// map is complete.
+/// Runs all algorithms on the instance with and without its buffers of size 0. The results must be equal, and
+/// every map must be complete.
 fn everywhere<P: Plan>(registry: &Registry, instance: &Instance) {
     let part = sized(instance);
     for entry in P::entries(registry).iter().chain(P::variants(registry)) {
@@ -208,7 +209,7 @@ fn buffers_of_size_zero_are_never_spilled() {
     }
 }
 
-/// Instance, and the names in the proof.
+/// An instance with contradictory fixed offsets, and the buffers that the proof names.
 const PINS: &[(&str, &[&str])] = &[
     ("id,lower,upper,size,offset\na,0,4,8,0\nb,2,6,8,4\nc,0,9,8,\n", &["a", "b"]),
     ("id,lower,upper,size,offset\nz,0,9,0,3\nc,0,9,8,\na,0,4,8,10\nb,2,6,8,4\n", &["a", "b"]),
@@ -291,7 +292,7 @@ fn the_largest_sizes_are_solved_by_every_algorithm() {
             let attempt = run(entry, &instance, Setup::default(), limits, &mut Watch(&instance));
             match attempt.result {
                 Ok(outcome) => assert!(outcome.value >= Some(load(&instance).0), "{}", entry.name),
-                // Too large for floating-point arithmetic.
+                // The numbers are too large for floating-point arithmetic.
                 Err(error) => {
                     assert!(error.to_string().contains("does not support"), "{}: {error}", entry.name);
                 }

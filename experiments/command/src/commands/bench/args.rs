@@ -18,15 +18,15 @@ pub struct BenchArgs {
     /// heuristic and the default exact method of each problem]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
-    /// Problems by name (see `plimsoll list`) [default: all problems of the instances and graphs, but
-    /// spilling for graphs only; with --processes, offsets]
+    /// Problems by name (see `plimsoll list`) [default: all problems that apply to the instances and graphs,
+    /// but spilling only for graphs; with --processes, offsets]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
-    /// Parameters of spilling and of the problems on graphs: KEY=VALUE terms separated by blanks. Keys are
+    /// Parameters of spilling and of the problems on graphs: KEY=VALUE terms separated by spaces. The keys
     /// `machine`, `order`, `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`,
-    /// `no-states` and `align` with the values of the commands' options, `fusion` (none, ordinary,
-    /// cross-unit), and `capacity` of spilling in bytes or percent of the load; may be repeated, each for one
-    /// more question [default: machine=generic, capacity=75%, and the defaults of the commands]
+    /// `no-states` and `align` take the values of the commands' options. `fusion` is none, ordinary or
+    /// cross-unit. `capacity` (spilling) is in bytes or percent of the load. May be repeated; each occurrence
+    /// adds one question [default: machine=generic, capacity=75%, and the defaults of the commands]
     #[arg(long, value_name = "'KEY=VALUE ..'")]
     pub terms: Vec<String>,
     /// Stop each run after this many seconds
@@ -41,14 +41,14 @@ pub struct BenchArgs {
     /// Number of consecutive seeds; an external program runs once per seed if its command contains `{seed}`
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: u64,
-    /// Runs of each external program whose command does not contain `{seed}`
+    /// Number of runs of each external program whose command does not contain `{seed}`
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub repeat: u64,
     /// Threads per algorithm
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: usize,
-    /// Stop at the first layout within a capacity instead of minimising: `load`, a number of bytes, or `file`
-    /// for the number in the file name; without a value, `file`
+    /// Stop at the first layout within this capacity instead of minimising: `load`, a number of bytes, or
+    /// `file` for the number in the file name; `--decide` alone means `file`
     #[arg(
         long,
         value_name = "file|load|BYTES",
@@ -57,10 +57,11 @@ pub struct BenchArgs {
         default_missing_value = "file"
     )]
     pub decide: Option<Decide>,
-    /// Run built-in algorithms for offsets in processes of their own, so that times include the process start
+    /// Run built-in algorithms for offsets in separate processes, so that times include the process start
     #[arg(long)]
     pub processes: bool,
-    /// Meaning of lifespan ends in the CSV [default: by column name: `upper` is half-open, `end` inclusive]
+    /// Whether lifespans in CSV files include their end [default: by column name; `upper` is half-open, and
+    /// `end` is inclusive]
     #[arg(long, value_name = "CONVENTION")]
     pub endpoints: Option<EndpointsArg>,
     #[command(flatten)]
@@ -68,7 +69,7 @@ pub struct BenchArgs {
     /// Compare times with those of this algorithm: ratios per instance and a performance profile
     #[arg(long, value_name = "NAME")]
     pub reference: Option<String>,
-    /// Shift of geometric means of times, in seconds
+    /// Shift of the shifted geometric means of times, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds, allow_negative_numbers = true)]
     pub shift: Duration,
     /// Write rows.csv, summary.md, README.md, maps and charts into this folder
@@ -93,9 +94,9 @@ pub struct BenchArgs {
     /// Record the first output line of this command as the version of an external program; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
-    /// Read an external program's own time in seconds from its output: a regular expression with one group,
-    /// in which `^` and `$` match at line ends. The last match on standard error counts, or if there is none,
-    /// the last on standard output; may be repeated
+    /// Read the time in seconds that an external program reports itself: a regular expression with one group,
+    /// in which `^` and `$` match at line ends. The last match on standard error counts or, if there is none,
+    /// the last match on standard output; may be repeated
     #[arg(long, value_name = "NAME=REGEX")]
     pub external_elapsed: Vec<String>,
 }

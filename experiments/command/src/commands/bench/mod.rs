@@ -1,4 +1,5 @@
-//! `plimsoll bench`: compares many algorithms on many instances with the best proven bounds.
+//! `plimsoll bench`: runs many algorithms on many instances and compares the results with the best proven
+//! bounds.
 
 mod args;
 mod runs;
@@ -96,7 +97,8 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     }
     output::print(&text)?;
     let Some(store) = store else {
-        let more = "\n--details prints every run, --out DIR writes a record, --report adds an HTML page\n";
+        let more =
+            "\n--details prints every run, --out DIR writes a record, and --report adds an HTML page\n";
         return if bench.args.details { Ok(()) } else { output::print(more) };
     };
     if comparison.is_asked
@@ -160,7 +162,7 @@ fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
         notes.extend(absent.iter().map(|suite| format!("{CORPORA} has no folder {}", suite.name)));
         OWN.into_iter().chain(present.iter().map(|suite| suite.name)).map(str::to_owned).collect()
     } else {
-        notes.push(format!("{CORPORA} is not set: running embedded instances and graphs only"));
+        notes.push(format!("{CORPORA} is not set: running only embedded instances and graphs"));
         OWN.map(str::to_owned).to_vec()
     };
     let reading = Reading { endpoints: args.endpoints.map(Into::into), import: args.import.options()? };

@@ -22,7 +22,7 @@ use plimsoll_lab::suite::{Case, sha256};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// Groups that stand for several algorithms.
+/// Names of groups of algorithms.
 const GROUPS: [&str; 3] = ["heuristics", "solvers", "all"];
 
 /// The benchmark to run on every instance and graph.
@@ -37,7 +37,7 @@ pub struct Bench<'a> {
 trait Lane {
     fn problem(&self) -> &'static str;
     fn names(&self) -> Vec<&'static str>;
-    /// Returns whether the problem is posed on subjects of this kind.
+    /// Returns true if the problem is posed on subjects of this kind.
     fn takes(&self, kind: SubjectKind) -> bool;
     /// Returns the number of runs per seed on a subject of this kind.
     fn runs_on(&self, kind: SubjectKind) -> usize;
@@ -49,18 +49,19 @@ struct Chosen<P: Posed> {
     entries: Vec<&'static Entry<P>>,
     /// The complete terms of each question.
     terms: Vec<Terms>,
-    /// Whether instances are skipped: the default for spilling.
+    /// True if instances are skipped, which is the default for spilling.
     graphs_only: bool,
-    /// Adds the runs of processes.
+    /// Performs additional runs, in separate processes.
     more: Option<More<P>>,
 }
 
-/// Adds the runs of processes, including built-in algorithms with `--processes`.
+/// A function that adds runs in separate processes: those of external programs and, with `--processes`, of
+/// built-in algorithms.
 type More<P> = fn(&Bench, &[&'static Entry<P>], &mut Field<P>);
 
 /// The data shared by all runs on one subject.
 struct Ground<'a> {
-    /// An instance here has the capacity to decide, or none.
+    /// The capacity of an instance is the one to decide, if any.
     subject: &'a Subject,
     /// The capacity in the file name of an instance.
     file_capacity: Option<Bytes>,
@@ -156,8 +157,8 @@ impl<P: Posed> Lane for Chosen<P> {
 }
 
 impl<P: Posed> Chosen<P> {
-    /// Performs all runs of one question: built-in algorithms, then those of `more`. Then settles bounds and
-    /// gaps and draws the map.
+    /// Performs all runs of one question: first built-in algorithms, then those of `more`. Then settles
+    /// bounds and gaps, and draws the map.
     fn run_under(
         &self,
         terms: &Terms,
@@ -289,7 +290,7 @@ impl<'a> Bench<'a> {
         Ok(Self { machine: Machine::here(), lanes, externals, args })
     }
 
-    /// Rejects requested problems that no case poses.
+    /// Rejects a requested problem if it does not apply to any of the cases.
     pub fn check_cases(&self, cases: &[Case]) -> Result<(), Failure> {
         let kinds: Vec<SubjectKind> =
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
@@ -395,7 +396,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Returns each seed with the number of its repetition, from 1.
+    /// Returns pairs of a repetition, counted from 1, and its seed.
     fn seeds(&self) -> impl Iterator<Item = (u64, u64)> {
         (0..self.args.seeds).map(|nth| (nth + 1, self.args.seed.wrapping_add(nth)))
     }
@@ -420,8 +421,8 @@ impl<'a> Bench<'a> {
         External::new(entry.name, words)
     }
 
-    /// Runs a process once with the capacity to decide. When minimising, a peer gets the capacity of the
-    /// file, or else the load, and an answer above it is valid too.
+    /// Runs a process once with the capacity to decide. When minimising, the process gets the capacity in the
+    /// file name or, if there is none, the load; an answer above this capacity is valid too.
     fn process(&self, field: &mut Field<Offsets>, peer: &External, whose: Whose, asked: Record) {
         let instance: &Instance = field.question;
         let own = if asked.decides() { instance.capacity() } else { field.ground.file_capacity };
@@ -474,8 +475,8 @@ fn about_terms(args: &BenchArgs, error: impl Display) -> Failure {
     Failure::input(format!("--terms: {error}{hint}"))
 }
 
-/// Returns the requested problems. The default is all of them, with `--decide` only those with a capacity,
-/// and with `--processes` only offsets, as processes write layouts.
+/// Returns the requested problems. The default is all problems; with `--decide`, only those with a capacity;
+/// with `--processes`, only offsets, because processes write layouts.
 fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
     let is_asked = |problem: &&str| match args.problems.as_slice() {
@@ -485,7 +486,7 @@ fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     };
     let asked: Vec<&str> = PROBLEMS.iter().copied().filter(|problem| is_asked(problem)).collect();
     if args.processes && asked.iter().any(|&problem| problem != Offsets::NAME) {
-        return Err(Failure::input("--processes supports the problem offsets only"));
+        return Err(Failure::input("--processes supports only the problem offsets"));
     }
     if let Some(other) = asked.iter().find(|problem| args.decide.is_some() && !decides(problem)) {
         return Err(Failure::input(format!("--decide: {other} has no capacity to decide")));
@@ -493,7 +494,8 @@ fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
     Ok(asked)
 }
 
-/// Returns the external programs with their versions and patterns; `known` names are taken.
+/// Returns the external programs with their versions and patterns. They must not have one of the `known`
+/// names.
 fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure> {
     let peers = args.external.iter().map(|text| External::parse(text));
     let mut peers: Vec<External> = peers.collect::<Result<_, _>>().map_err(Failure::input)?;

@@ -8,14 +8,15 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Rows of the table, shared evenly by the problems. With its surroundings it fits a screen of 40 lines.
+/// Maximum number of table rows, divided evenly among the problems. The whole output then fits on a screen of
+/// 40 lines.
 const ROWS: usize = 27;
 /// Minimum number of rows per problem: the two best algorithms and the number of others.
 const FEWEST: usize = 3;
 /// Maximum length of an algorithm's name, in characters.
 const NAME: usize = 36;
 
-/// Compares by runs without a value, then by mean gap, then by time.
+/// Compares by the number of runs without a value, then by mean gap, then by time.
 fn rank(one: &Tally, other: &Tally) -> Ordering {
     let silent = |own: &Tally| own.runs - own.gaps.len();
     let mean = |own: &Tally| own.mean_gap().unwrap_or(f64::INFINITY);
@@ -34,8 +35,8 @@ fn cells(own: &Tally) -> [String; 5] {
     ]
 }
 
-/// Returns the summary: what was compared, and a table of the best algorithms per problem. Empty without
-/// runs.
+/// Returns the summary: the numbers of instances, problems and runs, and a table of the best algorithms per
+/// problem. It is empty if nothing ran.
 pub fn screen(rows: &[Record], limit: Duration) -> String {
     let ran: Vec<&Record> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
     let problems = problems(rows);

@@ -17,7 +17,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Instances with more buffers get no map: it would take hundreds of megabytes and be unreadable.
+/// Instances with more buffers get no map, because it would take hundreds of megabytes and be unreadable.
 const MOST_DRAWN: usize = 50_000;
 
 /// A record that is being written.
@@ -29,12 +29,12 @@ pub struct Store {
     maps: BTreeSet<String>,
 }
 
-/// Folder of layouts as pictures.
+/// Folder of the pictures of layouts.
 const MAPS: &str = "maps";
 const CHARTS: &str = "charts";
 
 impl Store {
-    /// Creates the folder. Rejects one that is not empty, unless forced; then removes the maps, charts and
+    /// Creates the folder. If it is not empty, rejects it or, with `force`, removes the maps, charts and
     /// trace of the earlier record.
     pub fn open(folder: &Path, force: bool, trace: bool) -> Result<Self, Failure> {
         let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
@@ -124,7 +124,7 @@ impl Store {
         output::write_file(&folder.join(format!("{name}.svg")), |file| chart.write(file))
     }
 
-    /// Draws gaps over time: per question, one chart of all instances and one of each.
+    /// Draws gaps over time: for each question, one chart of all instances and one chart per instance.
     pub fn gaps(&self, rows: &[Record]) -> Result<(), Failure> {
         let mut rows = rows.to_vec();
         number_runs(&mut rows);
@@ -152,7 +152,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns whether a file matches this name, in which `*` matches any text.
+    /// Returns true if the folder contains a file of this name, in which `*` matches any text.
     fn holds(&self, name: &str) -> bool {
         let path = self.folder.join(name);
         let (Some(folder), Some(file)) = (path.parent(), path.file_name().and_then(|file| file.to_str()))
@@ -182,7 +182,7 @@ fn suffix(problem: &str) -> String {
     if problem == Offsets::NAME { String::new() } else { format!(".{problem}") }
 }
 
-/// Returns the name with all characters replaced that are not portable in file names.
+/// Returns the name with all characters that are not portable in file names replaced by `_`.
 fn file_stem(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let stem: String = name.chars().map(plain).take(100).collect();

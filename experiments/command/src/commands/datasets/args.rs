@@ -13,8 +13,8 @@ pub struct DatasetsArgs {
 pub enum DatasetsCommand {
     /// List the external corpora with source, version, licence and number of files
     List(DatasetsListArgs),
-    /// Compare the files in `PLIMSOLL_CORPORA` with the list, or generated folders with their manifest; exit
-    /// with 1 if any differs
+    /// Compare the files in `PLIMSOLL_CORPORA` with the list of corpora, or generated folders with their
+    /// manifests; exit with 1 if any file differs
     Verify(DatasetsVerifyArgs),
     /// Download missing or changed files with curl (packages: pip) and check their SHA-256; exit with 1 if a
     /// checksum differs, with 3 if a download fails
@@ -33,7 +33,7 @@ pub struct DatasetsListArgs {
 
 #[derive(Args, Debug)]
 pub struct DatasetsVerifyArgs {
-    /// Corpora, or folders with a manifest of `generate` [default: all corpora]
+    /// Corpora, or folders with a manifest written by `generate` [default: all corpora]
     #[arg(value_name = "CORPUS|DIR")]
     pub corpora: Vec<String>,
     /// Print one JSON object instead of text
@@ -61,7 +61,7 @@ pub struct DatasetsFetchArgs {
     pub json: bool,
 }
 
-/// Parses an address with scheme and host.
+/// Parses an address that has a scheme and a host.
 fn web_address(text: &str) -> Result<String, String> {
     let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     match rest {

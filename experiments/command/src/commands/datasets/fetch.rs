@@ -1,8 +1,7 @@
 //! `plimsoll datasets fetch`: downloads missing and changed files.
 //!
-//! A download grows as `FILE.part`, so that the next run can resume it. The file is renamed only when its
-//! SHA-256 is the listed one. A lock per folder serialises processes, so that each file
-//! is downloaded once.
+//! A download is written to `FILE.part`, so that the next run can resume it. The file is renamed only if its
+//! SHA-256 is the listed one. A lock per folder serialises processes, so that each file is downloaded once.
 
 use super::args::DatasetsFetchArgs;
 use super::client::{self, RAW, Why};
@@ -117,7 +116,7 @@ enum Fate {
     /// The file was already present.
     Kept,
     Fetched,
-    /// The downloaded bytes are not the listed ones; a local copy is unchanged.
+    /// The SHA-256 of the download is not the listed one; an existing file is unchanged.
     Wrong,
     /// The download failed or is incomplete.
     Failed,
@@ -192,11 +191,11 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    /// Downloads a file by its address, resuming the part of an earlier run if that is possible.
+    /// Downloads a file from its address. Resumes the part of an earlier run if possible.
     fn download(&mut self, address: &str, part: &Path, sha256: &str) -> Result<(), String> {
         let host = host(address);
         if self.failed.contains(&host) {
-            return Err(format!("{host} failed before"));
+            return Err(format!("{host} failed earlier"));
         }
         if hash(part).is_some_and(|found| found == sha256) {
             return Ok(());
@@ -222,7 +221,7 @@ impl<'a> Fetcher<'a> {
             }
             Why::NotResumable => format!("{host} sent nothing"),
             Why::Refused(message) => {
-                // The part would be the text of an error page.
+                // The part may be the text of an error page.
                 let _ = std::fs::remove_file(part);
                 format!("{host} does not serve the file: {message} ({})", bare(address))
             }
@@ -230,11 +229,11 @@ impl<'a> Fetcher<'a> {
         })
     }
 
-    /// Copies one file of a package, which is downloaded for its first file.
+    /// Copies one file out of a package. The package is downloaded when its first file is requested.
     fn unpacked(&mut self, corpus: &Corpus, file: &CorpusFile, part: &Path) -> Result<(), String> {
         let requirement = requirement(corpus);
         if self.failed.contains(&requirement) {
-            return Err(format!("{requirement} failed before"));
+            return Err(format!("{requirement} failed earlier"));
         }
         if self.package.as_ref().is_none_or(|(known, _)| *known != requirement) {
             let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -276,7 +275,7 @@ impl Report {
         self.files.iter().filter(|outcome| outcome.fate == fate).count()
     }
 
-    /// Prints the totals and how to continue by hand; returns the exit code.
+    /// Prints the totals and, after failures, how to continue by hand. Returns the exit code.
     fn conclude(&self, root: &Path, args: &DatasetsFetchArgs) -> Result<u8, Failure> {
         let (wrong, failed) = (self.count(Fate::Wrong), self.count(Fate::Failed));
         if !args.json {
@@ -301,7 +300,7 @@ fn hash(path: &Path) -> Option<String> {
     std::fs::read(path).ok().map(|bytes| sha256(&bytes))
 }
 
-/// Waits for the lock of a folder and takes it; dropping the file releases it.
+/// Waits for the lock of a folder and acquires it. Dropping the file releases the lock.
 fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     #[cfg(unix)]
@@ -318,7 +317,7 @@ fn host(address: &str) -> String {
     rest.split('/').next().unwrap_or(rest).to_owned()
 }
 
-/// Returns an address without user name and password, as messages end up in logs.
+/// Returns an address without user name and password, because messages end up in logs.
 fn bare(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
     let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

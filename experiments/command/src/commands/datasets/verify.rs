@@ -1,5 +1,5 @@
-//! `plimsoll datasets verify`: compares files with the list of external corpora, or with the manifest in
-//! their folder.
+//! `plimsoll datasets verify`: compares files with the list of external corpora or with the manifest in their
+//! folder.
 
 use super::args::DatasetsVerifyArgs;
 use crate::commands::generate::{self, MANIFEST as GENERATED};
@@ -128,7 +128,7 @@ fn look(root: &Path, folder: &str, verdict: &mut Verdict) -> Result<(), Failure>
     compare(&root.join(folder), folder, &listed, verdict)
 }
 
-/// Compares the files of a folder with the listed SHA-256 by name; findings call the folder `shown`.
+/// Compares the files of a folder with the listed SHA-256 by name. Findings show the folder as `shown`.
 fn compare(
     folder: &Path,
     shown: &str,
@@ -151,7 +151,7 @@ fn compare(
             verdict.find(shown, name, Standing::Changed, Some(found));
         }
     }
-    // Unlisted files count only if their extension is that of a listed file; notes beside the data do not.
+    // An unlisted file counts only if a listed file has the same extension. Notes in the folder do not count.
     let extension = |name: &str| Path::new(name).extension().map(ToOwned::to_owned);
     let extensions: BTreeSet<_> = listed.keys().filter_map(|name| extension(name)).collect();
     let mut unknown = Vec::new();

@@ -47,7 +47,7 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
 }
 
 fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(), Failure> {
-    let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
+    let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     if let Some(path) = &args.instance {
         let instance = body.storages.problem.instance(&body.order, args.liveness.options().align);
         let instance = instance.map_err(Failure::input)?;
@@ -83,7 +83,7 @@ pub(super) fn write_orders<'a>(
     writer.flush()
 }
 
-/// Returns the report, with the members of the body at the top level too.
+/// Returns the report. The members of the body are repeated at the top level.
 fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) -> Report {
     let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
     // The bound of the body depends on those of the regions inside it.

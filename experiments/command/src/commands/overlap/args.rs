@@ -16,7 +16,7 @@ pub struct OverlapArgs {
     /// Algorithm that schedules the transfers, or `all` (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "all")]
     pub schedule: String,
-    /// Number of weight buffers of k-buffers
+    /// Number of weight buffers of the schedule `k-buffers`
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with_all = ["front", "free_order"])]
     pub buffers: u32,
     /// Size of the on-chip memory, in bytes [default: that of the machine]
@@ -26,13 +26,13 @@ pub struct OverlapArgs {
     /// machine]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub slice: Option<u64>,
-    /// Measured times as CSV: operator,seconds
+    /// CSV file with measured compute times: operator,seconds
     #[arg(long, value_name = "FILE.csv")]
     pub times: Option<PathBuf>,
-    /// Number of trips of every loop
+    /// Trip count of every loop
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "free_order")]
     pub trips: u32,
-    /// On-chip memory occupied by activations
+    /// How to count the on-chip memory that activations occupy
     #[arg(long, value_name = "MODE", default_value = "live")]
     pub activations: ActivationsArg,
     /// Algorithm that places activations with --activations placed (see `plimsoll list`) [default: exact]
@@ -42,19 +42,19 @@ pub struct OverlapArgs {
     /// [default: as-in-file; with --front, as-in-file,greedy,exact]
     #[arg(long, value_name = "NAME")]
     pub order: Option<String>,
-    /// Keep weights of at most this many bytes in on-chip memory, chosen by the time they save per byte; they
-    /// are fetched before the run unless the machine keeps weights between runs
+    /// Keep at most this many bytes of weights in on-chip memory, chosen by the time that they save per byte.
+    /// They are fetched before the run, unless the machine keeps weights between runs
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "front")]
     pub resident: Option<u64>,
-    /// Fetch the first weights of one region of each branch speculatively, with the fastest schedule
+    /// Fetch the first weights of one region per branch speculatively, with the fastest schedule
     #[arg(long, value_name = "STRATEGY", conflicts_with = "front")]
     pub speculate: Option<GuessArg>,
-    /// Probability of a region, given by name or number; the other regions of its branch share the rest
-    /// equally; may be repeated
+    /// Set the probability of a region, which is given by name or number; may be repeated. Regions without a
+    /// probability share the remaining probability of their branch equally
     #[arg(long, value_name = "REGION=P", requires = "speculate")]
     pub chance: Vec<String>,
-    /// Search for the Pareto front of on-chip memory and makespan, over orders, schedules, buffers and
-    /// resident weights; --trace, --gantt and --instructions show the fastest point
+    /// Search for the Pareto front of on-chip memory and makespan over orders, schedules, numbers of buffers
+    /// and resident weights; --trace, --gantt and --instructions show the fastest point
     #[arg(long)]
     pub front: bool,
     /// Draw the front as SVG
@@ -108,7 +108,7 @@ pub enum ActivationsArg {
 pub enum GuessArg {
     /// The most probable region, if it has weights to fetch
     Likely,
-    /// The region with the fewest bytes fetched in vain on average
+    /// The region with the lowest average number of bytes fetched in vain
     Cheap,
     /// The region with the largest gain on average, or none
     Best,

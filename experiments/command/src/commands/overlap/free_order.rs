@@ -37,7 +37,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     let limits = limits_of_schedules(args, args.effort.limits());
     let ordering = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
     let mut regions = ordering.order(graph)?;
-    let Some(region) = regions.pop() else { return Err(Failure::internal("a graph without a body")) };
+    let Some(region) = regions.pop() else { return Err(Failure::internal("the graph has no body")) };
     let input = FreeOrder {
         orders: &region.storages.problem,
         operators: operators(graph, &region.storages, machine)?,
@@ -60,7 +60,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     Ok(code(free.claim))
 }
 
-/// Returns times and weights of the operators of the order problem.
+/// Returns the compute times and the weights of the operators of the order problem.
 fn operators(graph: &Graph, storages: &Storages, machine: &Machine) -> Result<Vec<TimedOperator>, Failure> {
     let timed = storages.problem.ids().zip(&storages.operators).map(|(id, &operator)| {
         let name = storages.problem.operator(id).to_owned();

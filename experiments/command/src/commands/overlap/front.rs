@@ -14,7 +14,7 @@ use plimsoll_lab::report::chart::{Axis, Chart, Series};
 use plimsoll_lab::report::{Basis, percent};
 use serde_json::{Value, json};
 
-/// Default algorithms for orders.
+/// Default algorithms that order the operators.
 const ORDERS: &str = "as-in-file,greedy,exact";
 
 /// Columns of --output.
@@ -134,7 +134,7 @@ fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value]
     report
 }
 
-/// Draws the front and the lower bound as steps.
+/// Draws the front and the lower bound as step curves.
 fn chart(build: &Programs<'_>, found: &Front) -> Chart {
     // The unit in which the slowest point is at least 1.
     let slowest = found.points.first().map_or(1.0, |first| first.makespan().seconds());

@@ -59,7 +59,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
         if let Err(error @ ScheduleError::Refused { .. }) = result {
             return Err(Failure::internal(format!("{}: {error}", entry.name)));
         }
-        // With all schedules, one that does not support the size is omitted.
+        // With `--schedule all`, an exact schedule that does not support the problem is omitted.
         let declines = entry.kind == Kind::Exact && matches!(result, Err(ScheduleError::Unfit(_)));
         if declines && args.schedule == "all" {
             continue;
@@ -89,7 +89,7 @@ pub fn chosen(
     found.map(|entry| vec![*entry]).ok_or_else(|| choose::unknown("schedule", name, &known))
 }
 
-/// Returns the exit code: success if any schedule fits, else by the error of the first one.
+/// Returns the exit code: success if any schedule fits. Otherwise, the error of the first schedule decides.
 fn code(rows: &[Row]) -> u8 {
     if rows.iter().any(|row| row.result.is_ok()) {
         return ANSWERED;

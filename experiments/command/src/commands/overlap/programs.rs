@@ -9,19 +9,19 @@ use plimsoll::model::{Bytes, Entry, Offsets, Orders};
 use plimsoll::run::Limits;
 use plimsoll::timelines::{Effort, placed_activations, program, resident_within};
 
-/// Default node limit of a search per segment.
+/// Default node limit per segment of a search.
 pub const SEARCH_NODES: u64 = 20_000;
-/// The same for the many searches of a front.
+/// Default node limit per segment of the many searches of a front.
 const FRONT_NODES: u64 = 1_000;
 
-/// Builds programs of a graph.
+/// Builds the programs to schedule from a graph.
 pub struct Programs<'a> {
     pub args: &'a OverlapArgs,
     /// The limits of the whole command.
     pub limits: Limits,
     pub graph: &'a Graph,
     pub machine: &'a Machine,
-    /// The algorithm that places activations, where the options require it.
+    /// The algorithm that places activations, if the options require a placement.
     pub solver: &'static Entry<Offsets>,
 }
 
@@ -31,7 +31,7 @@ impl Programs<'_> {
         let (args, graph) = (self.args, self.graph);
         let (liveness, setup) = (args.liveness.options(), args.effort.setup());
         let limits = if args.front { effort(args, limits).each } else { limits };
-        // A layout gets the other half of the time.
+        // If there is a layout, it gets the other half of the time.
         let stages = if args.activations == ActivationsArg::Placed { 2 } else { 1 };
         let run = GraphRun { liveness, order, setup, limits: limits.share(stages) };
         let make = |regions: &[_], activations| {
@@ -53,8 +53,8 @@ impl Programs<'_> {
         }
     }
 
-    /// Returns the program with resident weights of at most `--resident` bytes, chosen by their effect on
-    /// `prefetch`.
+    /// Returns the program with resident weights of at most `--resident` bytes, chosen by their effect on the
+    /// schedule `prefetch`.
     pub fn resident(&self, program: OverlapProgram) -> Result<OverlapProgram, Failure> {
         let Some(bytes) = self.args.resident else { return Ok(program) };
         let machine = self.machine;
@@ -68,7 +68,7 @@ impl Programs<'_> {
     }
 }
 
-/// Returns the limits of schedules. By default, each segment gets as many nodes as take about a second.
+/// Returns the limits of the schedules. By default, each segment gets a node limit that takes about a second.
 pub fn limits_of_schedules(args: &OverlapArgs, limits: Limits) -> Limits {
     limits_or(args, limits, SEARCH_NODES)
 }
@@ -96,13 +96,13 @@ pub fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
     Ok(machine)
 }
 
-/// Rejects `--times` of unknown operators. Unknown operators in the file of the machine are noted only, as
-/// that file may serve several graphs.
+/// Rejects `--times` for unknown operators. For unknown operators in the machine file, returns only a note,
+/// because that file may serve several graphs.
 pub fn unused_times(args: &OverlapArgs, machine: &Machine, graph: &Graph) -> Result<Option<String>, Failure> {
     let names = machine.unused_times(graph);
     let Some(first) = names.first() else { return Ok(None) };
-    let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
-    let what = format!("no computing operator is called '{first}'{more}");
+    let more = if names.len() > 1 { format!(" (and {} more)", names.len() - 1) } else { String::new() };
+    let what = format!("no operator with a compute time is called '{first}'{more}");
     match &args.times {
         Some(path) => Err(Failure::input(format!("--times {}: {what}", path.display()))),
         None => Ok(Some(format!("{what}; these measured times are ignored"))),

@@ -64,7 +64,7 @@ pub(super) fn report(
 ) -> Result<Report, Failure> {
     let problems = || program.segments().iter().map(|segment| &segment.problem);
     let (machine, residency) = (build.machine, program.residency());
-    // A schedule may prove a higher bound than the general ones.
+    // A schedule may prove a higher bound than the general bounds.
     let proved = rows.iter().filter_map(|row| row.result.as_ref().ok());
     let proved = proved.map(|one| (one.lower_bound, one.arithmetic));
     let known = limits.compute.max(limits.transfers).max(limits.memory);
@@ -93,7 +93,7 @@ pub(super) fn report(
         "lower_bound_ps": bound,
         "lower_bound_seconds": bound.seconds(),
         "arithmetic": arithmetic,
-        // These three start once resident weights are loaded.
+        // These three bounds start when the resident weights are loaded.
         "compute_bound_ps": limits.compute,
         "transfer_bound_ps": limits.transfers,
         "memory_bound_ps": limits.memory,
@@ -141,7 +141,7 @@ fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
     report.show("lower bound", &format!("{{lower_bound_ps}}{remark} ({before}{parts})"));
 }
 
-/// Adds the distinct reasons why schedules have no timeline; an infeasible program has one for all schedules.
+/// Adds the distinct reasons why schedules have no timeline. An infeasible program has one reason for all.
 fn reasons(report: &mut Report, schedules: &[Value]) {
     let mut printed = Vec::new();
     for row in schedules {
@@ -176,7 +176,7 @@ fn row(row: &Row, bound: Time, reference: Option<Time>) -> Value {
         "gap_percent": makespan.and_then(|makespan| share(makespan.saturating_sub(bound), bound)),
         // Relative to `synchronous`.
         "gain_percent": reference.zip(makespan).and_then(gain),
-        // The share of the makespan in which nothing computes.
+        // The share of the makespan during which nothing computes.
         "waiting_percent": found.and_then(waiting),
         "peak": found.map(|one| one.peak),
         "seconds": row.seconds,
@@ -184,7 +184,7 @@ fn row(row: &Row, bound: Time, reference: Option<Time>) -> Value {
     })
 }
 
-/// Returns one time in percent of another, or `None` for zero.
+/// Returns `part` as a percentage of `whole`, or `None` if `whole` is zero.
 pub(super) fn share(part: Time, whole: Time) -> Option<f64> {
     plimsoll_lab::report::share(part.get() as f64, whole.get() as f64)
 }

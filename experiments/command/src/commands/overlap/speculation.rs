@@ -36,7 +36,7 @@ pub(super) fn report(
     let Some(guess) = args.speculate else { return Ok(None) };
     let Some((schedule, scheduled)) = best else { return Ok(None) };
     let entry = entries.iter().find(|entry| entry.name == schedule);
-    let entry = entry.ok_or_else(|| Failure::internal("the fastest schedule is none of those that ran"))?;
+    let entry = entry.ok_or_else(|| Failure::internal("the fastest schedule is not among those that ran"))?;
     let times: Vec<Time> = scheduled.timelines.iter().map(Timeline::makespan).collect();
     let by = (*entry, args.setup(), limits);
     let of = |operator| chances.of(graph, operator);
@@ -66,7 +66,7 @@ fn row(graph: &Graph, one: &Speculation) -> Value {
         "bytes": one.bytes,
         // The delay of the previous segment.
         "cost_ps": one.cost,
-        // The gain of the region's first segment, within the range of JSON integers.
+        // The gain of the region's first segment, clamped to the range of JSON integers.
         "saved_ps": one.saved.clamp(i64::MIN.into(), u64::MAX.into()),
         // Bytes fetched in vain, on average.
         "wasted": (1.0 - one.chance) * one.bytes.get() as f64,
@@ -146,14 +146,14 @@ impl Chances {
     }
 }
 
-/// Lists number and name of every region of a branch.
+/// Lists the number and the name of every region that belongs to a branch.
 fn names(graph: &Graph) -> String {
     let regions = branches(graph).flat_map(|operator| &graph.operator(operator).regions);
     let names: Vec<String> = regions.map(|&id| format!("{id}:{}", graph.region(id).name)).collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// Returns the operators that run one of their regions.
+/// Returns the operators that run exactly one of their regions.
 fn branches(graph: &Graph) -> impl Iterator<Item = OperatorId> + '_ {
     let is_branch =
         |&id: &OperatorId| graph.flow(id).ok().flatten().is_some_and(|flow| flow.control == Control::Branch);

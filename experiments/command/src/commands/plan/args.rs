@@ -19,8 +19,8 @@ pub struct PlanArgs {
     /// Algorithm that places the tensors (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub solver: String,
-    /// Order and place together, minimising the arena over all orders. Regions inside operators are planned
-    /// separately, innermost first, then the whole program in these orders
+    /// Order and place together, to minimise the arena over all orders. Each region inside an operator is
+    /// ordered separately, innermost first; the whole program is then placed in these orders
     #[arg(
         long,
         value_name = "NAME",
@@ -30,16 +30,16 @@ pub struct PlanArgs {
         conflicts_with_all = ["order", "solver"]
     )]
     pub joint: Option<String>,
-    /// What may share memory across branches and loops (see `plimsoll list`)
+    /// Scheme that decides which tensors may share memory across branches and loops (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exclusive", conflicts_with = "joint")]
     pub branches: String,
     /// Compare all values of --branches, each with the three strategies of the LUNA paper and with --solver;
     /// --output writes the rows
     #[arg(long, conflicts_with_all = ["joint", "branches", "instance", "orders", "tensors", "plot"])]
     pub compare: bool,
-    /// Derive conflicts from the structure of the graph, separately for each region: schedule, streams=K,
-    /// reachable or mutex (see `plimsoll list`), or `compare` for a comparison of all of them, with rows in
-    /// --output
+    /// Derive conflicts from the structure of the graph, separately for each region, by this relation:
+    /// schedule, streams=K, reachable or mutex (see `plimsoll list`). `compare` compares all of them and
+    /// writes the rows to --output
     #[arg(long, value_name = "RELATION", conflicts_with_all = ["joint", "branches", "compare", "tensors", "handover", "carries", "runs"])]
     pub conflicts: Option<ConflictsArg>,
     /// Problem to solve with --conflicts: offsets, split-buffers or shared-objects [default: offsets]
@@ -56,8 +56,8 @@ pub struct PlanArgs {
     pub liveness: LivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the layout of all regions (with --conflicts, of the body) as CSV; `verify` checks it against
-    /// --instance
+    /// Write the layout of all regions (with --conflicts, of the body) as CSV; `verify` checks it against the
+    /// file of --instance
     #[arg(long, short, value_name = "LAYOUT.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
     /// Write the placement of every tensor of every region as CSV: region, tensor, bytes, offset, lower,
@@ -67,7 +67,8 @@ pub struct PlanArgs {
     /// Draw the layout as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,
-    /// Write the offset problem of --branches (of `exclusive` for nested and naive) as a CSV instance
+    /// Write the offset problem of --branches as a CSV instance; `nested` and `naive` write that of
+    /// `exclusive`
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub instance: Option<PathBuf>,
     /// Write the order of every region as CSV: region, step, operator, kind, live bytes
@@ -78,10 +79,10 @@ pub struct PlanArgs {
     pub json: bool,
 }
 
-/// A relation of conflicts, or all of them.
+/// A conflict relation, or all of them.
 #[derive(Clone, Copy, Debug)]
 pub enum ConflictsArg {
-    /// Plan by one relation.
+    /// Plan with one relation.
     By(Relation),
     /// Compare all relations.
     Compare,
@@ -107,8 +108,8 @@ pub struct ControlArgs {
     /// How long the state of a loop is live
     #[arg(long, value_name = "MODE", default_value = "resident")]
     pub carries: CarriesArg,
-    /// Number of program runs that check the layout: all combinations of branches and trips, or else this
-    /// many of them and as many random ones
+    /// Maximum number of combinations of branches and trip counts that are executed to check the layout; if
+    /// there are more, as many random runs are added
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub runs: u64,
 }

@@ -10,7 +10,7 @@ use plimsoll::graphs::GraphRun;
 use plimsoll::model::{Entry, Offsets};
 use plimsoll_lab::report::{Basis, branches};
 
-/// Compares the schemes and prints them; a violated inequality between them is an internal error.
+/// Compares the schemes and prints the results. A violated inequality between schemes is an internal error.
 pub fn compare(
     args: &PlanArgs,
     import: &Import,

@@ -31,7 +31,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let outputs = [&args.instance, &args.orders, &args.output, &args.tensors, &args.plot];
     output::check_targets(&outputs, &[&args.model.model])?;
     let import = args.model.read()?;
-    // Some schemes pose harder problems than the best one, so each scheme gets limits of its own.
+    // Some schemes pose harder problems than others, so each scheme gets its own limits.
     let limits = if args.compare { args.effort.limits_each() } else { args.effort.limits() };
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
     let controlled = import.graph.regions().len() > 1;
@@ -49,7 +49,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     done.map_err(|failure| failure.about(&args.model.model))
 }
 
-/// Plans with conflicts from the structure of the graph instead of lifespans.
+/// Plans with conflicts derived from the structure of the graph instead of from lifespans.
 fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orders>) -> Result<u8, Failure> {
     let compared = matches!(args.conflicts, Some(ConflictsArg::Compare));
     let files = [&args.instance, &args.orders, &args.plot];

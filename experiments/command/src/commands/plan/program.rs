@@ -20,9 +20,9 @@ use plimsoll_lab::report::map::{Groups, Map};
 use serde_json::{Value, json};
 use std::io;
 
-/// Orders the regions, plans the program and prints the report. With `joint`, each region is ordered for its
-/// smallest arena, innermost first, with one block for the regions of an operator. The whole program is then
-/// planned in these orders.
+/// Orders the regions, plans the program and prints the report. With `joint`, each region is ordered to
+/// minimise its own arena, innermost first; the regions of an operator count as one block. The whole program
+/// is then planned in these orders.
 pub fn plan(
     args: &PlanArgs,
     import: &Import,
@@ -155,7 +155,7 @@ fn report(
         "points": program.points().len(),
         // Number of program runs with tagged bytes, none of which found a violation.
         "runs": found.runs,
-        // True if these are all possible runs, up to the number of trips of a loop.
+        // True if these are all possible runs, up to a limit on the trips of a loop.
         "all_runs": found.all_runs,
         "seconds": found.seconds + regions.iter().map(|one| one.seconds).sum::<f64>(),
         "regions": rows,
@@ -189,8 +189,8 @@ fn row(graph: &Graph, one: &OrderedRegion) -> Value {
         "region": one.region,
         "name": graph.region(one.region).name,
         "operators": one.storages.problem.len(),
-        // Peak live bytes in the file order and in the order found, with one block for the regions of an
-        // operator.
+        // Peak live bytes in the file order and in the order found; the regions of an operator count as one
+        // block.
         "file_peak": one.file_peak,
         "order_peak": one.peak,
         "order_claim": one.outcome.claim,

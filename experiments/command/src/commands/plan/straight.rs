@@ -36,7 +36,7 @@ pub fn plan(
 }
 
 fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {
-    let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
+    let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     if let Some(path) = &args.instance {
         output::write_file(path, |file| write_instance(&body.instance, file))?;
     }
@@ -47,7 +47,7 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
         output::write_file(path, |file| write_places(graph, regions, file))?;
     }
     let layout = body.layout.solution.as_ref();
-    let layout = layout.ok_or_else(|| Failure::internal("a plan without a layout"))?;
+    let layout = layout.ok_or_else(|| Failure::internal("the plan has no layout"))?;
     if let Some(path) = &args.output {
         output::write_file(path, |file| write_layout(&body.instance, layout, file))?;
     }
@@ -63,8 +63,8 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
     Ok(())
 }
 
-/// Writes one row per tensor in the arena, with the body first, then one per scratch buffer and one per
-/// tensor of zero bytes.
+/// Writes the rows of every region, the body first: one row per tensor in the arena and per scratch buffer,
+/// then one per tensor of zero bytes.
 fn write_places(graph: &Graph, regions: &[PlannedRegion], file: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record(["region", "tensor", "bytes", "offset", "lower", "upper", "shares"])?;
@@ -99,7 +99,7 @@ fn write_places(graph: &Graph, regions: &[PlannedRegion], file: &mut dyn io::Wri
     writer.flush()
 }
 
-/// Returns the report, with the members of the body at the top level too.
+/// Returns the report. The members of the body are repeated at the top level.
 fn report(
     args: &PlanArgs,
     graph: &Graph,
@@ -167,7 +167,7 @@ fn row(graph: &Graph, one: &PlannedRegion) -> Value {
         "lower_bound": bound.value,
         "witness": bound.witness.in_words(&one.instance),
         "arithmetic": Arithmetic::of(&bound.witness),
-        // Lower bound on the live bytes of all orders, and so on the arena.
+        // Lower bound on the live bytes of all orders, and therefore on the arena.
         "joint_bound": joint.value,
         "joint_witness": reason(&ordered.storages.problem, joint),
         "joint_arithmetic": Arithmetic::of(&joint.witness),

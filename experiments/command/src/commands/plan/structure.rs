@@ -1,4 +1,4 @@
-//! Plans with conflicts from the structure of the graph.
+//! Plans with conflicts derived from the structure of the graph.
 
 use super::args::PlanArgs;
 use crate::commands::choose::{Choice, choose};
@@ -19,7 +19,7 @@ use plimsoll::structure::{RelatedPlan, Safety};
 use plimsoll_lab::report::{Basis, map::Map};
 use serde_json::json;
 
-/// Orders and places every region by one relation, and prints the report.
+/// Orders every region, places it with the conflicts of one relation, and prints the report.
 pub fn plan(
     args: &PlanArgs,
     import: &Import,
@@ -48,7 +48,7 @@ fn place<P: Plan>(
     entry: &Entry<P>,
 ) -> Result<u8, Failure> {
     let regions = run.plan_related(&import.graph, orders, relation, entry)?;
-    let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
+    let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     store(args, &import.graph, orders, body, entry.name)?;
     let basis = Basis::of(import);
     report(&import.graph, run.order.name, &regions, body, entry.name, &basis).print(args.json)?;
@@ -70,7 +70,7 @@ fn store<P: Plan>(
         output::write_file(path, |file| write_orders(graph, orders.iter().rev(), file))?;
     }
     let solution = body.outcome.solution.as_ref();
-    let solution = solution.ok_or_else(|| Failure::internal("a plan without a layout"))?;
+    let solution = solution.ok_or_else(|| Failure::internal("the plan has no layout"))?;
     if let Some(path) = &args.output {
         output::write_file(path, |file| P::write(instance, solution, file))?;
     }
@@ -83,7 +83,7 @@ fn store<P: Plan>(
     Ok(())
 }
 
-/// Returns the report; its sizes are those of the body.
+/// Returns the report. Its sizes are those of the body.
 fn report<P: Plan>(
     graph: &Graph,
     order: &str,
@@ -122,7 +122,7 @@ fn report<P: Plan>(
         "collide_in_order": in_order,
         // Pairs that collide when independent operators run concurrently.
         "collide": concurrent,
-        // One of the pairs that collide, from the first kind if there is one.
+        // One of the pairs that collide, preferably one of the first kind.
         "collision": collision,
         "naive": instance.total_size(),
         "weights": graph.bytes(Role::Weight),
@@ -159,7 +159,7 @@ fn report<P: Plan>(
 }
 
 /// Returns the number of pairs that collide when operators run one at a time, the number that collide when
-/// they run concurrently, and the first pair. Regions count too, after the body.
+/// they run concurrently, and the first such pair. The pairs of all regions count, those of the body first.
 fn collisions<P: Plan>(regions: &[RelatedPlan<P>]) -> (usize, usize, Option<String>) {
     let safeties: Vec<&Safety> = regions.iter().rev().map(|one| &one.safety).collect();
     let in_order = safeties.iter().flat_map(|safety| &safety.in_order);

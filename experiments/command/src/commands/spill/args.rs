@@ -25,9 +25,9 @@ pub struct SpillArgs {
     /// Keep this buffer in on-chip memory; may be repeated
     #[arg(long, value_name = "ID")]
     pub keep: Vec<String>,
-    /// Bytes moved if a buffer is spilled, as CSV: id, traffic (empty if the buffer must stay) [default: the
-    /// bytes that operators of a graph write and read; in an instance, each buffer is written once and read
-    /// once]
+    /// CSV file with the bytes moved per spilled buffer: id, traffic (empty if the buffer must stay)
+    /// [default: in a graph, the bytes that operators write and read; in an instance, each buffer is written
+    /// and read once]
     #[arg(long, value_name = "FILE.csv")]
     pub traffic: Option<PathBuf>,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub struct SpillArgs {
 }
 
 impl SpillArgs {
-    /// Returns whether the input is a CSV instance rather than a graph.
+    /// Returns true if the input is a CSV instance rather than a graph.
     pub fn is_instance(&self) -> bool {
         self.model.model.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
     }
@@ -58,7 +58,7 @@ impl SpillArgs {
             return Err(Failure::input("options for graphs and models are not allowed with a CSV instance"));
         }
         if !self.is_instance() && (self.input.no_capacity || self.input.endpoints.is_some()) {
-            return Err(Failure::input("--no-capacity and --endpoints are allowed with a CSV instance only"));
+            return Err(Failure::input("--no-capacity and --endpoints are allowed only with a CSV instance"));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! `plimsoll spill`: chooses the buffers to spill to a slower tier where the capacity is too small.
+//! `plimsoll spill`: chooses which buffers to spill to a slower tier if the capacity is too small.
 
 mod args;
 mod input;

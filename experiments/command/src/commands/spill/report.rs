@@ -12,7 +12,7 @@ use plimsoll_lab::report::gap_percent;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Number of buffers listed in the text; the JSON lists all.
+/// Maximum number of buffers listed in the text; the JSON object lists all.
 const MOST_NAMES: usize = 12;
 
 /// Returns the report on one run.
@@ -103,11 +103,11 @@ fn need_of(instance: &Instance, capacity: Bytes, need: &Capacity) -> Value {
         // The shortfall in bytes.
         "shortfall_min": bounded.map(|short| over(short.bound.value)),
         "shortfall_max": short.and_then(|short| short.peak).map(over),
-        // Buffers that do not fit together, and the bytes they need at least.
+        // Buffers that do not fit together, and a lower bound on the bytes that they need.
         "reason": names.collect::<Vec<_>>(),
         "reason_needs": bounded.map(|short| short.reason.bound.value),
         "reason_witness": reason.map(|reason| reason.bound.witness.in_words(instance)),
-        // True if the others fit when any one of them is removed.
+        // True if removing any one of these buffers makes the others fit.
         "irreducible": reason.map(|reason| reason.doubtful.is_empty()),
     })
 }
@@ -146,7 +146,7 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
     text
 }
 
-/// Describes the shortfall and the set of buffers that do not fit together.
+/// Returns descriptions of the shortfall and of the set of buffers that do not fit together.
 fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, String) {
     let reason = &short.reason;
     let (count, open) = (reason.buffers.len(), reason.doubtful.len());

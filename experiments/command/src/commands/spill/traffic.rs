@@ -11,8 +11,8 @@ pub(super) fn named(instance: &Instance, name: &str) -> Result<BufferId, Failure
     found.ok_or_else(|| Failure::input(format!("no buffer is called '{name}'")))
 }
 
-/// Replaces the traffic of the buffers in a CSV file with columns `id` and `traffic`; empty means that a
-/// buffer may not be spilled.
+/// Sets the traffic of the buffers that are listed in a CSV file with columns `id` and `traffic`. An empty
+/// value means that the buffer must not be spilled.
 pub(super) fn read(path: &Path, instance: &Instance, traffic: &mut [Option<Bytes>]) -> Result<(), Failure> {
     let shown = path.display();
     let broken = |error: csv::Error| Failure::input(format!("{shown}: {error}"));

@@ -19,8 +19,8 @@ use plimsoll::tiers::{Fusing, TierCaseError, TierSetting, tier_case};
 use plimsoll_lab::report::Basis;
 use report::About;
 
-/// Default node limits of an exact placement: in total, and times the number of tensors. They take some
-/// seconds.
+/// Default limits of an exact placement: the number of nodes, and the product of nodes and tensors. Reaching
+/// them takes a few seconds.
 const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
 
 pub fn main(args: &TiersArgs) -> Result<u8, Failure> {

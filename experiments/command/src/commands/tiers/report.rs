@@ -59,8 +59,8 @@ impl About<'_> {
     pub(super) fn head(&self) -> Report {
         let Self { graph, machine, case, rule, basis } = self;
         let TierTimes { compute, overhead, weights } = case.times;
-        // The placed tensors: those that share memory count as one; scratch and regions of operators count
-        // too.
+        // The placed tensors. Tensors that share memory count as one; scratch buffers and regions of
+        // operators count too.
         let tensors = case.problem.tensors();
         let object = json!({
             "graph": graph.name(),
@@ -131,7 +131,7 @@ impl About<'_> {
         })
     }
 
-    /// Returns the sum of compute, starts, weights and transfers.
+    /// Returns the inference time: the sum of compute, group starts, weights and transfers.
     fn inference(&self, transfers: Time) -> Time {
         let TierTimes { compute, overhead, weights } = self.case.times;
         let parts = [compute, overhead, weights.time, transfers];
@@ -164,7 +164,7 @@ impl About<'_> {
         self.machine.bandwidths().into_iter().map(row).collect()
     }
 
-    /// Adds the bandwidths with a number on either side, and the address width.
+    /// Adds the bandwidths with a required or a given value, and the address width.
     fn bandwidth_lines(&self, report: &mut Report) {
         let mut rows = self.bandwidths();
         rows.retain(|row| !(row["needed"].is_null() && row["given"].is_null()));
@@ -187,7 +187,7 @@ fn gap(time: Time, bound: Time) -> Option<f64> {
     gap_percent(time.get(), bound.get())
 }
 
-/// Returns the bound on the time; for an infeasible problem, the simplest one.
+/// Returns the bound on the time; for an infeasible problem, the simplest bound.
 pub(super) fn finite(problem: &TierProblem, outcome: &Outcome<Tiers>) -> Bound<Tiers> {
     match outcome.claim {
         Claim::Infeasible => cheapest_bound(problem),
