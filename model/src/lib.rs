@@ -132,6 +132,8 @@ pub use solver::{Build, Entry, Kind, Observer, Setup, Silent, SolveError, Solver
 pub use spilling::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost, written_and_read};
 pub use topological::topological;
 pub use tracker::Tracker;
-pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd, root};
+pub use units::{
+    BufferId, Bytes, OperatorId, ParseBytesError, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd, root,
+};
 pub use value::{Relations, Value, gap_percent};
 pub use words::hexadecimal;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 macro_rules! unit {
     ($(#[$meta:meta])* $name:ident($repr:ty)) => {
@@ -142,6 +143,56 @@ pub fn root(parent: &mut [usize], mut at: usize) -> usize {
     at
 }
 
+/// Why a text is not a size in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseBytesError {
+    /// Not a number with an optional unit.
+    #[error("expected a size such as 1048576, 64k, 1.5MiB or 2GB")]
+    Malformed,
+    /// A fraction of a byte.
+    #[error("expected a whole number of bytes")]
+    Fraction,
+    /// More than 2^64 - 1 bytes.
+    #[error("expected less than 2^64 bytes")]
+    TooLarge,
+}
+
+/// Parses a whole number of bytes, or a decimal number with a unit, which may follow a blank. `k`, `M`, `G` and
+/// `KiB`, `MiB`, `GiB` are powers of 1024; `kB`, `MB` and `GB` are powers of 1000.
+impl FromStr for Bytes {
+    type Err = ParseBytesError;
+
+    fn from_str(text: &str) -> Result<Self, ParseBytesError> {
+        use ParseBytesError::{Fraction, Malformed, TooLarge};
+        let end = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
+        let (number, unit) = (text[..end].trim_end_matches(' '), &text[end..]);
+        let scale: u64 = match unit {
+            "" | "B" => 1,
+            "k" | "K" | "KiB" => 1 << 10,
+            "m" | "M" | "MiB" => 1 << 20,
+            "g" | "G" | "GiB" => 1 << 30,
+            "kB" | "KB" => 1_000,
+            "MB" => 1_000_000,
+            "GB" => 1_000_000_000,
+            _ => return Err(Malformed),
+        };
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+        let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        // 10^18 fits the arithmetic below, and no unit divides by more.
+        if !is_digits(whole) || !is_digits(fraction) || fraction.len() > 18 {
+            return Err(Malformed);
+        }
+        let whole: u64 = whole.parse().map_err(|_| TooLarge)?;
+        let parts = 10u128.pow(fraction.len() as u32);
+        let more = fraction.parse::<u128>().map_err(|_| Malformed)? * u128::from(scale);
+        if more % parts != 0 {
+            return Err(Fraction);
+        }
+        let total = u128::from(whole) * u128::from(scale) + more / parts;
+        u64::try_from(total).map(Self::new).map_err(|_| TooLarge)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,5 +209,27 @@ mod tests {
     fn gcd_of_zero_is_the_other() {
         assert_eq!(gcd(0, 12), 12);
         assert_eq!(gcd(18, 12), 6);
+    }
+
+    #[test]
+    fn sizes_may_have_units() {
+        for (text, size) in [
+            ("0", 0),
+            ("1048576", 1 << 20),
+            ("64k", 64 << 10),
+            ("64KiB", 64 << 10),
+            ("1.5MiB", 3 << 19),
+            ("1 GiB", 1 << 30),
+            ("2GB", 2_000_000_000),
+            ("0.5kB", 500),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(text.parse(), Ok(Bytes::new(size)), "{text}");
+        }
+        for bad in
+            ["", "k", "-1", "1.", ".5", "1e3", "1,5k", "1.3", "0.0001k", "20000000000G", "5 s", "1_000", "+1"]
+        {
+            assert!(bad.parse::<Bytes>().is_err(), "{bad}");
+        }
     }
 }

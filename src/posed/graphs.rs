@@ -202,14 +202,15 @@ impl Posed for Joint {
 /// Parses the capacity: a number of bytes, or a percentage of the load.
 fn capacity(terms: &Terms, load: Bytes) -> Result<Bytes, TermError> {
     let read = |text: &str| {
-        let wrong = || "expected a number of bytes, or a percentage of the load such as 75%".to_owned();
+        let wrong =
+            || "expected a size such as 1048576 or 64k, or a percentage of the load such as 75%".to_owned();
         match text.strip_suffix('%') {
             Some(percent) => {
                 let percent: u64 = percent.parse().map_err(|_| wrong())?;
                 let bytes = u128::from(load.get()) * u128::from(percent) / 100;
                 u64::try_from(bytes).map(Bytes::new).map_err(|_| wrong())
             }
-            None => text.parse().map(Bytes::new).map_err(|_| wrong()),
+            None => text.parse().map_err(|_| wrong()),
         }
     };
     Ok(terms.read("capacity", read)?.unwrap_or(load))

@@ -1,5 +1,6 @@
 //! Declares, parses and dispatches the subcommands.
 
+use crate::args::remove_copy;
 use crate::commands::{
     bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan,
     recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
@@ -133,10 +134,12 @@ pub fn main() -> u8 {
         Ok(Cli { command: None }) => output::print(FIRST_STEPS).map(|()| ANSWERED),
         Err(error) => usage(&error),
     };
-    result.unwrap_or_else(|failure| {
+    let code = result.unwrap_or_else(|failure| {
         output::complain(&failure.message);
         failure.code
-    })
+    });
+    remove_copy();
+    code
 }
 
 fn run(command: Command) -> Result<u8, Failure> {

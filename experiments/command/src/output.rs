@@ -10,11 +10,28 @@ use serde::Serialize;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Writes to standard output. A closed pipe (`| head`) is not an error.
+/// The name that stands for standard output.
+const STANDARD: &str = "-";
+
+/// True if an output file is standard output; reports then go to standard error.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Writes a report to standard output, or to standard error if standard output is one of the output files. A
+/// closed pipe (`| head`) is not an error.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    if IS_TAKEN.load(Ordering::Relaxed) {
+        // A failure here has nowhere to be reported.
+        let _ = io::stderr().write_all(text.as_bytes());
+        return Ok(());
+    }
+    write_standard(|stdout| stdout.write_all(text.as_bytes()))
+}
+
+fn write_standard(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::input(format!("cannot write to standard output: {error}")))
         }
@@ -30,6 +47,7 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// Writes one line to standard error.
 pub fn complain(message: &str) {
+    let message = crate::args::unspooled(message);
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     // A failure here has nowhere to be reported.
     let _ = writeln!(io::stderr(), "plimsoll: {line}");
@@ -48,6 +66,10 @@ pub fn csv<T: Serialize>(file: &mut dyn Write, rows: &[T]) -> io::Result<()> {
 pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let target = target_of(path);
     let refuse = |why: String| Err(Failure::input(format!("cannot write {}: {why}", path.display())));
+    if path == Path::new(STANDARD) {
+        IS_TAKEN.store(true, Ordering::Relaxed);
+        return Ok(());
+    }
     if is_stream(path) {
         return Ok(());
     }
@@ -114,8 +136,11 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes a file atomically: completely or not at all.
+/// Writes a file atomically: completely or not at all. `-` is standard output.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    if path == Path::new(STANDARD) {
+        return write_standard(write);
+    }
     write_atomically(path, write)
         .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))
 }

@@ -1,3 +1,4 @@
+use super::values::bytes_within;
 use clap::{Args, ValueEnum};
 use plimsoll::model::Bytes;
 use plimsoll::model::graph::{Boundary, LivenessOptions};
@@ -35,7 +36,7 @@ pub struct ActivationLivenessArgs {
     #[arg(long)]
     pub in_place: bool,
     /// Round sizes and offsets up to multiples of this many bytes
-    #[arg(long, value_name = "BYTES", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "BYTES", default_value = "1", value_parser = bytes_within(1..=u64::MAX))]
     pub align: u64,
 }
 

@@ -1,3 +1,4 @@
+use super::input::input_file;
 use super::values::{bytes, dimension, once};
 use crate::failure::Failure;
 use clap::Args;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 pub struct ModelArgs {
     /// Graph (.json, as written by `import`) or model (.onnx, .tflite)
-    #[arg(value_name = "GRAPH|MODEL")]
+    #[arg(value_name = "GRAPH|MODEL", value_parser = input_file())]
     pub model: PathBuf,
     #[command(flatten)]
     pub import: OpenArgs,

@@ -1,16 +1,38 @@
 //! Parsers for the values of options.
 
 use crate::failure::Failure;
+use plimsoll::model::{Bytes, ParseBytesError};
 use plimsoll::posed::PROBLEMS;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Parses a non-negative number of seconds.
+/// Splits a number from its unit, which may follow a blank.
+fn split_unit(text: &str) -> (&str, &str) {
+    let end =
+        text.find(|letter: char| letter.is_ascii_alphabetic() || letter == '\u{b5}').unwrap_or(text.len());
+    // The exponent of `1e300` is part of the number.
+    let end = if text[end..].starts_with(['e', 'E']) { text.len() } else { end };
+    (text[..end].trim_end(), &text[end..])
+}
+
+/// Parses a non-negative time: a number of seconds, or a number with a unit from `ns` to `h`.
 pub fn seconds(text: &str) -> Result<Duration, String> {
-    let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    let expected = || "expected a time such as 5, 5s, 200ms or 2min".to_owned();
+    let (number, unit) = split_unit(text);
+    let scale = match unit {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "us" | "\u{b5}s" => 1e-6,
+        "ns" => 1e-9,
+        "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(expected()),
+    };
+    let number: f64 = number.parse().map_err(|_| expected())?;
     if number.is_nan() || number < 0.0 {
-        return Err("expected a number of seconds of at least 0".to_owned());
+        return Err("expected a time of at least 0 seconds".to_owned());
     }
-    Duration::try_from_secs_f64(number).map_err(|_| "expected a smaller number of seconds".to_owned())
+    Duration::try_from_secs_f64(number * scale).map_err(|_| "expected a shorter time".to_owned())
 }
 
 /// The time limit that `none` stands for.
@@ -21,9 +43,20 @@ pub fn seconds_or_none(text: &str) -> Result<Duration, String> {
     if text == "none" { Ok(NO_LIMIT) } else { seconds(text).map_err(|reason| format!("{reason}, or none")) }
 }
 
-/// Parses a whole number of bytes.
+/// Parses a size such as `1048576`, `64k` or `1.5MiB`.
 pub fn bytes(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "expected a number of bytes, digits only".to_owned())
+    text.parse().map(Bytes::get).map_err(|error: ParseBytesError| error.to_string())
+}
+
+/// Returns a parser for a size within a range.
+pub fn bytes_within(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
+    move |text| match bytes(text)? {
+        size if range.contains(&size) => Ok(size),
+        _ if *range.end() == u64::MAX => Err(format!("expected at least {} bytes", range.start())),
+        _ => Err(format!("expected {} to {} bytes", range.start(), range.end())),
+    }
 }
 
 /// Parses a number of threads from 1 to 1024.
@@ -68,11 +101,29 @@ mod tests {
     fn seconds_are_finite_and_not_negative() {
         assert_eq!(seconds("0.005"), Ok(Duration::from_millis(5)));
         assert_eq!(seconds("0"), Ok(Duration::ZERO));
-        for bad in ["-1", "nan", "NaN", "inf", "1e300", "", "ten"] {
+        for bad in ["-1", "nan", "NaN", "inf", "1e300", "", "ten", "5 days", "5m", "ms", "5sms"] {
             assert!(seconds(bad).is_err(), "{bad}");
             assert!(seconds_or_none(bad).is_err(), "{bad}");
         }
         assert_eq!(seconds_or_none("none"), Ok(NO_LIMIT));
         assert_eq!(seconds_or_none("2.5"), Ok(Duration::from_millis(2500)));
+    }
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        for (text, millis) in [
+            ("5s", 5_000),
+            ("200ms", 200),
+            ("1.5 s", 1_500),
+            ("2min", 120_000),
+            ("1h", 3_600_000),
+            ("1e1", 10_000),
+        ] {
+            assert_eq!(seconds(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        assert_eq!(seconds("20us"), Ok(Duration::from_micros(20)));
+        assert_eq!((bytes("64k"), bytes("5")), (Ok(64 << 10), Ok(5)));
+        assert_eq!(bytes_within(1..=u64::MAX)("0").unwrap_err(), "expected at least 1 bytes");
+        assert_eq!(bytes_within(64..=128)("1k").unwrap_err(), "expected 64 to 128 bytes");
     }
 }

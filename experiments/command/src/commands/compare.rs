@@ -2,7 +2,7 @@
 
 use super::best::{Best, BestArgs};
 use super::layouts::{Compared, lines_of, read};
-use crate::args::InstanceArgs;
+use crate::args::{InstanceArgs, input_file};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::output;
@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 pub struct CompareArgs {
     /// Instance, a CSV file
+    #[arg(value_parser = input_file())]
     instance: PathBuf,
     /// Layouts of the instance, CSV files: `id` and `offset`, `offset` alone in the order of the instance,
     /// or as written by `solve`
-    #[arg(required = true, value_name = "LAYOUT")]
+    #[arg(required = true, value_name = "LAYOUT", value_parser = input_file())]
     layouts: Vec<PathBuf>,
     #[command(flatten)]
     input: InstanceArgs,

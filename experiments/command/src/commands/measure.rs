@@ -1,6 +1,6 @@
 //! `plimsoll measure`: runs schedules on this machine and compares measured with predicted times.
 
-use crate::args::{bytes, seconds};
+use crate::args::{bytes, bytes_within, seconds};
 use crate::commands::overlap::{SEARCH_NODES, chosen};
 use crate::failure::EXIT_CODES;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
@@ -49,7 +49,7 @@ pub struct LinkArgs {
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = startup)]
     startup: Duration,
     /// Size of the off-chip memory that weights are fetched from, in bytes; should be larger than the caches
-    #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = clap::value_parser!(u64).range(64..=1 << 34))]
+    #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = bytes_within(64..=1 << 34))]
     cold: u64,
     /// Number of measured runs of every schedule, after one warm-up run
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -67,10 +67,10 @@ impl LinkArgs {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ChipArgs {
     /// Split operators with more bytes of weights than this into slices
-    #[arg(long, value_name = "BYTES", default_value = "1048576", value_parser = clap::value_parser!(u64).range(8192..=1 << 30))]
+    #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = bytes_within(8192..=1 << 30))]
     slice: u64,
     /// Size of the on-chip memory, in bytes
-    #[arg(long, value_name = "BYTES", default_value = "67108864", value_parser = clap::value_parser!(u64).range(8192..=1 << 34))]
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = bytes_within(8192..=1 << 34))]
     capacity: u64,
     /// Random seed for the order of operators in the calibration
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -2,7 +2,7 @@
 
 use super::choose::{Choice, choose, of_instances};
 use super::progress::Progress;
-use crate::args::{EffortArgs, InstanceArgs};
+use crate::args::{EffortArgs, InstanceArgs, input_file};
 use crate::failure::{Failure, code};
 use crate::format;
 use crate::output;
@@ -21,6 +21,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 pub struct SolveArgs {
     /// Instance, a CSV file
+    #[arg(value_parser = input_file())]
     instance: PathBuf,
     /// Algorithm that solves the instance (see `plimsoll list`) [default: exact; if the problem has no
     /// algorithm of this name, its first exact algorithm]

@@ -2,7 +2,7 @@
 
 use super::best::{Best, BestArgs};
 use super::layouts::{Compared, lines_of, read};
-use crate::args::{EffortArgs, InstanceArgs};
+use crate::args::{EffortArgs, InstanceArgs, input_file};
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
 use crate::output;
 use crate::report::Report;
@@ -52,13 +52,14 @@ struct Checked {
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
     /// Instance, a CSV file
+    #[arg(value_parser = input_file())]
     instance: PathBuf,
     /// Answer, a CSV file with columns `id` and `offset`, or as written by `solve` or `spill`; optional for a
     /// certificate without a layout
-    #[arg(required_unless_present = "certificate")]
+    #[arg(required_unless_present = "certificate", value_parser = input_file())]
     layout: Option<PathBuf>,
     /// Check this certificate, written by `solve --certificate`
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", value_parser = input_file())]
     certificate: Option<PathBuf>,
     /// Exit with 0 instead of 5 if the bound rests on a completed search, which only a rerun can confirm
     #[arg(long, requires = "certificate")]

@@ -190,7 +190,7 @@ fn unsupported_questions_are_rejected() {
     };
     refused(&["--processes", "--problems", "pools"], "--processes supports only the problem offsets");
     refused(&["--reference", "naive"], "--reference 'naive': this algorithm is not part of the benchmark");
-    refused(&["--decide=some"], "expected file, load, or a number of bytes");
+    refused(&["--decide=some"], "expected a size such as 1048576, 64k, 1.5MiB or 2GB, or file, or load");
     refused(&["--external-version", "x=true"], "no external is called 'x'");
     refused(&["--trace"], "--out");
 }

@@ -25,6 +25,7 @@ mod manifests;
 mod measure;
 mod models;
 mod overlap;
+mod pipes;
 mod problems;
 mod records;
 mod report;

@@ -1,4 +1,4 @@
-use crate::args::{EndpointsArg, OpenArgs, problem, seconds, threads};
+use crate::args::{EndpointsArg, OpenArgs, bytes, problem, seconds, threads};
 use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -119,10 +119,7 @@ impl FromStr for Decide {
         match text {
             "file" => Ok(Self::File),
             "load" => Ok(Self::Load),
-            _ => text
-                .parse()
-                .map(Self::Bytes)
-                .map_err(|_| "expected file, load, or a number of bytes".to_owned()),
+            _ => bytes(text).map(Self::Bytes).map_err(|reason| format!("{reason}, or file, or load")),
         }
     }
 }

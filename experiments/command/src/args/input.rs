@@ -1,0 +1,84 @@
+//! Input files, where `-` stands for standard input.
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use tempfile::TempDir;
+
+/// The temporary copy of standard input: its folder and file.
+static COPY: Mutex<Option<(TempDir, PathBuf)>> = Mutex::new(None);
+
+/// Returns a parser for the name of an input file. For `-` it copies standard input to a temporary file, because
+/// some formats are read more than once, and all are recognised by their suffix.
+pub fn input_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| if path == Path::new("-") { copied() } else { Ok(path) })
+}
+
+fn copied() -> Result<PathBuf, String> {
+    let mut copy = COPY.lock().unwrap_or_else(PoisonError::into_inner);
+    if copy.is_some() {
+        return Err("standard input can be read only once".to_owned());
+    }
+    let read = || -> io::Result<(TempDir, PathBuf)> {
+        let mut data = Vec::new();
+        io::stdin().lock().read_to_end(&mut data)?;
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join(format!("standard-input.{}", suffix(&data)));
+        fs::write(&path, data)?;
+        Ok((folder, path))
+    };
+    let (folder, path) = read().map_err(|error| format!("cannot read standard input: {error}"))?;
+    *copy = Some((folder, path.clone()));
+    Ok(path)
+}
+
+/// Returns the suffix that stands for the format of the data.
+fn suffix(data: &[u8]) -> &'static str {
+    let text = data.trim_ascii_start();
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    match () {
+        () if data.get(4..8) == Some(b"TFL3") => "tflite",
+        () if text.starts_with(b"{") => "json",
+        () if std::str::from_utf8(line).is_err() || line.contains(&0) => "onnx",
+        () if text.starts_with(b"[") || line.contains(&b'=') => "toml",
+        // The first byte of an ONNX file is the tag of a field.
+        () if line.first().is_some_and(|byte| byte.is_ascii_control()) => "onnx",
+        () => "csv",
+    }
+}
+
+/// Replaces the name of the copy in a message by `-`.
+pub fn unspooled(message: &str) -> String {
+    let copy = COPY.lock().unwrap_or_else(PoisonError::into_inner);
+    copy.as_ref()
+        .map_or_else(|| message.to_owned(), |(_, path)| message.replace(&path.display().to_string(), "-"))
+}
+
+/// Removes the copy.
+pub fn remove_copy() {
+    COPY.lock().unwrap_or_else(PoisonError::into_inner).take();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_recognised_by_their_content() {
+        for (data, expected) in [
+            (&b"id,lower,upper,size\n"[..], "csv"),
+            (b"\xef\xbb\xbfid,offset\n", "csv"),
+            (b"", "csv"),
+            (b"offset\n0\n", "csv"),
+            (b" {\"name\": 1}", "json"),
+            (b"\x1c\0\0\0TFL3", "tflite"),
+            (b"\x08\x07\x12\x07pytorch", "onnx"),
+            (b"[machine]\n", "toml"),
+            (b"name = \"x\"\n", "toml"),
+        ] {
+            assert_eq!(suffix(data), expected, "{data:?}");
+        }
+    }
+}
