@@ -66,7 +66,7 @@ impl<'a> Canonical<'a> {
 
 /// Returns the sections, divided into cliques if there are exclusions, and a clique around every separation.
 ///
-/// Incomplete if the time of `watch` ends.
+/// The list is incomplete if the time of `watch` ends.
 fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Vec<u32>> {
     let mut cliques: Vec<Vec<u32>> = Vec::new();
     let mut lookups = 0;
