@@ -195,7 +195,7 @@ impl<'a> Pair<'a> {
 
 /// Decides which channel may fetch next such that the rest remains feasible.
 pub(super) struct Steps {
-    /// Picoseconds.
+    /// Picoseconds per unit.
     pub unit: u64,
     sets: Vec<Set>,
     loads: Vec<i64>,
