@@ -88,7 +88,7 @@ impl Network {
         self.most_within(source, sink, &mut Budget::unlimited()).expect("nothing ends without limits")
     }
 
-    /// Does the same within the time of `watch`. Returns `None` if that ends first.
+    /// Returns the value of a maximum flow, or `None` if the time of `watch` ends first.
     pub fn most_within(&mut self, source: u32, sink: u32, watch: &mut Budget) -> Option<u64> {
         let (mut sum, mut way) = (0, Vec::new());
         loop {

@@ -13,8 +13,8 @@ use plimsoll_model::{BitMatrix, Budget, ConflictGraph, Instance, ones};
 /// The maximum number of buffers of an instance that is tested for a partial order.
 pub(crate) const POSET_BUFFERS: usize = 4_000;
 
-/// Buffers in a linear extension of the partial order, and the pairs of which one can reuse the memory of the
-/// other.
+/// Buffers in a linear extension of the partial order, and the pairs of buffers in which one can reuse the
+/// memory of the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Poset {
     /// The index of the buffer at each position.

@@ -8,8 +8,8 @@
 //! ```text
 //!   over S \ T: sum s_i [i below j]   +   over T \ S: sum s_i [i above j]   <=   slack_T + weight of T \ S
 //!
-//!   |  c  ||  e  |      S = {a, b, c}, T = {a', b, e}: what lies below b before and after differs by
-//!   |--- b ------|      at most the slack; where both fill the peak it is the same
+//!   |  c  ||  e  |      S = {a, b, c}, T = {a', b, e}: the sizes of a and a' differ by at most the
+//!   |--- b ------|      slack. If both cliques fill the peak, they are equal.
 //!   |  a  || a'  |
 //! ```
 //!

@@ -10,8 +10,8 @@ const ROUNDS: usize = 64;
 ///
 /// These rules of exact integer propagation are applied until nothing changes:
 /// - If `low_i + rise_ij > high_j`, then `i` cannot lie below `j`, so `j` lies below `i`.
-/// - A buffer below `i` raises the lower bound of `i` to its own lowest end. Members of one clique do so
-///   together, as a stack.
+/// - A buffer below `i` raises the lower bound of `i` to the lowest end of that buffer. Members of one clique
+///   do so together, as a stack.
 /// - Buffers above `i` lower the upper bound of `i` in the same way.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {

@@ -13,7 +13,7 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     pub part: &'a Part,
-    /// The bound on the whole instance so far. A part need not get below it.
+    /// The bound on the whole instance so far. A lower peak of the part is no improvement.
     pub lower: i64,
     /// The engine may stop at a peak at or below this value.
     pub enough: i64,

@@ -27,7 +27,7 @@ pub(crate) struct Part {
     pub pairs: Vec<(usize, usize)>,
     /// Maximal cliques that cover all conflicting pairs. No clique contains another.
     pub cliques: Vec<Vec<usize>>,
-    /// Per buffer: the index in `pairs` of the first pair `(i, j)` in which it is `i`.
+    /// Per buffer: the index in `pairs` of the first pair that begins with it.
     starts: Vec<usize>,
     /// Pairs of an absorbed buffer and its host, in the order of absorption.
     absorbed: Vec<(BufferId, BufferId)>,
@@ -148,8 +148,8 @@ impl Part {
     /// Turns approximate offsets into an exact layout: pushes every buffer down as far as the order of the
     /// offsets allows. Returns `None` if a conflicting buffer ends above a fixed offset.
     ///
-    /// In the result, each free buffer lies at 0 or, up to alignment, on top of a conflicting one. O(n log n
-    /// + c).
+    /// In the result, each free buffer lies at 0 or, up to alignment, on top of a conflicting one. The time
+    /// is O(n log n + c).
     pub fn settle(&self, rough: &[f64]) -> Option<Vec<i64>> {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by(|&a, &b| rough[a].total_cmp(&rough[b]).then(a.cmp(&b)));

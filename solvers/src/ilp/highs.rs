@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 /// exactly.
 pub(crate) const SAFE_UNITS: i64 = 10_000_000;
 
-/// Safety margin subtracted from bounds of `HiGHS`, in units. Its relaxations are dual feasible within at
-/// worst 1e-7 per variable. Objectives are scaled so that the total error is far below one unit. A bound that
-/// is too low is still valid.
+/// Safety margin subtracted from bounds of `HiGHS`, in units. Its relaxations are dual feasible to within
+/// 1e-7 per variable. Objectives are scaled so that the total error is far below one unit. A bound that is
+/// too low is still valid.
 const TOLERANCE: f64 = 0.1;
 
 /// The absolute gap, in units, at which `HiGHS` may stop. It suffices for a proof because values are integers

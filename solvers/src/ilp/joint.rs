@@ -1,11 +1,11 @@
 //! Order and offsets as one integer linear program, for small graphs (after `MODeL`, Steiner et al. 2022).
 //!
 //! ```text
-//! x_ot in {0, 1}                 operator o runs at step t, within the steps its ancestors and descendants leave it
-//! sum_t x_ot = 1, sum_o x_ot = 1                          every operator once, one operator per step
+//! x_ot in {0, 1}                 operator o runs at step t, which must be in its window
+//! sum_t x_ot = 1, sum_o x_ot = 1                          every operator runs once, one operator per step
 //! sum_{t' <= t} x_bt' <= sum_{t' < t} x_at'               a before b, per edge and step
-//! live_st >= begun_st + needed_ust - 1                    per user u: begun at or before t, u at or after t
-//! both_ij >= live_it + live_jt - 1                        per pair of buffers and step
+//! live_st >= begun_st + needed_ust - 1                    per user u: s has begun by t, and u runs at or after t
+//! both_ij >= live_it + live_jt - 1                        per pair of buffers and step: both are live
 //! z_ij + z_ji >= both_ij                                  one lies below the other
 //! o_i + s_i <= o_j + M (1 - z_ij)
 //! sum_s size_s live_st <= P, o_i + s_i <= P               minimise P

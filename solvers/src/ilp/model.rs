@@ -51,11 +51,11 @@ impl Default for Formulation {
 /// multipliers of alignments, created in this order.
 ///
 /// ```text
-/// minimise P                                    (or nothing: any layout that ends at or below the peak allowed)
-/// o_i in [low_i, high_i]                        offset of buffer i; o_i = a_i k_i with k_i whole, where aligned
-/// z_ij in {0, 1} per conflicting pair i < j     1 where i lies below j
-/// o_i + r_ij <= o_j + (high_i + r_ij - low_j) (1 - z_ij)      big-M, as small as the positions allow
-/// o_j + r_ji <= o_i + (high_j + r_ji - low_i) z_ij            r_ij: s_i, rounded up to both alignments
+/// minimise P                                    (no objective if any layout within the allowed peak suffices)
+/// o_i in [low_i, high_i]                        offset of buffer i; if aligned, o_i = a_i k_i with integer k_i
+/// z_ij in {0, 1} per conflicting pair i < j     1 if i lies below j
+/// o_i + r_ij <= o_j + (high_i + r_ij - low_j) (1 - z_ij)      big-M, as small as the offset ranges allow
+/// o_j + r_ji <= o_i + (high_j + r_ji - low_i) z_ij            r_ij is s_i, rounded up to the gcd of both alignments
 /// o_i + s_i <= P
 /// ```
 ///

@@ -1,16 +1,16 @@
 //! Finds orders of minimum peak with an integer program.
 //!
-//! One operator runs per step. `e(v, t)` is 1 if operator `v` has run by the end of step `t`; This is
-//! constant outside the window between the earliest and the latest step of `v`. `a(s, t)` is 1 if storage `s`
-//! is live at step `t`. `a` combines the create and preserve variables of OLLA (Steiner et al. 2022).
-//! Cumulative variables give a tighter relaxation than assignment variables:
+//! One operator runs per step. `e(v, t)` is 1 if operator `v` has run by the end of step `t`. It is constant
+//! outside the window between the earliest and the latest step of `v`. `a(s, t)` is 1 if storage `s` is live
+//! at step `t`. `a` combines the create and preserve variables of OLLA (Steiner et al. 2022). Cumulative
+//! variables give a tighter relaxation than assignment variables:
 //!
 //! ```text
 //! minimise P
 //! e(v, t) <= e(v, t + 1)                           an operator that has run stays run
-//! e(v, t) <= e(u, t - 1)                           for every immediate predecessor u of v
+//! e(v, t) <= e(u, t - 1)                           an operator runs after every immediate predecessor u
 //! sum over v of e(v, t) = t + 1                    one operator per step
-//! a(s, t) >= e(first(s), t) - e(u, t - 1)          begun by t, and user u has not run before t
+//! a(s, t) >= e(first(s), t) - e(u, t - 1)          s is live if it has begun by t and user u has not run before t
 //! sum over s of size(s) a(s, t) + sum over v of scratch(v) (e(v, t) - e(v, t - 1)) <= P
 //! ```
 //!

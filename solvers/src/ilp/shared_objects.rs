@@ -8,15 +8,15 @@
 //! ```text
 //! x_ji = 1       buffer i is in the object represented by j; j = i, or j precedes i and does not conflict with it
 //! sum_j x_ji = 1                                       every buffer is in one object
-//! sum of x_ji over i in a clique <= x_jj               at most one of a clique per object, and only if j represents one
+//! sum of x_ji over i in a clique <= x_jj               at most one member of a clique per object, and only if j represents one
 //! minimise sum of size_j x_jj
 //! ```
 //!
 //! The cliques are maximal and cover all conflicts, which makes the relaxation strong. If all conflicts come
-//! from lifetimes, the cliques are the sections. A buffer *absorbs* another one if it is at least as large,
-//! does not conflict with it, and conflicts with all its neighbours. The absorbed buffer joins the object of
-//! the other at no cost and is omitted. Alignments and fixed offsets have no effect. Without exclusions, the
-//! load is a lower bound because at its step every live buffer needs its own object.
+//! from lifetimes, the cliques are the sections. A host buffer *absorbs* a guest if it is at least as large,
+//! does not conflict with the guest, and conflicts with all neighbours of the guest. The guest joins the
+//! object of its host at no cost and is omitted. Alignments and fixed offsets have no effect. Without
+//! exclusions, the load is a lower bound because at its step every live buffer needs its own object.
 //!
 //! Costs are reduced by irregular fractions that add up to less than a twentieth of a unit. With integer
 //! costs, `HiGHS` would round a relaxation that is a millionth above the optimum up to the next unit.

@@ -1,6 +1,6 @@
 //! Enumerates the orders of a small problem. Orders with the same conflicts are solved once.
 //!
-//! The search is depth first over topological orders and prunes an order as soon as its live bytes reach the
+//! The search is depth-first over topological orders and prunes an order as soon as its live bytes reach the
 //! best arena. For a complete order, only the pairs of simultaneously live buffers matter. Suppose that they
 //! contain all pairs of an earlier order that allowed no improvement. Then this order allows none either,
 //! because fewer conflicts never need more memory.

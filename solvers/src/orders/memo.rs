@@ -11,7 +11,6 @@ pub(super) struct Memo {
     most_bytes: usize,
 }
 
-/// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// The row is new and was stored at this position.

@@ -5,13 +5,13 @@
 //! *downsets*, and its peak is the highest step of the path. All methods share:
 //! - a `draft` of the problem. `reduce` shrinks it and cuts it into parts at downsets that every order passes
 //!   through. `narrow` also cuts it at downsets that some optimal order passes through;
-//! - safe runs (`settle`), which are the only continuation of most downsets;
+//! - safe runs (`settle`), which leave only one continuation to try for most downsets;
 //! - lower bounds on the bytes that will be live later (`ahead`).
 //!
 //! ```text
 //! problem -> draft -> reduced -> parts -> per part: greedy orders, then
-//!                                           search: is there an order below the best?    (depth first, memo)
-//!                                           paths:  all downsets within a level, then the next level
+//!                                           search: is there an order with a lower peak? (depth-first, memo)
+//!                                           paths:  all downsets within one level, then the next level
 //!                                         forwards and backwards, with growing node limits
 //! ```
 //!

@@ -31,8 +31,8 @@ const MOST_MOVES: usize = 4;
 /// If more nodes follow the last cut, only some downsets are tried, at increasing distances.
 const FEW: usize = 128;
 
-/// Cuts a part at suitable downsets found along an order. It takes O(n^2 / 64 width) plus a few flows per
-/// downset. It ends early if the budget ends.
+/// Cuts a part at suitable downsets found along an order. Ends early if the budget ends. The time is O(n^2 /
+/// 64 x width), plus a few flows per downset.
 pub(super) fn narrow(draft: Draft, order: &[u32], budget: &mut Budget) -> Vec<Draft> {
     let (net, turned) = (Net::of(&draft), Net::of(&draft.reversed()));
     let reach = Reach::of(&draft);

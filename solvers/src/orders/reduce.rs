@@ -13,8 +13,9 @@
 //!   directly after `v`.
 //! - **lazy**: if `v` has no predecessors and begins only storages that all its successors touch, it is
 //!   omitted. Its storages begin with the successor that runs first, and `v` is reinserted directly before
-//!   that one. GE applies a similar rule without proof. All these successors must be single operators. Such
-//!   nodes read only constants. They are always ready, so they would multiply the number of downsets.
+//!   that one. This makes a fixed rule of the CANN graph engine (GE) exact. All these successors must be
+//!   single operators. Such nodes read only constants. They are always ready, so they would multiply the
+//!   number of downsets.
 //! - **transitive**: edges implied by other edges are removed.
 //! - **constants**: bytes that are always live within a part are added to its base ([`Draft::tidied`]).
 //! - **divide**: if a node is comparable with all others, every order passes through the downsets directly

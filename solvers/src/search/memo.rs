@@ -1,5 +1,5 @@
-//! A memo of states from which no layout exists. Keys are compared exactly because a false match could yield
-//! a false proof.
+//! A memo of states that cannot be completed to a layout. Keys are compared exactly because a false match
+//! could yield a false proof.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -51,7 +51,7 @@ impl Memo {
         self.arena[start as usize..(start + length) as usize] == self.key.bytes[..]
     }
 
-    /// Records that no layout exists from this state.
+    /// Records that this state cannot be completed to a layout.
     pub fn insert(&mut self, hash: u64, write_key: impl FnOnce(&mut Key)) {
         self.key.bytes.clear();
         write_key(&mut self.key);

@@ -1,9 +1,9 @@
 //! Minimises the peak by deciding capacities: is there a layout within a given capacity?
 //!
 //! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes most, and
-//! a layout there finishes the search. Higher capacities yield layouts sooner. Each round therefore tries the
-//! bound, then half-way to the best layout, three quarters of the way, and so on up to just below it. An
-//! infeasible capacity raises the bound, and a layout lowers the upper end.
+//! a layout there finishes the search. Higher capacities yield layouts sooner. Each round therefore first
+//! tries the bound, then the capacities half-way to the best layout, three quarters of the way, and so on up
+//! to just below the best layout. An infeasible capacity raises the bound, and a layout lowers the upper end.
 //!
 //! A round without a much better layout is followed by one twice as long. If capacities at the bound are
 //! repeatedly infeasible, rounds begin above the bound. At least five sixths of the nodes of a round go to

@@ -165,7 +165,7 @@ mod tests {
         outcome
     }
 
-    /// Checks that both branching methods and every ablation find the optimum of brute force.
+    /// Checks that both branching methods and every ablation find the same optimum as brute force.
     fn agree(instance: &Instance) {
         let reference = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
         let all = SearchParams::default();

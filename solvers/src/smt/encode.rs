@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! o_i in [low_i, high_i]
-//! o_i + r_ij <= o_j  or  o_j + r_ji <= o_i     per conflicting pair; r_ij: size of i, rounded up to both alignments
+//! o_i + r_ij <= o_j  or  o_j + r_ji <= o_i     per conflicting pair; r_ij as in the ILP
 //! bridges                                      pseudo-Boolean constraints over the orders alone
 //! ```
 //!

@@ -8,7 +8,7 @@
 //! ```text
 //!   bound      ?            ?       ?   ?     incumbent
 //!     |--------|------------|-------|---|--------|
-//!     1st      then bisects the rest, from either side
+//!     first query     then bisection of the rest
 //! ```
 //!
 //! The first query asks for the bound itself, which most practical instances and all perfect packings attain.

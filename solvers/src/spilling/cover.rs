@@ -192,7 +192,7 @@ struct Diagram<'a> {
     slot: Vec<Option<usize>>,
     /// Per item: slots that become free once it is decided.
     closing: Vec<Vec<usize>>,
-    /// Per item: rows whose last item it is.
+    /// Per item: the rows that end with it.
     ending: Vec<Vec<usize>>,
     /// Per item: whether any row contains it.
     named: Vec<bool>,

@@ -1,7 +1,7 @@
 //! The cover as an integer linear program, solved by `HiGHS` through `good_lp`.
 //!
 //! ```text
-//! x_b = 1                                             buffer b is spilled; x_b = 0 if it may not be
+//! x_b = 1                                             buffer b is spilled; x_b = 0 if b must stay
 //! sum of weight x_b >= sum of weights - most          for every row
 //! minimise sum of traffic x_b
 //! ```

@@ -43,7 +43,7 @@ pub struct Irreducible {
 /// their fixed offsets contradict each other.
 ///
 /// # Errors
-/// The same as those of the solver `exact`.
+/// The same errors as the solver `exact`.
 pub fn fits(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fits, SolveError> {
     let (part, kept) = match Offsets::reduced(instance) {
         Reduced::Whole => return sized_fit(instance, setup, budget),
@@ -59,7 +59,7 @@ pub fn fits(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fi
     })
 }
 
-/// Does the same for an instance in which no buffer is empty and the fixed offsets are consistent.
+/// Decides the same question for an instance without empty buffers and with consistent fixed offsets.
 fn sized_fit(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fits, SolveError> {
     let Some(capacity) = instance.capacity() else {
         return Ok(Fits::Layout(Layout::new(vec![Bytes::ZERO; instance.len()])));
@@ -85,7 +85,7 @@ fn sized_fit(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<F
 /// position in `kept`. Each decision is limited to `patience` nodes.
 ///
 /// # Errors
-/// The same as those of the solver `exact`.
+/// The same errors as the solver `exact`.
 pub fn irreducible(
     instance: &Instance,
     kept: &[BufferId],

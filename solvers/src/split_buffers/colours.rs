@@ -119,9 +119,9 @@ pub(crate) struct Found {
     pub bound: u64,
 }
 
-/// Colours vertices with `demands` units each. It ends when the bound is met, the program is solved and
-/// rounded, or the budget ends. `bound` must be a proved lower bound. One node of the budget is one priced
-/// column, which takes O(n^2) in addition to the pricing.
+/// Colours vertices with `demands` units each. The search ends when the bound is met, the program is solved
+/// and rounded, or the budget ends. `bound` must be a proved lower bound. One node of the budget is one
+/// priced column, which takes O(n^2) in addition to the pricing.
 pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget: &mut Budget) -> Found {
     let mut found = Found { colouring: None, bound };
     let mut basis = Basis::alone(demands);

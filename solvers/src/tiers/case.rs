@@ -1,4 +1,4 @@
-//! Preprocessing: removes options that some optimal plan does not use.
+//! Preprocessing: removes options that an optimal plan does not need.
 //!
 //! A tier is *free* for a tensor if the tensor never competes for space there. If bytes are counted, this
 //! means that at every step of the lifetime of the tensor all tensors that may be in the tier fit at once. If
@@ -133,9 +133,9 @@ impl<'a> Case<'a> {
         dropped
     }
 
-    /// Returns the tight steps of a tier whose capacity constraints imply those of all other steps. A step is
-    /// such a step if a tensor ends directly after it and some tensor began after the previous such step. The
-    /// tensors that are live at any other tight step are all live at one of these.
+    /// Returns the tight steps of a tier whose capacity constraints imply those of all other steps. These are
+    /// the steps directly after which a tensor ends, if some tensor has begun since the previous one of them.
+    /// The tensors that are live at another tight step are all live at one of these.
     pub fn telling(&self, tier: TierId) -> Vec<usize> {
         let duration = self.problem.duration();
         let (mut begins, mut ends) = (vec![false; duration], vec![false; duration + 1]);

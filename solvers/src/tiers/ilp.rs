@@ -1,10 +1,10 @@
 //! Memory tiers as an integer program.
 //!
 //! ```text
-//! minimise  sum over tensors i, tiers t of  e_it x_it          what i costs in t beyond its cheapest tier
-//! sum over t of x_it = 1                                       one tier each
-//! sum over i live at s of  size_it x_it <= capacity_t          at every step s that no other implies
-//! sum over i in N of x_it <= |N| - 1                           N has no addresses in t (added lazily)
+//! minimise  sum over tensors i, tiers t of  e_it x_it          e_it: cost of i in t beyond its cheapest tier
+//! sum over t of x_it = 1                                       one tier per tensor
+//! sum over i live at s of  size_it x_it <= capacity_t          for every step s whose constraint no other implies
+//! sum over i in N of x_it <= |N| - 1                           if N has no addresses in t (added lazily)
 //! ```
 //!
 //! Costs are measured in units, rounded down. Every plan is then feasible for the rounded problem at no

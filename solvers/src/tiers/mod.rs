@@ -3,7 +3,7 @@
 //!
 //! `exact` runs these steps, the cheapest first, and ends as soon as the best plan meets the bound:
 //! 1. heuristic plans and a short local search;
-//! 2. `case.rs`: options that some optimal plan does not use are removed;
+//! 2. `case.rs`: options that an optimal plan does not need are removed;
 //! 3. `multipliers.rs`: dual multipliers of capacities, whose bound is close to that of the linear
 //!    relaxation;
 //! 4. `search.rs`: a dynamic program over time with a growing number of states, pruned by those multipliers.
@@ -12,8 +12,8 @@
 //!
 //! If addresses are required, the relaxation without addresses is solved first, within half of the limits.
 //! Tier by tier, the exact solver for offsets then assigns addresses to a choice of tiers that fits by bytes.
-//! If it proves that a tier has no layout, its tensors are reduced to a small infeasible set. A cut forbids
-//! that all of these are in that tier, and the search runs again. If it cannot decide, the cut is added as
+//! If it proves that a tier has no layout, its tensors are reduced to a small infeasible set. A cut then
+//! forbids this set in that tier, and the search runs again. If the solver cannot decide, the cut is added as
 //! well, but from then on no search raises the bound.
 //!
 //! With n tensors and t tiers there are up to t^n choices; the dynamic program is exponential only in the

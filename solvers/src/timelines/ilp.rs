@@ -1,14 +1,19 @@
 //! Timelines as an integer program, for problems with few transfers.
 //!
 //! ```text
-//! t_k >= t_(k-1) + c_(k-1)                     operators compute in their order; minimise P >= t_n + c_n
-//! t_j >= s_j + l_j                             once their weights have arrived
-//! s_j >= s_i + l_i - M (1 - b_ij)              where b_ij + b_ji >= y_ic + y_jc - 1 for every channel c, sum_c y_jc = 1
-//! s_j >= t_i + c_i - M (1 - a_ij)              i before j: the buffer of i is free before that of j is filled,
-//! o_i + w_i <= o_j + C (1 - z_ij)              or lies below it,
-//! o_j + w_j <= o_i + C (1 - z_ji)              or above: a_ij + z_ij + z_ji >= 1
-//! o_j >= A_h - C a_hj, o_j >= A_j              activations of h, before j, lie below unless h has ended
+//! t_k >= t_(k-1) + c_(k-1)                     operators compute in their order; P >= t_n + c_n is minimised
+//! t_j >= s_j + l_j                             an operator computes after its weights have arrived
+//! s_j >= s_i + l_i - M (1 - b_ij)              transfers on one channel: b_ij + b_ji >= y_ic + y_jc - 1, sum_c y_jc = 1
+//! s_j >= t_i + c_i - M (1 - a_ij)              i before j: the buffer of i is free before that of j is filled, or
+//! o_i + w_i <= o_j + C (1 - z_ij)              it lies below that of j, or
+//! o_j + w_j <= o_i + C (1 - z_ji)              above it: a_ij + z_ij + z_ji >= 1
+//! o_j >= A_h - C a_hj, o_j >= A_j              activations of h < j lie below buffer j unless h has ended
 //! ```
+//!
+//! Operator k starts at `t_k` and computes for `c_k`. Its transfer starts at `s_k`, takes `l_k`, and uses
+//! channel c if `y_kc` is 1. Its buffer has offset `o_k` and size `w_k`, and its activations have size `A_k`.
+//! `b_ij` is 1 if transfer i ends before transfer j starts, and `a_ij` is 1 if operator i ends before it.
+//! `z_ij` is 1 if buffer i lies below buffer j. `C` is the capacity, and `M` is a large constant.
 //!
 //! Durations of transfers and computations are rounded down to whole units. Every timeline is then feasible
 //! for the rounded problem and ends no later, and its optimum is an integer. The number of units is so small

@@ -22,23 +22,24 @@
 //! smallest buffers of a stack are omitted from the explanation. A conflict thus becomes a clause over orders
 //! that cannot all hold within the capacity. As usual in CDCL, the clause contains one literal of the last
 //! level (the first unique implication point) and the search backjumps to the level at which it is unit.
-//! Variables in recent conflicts are decided first, runs restart after Luby's sequence, and the worse half of
-//! the clauses is removed periodically. A clause that is valid at one capacity is valid at every lower one.
-//! After every layout, the capacity is therefore lowered without losing clauses, until it is infeasible.
+//! Variables in recent conflicts are decided first. The lengths of runs between restarts follow Luby's
+//! sequence. The worse half of the clauses is removed periodically. A clause that is valid at one capacity is
+//! valid at every lower one. After every layout, the capacity is therefore lowered without losing clauses,
+//! until it is infeasible.
 //!
 //! ```text
-//!   capacity ─┬───┬──  With a below c and b below c, c lies on the stack of a and b,
-//!       ┌──┬──┴─┐ │    in either order; if c and d are then too high together,
-//!       │  │ c? │ │    d lies below c. If that fails as well, the clause is
-//!    ┌──┴──┤    │ │    "not both a and b below c", here and in every later branch.
+//!   capacity ─┬───┬──  If a and b lie below c, then c lies on the stack of a and b,
+//!       ┌──┬──┴─┐ │    in either order. If d on top of c then exceeds the capacity,
+//!       │  │ c? │ │    d must lie below c. If that fails as well, the clause
+//!    ┌──┴──┤    │ │    "not both a and b below c" is learnt for all branches.
 //!    │  b  ├────┘ │
 //!    ├─────┤  d   │
 //!    │  a  │      │
 //!  ──┴─────┴──────┴─ ground
 //! ```
 //!
-//! **Source.** Conflict-driven clause learning is by Marques-Silva and Sakallah 1999 and Moskewicz and others
-//! 2001. Lazily explained bounds come from lazy clause generation (Ohrimenko, Stuckey, Codish 2009). Stacks
+//! **Source.** Conflict-driven clause learning (Marques-Silva, Sakallah 1999; Moskewicz et al. 2001).
+//! Lazily explained bounds come from lazy clause generation (Ohrimenko, Stuckey, Codish 2009). Stacks
 //! come from the precedence rule of disjunctive scheduling (Carlier, Pinson 1989). Triangles instead of cycle
 //! detection, bounds on both sides and shortened explanations were developed in this project.
 

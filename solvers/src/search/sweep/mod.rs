@@ -11,10 +11,10 @@
 //! of the longest path to the ceiling.
 //!
 //! ```text
-//!  ceiling ─┬──────────           The sweep passes a border between two sections. b, d and e cross it. All that
-//!        ┌──┴──┬──┐ │ e           came before is summarised by distances: the top of b must be at least this far
-//!    ┌───┤  d  │  └─┤             below the bottom of d, d at least so far below e, and b below e; likewise for
-//!    │ c ├─────┤    │             ground and ceiling. A state is the order (b, d, e) with these distances.
+//!  ceiling ─┬──────────           The sweep passes a border between two sections. b, d and e cross it. All
+//!        ┌──┴──┬──┐ │ e           earlier constraints are summarised by distances: minimum distances from the top
+//!    ┌───┤  d  │  └─┤             of b to the bottom of d, from d to e, and from b to e, and likewise for the
+//!    │ c ├─────┤    │             ground and the ceiling. A state is the order (b, d, e) with these distances.
 //!    ├───┤  b  └────┤
 //!    │ a │          │
 //!  ──┴───┴──────────┴─ ground
@@ -30,14 +30,15 @@
 //!
 //! # Pruning
 //!
-//! - *Dominance.* Of two states with the same order, only one is needed if none of its distances exceeds that
-//!   of the other. Every continuation of the other is possible from it, with paths that are not longer. The
-//!   distance from ground to ceiling is the peak so far, so one pass finds the minimum peak.
+//! - *Dominance.* Of two states with the same order, only one is needed if none of its distances exceeds the
+//!   corresponding distance of the other. Every continuation of the other is possible from it, with paths
+//!   that are not longer. The distance from ground to ceiling is the peak so far, so one pass finds the
+//!   minimum peak.
 //! - *Mirror.* A layout turned upside down has the same peak, so an order and its reverse, with reversed
 //!   distances, are one state.
 //! - *Short lifetimes.* If two neighbours in the order are born and die in the same section, both of their
-//!   orders lead to the same distances, so only one is tried. Similarly, twins are tried in one order only,
-//!   at any positions.
+//!   orders lead to the same distances, so only one is tried. Similarly, twins are tried only in one order,
+//!   wherever they lie.
 //! - *Lookahead.* The buffers of a later section that are not yet born must fit into the distances between
 //!   those that are. Space that cannot be filled is wasted, and the waste must not exceed the slack of that
 //!   section.

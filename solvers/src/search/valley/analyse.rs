@@ -86,7 +86,7 @@ impl Scratch {
         }
     }
 
-    /// Propagates the floors of the sections `changed`, which have changed, to a fixpoint.
+    /// Propagates to a fixpoint after the floors of the sections `changed` have changed.
     ///
     /// On entry, `found[first..]` contains the best branch of every valley before the change. On success, it
     /// contains those after the change. The time is linear in the sections and unplaced buffers of the

@@ -11,10 +11,10 @@
 //!
 //! ```text
 //! offset
-//!   │   ┌────┐                 walls at sections 0 and 4; the valley is 1..4
-//!   │███│    │███              "which unplaced buffer lies on the floor at section 2?"
-//!   │███└────┘███              one branch for each that fits between the walls,
-//!   │████████████              one for none: the floor of section 2 is raised
+//!   │   ┌────┐                 Walls at sections 0 and 4, valley 1..4:
+//!   │███│    │███              which unplaced buffer lies on the floor at section 2?
+//!   │███└────┘███              One branch for each buffer that fits between the walls,
+//!   │████████████              and one without a buffer: the floor of section 2 is raised
 //!   └─0───1─2─3──4── section
 //! ```
 //!
@@ -48,8 +48,8 @@
 //! - *Lookahead* tries the most promising options for one step. The raises that an option forces consume
 //!   slack, which lowers its score. Consumed slack is a difference of logarithms, summed over sections.
 //! - *Levels* keep part of the path. A tight layout is a rare event that is reached in stages, so a finished
-//!   run does not always restart from the root. At each point where the path first placed another tenth of
-//!   the area, a second run starts from there, as in splitting methods for rare events.
+//!   run does not always restart from the root. At each point where the path has placed a further tenth of
+//!   the area, a second run continues from there, as in splitting methods for rare events.
 //!
 //! At the load, both techniques together reduce the mean number of nodes from 9 million to 1 million on
 //! instance D of the `MiniMalloc` set. On instance J, they reduce it from more than 70 million to 3 million.
