@@ -42,7 +42,7 @@ const CLIQUE_NODES: u64 = 20_000;
 /// let buffer = |name: &str| Buffer::new(name, 5, Lifespan::single(0, 1).unwrap()).aligned(4);
 /// let instance = InstanceBuilder::new("aligned").buffers([buffer("a"), buffer("b")]).build()?;
 /// let bound = quick_bound(&instance, &mut Budget::unlimited());
-/// assert_eq!(bound.value, Bytes::new(13)); // 8 rounded up, and 5 on top
+/// assert_eq!(bound.value, Bytes::new(13)); // 5 rounded up to 8, and 5 on top
 /// assert!(verify_bound(&instance, &bound).is_ok());
 /// # Ok::<(), plimsoll_model::InstanceError>(())
 /// ```

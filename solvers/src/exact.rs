@@ -29,7 +29,8 @@ use plimsoll_model::{
 };
 use std::time::Duration;
 
-/// The staged solver described in the [module](self). Its name in the registry is `exact`.
+/// The default solver for offsets: fast bounds and placements first, branch and bound only if they leave a
+/// gap. Its name in the registry is `exact`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact {
     setup: Setup,

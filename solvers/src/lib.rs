@@ -8,7 +8,7 @@
 //! | problem | registry | default algorithm |
 //! |---|---|---|
 //! | offsets | [`OFFSETS`] | [`Exact`]: bounds and heuristics, then branch and bound ([`search`]) |
-//! | split buffers | [`SPLIT_BUFFERS`] | [`SplitExact`]: one minimum flow, or column generation ([`split_buffers`]) |
+//! | split buffers | [`SPLIT_BUFFERS`] | [`SplitExact`]: one maximum flow, or column generation ([`split_buffers`]) |
 //! | shared objects | [`SHARED_OBJECTS`] | an integer program (feature `ilp`) |
 //! | spilling | [`SPILLING`] | covering by decision diagrams, then offsets of the rest ([`spilling`]) |
 //! | operator orders | [`ORDERS`] | reductions, then search over downsets ([`orders`]) |

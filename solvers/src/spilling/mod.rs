@@ -103,7 +103,7 @@ impl SpillSolver {
     }
 
     #[cfg(not(feature = "ilp"))]
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "as with the feature")]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "same signature as with the feature")]
     fn by_diagrams(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
         Ok(cover.least(limit, budget))
     }

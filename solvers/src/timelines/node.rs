@@ -15,9 +15,9 @@ pub(super) struct Case<'a> {
     pub weighted: Vec<usize>,
     /// On-chip bytes, rounded down to the alignment. `floor` contains the activations of each operator in
     /// bytes, rounded up; they lie below all weight buffers.
-    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
+    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "used only by the integer program"))]
     pub capacity: i64,
-    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
+    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "used only by the integer program"))]
     pub floor: Vec<i64>,
     /// Per operator: on-chip bytes that remain after its activations and its own weight buffer.
     space: Vec<i64>,
