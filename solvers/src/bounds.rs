@@ -70,7 +70,7 @@ pub(crate) fn conflicts(instance: &Instance) -> u64 {
 /// Returns the clique bound: the stack height of the heaviest clique at the greatest common divisor of its
 /// alignments, or at one of these alignments if that is higher.
 ///
-/// If compatible buffers form a partial order, one maximum flow proves the clique to be heaviest. Otherwise
+/// If compatible buffers form a partial order, one maximum flow proves that the clique is heaviest. Otherwise
 /// it is the heaviest clique that a limited search finds. If the time of `budget` ends first, the bound is
 /// trivial.
 pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {

@@ -29,7 +29,7 @@ pub(crate) struct Bridge {
     pub most: i64,
 }
 
-/// Passes bridges that can be violated to `add`, in ascending order of slack. It stops after about `count`
+/// Calls `add` with bridges that can be violated, in ascending order of slack. It stops after about `count`
 /// bridges or when the time of `watch` ends. Bridges are implied, so any subset of them is valid. O(q^2 k +
 /// count x k) for q cliques of k members.
 pub(crate) fn bridges(

@@ -242,8 +242,8 @@ impl<'a> Splitter<'a> {
     }
 
     /// Returns the operator of a component to branch on. This is the last operator if all parts that can
-    /// remain, recursively, take little memory. Otherwise it is the operator whose removal leaves the
-    /// smallest largest part of a spanning tree.
+    /// remain, recursively, take little memory. Otherwise it is the operator whose removal from a spanning
+    /// tree minimises the largest remaining part.
     fn pivot(&mut self, matches: &[usize]) -> usize {
         let (inside, places) = self.numbered(matches);
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); places.len()];

@@ -88,7 +88,7 @@ pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
 }
 
 impl Answer {
-    /// Returns the answer of a call that was not made or was abandoned.
+    /// Returns the answer for a call that was skipped or abandoned.
     fn missing(stop: Stop) -> Self {
         Self { end: End::Stopped(Some(stop)), values: None, bound: f64::NEG_INFINITY, nodes: 0 }
     }

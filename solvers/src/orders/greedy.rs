@@ -14,9 +14,9 @@ enum Rule {
     Depth,
 }
 
-/// Returns the best of the topological order `sorted` and several greedy orders, forwards and backwards, with
-/// its peak. Each greedy order takes about O(size log n). Orders that are not finished within the budget are
-/// skipped.
+/// Returns the best order and its peak. Candidates are the topological order `sorted` and several greedy
+/// orders, forwards and backwards. Each greedy order takes about O(size log n). Orders that are not finished
+/// within the budget are skipped.
 pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut Budget) -> (Vec<u32>, u64) {
     let mut best = (net.peak(&sorted), sorted);
     for rule in [Rule::Peak, Rule::Live, Rule::Depth] {

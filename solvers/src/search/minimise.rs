@@ -5,9 +5,9 @@
 //! tries the bound, then the capacities half-way to the best layout, three quarters of the way, and so on up
 //! to just below the best layout. An infeasible capacity raises the bound, and a layout lowers the upper end.
 //!
-//! A round without a much better layout is followed by one twice as long. If capacities at the bound are
-//! repeatedly infeasible, rounds begin above the bound. At least five sixths of the nodes of a round go to
-//! its first capacity. The searches at the bound and just below the best layout are kept between rounds.
+//! If a round does not find a much better layout, the next one is twice as long. If capacities at the bound
+//! are repeatedly infeasible, rounds begin above the bound. At least five sixths of the nodes of a round go
+//! to its first capacity. The searches at the bound and just below the best layout are kept between rounds.
 
 use super::decide::{Decide, NAME, Verdict};
 use super::learn::Learner;

@@ -15,8 +15,8 @@
 //! A positive answer lowers the incumbent to the peak of the pushed-down layout. A negative answer raises the
 //! bound. If the answer is "unknown", the search continues with higher peaks while time remains.
 //!
-//! The theory is integer difference logic, which shortest paths decide. If alignments differ, it is linear
-//! arithmetic.
+//! The theory is integer difference logic, which is decided by shortest paths. If alignments differ, it is
+//! linear arithmetic.
 //!
 //! **Source.** Job-shop encodings, which solve scheduling and packing problems in difference logic. The
 //! bridges were developed in this project, see `formulation::bridges`.

@@ -269,8 +269,8 @@ impl<'a> Diagram<'a> {
         Self { cover, slot, closing, ending, named, tail, words: usize::div_ceil(slots, 64) }
     }
 
-    /// Returns, for each item, a lower bound on the cost from it on. The costs of rows over disjoint ranges
-    /// of items add up, so this is the most expensive chain of such rows.
+    /// Returns, for each item, a lower bound on the cost of it and all later items. The costs of rows over
+    /// disjoint ranges of items add up, so this is the most expensive chain of such rows.
     fn tails(cover: &Cover, watch: &mut Budget) -> Vec<u64> {
         let n = cover.buffers.len();
         let mut from: Vec<Vec<(usize, u64)>> = vec![Vec::new(); n];

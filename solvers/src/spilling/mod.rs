@@ -7,7 +7,7 @@
 //!
 //! The number of rounds is limited by the number of irreducible sets, and usually there are few. This is
 //! logic-based Benders decomposition (Hooker and Ottosson 2003). Covers are solved by decision diagrams. If
-//! too many buffers are simultaneously live for these, an integer program is used.
+//! too many buffers are simultaneously live for these, an integer program is used (feature `ilp`).
 
 mod cover;
 #[cfg(feature = "ilp")]

@@ -249,7 +249,7 @@ fn whole(
     }
 }
 
-/// Uses a set for a number of units. Other buffers that can share these units are added to it.
+/// Uses a set for a number of units. Other buffers that can share these units are added to the set.
 fn take(
     compatible: &BitMatrix,
     left: &mut [u64],

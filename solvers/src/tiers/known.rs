@@ -22,7 +22,7 @@ pub(super) struct Known<'a> {
     pub solver: &'static str,
     pub best: Option<TierPlan>,
     pub bound: Bound<Tiers>,
-    /// Sets of tensors that must not all be in a tier.
+    /// Sets of tensors, each with a tier in which they must not all be.
     pub cuts: Vec<Cut>,
     /// False once a cut may exclude valid plans. From then on, no search raises the bound.
     pub sound: bool,

@@ -74,9 +74,9 @@ impl Ahead {
 
     /// Returns an upper bound on the transfer time of buffers with at most `space` bytes in total.
     ///
-    /// One upper bound is the fractional relaxation, which takes the densest buffers first. The other uses
-    /// the number of smallest buffers that fit, which no choice exceeds: that number of the largest buffers,
-    /// counted as full, is also an upper bound.
+    /// One upper bound is the fractional relaxation, in which the densest buffers come first. The other
+    /// counts how many of the smallest buffers fit. No choice contains more buffers, so the total transfer
+    /// time of that number of the largest buffers, counted as full, is an upper bound.
     fn saved(&self, space: i64) -> u64 {
         if space <= 0 {
             return 0;

@@ -3,7 +3,8 @@
 //! If all buffers fit into on-chip memory at once, an exchange argument shows that each channel may fetch
 //! without idling, in the order of the operators. Only the assignment to channels remains. For each operator,
 //! let a and b be the work of the two channels up to it, and t the computing time from it on. A makespan M is
-//! attainable if and only if the channel that fetches for the operator has work at most M - t.
+//! attainable if and only if some assignment satisfies, for each operator, that the channel that fetches for
+//! it has work at most M - t.
 //!
 //! The sum a + b is fixed, so a state is a single number. The sets of all a from which the rest is feasible
 //! are computed as bitsets, from the last operator to the first. Rounding loads and limits down to units is a
