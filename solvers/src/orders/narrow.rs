@@ -28,7 +28,8 @@ const WIDEST: usize = 400;
 /// Maximum number of times that a candidate moves to a downset with fewer live bytes.
 const MOST_MOVES: usize = 4;
 
-/// If more nodes follow the last cut, only some downsets are tried, at increasing distances.
+/// If more than this number of nodes follow the last cut, only some downsets are tried, at increasing
+/// distances.
 const FEW: usize = 128;
 
 /// Cuts a part at suitable downsets found along an order. Ends early if the budget ends. The time is O(n^2 /

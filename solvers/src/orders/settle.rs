@@ -1,4 +1,5 @@
-//! Safe runs: nodes that can run immediately without excluding the orders within a limit.
+//! Safe runs: nodes that can run next because, if any order is within the limit, some such order runs them
+//! next.
 //!
 //! Fix a limit on every step. Let `W` be nodes that can run in sequence within the limit from a downset `D`,
 //! with `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`. If `D` can be completed

@@ -14,8 +14,8 @@ use plimsoll_model::{
 };
 use std::cell::OnceCell;
 
-/// Maximum number of conflicts of instances without interval conflicts. Larger ones are not searched because
-/// the conflict graph alone would take hundreds of megabytes.
+/// Maximum number of conflicts of an instance to which valley branching does not apply. Larger ones are not
+/// searched because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
 
 /// Parameters of [`Search`].

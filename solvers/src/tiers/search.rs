@@ -1,11 +1,11 @@
 //! A dynamic program over tensors in the order in which they become live.
 //!
-//! A *state* records the tier of every live tensor and the cost so far. Decided tensors are already live when
-//! the next one becomes live, so from then on their usage is highest at that step. Checking the bytes at that
-//! step suffices. Of states whose tiers contain equal bytes until equal steps, only the cheapest is kept. A
-//! state is pruned if its cost plus the dual bound of the rest is at least the cost of the best plan. If
-//! there are more states than a given width, those with the least sums are kept (a beam), and the least sum
-//! of the others remains as a bound. A run that dropped no state is exhaustive.
+//! A *state* records the tier of every live tensor and the cost so far. All decided tensors begin no later
+//! than the next one, so from the first step of the next one on, their usage only decreases. Checking the
+//! bytes at that step suffices. Of states whose tiers contain equal bytes until equal steps, only the
+//! cheapest is kept. A state is pruned if its cost plus the dual bound of the rest is at least the cost of
+//! the best plan. If there are more states than a given width, those with the least sums are kept (a beam),
+//! and the least sum of the others remains as a bound. A run that dropped no state is exhaustive.
 //!
 //! The bound of a state is the sum of its cost and of three terms. For each undecided tensor, the least sum
 //! of time and multipliers is added. For live tensors, the multipliers from this step on are added. For all
