@@ -1,15 +1,15 @@
 //! Lower bounds on the peak, each with a witness that can be checked without this crate's algorithms.
 //!
 //! - *Load*: the live bytes at a step ([`plimsoll_model::load`]).
-//! - *Aligned load*: if all live buffers at a step lie at multiples of `a` bytes, each except the topmost
-//!   occupies its size rounded up to `a`. The topmost saves at most the largest rounding. The bound is
-//!   computed for every alignment that occurs, over the buffers whose alignment it divides, and for the
-//!   greatest common divisor of all alignments.
-//! - *Clique*: the total size of buffers in mutual conflict. Where compatibility is a partial order, one flow
-//!   finds the heaviest clique ([`crate::split_buffers`]); otherwise [`crate::clique`] searches for one. The
-//!   bound exceeds the load where separations or gaps add conflicts between buffers that are not
-//!   simultaneously live. With exclusions the load is not a valid bound and the clique replaces it.
-//! - *Fixed end*: the end of a fixed buffer.
+//! - *Aligned load*: if all live buffers at a step lie at multiples of `a` bytes, each of them except the
+//!   topmost occupies its size rounded up to `a`. The topmost buffer saves at most the largest rounding. This
+//!   bound is computed for every alignment that occurs, over the buffers whose alignment it divides, and for
+//!   the greatest common divisor of all alignments.
+//! - *Clique*: the total size of buffers in mutual conflict. If compatibility is a partial order, one maximum
+//!   flow finds the heaviest clique ([`crate::split_buffers`]); otherwise [`crate::clique`] searches for one.
+//!   The bound can exceed the load if separations or gaps add conflicts between buffers that are not
+//!   simultaneously live. With exclusions, the load is not a valid bound, and the clique bound replaces it.
+//! - *Fixed end*: the highest end address of a fixed buffer.
 
 use crate::clique::heaviest_clique;
 use crate::poset::{POSET_BUFFERS, Poset};
@@ -20,10 +20,10 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
-/// With this many buffers or more, conflicts are not counted.
+/// From this number of buffers on, conflicts are not counted.
 const CLIQUE_BUFFERS: usize = 50_000;
 
-/// With more conflicts than this, no graph is built and no clique is searched for.
+/// With more conflicts than this, no conflict graph is built and no clique search runs.
 const CLIQUE_CONFLICTS: u64 = 1_000_000;
 
 /// Node limit of the exact clique search for 200 buffers. Larger instances get fewer nodes because each node
@@ -32,8 +32,8 @@ const CLIQUE_NODES: u64 = 20_000;
 
 /// Returns the best of the fast bounds that the time of `budget` allows.
 ///
-/// O(k n log n) for k distinct alignments, plus a limited clique search where the conflicts are not those of
-/// an interval graph.
+/// O(k n log n) for k distinct alignments, plus a limited clique search if the conflict graph is not an
+/// interval graph.
 ///
 /// ```
 /// use plimsoll_model::{Budget, Buffer, Bytes, InstanceBuilder, Lifespan, verify_bound};
@@ -42,7 +42,7 @@ const CLIQUE_NODES: u64 = 20_000;
 /// let buffer = |name: &str| Buffer::new(name, 5, Lifespan::single(0, 1).unwrap()).aligned(4);
 /// let instance = InstanceBuilder::new("aligned").buffers([buffer("a"), buffer("b")]).build()?;
 /// let bound = quick_bound(&instance, &mut Budget::unlimited());
-/// assert_eq!(bound.value, Bytes::new(13)); // 8 rounded up, and 5 on top
+/// assert_eq!(bound.value, Bytes::new(13)); // 5 rounded up to 8, and 5 on top
 /// assert!(verify_bound(&instance, &bound).is_ok());
 /// # Ok::<(), plimsoll_model::InstanceError>(())
 /// ```
@@ -62,15 +62,17 @@ pub fn quick_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     best
 }
 
-/// Number of conflicting pairs, counted without building the graph.
+/// Returns the number of conflicting pairs, counted without building the graph.
 pub(crate) fn conflicts(instance: &Instance) -> u64 {
     conflict_counts(instance).iter().sum::<u64>() / 2
 }
 
-/// Returns the clique bound: the stack height of the heaviest clique at the common divisor of its alignments.
+/// Returns the clique bound: the stack height of the heaviest clique at the greatest common divisor of its
+/// alignments, or at one of these alignments if that is higher.
 ///
-/// The clique is proved heaviest where compatible buffers form a partial order (one flow). Otherwise it is
-/// the heaviest that a limited search found. If the time of `budget` ends first, the bound is trivial.
+/// If compatible buffers form a partial order, one maximum flow proves that the clique is heaviest. Otherwise
+/// it is the heaviest clique that a limited search finds. If the time of `budget` ends first, the bound is
+/// trivial.
 pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
     let Some(clique) = clique(instance, &mut budget.without_node_limit()) else {
         return LowerBound::trivial();
@@ -109,7 +111,7 @@ fn clique(instance: &Instance, watch: &mut Budget) -> Option<Vec<BufferId>> {
     Some(members)
 }
 
-/// The distinct alignments and their greatest common divisor.
+/// Returns the distinct alignments of `ids` and their greatest common divisor, ascending.
 fn divisors(instance: &Instance, ids: &[BufferId]) -> Vec<u64> {
     let mut found: Vec<u64> = ids.iter().map(|&id| instance.buffer(id).alignment().get()).collect();
     found.push(found.iter().copied().fold(0, gcd).max(1));
@@ -118,7 +120,7 @@ fn divisors(instance: &Instance, ids: &[BufferId]) -> Vec<u64> {
     found
 }
 
-/// The largest stack height over all steps and all alignments that occur.
+/// Returns the largest stack height over all steps and all alignments that occur, as a bound.
 fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     let ids: Vec<BufferId> = instance.ids().collect();
     let mut best = LowerBound::trivial();
@@ -137,7 +139,8 @@ fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     best
 }
 
-/// Sweeps over the steps, maintaining the sum of rounded sizes and the roundings of live buffers.
+/// Returns the highest stack of live buffers and its step. Sweeps over the steps and maintains the sum of the
+/// rounded sizes and the roundings of the live buffers.
 fn highest_stack(instance: &Instance, alignment: u64) -> (Bytes, Step) {
     let mut events: Vec<(Step, bool, u64, u64)> = Vec::new();
     for b in instance.buffers() {

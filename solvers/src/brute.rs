@@ -1,11 +1,11 @@
 //! The simplest exact solver for offsets: tries every placement order.
 //!
 //! Push the buffers of an optimal layout down one at a time until none moves. Every buffer that is not fixed
-//! then lies at the lowest aligned offset above the conflicting buffers below it. Placing buffers by
-//! ascending offset, each just above the highest conflicting buffer so far, reproduces that layout. The best
-//! layout over all orders is therefore optimal.
+//! then lies at the lowest aligned offset above all conflicting buffers below it. To reproduce that layout,
+//! place the buffers by ascending offset, each at the lowest aligned offset above all conflicting buffers
+//! placed so far. The best layout over all orders is therefore optimal.
 //!
-//! O(n! n^2), for up to 9 buffers. It exists to cross-check the other solvers.
+//! The time is O(n! n^2), so at most 9 buffers are accepted. This solver exists to cross-check the others.
 
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, SolveError, Solver,
@@ -15,7 +15,7 @@ use plimsoll_model::{
 /// The largest instance accepted, in buffers.
 const MOST_BUFFERS: usize = 9;
 
-/// Brute force over all placement orders; `brute-force` in the registry.
+/// Brute force over all placement orders. Its name in the registry is `brute-force`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BruteForce;
 
@@ -100,7 +100,8 @@ impl Orders<'_> {
         }
     }
 
-    /// The lowest offset above all conflicting placed buffers. `None` if the fixed offset lies below that.
+    /// Returns the lowest aligned offset above all conflicting placed buffers, or the fixed offset of the
+    /// buffer. Returns `None` if the fixed offset lies below the end of one of these buffers.
     fn lowest(&self, id: BufferId) -> Option<u64> {
         let b = self.instance.buffer(id);
         let floor = self

@@ -1,32 +1,33 @@
-//! The heaviest clique of the conflict graph.
+//! Finds a heavy clique of the conflict graph and proves it heaviest if the budget suffices.
 //!
-//! A greedy clique comes first, then branch and bound within a node limit. A node is a clique with its
-//! candidates. A greedy colouring of the candidates bounds what they can add: each colour class counts its
-//! heaviest member once. Candidates are tried from the last class down until the bound cannot beat the best
-//! clique.
+//! A greedy clique comes first, followed by branch and bound within a node limit. A node is a clique and the
+//! set of candidates that can extend it. A greedy colouring bounds the weight that the candidates can add: of
+//! every colour class, only the heaviest member counts. Candidates are tried from the last class to the
+//! first, until the bound no longer exceeds the weight of the best clique.
 //!
-//! Source: the weighted form of Tomita and Seki 2003, on bit vectors. The result is always a clique, whether
+//! Source: Tomita and Seki 2003, adapted to weights and bit vectors. The result is always a clique, whether
 //! proved heaviest or not.
 
 use plimsoll_model::{Budget, BufferId, ConflictGraph};
 
-/// A clique and whether it is proved to be the heaviest.
+/// A clique, with a flag that states whether it is proved heaviest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clique {
-    /// The buffers of the clique, ascending.
+    /// The buffers of the clique, in ascending order.
     pub members: Vec<BufferId>,
     /// Sum of the weights of the members.
     pub weight: u64,
-    /// True if the search finished, so that no clique is heavier.
+    /// Whether the search finished, which proves that no clique is heavier.
     pub proved: bool,
 }
 
-/// The largest graph for which bit vectors are built, in buffers.
+/// The maximum number of buffers of a graph for which bit vectors are built.
 const EXACT_VERTICES: usize = 2_000;
 
 const GREEDY_STARTS: usize = 64;
 
-/// Returns the heaviest clique found within the budget; greedy only for graphs of more than 2 000 buffers.
+/// Returns the heaviest clique found within the budget. For graphs of more than 2 000 buffers, this is the
+/// greedy clique.
 ///
 /// # Panics
 /// If `weights` does not have one weight per buffer.
@@ -46,8 +47,8 @@ pub fn heaviest_clique(graph: &ConflictGraph, weights: &[u64], budget: &mut Budg
     Clique { members, weight: search.best_weight, proved }
 }
 
-/// Starts from each of the buffers with the heaviest neighbourhoods and repeatedly adds the heaviest
-/// candidate.
+/// Grows one clique from each of the [`GREEDY_STARTS`] buffers with the heaviest neighbourhoods, adding the
+/// heaviest candidate first. Returns the heaviest of these cliques.
 fn greedy_clique(graph: &ConflictGraph, weights: &[u64], watch: &mut Budget) -> Clique {
     let around = |id: BufferId| -> u64 {
         weights[id.index()] + graph.of_buffer(id).iter().map(|o| weights[o.index()]).sum::<u64>()
@@ -174,12 +175,13 @@ impl<'a, 'b> Search<'a, 'b> {
         }
     }
 
-    /// Candidates grouped by colour class, each with the sum of the class maxima up to its own class.
+    /// Returns the candidates grouped by colour class. Each comes with the sum of the class maxima up to and
+    /// including its own class.
     fn colour(&self, candidates: &BitSet) -> Vec<(usize, u64)> {
         let mut left = candidates.clone();
         let (mut coloured, mut bound) = (Vec::new(), 0);
         while left.first().is_some() {
-            // Positions are sorted by descending weight, so the first of a class is its heaviest.
+            // Positions are sorted by descending weight, so the first member of a class is its heaviest.
             let mut class = left.clone();
             let mut heaviest = None;
             while let Some(at) = class.first() {

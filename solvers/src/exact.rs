@@ -1,21 +1,21 @@
-//! The default solver for offsets: certify cheaply, search only where that leaves a gap.
+//! The default solver for offsets. It searches only if fast heuristics and bounds leave a gap.
 //!
 //! The phases run in this order. The solver returns as soon as the best layout meets the lower bound, which
 //! proves it optimal.
 //! 1. *bounds*: [`quick_bound`].
-//! 2. *orders*: one placement per order, abandoned as soon as it reaches the best peak. If no sprint follows,
-//!    buffers that end above the bound are moved to the front a few times. Without a time limit, instances of
-//!    medium size also get a short *iterate* phase.
-//! 3. *sprint*: some ten thousand nodes of [`Search`], aimed at the bound. It settles most instances of
-//!    moderate size and is skipped where more than a few buffers have separations.
-//! 4. *eject*: an ejection search on the best layout. On instances that are not small it runs before the
-//!    sprint.
-//! 5. *iterate*: an iterated search over orders. It settles some of the rest and gives the others a good
-//!    layout early.
+//! 2. *orders*: one greedy placement per order of the buffers, abandoned as soon as it reaches the best peak.
+//!    If no sprint follows, buffers that end above the bound are moved to the front of the order a few times.
+//!    Without a time limit, instances of medium size also get a short *iterate* phase.
+//! 3. *sprint*: up to 60 000 nodes of [`Search`]. It settles most instances of moderate size. It is skipped
+//!    if an instance of more than 24 buffers has separations.
+//! 4. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers, it
+//!    runs before the sprint.
+//! 5. *iterate*: an iterated search over orders. It settles some of the remaining instances and finds a good
+//!    layout of the others early.
 //! 6. *search*: [`Search`] until the budget ends.
 //!
-//! From [`HUGE_BUFFERS`] on, orders and search take too much time and memory. Only valley placements and an
-//! ejection search run.
+//! From [`HUGE_BUFFERS`] buffers on, orders and search take too much time and memory. Only valley placements
+//! and an ejection search then run.
 
 use crate::bounds::quick_bound;
 use crate::search::Search;
@@ -29,13 +29,14 @@ use plimsoll_model::{
 };
 use std::time::Duration;
 
-/// The staged solver described in the module; `exact` in the registry.
+/// The default solver for offsets: fast bounds and placements first, branch and bound only if they leave a
+/// gap. Its name in the registry is `exact`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact {
     setup: Setup,
 }
 
-/// The orders of the first phase, the most promising first.
+/// The orders of the phase *orders*, the most promising first.
 const ORDERS: [(Order, Fit); 8] = [
     (Order::Area, Fit::First),
     (Order::SizeDuration, Fit::Best),
@@ -54,39 +55,40 @@ impl Exact {
     }
 }
 
-/// The orders that are retried with buffers that end above the bound moved to the front, and the number of
-/// retries.
+/// The orders of [`Phases::blame`], and the maximum number of placements of each.
 const BLAMED: [(Order, Fit); 2] = [(Order::Heat, Fit::First), (Order::Size, Fit::First)];
 const BLAMES: usize = 6;
 
-/// Up to this many buffers the sprint precedes the ejection search.
+/// Up to this number of buffers, the sprint precedes the ejection search.
 const SMALL_BUFFERS: usize = 500;
 
-/// Time for a first placement even if the budget has already ended.
+/// Time limit of a first placement that runs even if the budget has already ended.
 const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 
-/// From this many buffers on, neither the phase of orders nor the search runs.
+/// From this number of buffers on, neither the phase *orders* nor the search runs.
 const HUGE_BUFFERS: usize = 50_000;
 
-/// Placements of the ejection search without a time limit: a constant and an amount per buffer.
+/// Maximum number of placements of the ejection search without a time limit: a constant and an amount per
+/// buffer.
 const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
-/// Placements on small instances, and the fraction of the remaining time that other instances may use.
+/// Maximum number of placements of the ejection search on small instances, and the fraction of the remaining
+/// time that it may use on others.
 const SMALL_PUTS: u64 = 4_000;
 const EJECT_TIME: f64 = 0.75;
 
-/// Above this many buffers the sprint is skipped: its nodes would not even place them all.
+/// Above this number of buffers, the sprint is skipped because it would hardly reach a complete layout.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
-/// Up to this many buffers the sprint comes first even if some have separations.
+/// Up to this number of buffers, the sprint runs even if some buffers have separations.
 const FEW_BUFFERS: usize = 24;
 
-/// Placements of the iterated search: a constant, an amount per buffer, and the fraction of the remaining
-/// time.
+/// Limits of the iterated search: placements (a constant and an amount per buffer), and the fraction of the
+/// remaining time.
 const ITERATE: (u64, u64, f64) = (400_000, 100, 0.5);
 
-/// The same for its short run before the ejection search, which rarely reaches the bound by itself.
+/// The same limits for its short run before the ejection search, which rarely reaches the bound by itself.
 const ITERATE_BRIEFLY: (u64, u64, f64) = (100_000, 100, 1.0);
 
 struct Phases<'a> {
@@ -95,13 +97,13 @@ struct Phases<'a> {
     budget: &'a mut Budget,
     observer: &'a mut dyn Observer<Offsets>,
     progress: Progress,
-    /// A layout with the longest-lived buffers at the bottom, computed only where it looked promising.
+    /// A layout with the longest-lived buffers at the bottom. It is computed only for the largest instances.
     long: Option<Layout>,
     stats: Stats,
 }
 
 impl Phases<'_> {
-    /// Runs one phase and records its seconds, unless the instance is already settled.
+    /// Runs one phase and records its duration in seconds, unless the instance is already settled.
     fn phase<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.is_settled() {
             return None;
@@ -117,12 +119,12 @@ impl Phases<'_> {
         self.progress.settled(self.instance, self.budget).is_some()
     }
 
-    /// True if no further placement should start.
+    /// Returns true if no further placement should start.
     fn is_over(&mut self) -> bool {
         self.is_settled() || self.budget.check().is_some()
     }
 
-    /// Keeps a layout if it is better than the best.
+    /// Stores a layout if it is better than the best so far.
     fn offer(&mut self, layout: Layout) {
         let peak = layout.peak(self.instance);
         if self.progress.value().is_none_or(|best| peak < best) {
@@ -136,12 +138,12 @@ impl Phases<'_> {
         self.observer.bound(&self.progress.bound);
     }
 
-    /// The limits that apply to a placement: time and cancellation, but not nodes.
+    /// Returns the limits that apply to a placement: time and cancellation, but not nodes.
     fn limits(&self) -> Budget {
         self.budget.without_node_limit()
     }
 
-    /// Places along each order until the bound or the target is met.
+    /// Places the buffers along each order until the bound or the target is met.
     fn orders(&mut self) {
         let mut arrangement = Arrangement::new(self.instance);
         if self.instance.len() > SMALL_BUFFERS && !self.is_over() {
@@ -168,7 +170,7 @@ impl Phases<'_> {
         }
     }
 
-    /// One placement along an order; returns true if it finished below `below`.
+    /// Places the buffers along one order. Returns true if the placement finished with a peak below `below`.
     fn place(
         &mut self,
         arrangement: &mut Arrangement<'_>,
@@ -195,7 +197,7 @@ impl Phases<'_> {
             if self.is_over() || !self.place(arrangement, &order, fit, None, &mut self.limits()) {
                 return;
             }
-            // A stable sort: the rest keeps its order.
+            // The sort is stable, so the other buffers keep their order.
             order.sort_by_key(|&id| {
                 let end = arrangement.offset(id).and_then(|at| at.checked_add(instance.buffer(id).size()));
                 end.is_some_and(|end| end <= bound)
@@ -209,7 +211,7 @@ impl Phases<'_> {
         }
     }
 
-    /// One or two valley placements, for the largest instances.
+    /// Runs one or two valley placements. This replaces the phase *orders* on the largest instances.
     fn valleys(&mut self) {
         let mut part = self.budget.part(None, None);
         self.valley(&mut part);
@@ -231,9 +233,11 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// Runs the ejection search on the best layout; where [`Search`] has little chance, for most of the time.
+    /// Runs the ejection search on the best layout. If [`Search`] has little chance, it may use most of the
+    /// time.
     fn eject(&mut self) {
-        // With long-lived buffers at the bottom, those at the top move easily, even if the peak is higher.
+        // With long-lived buffers at the bottom, those at the top are easy to move. This helps even if the
+        // peak is higher.
         let best = self.progress.best.as_ref().map(|(layout, _)| layout.clone());
         let Some(start) = self.long.take().or(best) else {
             return;
@@ -269,11 +273,12 @@ impl Phases<'_> {
         let wanted = once + per_buffer * self.instance.len() as u64;
         let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
         let part = self.budget.part(Some(nodes), self.budget.time_left().map(|left| left.mul_f64(share)));
-        // The iterated search uses the load only; the bound here may be better and stops it earlier.
+        // By itself, the iterated search stops at the load. The bound may be higher and then stops it
+        // earlier.
         let bound = self.progress.bound.value;
         let mut part =
             part.with_target(self.budget.target().map_or(bound, |target: Bytes| target.max(bound)));
-        // Compare its incumbents with the best before the observer sees them.
+        // Its incumbents may be worse than the best layout, so the observer must not see them.
         let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
         if let Some(layout) = outcome.solution {
@@ -301,14 +306,14 @@ impl Solver<Offsets> for Exact {
         let n = instance.len();
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         if n > SMALL_BUFFERS {
-            // Ejection improves more from a plain placement. With a time limit it therefore comes first;
-            // without one it may take long.
+            // The ejection search improves more on a plain placement, so with a time limit it comes first.
+            // Without a time limit it may take long.
             if n <= SPRINT_BUFFERS && phases.budget.time_left().is_none() {
                 phases.phase("iterate briefly", |p| p.iterate(ITERATE_BRIEFLY)).transpose()?;
             }
             phases.phase("eject", Phases::eject);
         }
-        // With separations, nodes are slow and prune little, so the fast phases go first.
+        // With separations, nodes are slow and prune little, so the fast phases run first.
         let late = !instance.separations().is_empty() && n > FEW_BUFFERS;
         if n <= SPRINT_BUFFERS && !late {
             phases.phase("sprint", |p| p.search(Some(SPRINT_NODES)));

@@ -1,9 +1,9 @@
-//! Runs calls into libraries that cannot be interrupted on threads that can be abandoned.
+//! Runs library calls that cannot be interrupted. Each runs on a thread that can be abandoned.
 //!
-//! `HiGHS` reads and presolves a model without checking the clock, and so does z3 while it simplifies. Such a
-//! call runs on its own thread and owns all its data. The caller waits until its budget ends and a short
-//! grace period longer, then continues without an answer. The abandoned thread ends by itself, at the latest
-//! with the process.
+//! `HiGHS` does not check the clock while it reads and presolves a model, nor does z3 while it simplifies.
+//! Such a call runs on its own thread and owns all its data. The caller waits until its budget ends, plus a
+//! short grace period after a deadline. It then continues without an answer. The abandoned thread ends when
+//! the call returns, or with the process.
 
 use plimsoll_model::{Budget, Stop};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,23 +12,23 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the caller polls its budget.
+/// Interval at which the caller polls its budget.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Extra time after a deadline in which a call may still return its answer.
+/// Grace period after a deadline, in which a call may still return its answer.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Number of abandoned calls that still run.
+/// Number of abandoned calls that are still running.
 static ABANDONED: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns the number of abandoned calls into foreign libraries that still run.
 ///
-/// While it is not zero, the process must not run the exit handlers of those libraries when it ends.
+/// While this number is not zero, the process must not run the exit handlers of those libraries when it ends.
 pub fn abandoned() -> usize {
     ABANDONED.load(Ordering::SeqCst)
 }
 
-/// State of a call, shared by the caller and its thread.
+/// State of a call, shared by the caller and the thread of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Awaited,
@@ -44,7 +44,8 @@ pub(crate) enum Ended<T> {
     Abandoned(Stop),
 }
 
-/// Runs `work` on its own thread until the budget ends; after a deadline `work` gets a short grace period.
+/// Runs `work` on its own thread and waits until it returns or the budget ends. After a deadline, `work` gets
+/// a grace period of [`GRACE`].
 pub(crate) fn call<T: Send + 'static>(
     budget: &mut Budget,
     work: impl FnOnce() -> T + Send + 'static,

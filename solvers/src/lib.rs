@@ -3,12 +3,12 @@
 //! # Where to start
 //!
 //! Each problem has a registry: a list of [`Entry`](plimsoll_model::Entry) values with a name, a one-line
-//! summary, a source and a constructor. The first entry of each is the default.
+//! summary, a source and a constructor. The first entry of each registry is the default.
 //!
 //! | problem | registry | default algorithm |
 //! |---|---|---|
 //! | offsets | [`OFFSETS`] | [`Exact`]: bounds and heuristics, then branch and bound ([`search`]) |
-//! | split buffers | [`SPLIT_BUFFERS`] | [`SplitExact`]: one minimum flow, or column generation ([`split_buffers`]) |
+//! | split buffers | [`SPLIT_BUFFERS`] | [`SplitExact`]: one maximum flow, or column generation ([`split_buffers`]) |
 //! | shared objects | [`SHARED_OBJECTS`] | an integer program (feature `ilp`) |
 //! | spilling | [`SPILLING`] | covering by decision diagrams, then offsets of the rest ([`spilling`]) |
 //! | operator orders | [`ORDERS`] | reductions, then search over downsets ([`orders`]) |
@@ -22,18 +22,18 @@
 //!
 //! # What every solver guarantees
 //!
-//! - It minimises, or with [`Budget::with_target`](plimsoll_model::Budget::with_target) stops at the first
-//!   solution within a target.
+//! - It minimises. With [`Budget::with_target`](plimsoll_model::Budget::with_target), it stops at the first
+//!   solution whose value does not exceed the target.
 //! - It stops at a time limit, at a node limit or on request, with its best solution and bound so far.
-//! - Its claim follows from value, bound and capacity alone
+//! - Its claim follows from the value, the bound and the capacity alone
 //!   ([`Outcome::conclude`](plimsoll_model::Outcome::conclude)).
 //! - The solvers for offsets support gaps, alignments, fixed offsets, separations and exclusions.
 //!
 //! # Features
 //!
-//! `ilp` links HiGHS (through `good_lp`) and `smt` links z3; both take long to build. They are off by
-//! default in this crate and on by default in the command `plimsoll`. All other solvers, including the
-//! defaults of all problems but shared objects, need neither. [`LIBRARIES`] lists which of the two this
+//! `ilp` links HiGHS (through `good_lp`) and `smt` links z3; both take long to build. They are off by default
+//! in this crate and on by default in the command `plimsoll`. All other solvers need neither. These include
+//! the default algorithms of all problems except shared objects. [`LIBRARIES`] lists which of the two this
 //! build contains.
 //!
 //! # Example

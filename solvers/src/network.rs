@@ -2,13 +2,14 @@
 
 use plimsoll_model::Budget;
 
-/// Capacity larger than any flow: all capacities out of the source and into the sink together fit 63 bits.
+/// A capacity larger than any flow. It requires that the capacities of the arcs out of the source, and of
+/// those into the sink, add up to less than 2^62.
 pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Network {
     arcs: Vec<Vec<u32>>,
-    /// Per arc: its head and its residual capacity. An arc and its reverse are adjacent in the vectors.
+    /// Per arc: its head; `left` contains its residual capacity. An arc and its reverse are adjacent.
     to: Vec<u32>,
     left: Vec<u64>,
 }
@@ -34,7 +35,8 @@ impl Network {
         self.left[arc as usize ^ 1]
     }
 
-    /// Per vertex: its distance from the source along arcs with residual capacity; `u32::MAX` if unreachable.
+    /// Returns, for each vertex, its distance from the source along arcs with residual capacity, or
+    /// `u32::MAX` if it is unreachable.
     pub fn levels(&self, source: u32) -> Vec<u32> {
         let mut level = vec![u32::MAX; self.arcs.len()];
         level[source as usize] = 0;
@@ -51,7 +53,7 @@ impl Network {
         level
     }
 
-    /// Augments along one shortest path and returns the amount; zero if no such path is left.
+    /// Augments along one shortest path and returns the amount, or zero if no such path remains.
     fn push(&mut self, source: u32, sink: u32, level: &[u32], next: &mut [usize], way: &mut Vec<u32>) -> u64 {
         way.clear();
         let mut at = source;
@@ -81,12 +83,12 @@ impl Network {
         most
     }
 
-    /// The value of a maximum flow, which equals the minimum cut. O(vertices^2 arcs).
+    /// Returns the value of a maximum flow, which equals that of a minimum cut. O(vertices^2 arcs).
     pub fn most(&mut self, source: u32, sink: u32) -> u64 {
         self.most_within(source, sink, &mut Budget::unlimited()).expect("nothing ends without limits")
     }
 
-    /// The same within the time of `watch`; `None` if that ends first.
+    /// Returns the value of a maximum flow, or `None` if the time of `watch` ends first.
     pub fn most_within(&mut self, source: u32, sink: u32, watch: &mut Budget) -> Option<u64> {
         let (mut sum, mut way) = (0, Vec::new());
         loop {

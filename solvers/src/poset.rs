@@ -1,29 +1,30 @@
 //! Instances whose compatible buffers are partially ordered in time.
 //!
-//! Suppose that of any two buffers without a conflict, one ends before the other begins, and that "ends
-//! before and does not conflict" is transitive. Then the conflict graph is perfect, and the minimum memory
-//! with split buffers is the weight of the heaviest antichain, which is a clique of conflicts (Dilworth 1950,
-//! with weights). One flow computes both: every byte that a buffer passes on to a later one is saved.
-//! Interval instances have this property, and so do those that [`structure`](plimsoll_model::structure)
-//! derives as `schedule`, `streams=K` and `reachable`.
+//! Suppose that for any two buffers without a conflict, one ends before the other begins. Suppose also that
+//! the relation "ends before and does not conflict" is transitive. Then the conflict graph is perfect, and
+//! the minimum memory with split buffers is the weight of the heaviest antichain (Dilworth 1950, with
+//! weights). An antichain is a clique of the conflict graph. One maximum flow computes both: every byte that
+//! a buffer passes on to a later one is saved. Interval instances have this property, and so do those that
+//! [`structure`](plimsoll_model::structure) derives under `schedule`, `streams=K` and `reachable`.
 
 use crate::network::{INFINITE, Network};
 use plimsoll_model::{BitMatrix, Budget, ConflictGraph, Instance, ones};
 
-/// The largest instance that is tested for a partial order, in buffers.
+/// The maximum number of buffers of an instance that is tested for a partial order.
 pub(crate) const POSET_BUFFERS: usize = 4_000;
 
-/// Buffers in a linear extension of the partial order, and the pairs in which one can reuse the other's
-/// memory.
+/// Buffers in a linear extension of the partial order, and the pairs of buffers in which one can reuse the
+/// memory of the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Poset {
-    /// Per position: the index of the buffer.
+    /// The index of the buffer at each position.
     pub order: Vec<usize>,
-    /// Per position: the positions that can take over its memory, all of them higher; transitive.
+    /// Row `at` contains the positions that can reuse the memory of position `at`. All of them are higher,
+    /// and the relation is transitive.
     later: BitMatrix,
 }
 
-/// Buffers in an order in which a buffer that ends before another begins comes first.
+/// Returns the buffers in an order in which a buffer precedes all those that begin after its end.
 pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
     let mut order: Vec<usize> = (0..instance.len()).collect();
     order.sort_by_key(|&at| {
@@ -33,11 +34,11 @@ pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
     order
 }
 
-/// The pairs of buffers in `order` that may share memory, by position; symmetric. O(n^2 + conflicts). `None`
-/// if the time of `watch` ends first.
+/// Returns the pairs of positions in `order` whose buffers may share memory, as a symmetric matrix. Returns
+/// `None` if the time of `watch` ends first. O(n^2 + conflicts).
 pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budget) -> Option<BitMatrix> {
     let n = order.len();
-    // Buffers outside the order share one position behind it.
+    // Buffers that are not in `order` share the position `n`.
     let mut position = vec![n; instance.len()];
     for (at, &buffer) in order.iter().enumerate() {
         position[buffer] = at;
@@ -64,8 +65,8 @@ pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budge
 }
 
 impl Poset {
-    /// The partial order of an instance; `None` if it has none or the time of `watch` ends first. O(n^3 / 64)
-    /// at worst.
+    /// Returns the partial order of an instance, or `None` if it has none, is too large, or the time of
+    /// `watch` ends first. O(n^3 / 64) at worst.
     pub fn of(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let n = instance.len();
         if n > POSET_BUFFERS {
@@ -93,7 +94,7 @@ impl Poset {
         (0..n).all(transitive).then_some(Self { order, later })
     }
 
-    /// The immediate successors of a position.
+    /// Returns the immediate successors of a position.
     fn covers(&self, at: usize) -> Vec<usize> {
         let mut left = self.later.row(at).to_vec();
         let mut covers = Vec::new();
@@ -107,9 +108,9 @@ impl Poset {
         covers
     }
 
-    /// The minimum memory, the clique that proves it, and the transfers of memory between positions.
-    /// `weights` are by position. One flow on 2 n vertices and the covering pairs. `None` if the time of
-    /// `watch` ends first.
+    /// Computes the minimum memory, the clique that proves it, and the transfers of memory between positions.
+    /// `weights` is indexed by position. This takes one maximum flow on a network of 2 n + 2 vertices and one
+    /// arc per pair of immediate successors. Returns `None` if the time of `watch` ends first.
     pub fn solve(&self, weights: &[u64], watch: &mut Budget) -> Option<Chains> {
         let n = self.order.len();
         let mut network = Network::default();
@@ -144,23 +145,22 @@ impl Poset {
     }
 }
 
-/// Which positions take over memory from which, and how much.
+/// The transfers of memory between positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Chains {
     pub total: u64,
     /// Positions in mutual conflict whose weights add up to `total`.
     pub clique: Vec<usize>,
-    /// Per position: bytes of its own memory passed on.
+    /// Per position: bytes of its own memory that it passes on.
     given: Vec<u64>,
-    /// Per position: bytes taken over from earlier positions.
+    /// Per position: bytes that it receives from earlier positions and uses.
     taken: Vec<u64>,
-    /// Transfers as (from, to, bytes), ascending.
+    /// Transfers as (from, to, bytes), in ascending order.
     passes: Vec<(usize, usize, u64)>,
 }
 
 impl Chains {
-    /// Address ranges `[start, end)` per position, ascending and disjoint. Transfers pass on whole address
-    /// ranges.
+    /// Returns the address ranges `[start, end)` of every position, in ascending order and disjoint.
     pub fn ranges(&self, weights: &[u64]) -> Vec<Vec<(u64, u64)>> {
         let n = weights.len();
         let mut arrived: Vec<Vec<(u64, u64)>> = vec![Vec::new(); n];
@@ -190,7 +190,7 @@ impl Chains {
     }
 }
 
-/// Sorts ranges and joins those that touch.
+/// Sorts ranges and merges adjacent ones.
 pub(crate) fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut merged: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
@@ -203,8 +203,8 @@ pub(crate) fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     merged
 }
 
-/// Removes `amount` addresses from `ranges`. Takes one range of exactly that length, or the shortest longer
-/// one, or else the longest ranges first.
+/// Removes `amount` addresses from `ranges` and returns them. They come from the shortest range that is long
+/// enough. If there is none, the longest ranges are used first.
 fn cut(ranges: &mut Vec<(u64, u64)>, amount: u64) -> Vec<(u64, u64)> {
     let (mut taken, mut missing) = (Vec::new(), amount);
     while missing > 0 {

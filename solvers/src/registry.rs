@@ -1,4 +1,4 @@
-//! The registries: every exact solver by name, problem by problem.
+//! The registries, which list the exact solvers of each problem by name.
 //!
 //! The registries of spilling, tiers, timelines and fusion are in their own modules.
 
@@ -20,7 +20,7 @@ pub struct Library {
     pub feature: &'static str,
     /// The name of the library, as its authors write it.
     pub name: &'static str,
-    /// The solvers of any problem that need the library, without their ablation variants.
+    /// The solvers that need the library, over all problems and without their ablation variants.
     pub solvers: &'static [&'static str],
     /// Whether the library computes in floating point, so that its proofs depend on tolerances.
     pub is_floating: bool,
@@ -29,7 +29,8 @@ pub struct Library {
 }
 
 impl Library {
-    /// Returns the library that a solver needs. An ablation variant `NAME:no-PART` needs the same as `NAME`.
+    /// Returns the optional library that a solver needs, if any. An ablation variant `NAME:no-PART` needs the
+    /// same library as `NAME`.
     pub fn of(solver: &str) -> Option<&'static Self> {
         let plain = solver.split_once(':').map_or(solver, |(plain, _)| plain);
         LIBRARIES.iter().find(|library| library.solvers.contains(&plain))
@@ -175,8 +176,8 @@ pub const ORDERS: &[Entry<Orders>] = &[
     },
 ];
 
-/// Returns the ablation variants of the solvers for offsets, named `NAME:no-PART`. Each has one technique
-/// switched off; they are meant for experiments.
+/// Returns the ablation variants of the solvers for offsets, named `NAME:no-PART`. Each switches off one
+/// technique. They are meant for experiments.
 pub fn variants() -> impl Iterator<Item = &'static Entry<Offsets>> {
     let all = SEARCHES.iter();
     #[cfg(feature = "ilp")]

@@ -1,36 +1,37 @@
-//! Inequalities over orders alone, between cliques that share a buffer.
+//! Bridges: inequalities that contain only order variables and link two cliques that share a buffer.
 //!
-//! In a clique S, the members below `j` support it and those above lie on it. Let `slack_S` be the allowed
-//! peak minus the weight of S, and `u_S` the total size of the members of S below `j`. Then
-//! `u_S <= o_j <= u_S + slack_S`. Two cliques S and T that both contain `j` give `u_S <= u_T + slack_T`,
-//! where common members cancel:
+//! In a clique S, the members below `j` support `j`, and those above lie on it. Let `o_j` be the offset of
+//! `j`. Let `slack_S` be the allowed peak minus the weight of S, and `u_S` the total size of the members of S
+//! below `j`. Then `u_S <= o_j <= u_S + slack_S`. If two cliques S and T both contain `j`, then `u_S <= u_T +
+//! slack_T`. Common members cancel:
 //!
 //! ```text
 //!   over S \ T: sum s_i [i below j]   +   over T \ S: sum s_i [i above j]   <=   slack_T + weight of T \ S
 //!
-//!   |  c  ||  e  |      S = {a, b, c}, T = {a', b, e}: what lies below b before and after differs by
-//!   |--- b ------|      at most the slack; where both fill the peak it is the same
+//!   |  c  ||  e  |      S = {a, b, c}, T = {a', b, e}: the sizes of a and a' differ by at most the
+//!   |--- b ------|      slack. If both cliques fill the peak, they are equal.
 //!   |  a  || a'  |
 //! ```
 //!
-//! A bridge links orders at different steps without using an offset. Where cliques fill the peak, as in a
-//! perfect packing, it is a subset-sum condition and decides most orders.
+//! A bridge links orders at different steps without using an offset. If cliques fill the peak, as in a
+//! perfect packing, a bridge is a subset-sum condition and decides most orders.
 
 use super::part::Part;
 use plimsoll_model::Budget;
 
-/// `sum of size [order] <= most`: each term is a pair, whether its first member lies below, and a size.
+/// The inequality `sum of size [order] <= most`. `[order]` is 1 if the pair of the term has the given order,
+/// otherwise 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bridge {
-    /// Pair, `true` for "first below second", size in units.
+    /// Per term: the pair, `true` for the order "first below second", and the size in units.
     pub terms: Vec<(usize, bool, i64)>,
-    /// The limit, units.
+    /// The right-hand side, in units.
     pub most: i64,
 }
 
-/// Passes at most `count` bridges that can be violated to the callback, least slack first, until the time of
-/// `watch` ends. Bridges are implied, so any subset of them is valid. O(q^2 k + count x k) for q cliques of k
-/// members.
+/// Calls `add` with bridges that can be violated, in ascending order of slack. It stops after about `count`
+/// bridges or when the time of `watch` ends. Bridges are implied, so any subset of them is valid. O(q^2 k +
+/// count x k) for q cliques of k members.
 pub(crate) fn bridges(
     part: &Part,
     upper: i64,
@@ -50,7 +51,7 @@ pub(crate) fn bridges(
                 return;
             }
             let (only_from, only_to) = (without(from, to), without(to, from));
-            // Nothing shared, or nothing that can be violated.
+            // The cliques share no buffer, or the bridge cannot be violated.
             if at == to_at || only_to.len() == to.len() || weight(&only_from) <= slack {
                 continue;
             }

@@ -2,13 +2,13 @@
 
 use plimsoll_model::Budget;
 
-/// Returns maximal cliques of the graph that together cover every edge, none inside another.
+/// Returns maximal cliques of the graph that together cover every edge. No clique contains another.
 ///
-/// `sets` are the sections. A section that is a clique (always, without exclusions) is used as it is;
-/// otherwise greedy cliques cover it. Edges in no section come from separations. Every clique is then
-/// extended by buffers that conflict with all its members, larger sizes first. A buffer without neighbours is
-/// a clique of one. O(edges x n x d) at worst, in practice one pass over the sections. If the time of `watch`
-/// ends first, some edges may be uncovered.
+/// `sets` are the sections. A section that is a clique is used as it is; without exclusions, every section is
+/// one. Greedy cliques cover the remaining edges. Edges outside all sections come from separations. Every
+/// clique is then extended by buffers that conflict with all its members, larger sizes first. A buffer
+/// without neighbours is a clique of one. The time is O(edges x n x d) at worst; in practice it is one pass
+/// over the sections. If the time of `watch` ends first, some edges may be uncovered.
 pub(crate) fn cover(
     neighbours: &[Vec<usize>],
     size: &[i64],
@@ -75,8 +75,8 @@ impl Covered<'_> {
     }
 }
 
-/// Drops cliques contained in others and adds a singleton for each uncovered buffer; longest first, then by
-/// members.
+/// Removes cliques that are contained in others, and appends a singleton for each uncovered buffer. Sorts the
+/// cliques by descending length and then by members.
 fn maximal(mut cliques: Vec<Vec<usize>>, n: usize) -> Vec<Vec<usize>> {
     cliques.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     cliques.dedup();

@@ -3,38 +3,39 @@
 use super::part::Part;
 use plimsoll_model::Budget;
 
-/// Limit on propagation rounds: a contradiction can otherwise creep upwards unit by unit.
+/// Maximum number of propagation rounds. Without it, bounds could approach a contradiction unit by unit.
 const ROUNDS: usize = 64;
 
 /// Bounds on offsets and forced orders for layouts of a part that end at or below `upper`.
 ///
-/// Exact integer propagation, repeated until nothing changes:
-/// - `i` cannot lie below `j` if `low_i + rise_ij > high_j`; then `j` lies below `i`;
-/// - a buffer below `i` lifts `i` to its own lowest end; the members of one clique do so together, as a
-///   stack;
-/// - the same from above.
+/// These rules of exact integer propagation are applied until nothing changes:
+/// - If `low_i + rise_ij > high_j`, then `i` cannot lie below `j`, so `j` lies below `i`.
+/// - A buffer below `i` raises the lower bound of `i` to the lowest end of that buffer. Members of one clique
+///   do so together, as a stack.
+/// - Buffers above `i` lower the upper bound of `i` in the same way.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {
-    /// The allowed peak, units.
+    /// The allowed peak, in units.
     pub upper: i64,
-    /// Lowest offsets, units.
+    /// The lowest allowed offset of each buffer, in units.
     pub low: Vec<i64>,
-    /// Highest offsets, units.
+    /// The highest allowed offset of each buffer, in units.
     pub high: Vec<i64>,
-    /// Per pair `(i, j)` of the part: `Some(true)` where `i` must lie below `j`, `Some(false)` where above.
+    /// Per pair `(i, j)` of the part: `Some(true)` if `i` must lie below `j`, and `Some(false)` if it must
+    /// lie above.
     pub below: Vec<Option<bool>>,
 }
 
 impl Domain {
-    /// Propagates to a fixpoint, or until the time of `watch` ends. `None` if no layout ends at or below
-    /// `upper`. With `symmetry`, one of each class of equivalent layouts stays, see
+    /// Propagates to a fixpoint, or until the time of `watch` ends. Returns `None` if the propagation proves
+    /// that no layout ends at or below `upper`. With `symmetry`, some equivalent layouts are excluded as in
     /// [`Domain::break_symmetry`]. O(rounds x (c + total clique size squared)).
     pub fn new(part: &Part, upper: i64, symmetry: bool, watch: &mut Budget) -> Option<Self> {
         let mut domain = Self::plain(part, upper, symmetry)?;
         domain.propagate(part, watch).then_some(domain)
     }
 
-    /// The same without propagation.
+    /// Creates the domain without propagation.
     pub fn plain(part: &Part, upper: i64, symmetry: bool) -> Option<Self> {
         let mut domain = Self {
             upper,
@@ -55,18 +56,19 @@ impl Domain {
         Some(domain)
     }
 
-    /// Whether `i` must lie below `j`, if the domain decides that.
+    /// Returns whether `i` must lie below `j`, or `None` if the domain does not decide this.
     pub fn order(&self, part: &Part, i: usize, j: usize) -> Option<bool> {
         let below = self.below[part.pair(i, j)?]?;
         Some(below == (i < j))
     }
 
-    /// Fixes the order of some pairs such that at least one of each class of equivalent layouts stays.
+    /// Fixes the order of some pairs. At least one layout of each class of equivalent layouts remains.
     ///
-    /// *Twins* are conflicting buffers of equal size and alignment, neither fixed, with the same other
-    /// neighbours. Swapping their offsets keeps the peak, so the lower id may lie below. *Mirror*: where no
-    /// buffer is fixed or aligned, turning a layout upside down keeps the peak, so one pair may be ordered.
-    /// That pair must contain no twin. Then sorting the twins after mirroring leaves the pair in place.
+    /// *Twins* are conflicting buffers that are not fixed, have equal size and alignment, and otherwise have
+    /// the same neighbours. Swapping their offsets preserves the peak, so the lower id may lie below.
+    /// *Mirror*: if no buffer is fixed or aligned, turning a layout upside down preserves the peak, so the
+    /// order of one pair may be fixed. That pair must not contain a twin. Sorting the twins after mirroring
+    /// then does not change the order of the pair.
     fn break_symmetry(&mut self, part: &Part) {
         let mut has_twin = vec![false; part.len()];
         for (at, &(i, j)) in part.pairs.iter().enumerate() {
@@ -94,7 +96,7 @@ impl Domain {
         }
     }
 
-    /// Propagates until nothing changes or the limit is reached; false if the domain is empty.
+    /// Propagates until nothing changes or a limit is reached. Returns false if the domain is empty.
     fn propagate(&mut self, part: &Part, watch: &mut Budget) -> bool {
         for _ in 0..ROUNDS {
             let mut changed = false;
@@ -130,7 +132,8 @@ impl Domain {
         true
     }
 
-    /// Raises and lowers the bounds of each member by the buffers that must lie below and above it.
+    /// Tightens the bounds of each member of a clique by the members that must lie below and above it.
+    /// Returns true if a bound changed.
     fn stack(&mut self, part: &Part, clique: &[usize]) -> bool {
         let mut changed = false;
         for &j in clique {
@@ -162,8 +165,8 @@ impl Domain {
     fn lift(&mut self, part: &Part, i: usize, floor: i64) -> bool {
         let higher = floor > self.low[i];
         if higher {
-            // Alignments and offsets are far below the limits of i64; a lifted fixed buffer is rejected
-            // later.
+            // This cannot overflow because alignments and offsets are far below the limits of `i64`. If a
+            // fixed buffer is raised, its domain is empty, which [`Domain::propagate`] detects.
             self.low[i] = floor.div_euclid(part.align[i]) * part.align[i];
             if self.low[i] < floor {
                 self.low[i] += part.align[i];

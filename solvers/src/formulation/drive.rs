@@ -1,4 +1,4 @@
-//! Runs an engine over the parts of an instance and maintains incumbent and bound.
+//! Runs an engine over the parts of an instance, and maintains the incumbent and the bound.
 
 use super::greedy;
 use super::part::Part;
@@ -8,38 +8,39 @@ use plimsoll_model::{
 };
 use std::time::Instant;
 
-/// The question to an engine: find a layout of the part that ends at or below `upper`, as low as possible.
-/// Units.
+/// A task for an engine: find a layout of the part with the lowest peak, at or below `upper`. All values are
+/// in units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     pub part: &'a Part,
-    /// The bound on the whole instance so far. A peak below it gains nothing.
+    /// The bound on the whole instance so far. A lower peak of the part is no improvement.
     pub lower: i64,
-    /// A peak at or below this is good enough.
+    /// The engine may stop at a peak at or below this value.
     pub enough: i64,
-    /// A peak above this is useless.
+    /// The highest peak that is an improvement.
     pub upper: i64,
     /// The best known layout, whatever its peak.
     pub known: &'a [i64],
 }
 
-/// What an engine proved about its task.
+/// The result that an engine proved for its task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// No layout of the part ends below this; the task's `lower` if nothing was proved. Units.
+    /// Lower bound on the peak of the part, in units. It equals the `lower` of the task if the engine proved
+    /// nothing.
     pub lower: i64,
-    /// Why the engine stopped early, if it did.
+    /// The reason if the engine stopped early.
     pub stop: Option<Stop>,
 }
 
-/// Called with every layout found; returns whether it passed the checker.
+/// A callback for every layout found. It returns whether the checker accepted the layout.
 pub(crate) type Found<'a> = dyn FnMut(&[i64]) -> bool + 'a;
 
-/// An exact method for one part.
+/// An exact algorithm for one part.
 pub(crate) trait Engine {
     fn name(&self) -> &'static str;
 
-    /// Works on a task until it is settled or the budget ends. Every layout goes through `found`.
+    /// Works on a task until it is settled or the budget ends. Passes every layout to `found`.
     ///
     /// # Errors
     /// If the engine fails internally.
@@ -54,10 +55,10 @@ pub(crate) trait Engine {
 
 /// Solves an instance part by part.
 ///
-/// The incumbent combines the best layouts of the parts, so its peak is the highest of theirs. Only parts
-/// above the bound are solved, larger ones last, so that a limit affects the fewest. The bound of the
-/// instance is the highest bound of a part. It is raised with [`Witness::Search`] only by an engine's proof,
-/// or with a clique.
+/// The incumbent combines the best layouts of the parts, so its peak is the highest of their peaks. Only
+/// parts whose peak exceeds the bound are solved. The largest parts come last, so a limit affects as few
+/// parts as possible. The bound of the instance is the highest bound of a part. It is raised only by cliques
+/// and by proofs of the engine, which have the witness [`Witness::Search`].
 pub(crate) fn drive(
     engine: &dyn Engine,
     absorb: bool,
@@ -80,7 +81,7 @@ struct Run<'a> {
     observer: &'a mut dyn Observer<Offsets>,
     grain: i64,
     parts: Vec<Part>,
-    /// Best offsets of each part, units.
+    /// Best offsets of each part, in units.
     best: Vec<Vec<i64>>,
     bound: LowerBound,
     layout: Layout,
@@ -147,13 +148,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Accepts a layout of one part if the checker accepts it and it is lower. Returns whether the checker
-    /// accepted it.
+    /// Replaces the layout of one part if the checker accepts the new one and its peak is lower. Returns
+    /// whether the checker accepted it.
     fn accept(&mut self, at: usize, offsets: &[i64]) -> bool {
         let mut best = self.best.clone();
         best[at] = offsets.to_vec();
         let layout = self.assemble(&best);
-        // Other parts may still exceed the capacity, which does not invalidate this one.
+        // Other parts may still exceed the capacity. This does not make the layout of this part invalid.
         let fault = if self.fits(layout.peak(self.instance)) {
             !Offsets::check(self.instance, &layout).is_empty()
         } else {
@@ -196,7 +197,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The bound of the instance in units, rounded up: every peak is a multiple of the grain.
+    /// Returns the bound of the instance in units. It is rounded up because every peak is a multiple of the
+    /// grain.
     fn lower(&self) -> i64 {
         (self.bound.value.get() as i64 + self.grain - 1) / self.grain
     }
@@ -245,7 +247,8 @@ impl<'a> Run<'a> {
         }
         let verdict = verdict?;
         let value = Bytes::new((verdict.lower * self.grain) as u64);
-        // If nothing was proved, `verdict.lower` is the bound of the whole, which this part need not reach.
+        // If nothing was proved, `verdict.lower` is the bound of the whole instance, and the peak of this
+        // part may be lower.
         if verdict.lower > lower && verdict.lower > self.parts[at].peak(&self.best[at]) {
             let reason =
                 format!("the bound of {value} bytes exceeds the peak of a layout that passed the checker");

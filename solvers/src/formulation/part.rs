@@ -1,45 +1,46 @@
-//! Connected components in units of the grain, without absorbed buffers.
+//! Splits an instance into connected components and omits dominated buffers.
 
 use super::cliques::cover;
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Section, gcd, sections};
 
-/// A connected component of the conflict graph, measured in units of the grain.
+/// A connected component of the conflict graph. Its sizes and offsets are in units of the grain.
 ///
-/// A host *absorbs* a buffer if it is at least as large, does not conflict with it, and conflicts with all of
-/// its neighbours. The absorbed buffer can always lie at the host's offset because all its neighbours avoid
-/// the host. Absorbed buffers are omitted from the part and restored by [`Part::expand`]. The buffer's
-/// alignment must divide the host's, so that the shared offset is allowed. A fixed buffer is absorbed only by
-/// a host fixed at the same offset.
+/// A buffer, the *host*, *absorbs* another one, the *guest*, if it is at least as large, does not conflict
+/// with the guest, and conflicts with all neighbours of the guest. The guest can always be placed at the
+/// offset of the host because its neighbours do not overlap the host. Absorbed buffers are omitted from the
+/// part and restored by [`Part::expand`]. The alignment of the guest must divide that of the host, so that
+/// the guest may use the same offset. A fixed buffer is absorbed only by a host that is fixed at the same
+/// offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// The buffers, ascending; all vectors below follow this order.
+    /// The buffers, in ascending order. All vectors below use the same order.
     pub ids: Vec<BufferId>,
-    /// Sizes, units.
+    /// The sizes, in units.
     pub size: Vec<i64>,
-    /// Offsets are multiples of this, units.
+    /// The alignments, in units.
     pub align: Vec<i64>,
-    /// Fixed offsets, units.
+    /// The fixed offsets, in units.
     pub fixed: Vec<Option<i64>>,
-    /// Per buffer: the buffers that conflict with it, ascending.
+    /// Per buffer: the buffers that conflict with it, in ascending order.
     pub neighbours: Vec<Vec<usize>>,
-    /// All conflicting pairs `(i, j)` with `i < j`, ascending.
+    /// All conflicting pairs `(i, j)` with `i < j`, in ascending order.
     pub pairs: Vec<(usize, usize)>,
-    /// Maximal cliques that cover all conflicting pairs, none inside another.
+    /// Maximal cliques that cover all conflicting pairs. No clique contains another.
     pub cliques: Vec<Vec<usize>>,
-    /// Per buffer: the start of its pairs as first member in `pairs`.
+    /// Per buffer: the index in `pairs` of the first pair that begins with it.
     starts: Vec<usize>,
-    /// Absorbed buffer and host, in the order of absorption.
+    /// Pairs of an absorbed buffer and its host, in the order of absorption.
     absorbed: Vec<(BufferId, BufferId)>,
     /// Bytes per unit.
     grain: i64,
 }
 
 impl Part {
-    /// Splits an instance into parts; with `absorb`, dominated buffers are absorbed.
+    /// Splits an instance into parts. If `absorb` is true, dominated buffers are absorbed.
     ///
-    /// O(n + c) for n buffers and c conflicts without absorption. With it, up to O(d) subset tests of O(d)
-    /// per conflict, for degrees d. If the time of `watch` ends first, the cliques do not cover all pairs,
-    /// and no model may be built from the parts.
+    /// Without absorption, the time is O(n + c) for n buffers and c conflicts. Absorption adds up to O(d)
+    /// subset tests of O(d) each per conflict, for degrees d. If the time of `watch` ends first, the cliques
+    /// do not cover all pairs, and no model may be built from the parts.
     pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool, watch: &mut Budget) -> Vec<Self> {
         let sections = sections(instance);
         let components = graph.components();
@@ -76,7 +77,7 @@ impl Part {
         let sets = sections.iter().map(|s| s.buffers.iter().filter_map(local).collect()).collect();
         Self {
             cliques: cover(&neighbours, &size, sets, watch),
-            // An alignment of one byte divides every grain, so it counts as one unit.
+            // An alignment below the grain has no effect, so it becomes one unit.
             align: ids.iter().map(|&id| units(instance.buffer(id).alignment()).max(1)).collect(),
             fixed: ids.iter().map(|&id| instance.buffer(id).fixed().map(units)).collect(),
             size,
@@ -89,12 +90,12 @@ impl Part {
         }
     }
 
-    /// Number of buffers.
+    /// Returns the number of buffers.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Position of the pair of `i` and `j` in [`Part::pairs`], if they conflict.
+    /// Returns the index of the pair of `i` and `j` in [`Part::pairs`], or `None` if they do not conflict.
     pub fn pair(&self, i: usize, j: usize) -> Option<usize> {
         let (i, j) = (i.min(j), i.max(j));
         let end = self.starts.get(i + 1).copied().unwrap_or(self.pairs.len());
@@ -102,26 +103,27 @@ impl Part {
         found.ok().map(|at| self.starts[i] + at)
     }
 
-    /// The minimum distance from the offset of `i` to that of a buffer `j` on top of it, units: the size of
-    /// `i` rounded up to the greatest common divisor of both alignments, because both offsets are multiples
-    /// of it.
+    /// Returns the minimum distance, in units, from the offset of `i` to that of a buffer `j` on top of it.
+    /// This is the size of `i`, rounded up to the greatest common divisor of both alignments, because both
+    /// offsets are multiples of this divisor.
     pub fn rise(&self, i: usize, j: usize) -> i64 {
         let common = gcd(self.align[i] as u64, self.align[j] as u64) as i64;
-        // The instance's ceiling leaves enough range for rounding.
+        // This cannot overflow because the ceiling of the instance leaves enough range for rounding.
         (self.size[i] + common - 1) / common * common
     }
 
-    /// True if turning a layout upside down gives a layout: no offset is fixed and none is aligned.
+    /// Returns true if a layout turned upside down is always a layout. This holds if no buffer is fixed or
+    /// aligned.
     pub fn mirrors(&self) -> bool {
         self.fixed.iter().all(Option::is_none) && self.align.iter().all(|&align| align == 1)
     }
 
-    /// The highest end, units.
+    /// Returns the highest end of a buffer, in units.
     pub fn peak(&self, offsets: &[i64]) -> i64 {
         offsets.iter().zip(&self.size).map(|(offset, size)| offset + size).max().unwrap_or(0)
     }
 
-    /// The heaviest clique and its weight in units.
+    /// Returns the heaviest clique in [`Part::cliques`] and its weight in units.
     pub fn heaviest(&self) -> Option<(&[usize], i64)> {
         let weight = |clique: &[usize]| clique.iter().map(|&i| self.size[i]).sum::<i64>();
         let weighed = self.cliques.iter().map(|clique| (clique.as_slice(), weight(clique)));
@@ -138,15 +140,16 @@ impl Part {
         }
     }
 
-    /// Number of absorbed buffers.
+    /// Returns the number of absorbed buffers.
     pub fn absorbed(&self) -> usize {
         self.absorbed.len()
     }
 
-    /// Turns approximate offsets into an exact layout: pushes every buffer down as far as their order allows.
-    /// `None` if a fixed offset is in the way or two conflicting buffers share a position.
+    /// Turns approximate offsets into an exact layout: pushes every buffer down as far as the order of the
+    /// offsets allows. Returns `None` if a conflicting buffer ends above a fixed offset.
     ///
-    /// In the result each buffer lies at 0 or, up to alignment, on top of a conflicting one. O(n log n + c).
+    /// In the result, each free buffer lies at 0 or, up to alignment, on top of a conflicting one. The time
+    /// is O(n log n + c).
     pub fn settle(&self, rough: &[f64]) -> Option<Vec<i64>> {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by(|&a, &b| rough[a].total_cmp(&rough[b]).then(a.cmp(&b)));
@@ -164,15 +167,17 @@ impl Part {
     }
 }
 
-/// With more conflicts than this nothing is absorbed: the search for hosts would cost more than it saves.
+/// With more conflicts than this, nothing is absorbed because the search for hosts would cost more than it
+/// saves.
 const ABSORB_CONFLICTS: usize = 200_000;
 
-/// Splits buffers into those kept and those absorbed with their hosts, in the order of absorption.
+/// Returns the buffers that are kept, and the pairs of an absorbed buffer and its host, in the order of
+/// absorption.
 ///
-/// A host is at least as large as the guest and conflicts with all of its neighbours, but not with the guest;
-/// `allows` checks everything else. Each absorption considers only the remaining buffers. Undoing absorptions
-/// in reverse therefore completes a solution: at that moment all neighbours of the guest are neighbours of
-/// the host. Buffers without conflicts are never absorbed.
+/// A host is at least as large as the guest and conflicts with all of its neighbours, but not with the guest.
+/// `allows` checks all other conditions. Each absorption considers only the remaining buffers. A solution is
+/// therefore completed by undoing the absorptions in reverse order: when a guest is restored, all its
+/// neighbours present are neighbours of its host. Buffers without conflicts are never absorbed.
 pub(crate) fn absorb_dominated(
     instance: &Instance,
     graph: &ConflictGraph,
@@ -217,7 +222,8 @@ fn host_of(
 ) -> Option<BufferId> {
     let stays = |id: &&BufferId| here[id.index()];
     let around: Vec<BufferId> = graph.of_buffer(guest).iter().filter(stays).copied().collect();
-    // A host conflicts with all of them, in particular with the one that has the fewest neighbours.
+    // A host conflicts with all neighbours of the guest, so it is a neighbour of the one with the fewest
+    // neighbours.
     let pivot = around.iter().min_by_key(|id| (graph.of_buffer(**id).len(), **id))?;
     graph.of_buffer(*pivot).iter().filter(stays).copied().find(|&host| {
         host != guest

@@ -1,5 +1,5 @@
-//! Fusion as an integer program: `max sum of w_m x_m` with `sum of x_m <= 1` over the matches of every
-//! operator and `x` binary.
+//! Fusion as an integer program: maximise the sum of `w_m x_m`, with binary `x_m` for every match `m`,
+//! subject to `sum of x_m <= 1` over the matches that contain an operator, for every operator.
 
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
@@ -12,7 +12,7 @@ use plimsoll_model::{
 
 const NAME: &str = "ilp";
 
-/// The integer program for fusion, solved by `HiGHS`; `ilp` in the registry.
+/// The integer program for fusion, solved by `HiGHS`. Its name in the registry is `ilp`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FusionIlp {
     setup: Setup,
@@ -25,7 +25,7 @@ impl FusionIlp {
     }
 }
 
-/// Builds the program; incomplete if the time of `watch` ends.
+/// Builds the integer program. It is incomplete if the time of `watch` ends.
 fn build(problem: &FusionProblem, watch: &mut Budget) -> HighsProblem {
     let mut variables = ProblemVariables::new();
     let chosen: Vec<Variable> =
@@ -49,7 +49,7 @@ fn build(problem: &FusionProblem, watch: &mut Budget) -> HighsProblem {
     program
 }
 
-/// The chosen matches in a solution; `None` if two share an operator.
+/// Returns the chosen matches of a solution, or `None` if two of them share an operator.
 fn read(problem: &FusionProblem, values: &[f64]) -> Option<Vec<usize>> {
     let chosen: Vec<usize> = (0..values.len()).filter(|&at| values[at] > 0.5).collect();
     let mut taken = vec![false; problem.operators().len()];
@@ -73,7 +73,7 @@ impl Solver<Fusions> for FusionIlp {
         let mut chosen = longest_matches(problem);
         let mut stats = Stats::default();
         let mut stop = Stop::Completed;
-        // Without matches the program is empty and not solved.
+        // Without matches, the program is empty and is not solved.
         if !problem.matches().is_empty() {
             let most = problem.matches().iter().map(|one| one.optimised as i64).sum::<i64>().max(1);
             let scale = Scale { most, unit: 1.0 };
@@ -89,7 +89,8 @@ impl Solver<Fusions> for FusionIlp {
                 chosen = found;
             }
             if let Some(least) = believed(answer.bound, most) {
-                // A bound below a valid choice would be an error of HiGHS and is not adopted.
+                // A bound worse than a valid choice would be an error of HiGHS, so it is cut off at the value
+                // of the choice.
                 let value = (least.min(0).unsigned_abs() as usize).max(problem.optimised(&chosen));
                 let witness = FusionWitness::Search { solver: NAME.to_owned() };
                 bound.raise(LowerBound::new(Relations::new(value), witness));

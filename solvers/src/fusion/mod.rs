@@ -1,8 +1,8 @@
-//! Operator fusion of maximum coverage: weighted set packing over the matches of patterns.
+//! Finds operator fusions of maximum coverage, as weighted set packing over the matches of patterns.
 //!
-//! Matches that share operators form components, which are solved one at a time. If a greedy choice meets the
-//! bound by dual multipliers of operators ([`fusion_multipliers`]), it is optimal. Otherwise the component is
-//! decomposed at an operator, recursively.
+//! Matches that share operators form components, which are solved separately. If a greedy choice meets the
+//! dual bound from multipliers of operators ([`fusion_multipliers`]), it is optimal. Otherwise the component
+//! is decomposed at an operator, recursively.
 
 #[cfg(feature = "ilp")]
 mod ilp;
@@ -47,8 +47,8 @@ pub const FUSIONS: &[Entry<Fusions>] = &[
     },
 ];
 
-/// The decomposition described [above](self); `exact` in the registry. Ignores the seed and uses one thread;
-/// a node is a component.
+/// The solver described in the [module](self). Its name in the registry is `exact`. It ignores the seed and
+/// uses one thread. One node is one component.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactFusion;
 
@@ -106,11 +106,11 @@ impl Solver<Fusions> for ExactFusion {
     }
 }
 
-/// Brute force over all choices of matches; `brute-force` in the registry.
+/// Brute force over all choices of matches. Its name in the registry is `brute-force`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FusionBrute;
 
-/// Problems with more matches are rejected.
+/// Maximum number of matches; problems with more are rejected.
 const MOST_MATCHES: usize = 16;
 
 impl Solver<Fusions> for FusionBrute {

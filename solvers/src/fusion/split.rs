@@ -1,27 +1,27 @@
-//! The best choice among matches that share operators, by decomposition.
+//! Finds the best choice among matches that share operators, by decomposition.
 //!
-//! The search branches on one operator: one of its matches is chosen, or none. The rest falls into
-//! components. Each is solved separately and memoised under its exact set of matches.
+//! The search branches on one operator: one of its matches is chosen, or none. The remaining matches
+//! decompose into components. Each is solved separately and memoised under its exact set of matches.
 //!
-//! Tensors produced inside a match are consumed inside it, so matches are (nearly) paths in trees that lead
-//! to a last operator. After branching on that operator, whole subtrees remain, so there are no more
-//! components than operators. If trees are so deep that these would take too much memory, the search branches
-//! on a centroid instead and components halve.
+//! Tensors produced inside a match are consumed inside it, so most matches are paths in trees that lead to a
+//! last operator. After branching on that operator, whole subtrees remain, so the number of components is at
+//! most the number of operators. If trees are so deep that the memo would take too much memory, the search
+//! branches on a centroid instead. This halves the components.
 //!
-//! A component is finished when its greedy choice meets its dual bound. An option is pruned when the dual
-//! bounds of its remaining parts cannot lift it above the best option.
+//! A component is finished when its greedy choice meets its dual bound. An option is pruned if, with the dual
+//! bounds of its remaining parts, it cannot exceed the best option.
 
 use plimsoll_model::fusion::{FusionProblem, MULTIPLIER_UNIT, Match};
 use plimsoll_model::{Budget, Stop, root};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Stack reserve below which a recursion allocates more, and the amount; bytes.
+/// Remaining stack size in bytes below which the recursion allocates a further stack of [`STACK`] bytes.
 const RED_ZONE: usize = 128 << 10;
 const STACK: usize = 4 << 20;
 
-/// The search branches on last operators if all parts that can remain contain at most this many matches
-/// together.
+/// The search branches on last operators if the parts that can remain contain at most this number of matches
+/// in total.
 const MOST_BELOW: usize = 1 << 23;
 
 const NONE: usize = usize::MAX;
@@ -34,7 +34,7 @@ pub(super) struct Choice {
 
 #[derive(Clone)]
 enum Known {
-    /// The dual bound: no choice optimises more operators.
+    /// A dual bound on the value of the component.
     Bound(usize),
     Best(Rc<Choice>),
 }
@@ -42,7 +42,7 @@ enum Known {
 /// A component that remains after a branch.
 struct Part {
     matches: Vec<usize>,
-    /// Upper bound on any choice; once solved, the value of the best one.
+    /// Upper bound on the value of any choice. Once the part is solved, it is the value of the best choice.
     bound: usize,
     best: Option<Rc<Choice>>,
 }
@@ -50,9 +50,10 @@ struct Part {
 /// Memoised solver for sets of matches.
 pub(super) struct Splitter<'a> {
     problem: &'a FusionProblem,
-    /// Results by ascending set of matches. Only looked up, never iterated, so its order does not matter.
+    /// Results by the set of matches, in ascending order. The map is never iterated, so its order does not
+    /// matter.
     known: HashMap<Vec<usize>, Known>,
-    /// Per operator: its position among those in use; [`NONE`] between uses.
+    /// Per operator: its number in the current set of matches, or [`NONE`]. All are [`NONE`] between uses.
     slots: Vec<usize>,
 }
 
@@ -65,14 +66,14 @@ impl<'a> Splitter<'a> {
         &self.problem.matches()[at]
     }
 
-    /// The best choice among matches that form one component, in ascending order.
+    /// Returns the best choice for one component, whose matches are given in ascending order.
     pub fn best(&mut self, matches: &[usize], budget: &mut Budget) -> Result<Rc<Choice>, Stop> {
         let bound = match self.known.get(matches) {
             Some(Known::Best(best)) => return Ok(best.clone()),
             Some(&Known::Bound(bound)) => bound,
             None => self.priced(matches),
         };
-        // A node is expensive enough to check the clock.
+        // A node takes long enough that the clock is checked every time.
         if let Some(stop) = budget.tick().or_else(|| budget.check()) {
             return Err(stop);
         }
@@ -87,7 +88,7 @@ impl<'a> Splitter<'a> {
         Ok(best)
     }
 
-    /// Upper bound on any choice in a component.
+    /// Returns an upper bound on the value of any choice in a component.
     fn bound(&mut self, matches: &[usize]) -> usize {
         match self.known.get(matches) {
             Some(Known::Best(best)) => best.optimised,
@@ -166,7 +167,7 @@ impl<'a> Splitter<'a> {
         Ok(())
     }
 
-    /// Chooses each match that overlaps no earlier choice, in the order of the matches.
+    /// Chooses, in the given order, each match that shares no operator with an earlier choice.
     fn greedy(&mut self, matches: &[usize]) -> Choice {
         let mut choice = Choice::default();
         for &at in matches {
@@ -206,7 +207,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Per match its operators by number, in ascending operator order, and the list of operators.
+    /// Returns the operators of each match by number, in ascending order of operators, and the list of
+    /// operators.
     fn numbered(&mut self, matches: &[usize]) -> (Vec<Vec<usize>>, Vec<usize>) {
         let places = self.number(matches);
         let slots = |&at: &usize| self.one(at).places.iter().map(|&place| self.slots[place]).collect();
@@ -215,7 +217,7 @@ impl<'a> Splitter<'a> {
         (inside, places)
     }
 
-    /// The connected components of a set of matches, each ascending.
+    /// Returns the connected components of a set of matches, each in ascending order.
     fn split(&mut self, matches: &[usize]) -> Vec<Vec<usize>> {
         let (inside, places) = self.numbered(matches);
         let mut parent: Vec<usize> = (0..places.len()).collect();
@@ -239,9 +241,9 @@ impl<'a> Splitter<'a> {
         sets
     }
 
-    /// The operator to branch on in a component: the last one, if the parts that remain, recursively, take
-    /// little memory. Otherwise the operator whose removal splits a spanning tree of the component into the
-    /// smallest parts.
+    /// Returns the operator of a component to branch on. This is the last operator if all parts that can
+    /// remain, recursively, take little memory. Otherwise it is the operator whose removal from a spanning
+    /// tree minimises the largest remaining part.
     fn pivot(&mut self, matches: &[usize]) -> usize {
         let (inside, places) = self.numbered(matches);
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
@@ -263,8 +265,9 @@ impl<'a> Splitter<'a> {
         places[(0..places.len()).min_by_key(|&slot| (parts[slot], places[slot])).expect("the same")]
     }
 
-    /// The dual bound of these matches: each match shares its weight among its operators; multipliers are
-    /// then lowered as far as matches allow, in ascending and in descending order.
+    /// Returns a dual bound on the value of a set of matches. At first, the multiplier of an operator is the
+    /// largest share of a match that contains it, where a match distributes its weight evenly. Multipliers
+    /// are then lowered as far as the matches allow, in two orders. The better of the two bounds is returned.
     fn priced(&mut self, matches: &[usize]) -> usize {
         let (inside, places) = self.numbered(matches);
         let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
@@ -299,7 +302,8 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// A breadth-first spanning tree from an operator: operators with their parents, [`NONE`] for the root.
+/// Returns a breadth-first spanning tree from an operator, as operators with their parents. The parent of the
+/// root is [`NONE`].
 fn reach(from: usize, next: &[Vec<usize>]) -> Vec<(usize, usize)> {
     let mut tree = vec![(from, NONE)];
     let mut seen = vec![false; next.len()];
@@ -317,7 +321,7 @@ fn reach(from: usize, next: &[Vec<usize>]) -> Vec<(usize, usize)> {
     tree
 }
 
-/// Per vertex of a tree: the size of the largest part that remains without it.
+/// Returns, for each vertex of a tree, the size of the largest part that remains if it is removed.
 fn parts(tree: &[(usize, usize)]) -> Vec<usize> {
     let mut sizes = vec![1; tree.len()];
     let mut largest = vec![0; tree.len()];

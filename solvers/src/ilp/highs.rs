@@ -1,10 +1,10 @@
 //! Runs `HiGHS` on a model built with `good_lp`, silently and on its own thread.
 //!
-//! `good_lp`'s own `solve` merges limits and gaps into one status and drops the dual bound. The model is
-//! therefore passed to the `highs` crate, which exposes status and bound. `HiGHS` keeps one task scheduler
-//! per calling thread and refuses to run if its size differs from the `threads` option. A fresh thread per
-//! call allows any number of threads in one process. `HiGHS` overruns its limits while it reads and
-//! presolves; a late thread is [abandoned](crate::foreign).
+//! The `solve` function of `good_lp` merges limits and gaps into one status and discards the dual bound. The
+//! model is therefore passed to the `highs` crate, which exposes the status and the bound. `HiGHS` keeps one
+//! task scheduler per calling thread and refuses to run if its size differs from the `threads` option. A
+//! fresh thread per call allows any number of threads in one process. `HiGHS` may exceed its time limit while
+//! it reads and presolves a model. A thread that does not return in time is [abandoned](crate::foreign).
 
 use crate::foreign::{Ended, call};
 use good_lp::solvers::highs::HighsProblem;
@@ -12,44 +12,45 @@ use highs::{HighsModelStatus, Model};
 use plimsoll_model::{Budget, Setup, SolveError, Stop};
 use std::time::{Duration, Instant};
 
-/// Above this many units the tolerances of `HiGHS` (1e-9 at best, times the number of variables) come too
-/// close to one unit. Its solutions are still checked exactly, but its bounds are ignored.
+/// The largest value, in units, up to which bounds of `HiGHS` are used. Above it, the tolerances of `HiGHS`
+/// (1e-9 at best, times the number of variables) come too close to one unit. Solutions are always checked
+/// exactly.
 pub(crate) const SAFE_UNITS: i64 = 10_000_000;
 
-/// Safety margin subtracted from bounds of `HiGHS`, in units. Its relaxations are dual feasible to 1e-7 per
-/// variable at worst, and objectives are scaled so that the total error is far below a unit. A bound that is
+/// Safety margin subtracted from bounds of `HiGHS`, in units. Its relaxations are dual feasible to within
+/// 1e-7 per variable. Objectives are scaled so that the total error is far below one unit. A bound that is
 /// too low is still valid.
 const TOLERANCE: f64 = 0.1;
 
-/// Gap, in units, that `HiGHS` need not close: values are integers, and with the tolerance the sum stays
-/// below 1.
+/// The absolute gap, in units, at which `HiGHS` may stop. It suffices for a proof because values are integers
+/// and the gap plus [`TOLERANCE`] is below 1.
 const GAP: f64 = 0.8;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// The largest value in the problem, units.
+    /// The largest value in the problem, in units.
     pub most: i64,
-    /// Objective value per unit.
+    /// The objective value of one unit.
     pub unit: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Time from now; `None` for no limit.
+    /// Remaining time, or `None` if it is not limited.
     pub time: Option<Duration>,
-    /// Branch-and-bound nodes; `None` for no limit.
+    /// Number of branch-and-bound nodes, or `None` if it is not limited.
     pub nodes: Option<u64>,
-    /// The solver stops at a solution with this objective or less.
+    /// The solver stops at a solution with at most this objective value, in units.
     pub target: Option<i64>,
 }
 
 impl Limits {
-    /// The limits that remain in a budget.
+    /// Returns the limits that remain in a budget.
     pub fn of(budget: &Budget) -> Self {
         Self { time: budget.time_to_end(), nodes: budget.nodes_left(), target: None }
     }
 
-    /// Half of these limits, at least one node.
+    /// Returns half of the time and of the nodes, but at least one node.
     pub fn half(self) -> Self {
         Self {
             time: self.time.map(|time| time / 2),
@@ -63,31 +64,31 @@ impl Limits {
 pub(crate) enum End {
     Optimal,
     Infeasible,
-    /// A limit ended the call, or `HiGHS` could not continue (`None`).
+    /// A limit ended the call, or `HiGHS` stopped for another reason (`None`).
     Stopped(Option<Stop>),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub end: End,
-    /// Values of the variables, in order of creation.
+    /// Values of the variables in the order of their creation, if a feasible solution was found.
     pub values: Option<Vec<f64>>,
-    /// Lower bound on the objective in the floating-point arithmetic of `HiGHS`, in units; minus infinity if
-    /// there is none.
+    /// Lower bound on the objective, in units, as computed by `HiGHS` in floating point. It is minus infinity
+    /// if there is none.
     pub bound: f64,
-    /// Nodes of branch and bound.
+    /// Number of branch-and-bound nodes.
     pub nodes: u64,
 }
 
-/// The least integer that a bound in units proves: the bound minus the tolerance, rounded up because
-/// objectives are integers. `None` for models with values above [`SAFE_UNITS`].
+/// Returns the lower bound in units that a floating-point bound proves: the bound minus [`TOLERANCE`],
+/// rounded up because objectives are integers. Returns `None` for models with values above [`SAFE_UNITS`].
 pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
     let value = (bound - TOLERANCE).ceil();
     (most <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
 }
 
 impl Answer {
-    /// The answer of a call that was never made or was abandoned.
+    /// Returns the answer for a call that was skipped or abandoned.
     fn missing(stop: Stop) -> Self {
         Self { end: End::Stopped(Some(stop)), values: None, bound: f64::NEG_INFINITY, nodes: 0 }
     }
@@ -96,11 +97,11 @@ impl Answer {
 /// Builds a model and solves it on a fresh thread, warm-started from `start`. Both steps end at the time
 /// limit of `limits` and when `budget` is cancelled.
 ///
-/// `build` polls the budget it receives. If that ends, it may return an incomplete model, which is not
-/// solved.
+/// `build` polls the budget it receives. If that budget ends, `build` may return an incomplete model, which
+/// is not solved.
 ///
 /// # Errors
-/// If `HiGHS` rejects the model, or the thread panics.
+/// If `HiGHS` rejects the model, an option or the start solution, or if the thread panics.
 pub(crate) fn solve(
     name: &'static str,
     setup: Setup,
@@ -166,13 +167,13 @@ fn configure(model: &mut Model, setup: Setup, limits: Limits, scale: Scale) -> R
         |option: &'static str, value: f64| model.try_set_option(option, value).map_err(|_| option);
     float("mip_abs_gap", GAP * scale.unit)?;
     float("mip_rel_gap", 0.0)?;
-    // A binary with this error moves an offset by less than a tenth of a unit.
+    // With this tolerance, an error of a binary changes an offset by at most a tenth of a unit.
     float("mip_feasibility_tolerance", (0.1 / scale.most.max(1) as f64).clamp(1e-9, 1e-6))?;
     if let Some(time) = limits.time {
         float("time_limit", time.as_secs_f64())?;
     }
     if let Some(target) = limits.target {
-        // Objectives are integers, so half a unit of slack is safe.
+        // Objectives are integers, so a slack of half a unit is safe.
         float("objective_target", (target as f64 + 0.5) * scale.unit)?;
     }
     let mut whole =

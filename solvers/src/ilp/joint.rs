@@ -1,22 +1,23 @@
 //! Order and offsets as one integer linear program, for small graphs (after `MODeL`, Steiner et al. 2022).
 //!
 //! ```text
-//! x_ot in {0, 1}                 operator o runs at step t, within the steps its ancestors and descendants leave it
-//! sum_t x_ot = 1, sum_o x_ot = 1                          every operator once, one operator per step
+//! x_ot in {0, 1}                 operator o runs at step t, which must be in its window
+//! sum_t x_ot = 1, sum_o x_ot = 1                          every operator runs once, one operator per step
 //! sum_{t' <= t} x_bt' <= sum_{t' < t} x_at'               a before b, per edge and step
-//! live_st >= begun_st + needed_ust - 1                    per user u: begun at or before t, u at or after t
-//! both_ij >= live_it + live_jt - 1                        per pair of buffers and step
+//! live_st >= begun_st + needed_ust - 1                    per user u: s has begun by t, and u runs at or after t
+//! both_ij >= live_it + live_jt - 1                        per pair of buffers and step: both are live
 //! z_ij + z_ji >= both_ij                                  one lies below the other
 //! o_i + s_i <= o_j + M (1 - z_ij)
 //! sum_s size_s live_st <= P, o_i + s_i <= P               minimise P
 //! ```
 //!
-//! Sums over `x` stand for `begun` and `needed`. A buffer is a storage, or the scratch memory of an operator,
-//! which is live while that operator runs. Offsets are measured in units of the greatest common divisor of
-//! sizes and alignment, scaled by a power of two as in [`Ilp`](super::Ilp). Only the order is taken from a
-//! solution; its layout is recomputed in integers.
+//! `begun` and `needed` are sums over `x`. A buffer is a storage or the scratch memory of an operator.
+//! Scratch memory is live while its operator runs. Offsets are measured in units of the greatest common
+//! divisor of sizes and alignment, scaled by a power of two as in [`Ilp`](super::Ilp). From a solution, only
+//! the order is used. Its layout is recomputed in integers.
 //!
-//! Size: binaries per operator and step and per pair of buffers, and a constraint per pair and step.
+//! **Size.** One binary per operator and step, two per pair of buffers, and one constraint per pair of
+//! buffers and step.
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use super::steps::Windows;
@@ -32,13 +33,14 @@ use plimsoll_model::{
 /// The name in the registry and in witnesses.
 const NAME: &str = "ilp";
 
-/// Larger problems (pairs of buffers times steps) are rejected.
+/// Maximum number of pairs of buffers times steps. Larger problems are rejected.
 const MOST_CONSTRAINTS: usize = 200_000;
 
-/// Nodes for the layout of an order, and the fraction of the remaining time.
+/// Limits of the search for the layout of an order: the number of nodes and the fraction of the remaining
+/// time.
 const LAYOUT: (u64, f64) = (1_000_000, 1.0);
 
-/// The integer program for order and offsets, solved by `HiGHS`; `ilp` in the registry.
+/// The integer program for order and offsets, solved by `HiGHS`. Its name in the registry is `ilp`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JointIlp {
     setup: Setup,
@@ -51,17 +53,18 @@ impl JointIlp {
     }
 }
 
-/// An object that occupies memory: a storage, or the scratch of an operator.
+/// An object that occupies memory: a storage or the scratch memory of an operator.
 struct Object {
     size: i64,
-    /// The operator that begins it; `None` if it is live from the start.
+    /// The first operator at which the object is live, or `None` if it is live from the start.
     first: Option<usize>,
     users: Vec<usize>,
     to_end: bool,
 }
 
 impl Object {
-    /// True if both are live before the first step but at no step for certain, because one of them is unused.
+    /// Returns true if both objects are live before the first step, and at least one of them is unused and
+    /// therefore live at no step.
     fn meets_at_start(&self, other: &Self) -> bool {
         let unused = |object: &Self| object.users.is_empty() && !object.to_end;
         self.first.is_none() && other.first.is_none() && (unused(self) || unused(other))
@@ -75,7 +78,7 @@ struct Formulation {
     windows: Windows,
     /// Bytes per unit.
     unit: u64,
-    /// Offsets are multiples of this many units.
+    /// The alignment of all offsets, in units.
     align: i64,
     lower: i64,
     upper: i64,
@@ -117,7 +120,7 @@ impl Formulation {
         }
     }
 
-    /// Builds the program; incomplete if the time of `watch` ends.
+    /// Builds the integer program. It is incomplete if the time of `watch` ends.
     fn model(&self, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let share = |units: i64| units as f64 / self.scale;
@@ -181,7 +184,7 @@ impl Formulation {
         problem
     }
 
-    /// Objective value per 1.0 of the scaled offset variables.
+    /// Returns the objective value of a scaled peak of 1.
     fn worth(&self) -> f64 {
         self.scale.min(1024.0)
     }
@@ -229,7 +232,7 @@ impl Formulation {
         }
     }
 
-    /// The order encoded in the values of the variables, of which the steps come first.
+    /// Returns the order that the values of the variables encode. The variables of the steps come first.
     fn read(&self, values: &[f64]) -> Option<Order> {
         let at = |o: usize| (0..self.n).find(|t| values[o * self.n + t] > 0.5);
         let mut placed = vec![None; self.n];
@@ -272,7 +275,8 @@ impl Solver<Joint> for JointIlp {
                 run.place(&order, &input.instance(&order), LAYOUT, budget)?;
             }
             if let Some(units) = believed(answer.bound, formulation.upper) {
-                // A bound above a checked plan would be an error of HiGHS and is not adopted.
+                // A bound above the value of a checked plan would be an error of HiGHS, so it is cut off at
+                // that value.
                 let proved = Bytes::new(units.max(0) as u64 * formulation.unit);
                 let proved = run.known.value().map_or(proved, |value| proved.min(value));
                 run.known.raise(LowerBound::new(proved, Witness::Search { solver: NAME.to_owned() }));

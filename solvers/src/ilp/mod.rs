@@ -1,5 +1,5 @@
-//! Integer linear programs for offsets, shared objects, orders and joint planning, solved by `HiGHS` through
-//! `good_lp`.
+//! Integer linear programs for offsets, shared objects, orders, and orders with offsets, solved by `HiGHS`
+//! through `good_lp`.
 //!
 //! [`Ilp`] assigns offsets, [`PoolIlp`] assigns buffers to shared objects, `OrderIlp` orders operators, and
 //! `JointIlp` chooses order and offsets together.

@@ -9,23 +9,25 @@ use plimsoll_model::Budget;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent switches, named, for ablation")]
 pub struct Formulation {
-    /// Omit buffers that can always lie inside another.
+    /// Omit buffers that can always be placed inside another.
     pub absorb: bool,
-    /// Propagate offset ranges exactly, which fixes orders and shrinks every big-M.
+    /// Propagate offset ranges exactly. This fixes orders and reduces every big-M constant.
     pub positions: bool,
-    /// Stacking cuts per clique.
+    /// Add stacking cuts for every clique.
     pub stacking: bool,
-    /// Add transitivity for at most this many triples of mutual conflicts.
+    /// Maximum number of triples of mutually conflicting buffers for which transitivity constraints are
+    /// added.
     pub triangles: usize,
-    /// Add at most this many bridges: inequalities over orders between cliques that share a buffer.
+    /// Maximum number of bridges to add. A bridge is an inequality over order variables of two cliques that
+    /// share a buffer.
     pub bridges: usize,
-    /// Break symmetry: fix the order of twins and of one pair against the mirror image.
+    /// Break symmetry: fix the order of twins, and of one pair to exclude mirror images.
     pub symmetry: bool,
-    /// First solve the feasibility problem at the bound, then minimise.
+    /// Solve the feasibility problem at the bound before minimising.
     pub decide: bool,
-    /// Warm-start the minimisation from the incumbent; otherwise only better layouts are feasible.
+    /// Warm-start the minimisation from the incumbent. Otherwise only better layouts are feasible.
     pub warm: bool,
-    /// Instances with more conflicts than this are rejected.
+    /// Maximum number of conflicts; instances with more are rejected.
     pub max_pairs: usize,
 }
 
@@ -45,44 +47,47 @@ impl Default for Formulation {
     }
 }
 
-/// The model of one part under one peak: variables in the order offsets, peak, orders, multipliers.
+/// The model of one part for one allowed peak. The variables are the offsets, the peak, the orders and the
+/// multipliers of alignments, created in this order.
 ///
 /// ```text
-/// minimise P                                    (or nothing: any layout that ends at or below the peak allowed)
-/// o_i in [low_i, high_i]                        offset of buffer i; o_i = a_i k_i with k_i whole, where aligned
-/// z_ij in {0, 1} per conflicting pair i < j     1 where i lies below j
-/// o_i + r_ij <= o_j + (high_i + r_ij - low_j) (1 - z_ij)      big-M, as small as the positions allow
-/// o_j + r_ji <= o_i + (high_j + r_ji - low_i) z_ij            r_ij: s_i, rounded up to both alignments
+/// minimise P                                    (no objective if any layout within the allowed peak suffices)
+/// o_i in [low_i, high_i]                        offset of buffer i; if aligned, o_i = a_i k_i with integer k_i
+/// z_ij in {0, 1} per conflicting pair i < j     1 if i lies below j
+/// o_i + r_ij <= o_j + (high_i + r_ij - low_j) (1 - z_ij)      big-M, as small as the offset ranges allow
+/// o_j + r_ji <= o_i + (high_j + r_ji - low_i) z_ij            r_ij is s_i, rounded up to the gcd of both alignments
 /// o_i + s_i <= P
 /// ```
 ///
-/// Offsets and peak are scaled by a power of two at or above the allowed peak. Sizes stay exact, while
-/// variables stay within 0 and 1. The errors that `HiGHS` allows in reduced costs (1e-7) are then not
-/// multiplied by offsets of 10^5 units. The peak is continuous. If it were an integer variable, a relaxation
-/// a millionth of a unit too high would be rounded up to the next unit, which does happen.
+/// Offsets and the peak are divided by a power of two above the allowed peak. Scaled sizes are exact, and the
+/// variables lie between 0 and 1. The errors that `HiGHS` allows in reduced costs (1e-7) are then not
+/// multiplied by offsets of 10^5 units. The peak is a continuous variable. If it were an integer variable,
+/// `HiGHS` would round a relaxation that is a millionth of a unit too high up to the next unit. This has been
+/// observed.
 pub(super) struct Model<'a> {
     part: &'a Part,
     domain: &'a Domain,
     formulation: Formulation,
-    /// Minimise the peak; otherwise any layout within the domain's peak will do.
+    /// Whether to minimise the peak. Otherwise any layout within the peak of the domain is a solution.
     minimise: bool,
-    /// A peak below this gains nothing.
+    /// The lower bound on the peak of the whole instance. A peak below it is no improvement.
     lower: i64,
     vars: ProblemVariables,
     offset: Vec<Variable>,
     peak: Variable,
     order: Vec<Variable>,
     multiple: Vec<Option<Variable>>,
-    /// Units per 1 of the offset variables.
+    /// Number of units that a scaled value of 1 stands for.
     full: f64,
 }
 
-/// The power of two that is scaled to 1.
+/// Returns the number of units that is scaled to 1: the smallest power of two above `upper`.
 fn full(upper: i64) -> f64 {
     2f64.powi(64 - (upper.max(1) as u64).leading_zeros() as i32)
 }
 
-/// Objective value at a scaled peak of 1: large because error tolerances are absolute, yet numerically safe.
+/// Returns the objective value of a scaled peak of 1. It is large because error tolerances are absolute, but
+/// small enough to be numerically safe.
 fn worth(upper: i64) -> f64 {
     full(upper).min(1024.0)
 }
@@ -125,7 +130,7 @@ impl<'a> Model<'a> {
         Self { part, domain, formulation, minimise, lower, vars, offset, peak, order, multiple, full }
     }
 
-    /// Values of all variables for a layout of the part.
+    /// Returns the values of all variables for a layout of the part.
     pub fn start(&self, offsets: &[i64]) -> Vec<f64> {
         let part = self.part;
         let mut values: Vec<f64> = offsets.iter().map(|&offset| self.share(offset)).collect();
@@ -136,7 +141,7 @@ impl<'a> Model<'a> {
         values
     }
 
-    /// Objective value per unit of peak.
+    /// Returns the objective value of one unit of the peak.
     pub fn unit(domain: &Domain) -> f64 {
         worth(domain.upper) / full(domain.upper)
     }
@@ -145,13 +150,13 @@ impl<'a> Model<'a> {
         units as f64 / self.full
     }
 
-    /// The expression that is 1 if `i` lies below `j`, in the pair's variable.
+    /// Returns the expression that is 1 if `i` lies below `j`, and 0 otherwise.
     fn below(&self, i: usize, j: usize) -> Expression {
         let pair = self.part.pair(i, j).expect("members of a clique conflict");
         if i < j { self.order[pair].into() } else { 1.0 - self.order[pair] }
     }
 
-    /// Adds all constraints; incomplete if the time of `watch` ends.
+    /// Adds all constraints. The program is incomplete if the time of `watch` ends.
     pub fn build(mut self, watch: &mut Budget) -> HighsProblem {
         let objective: Expression =
             if self.minimise { worth(self.domain.upper) * self.peak } else { 0.into() };
@@ -182,8 +187,8 @@ impl<'a> Model<'a> {
         problem
     }
 
-    /// Bridges are implied by the stacking cuts through an offset. On their own they are knapsacks in
-    /// binaries, from which `HiGHS` derives cuts and implications.
+    /// Adds the bridges. Each is implied by two stacking cuts with the same offset. But it contains only
+    /// binaries, so `HiGHS` treats it as a knapsack constraint and derives cuts and implications from it.
     fn bridges(&self, problem: &mut HighsProblem, watch: &mut Budget) {
         bridges(self.part, self.domain.upper, self.formulation.bridges, watch, |bridge| {
             let mut sum = Expression::with_capacity(bridge.terms.len());
@@ -195,7 +200,7 @@ impl<'a> Model<'a> {
         });
     }
 
-    /// `i` below `j` unless `otherwise` is 1.
+    /// Adds the constraint that `i` lies below `j` unless `otherwise` is 1.
     fn separate(&self, problem: &mut HighsProblem, i: usize, j: usize, otherwise: Expression) {
         let (part, domain) = (self.part, self.domain);
         let rise = part.rise(i, j);
@@ -209,10 +214,11 @@ impl<'a> Model<'a> {
         ));
     }
 
-    /// Stacking cuts: the members of a clique below `j` support it, and those above lie on it.
+    /// Adds stacking cuts: for every member `j` of a clique, the members below support `j`, and those above
+    /// lie on it.
     ///
     /// `o_j >= sum s_i z_ij` and `o_j + s_j + sum s_i z_ji <= P`. If the clique fills the whole peak, both
-    /// are equalities and tie its orders to those of the next clique.
+    /// hold with equality and link its orders to those of the next clique.
     fn stack(&self, problem: &mut HighsProblem, clique: &[usize]) {
         let part = self.part;
         for &j in clique {
@@ -228,7 +234,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Transitivity: of three mutual conflicts, no cycle. `z_ij + z_jk - z_ik` is 0 or 1.
+    /// Adds transitivity constraints, which exclude cyclic orders of three mutually conflicting buffers:
+    /// `z_ij + z_jk - z_ik` is 0 or 1.
     fn triangles(&self, problem: &mut HighsProblem, watch: &mut Budget) {
         let part = self.part;
         let mut left = self.formulation.triangles;

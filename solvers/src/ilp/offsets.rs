@@ -1,9 +1,10 @@
 //! Offset assignment as a mixed-integer linear program.
 //!
-//! Of two conflicting buffers one lies below the other; a binary decides which. Once all binaries are fixed,
-//! the lowest offsets are longest paths, so the binaries carry all the difficulty. The plain big-M
+//! For every pair of conflicting buffers, a binary decides which one lies below the other. Once all binaries
+//! are fixed, the lowest offsets are longest paths, so only the binaries are difficult. The plain big-M
 //! formulation has a weak relaxation: with every binary at one half, buffers may overlap. The stacking cuts
-//! make it strong; they use the fact that a clique of conflicts forms a stack (see [`Formulation`]).
+//! make the relaxation strong. They use the fact that the buffers of a clique form a stack (see
+//! [`Formulation`]).
 //!
 //! ```text
 //!   |####c####|        S = {a, b, c}, a clique
@@ -11,14 +12,17 @@
 //!   |####a####|        o_b + s_b + s_a z_ba + s_c z_bc <= P members above b lie on it
 //! ```
 //!
-//! The solver first asks for a layout at the bound, a pure feasibility problem with the tightest big-M. Only
-//! then does it minimise the peak between bound and incumbent. `HiGHS` computes in floating point. Its
-//! layouts are therefore converted to integers by pushing buffers down in their order, and are then checked.
-//! Its bounds are accepted only with a margin (1e-6 of the peak) and below ten million units of grain.
+//! The solver first searches for a layout at the bound, a pure feasibility problem with the tightest big-M
+//! constants. Only then does it minimise the peak between the bound and the incumbent. `HiGHS` computes in
+//! floating point. Its layouts are therefore converted to integers by pushing the buffers down in their
+//! order, and are then checked. Its bounds are accepted only with a margin of a tenth of a unit of the grain,
+//! and only for peaks of at most ten million units.
 //!
-//! Size: one binary and two rows per conflict, and two rows per member of a clique. Source: the disjunctive
-//! big-M formulation is that of two-dimensional packing and of published ILPs for offset assignment. Stacking
-//! cuts are the clique inequalities of single-machine scheduling in ordering variables.
+//! **Size.** One binary and two rows per conflict, and two rows per member of a clique.
+//!
+//! **Source.** The disjunctive big-M formulation is that of two-dimensional packing and of published ILPs for
+//! offset assignment. Stacking cuts are the clique inequalities of single-machine scheduling in ordering
+//! variables.
 
 use super::highs::{Answer, End, Limits, SAFE_UNITS, Scale, believed, solve};
 use super::model::{Formulation, Model};
@@ -26,10 +30,10 @@ use crate::bounds::conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats};
 
-/// The integer program for offsets, solved by `HiGHS`; `ilp` in the registry.
+/// The integer program for offsets, solved by `HiGHS`. Its name in the registry is `ilp`.
 ///
-/// Cancellation takes effect between calls of `HiGHS` only; time and node limits also apply inside them. One
-/// node of the budget is one branch-and-bound node.
+/// Time and node limits also apply inside calls of `HiGHS`. A cancelled call is abandoned. One node of the
+/// budget is one branch-and-bound node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ilp {
     setup: Setup,
@@ -49,10 +53,10 @@ impl Ilp {
         self
     }
 
-    /// One call of `HiGHS`: minimises the peak with `minimise`, otherwise finds any layout at or below
+    /// Calls `HiGHS` once. Minimises the peak if `minimise` is true. Otherwise finds any layout at or below
     /// `upper`.
     ///
-    /// Returns the proved bound in units, and whether the call ended by itself.
+    /// Returns the proved bound in units, and the reason if the call stopped early.
     fn call(
         &self,
         task: Task<'_>,
@@ -90,7 +94,7 @@ impl Ilp {
     }
 }
 
-/// The bound that an answer proves, never above the peak of a layout found.
+/// Returns the bound that an answer proves. It never exceeds `peak`, the peak of the layout found.
 fn conclude(task: Task<'_>, upper: i64, minimise: bool, peak: i64, answer: &Answer) -> Verdict {
     let safe = upper <= SAFE_UNITS;
     let proved = match answer.end {
@@ -106,7 +110,7 @@ fn conclude(task: Task<'_>, upper: i64, minimise: bool, peak: i64, answer: &Answ
     Verdict { lower: proved.max(task.lower).min(peak), stop }
 }
 
-/// Receives the layouts, nodes and counters of a run.
+/// Records the layouts, nodes and counters of a run.
 struct Progress<'a, 'f> {
     budget: &'a mut Budget,
     stats: &'a mut Stats,

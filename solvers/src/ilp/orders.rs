@@ -1,20 +1,21 @@
-//! Minimum-peak orders as an integer program.
+//! Finds orders of minimum peak with an integer program.
 //!
-//! One operator runs per step. `e(v, t)` is 1 if operator `v` has run by the end of step `t`; it is constant
+//! One operator runs per step. `e(v, t)` is 1 if operator `v` has run by the end of step `t`. It is constant
 //! outside the window between the earliest and the latest step of `v`. `a(s, t)` is 1 if storage `s` is live
-//! at step `t`. It combines the create and preserve variables of OLLA (Steiner et al. 2022). Cumulative
+//! at step `t`. `a` combines the create and preserve variables of OLLA (Steiner et al. 2022). Cumulative
 //! variables give a tighter relaxation than assignment variables:
 //!
 //! ```text
 //! minimise P
 //! e(v, t) <= e(v, t + 1)                           an operator that has run stays run
-//! e(v, t) <= e(u, t - 1)                           for every immediate predecessor u of v
+//! e(v, t) <= e(u, t - 1)                           an operator runs after every immediate predecessor u
 //! sum over v of e(v, t) = t + 1                    one operator per step
-//! a(s, t) >= e(first(s), t) - e(u, t - 1)          begun by t, and user u has not run before t
+//! a(s, t) >= e(first(s), t) - e(u, t - 1)          s is live if it has begun by t and user u has not run before t
 //! sum over s of size(s) a(s, t) + sum over v of scratch(v) (e(v, t) - e(v, t - 1)) <= P
 //! ```
 //!
-//! This program uses none of the reductions of [`crate::orders`]. It is slow, but an independent cross-check.
+//! This program uses none of the reductions of [`crate::orders`]. It is slow, but it is an independent
+//! cross-check.
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use super::steps::Windows;
@@ -28,19 +29,18 @@ use plimsoll_model::{
 
 const NAME: &str = "ilp";
 
-/// Problems with more variables are rejected.
+/// Maximum number of variables; problems with more are rejected.
 const MOST_VARIABLES: usize = 60_000;
 
-/// Dual infeasibility that relaxations of `HiGHS` may have, per variable between 0 and 1.
+/// Maximum dual infeasibility of relaxations of `HiGHS`, per variable between 0 and 1.
 const DUAL_ERROR: f64 = 1e-7;
 
-/// Bounds of `HiGHS` are accepted if such errors add up to at most this fraction of a unit.
+/// Bounds of `HiGHS` are accepted if the errors of all variables add up to at most this fraction of a unit.
 const MOST_ERROR: f64 = 0.05;
 
-/// The integer program for orders, solved by `HiGHS`; `ilp` in the registry.
+/// The integer program for orders, solved by `HiGHS`. Its name in the registry is `ilp`.
 ///
-/// Cancellation takes effect only before and after `HiGHS` runs. One node of the budget is one
-/// branch-and-bound node.
+/// A cancelled call of `HiGHS` is abandoned. One node of the budget is one branch-and-bound node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OrderIlp {
     setup: Setup,
@@ -53,7 +53,7 @@ impl OrderIlp {
     }
 }
 
-/// A binary variable, or the constant it is fixed to.
+/// A binary variable, or the constant to which it is fixed.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     Zero,
@@ -75,18 +75,18 @@ struct Model<'a> {
     problem: &'a OrderProblem,
     vars: ProblemVariables,
     count: usize,
-    /// Per operator and step: whether it has run by the end of that step.
+    /// Per operator and step: the variable that is 1 if it has run by the end of that step.
     ran: Vec<Vec<Known>>,
-    /// Bytes per unit, and the number of units scaled to 1.
+    /// Bytes per unit. `full` is the number of units that is scaled to 1.
     grain: u64,
     full: f64,
-    /// The peak, and per step the live storages with their variables.
+    /// The peak. `steps` contains, for each step, the storages that can be live, with their variables.
     peak: Variable,
     steps: Vec<Vec<(u32, Known)>>,
 }
 
 impl<'a> Model<'a> {
-    /// Creates the variables; the peak lies between `lower` and `upper` bytes.
+    /// Creates the variables. The peak lies between `lower` and `upper` bytes.
     fn new(problem: &'a OrderProblem, windows: &Windows, lower: Bytes, upper: Bytes) -> Self {
         let n = problem.len();
         let grain = problem.grain().get();
@@ -133,12 +133,12 @@ impl<'a> Model<'a> {
         (bytes.get() / self.grain) as f64 / self.full
     }
 
-    /// Whether an operator ran before a step.
+    /// Returns the variable that is 1 if an operator has run before a step.
     fn before(&self, id: OperatorId, step: usize) -> Known {
         step.checked_sub(1).map_or(Known::Zero, |step| self.ran[id.index()][step])
     }
 
-    /// Adds all constraints; incomplete if the time of `watch` ends.
+    /// Adds all constraints. The program is incomplete if the time of `watch` ends.
     fn build(mut self, watch: &mut Budget) -> HighsProblem {
         let vars = std::mem::take(&mut self.vars);
         let mut program = vars.minimise(worth(self.full) * self.peak).using(highs);
@@ -153,7 +153,8 @@ impl<'a> Model<'a> {
                 let now = self.ran[id.index()][t];
                 sum += now.expression();
                 if let Known::Free(now) = now {
-                    // Completion is monotone, and predecessors have run by the step before.
+                    // An operator that has run stays run, and its predecessors have run by the preceding
+                    // step.
                     if let Known::Free(past) = self.before(id, t) {
                         program.add_constraint((Expression::from(past) - now).leq(0.0));
                     }
@@ -186,7 +187,7 @@ impl<'a> Model<'a> {
         program
     }
 
-    /// Values of all variables for an order.
+    /// Returns the values of all variables for an order.
     fn start(&self, order: &Order) -> Vec<f64> {
         let n = self.problem.len();
         let mut step = vec![0; n];
@@ -202,7 +203,7 @@ impl<'a> Model<'a> {
             for (t, live) in self.steps.iter().enumerate() {
                 let own = live.binary_search_by_key(&(s as u32), |&(s, _)| s).map(|at| live[at].1);
                 let waits = |id: &OperatorId| matches!(self.before(*id, t), Known::Zero);
-                // Only if it has a variable of its own.
+                // Only these storages have their own variable at this step.
                 if let Ok(Known::Free(_)) = own
                     && !storage.to_end
                     && !storage.users.iter().any(waits)
@@ -214,7 +215,8 @@ impl<'a> Model<'a> {
         values
     }
 
-    /// The order encoded in the variables: sorted by the number of steps by which each operator has run.
+    /// Returns the order that the values encode. Operators are sorted by the step at which they run, and then
+    /// by id.
     fn order(problem: &OrderProblem, windows: &Windows, values: &[f64]) -> Order {
         let mut at = 1;
         let mut when = Vec::with_capacity(problem.len());
@@ -229,12 +231,13 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The power of two that is scaled to 1.
+/// Returns the number of units that is scaled to 1: the smallest power of two above `units`.
 fn full(units: u64) -> f64 {
     2f64.powi(64 - units.max(1).leading_zeros() as i32)
 }
 
-/// Objective value at a scaled peak of 1: large because error tolerances are absolute, yet numerically safe.
+/// Returns the objective value of a scaled peak of 1. It is large because error tolerances are absolute, but
+/// small enough to be numerically safe.
 fn worth(full: f64) -> f64 {
     full.min(1024.0)
 }
@@ -254,7 +257,7 @@ impl Run<'_> {
         budget.reaches_target(self.best.1).then_some(Stop::Target)
     }
 
-    /// Adopts an order if it is lower. An invalid order is an error of `HiGHS`.
+    /// Adopts an order if its peak is lower. An order that the checker rejects is an internal error.
     fn take(&mut self, order: Order) -> Result<(), SolveError> {
         if let Some(fault) = check_order(self.problem, &order).first() {
             return Err(SolveError::Internal { solver: NAME, reason: fault.to_string() });
@@ -316,7 +319,7 @@ impl OrderIlp {
         })
     }
 
-    /// Upper bound on the number of variables of a problem.
+    /// Returns an upper bound on the number of variables of a problem.
     fn variables(problem: &OrderProblem) -> usize {
         let n = problem.len();
         if n > MOST_VARIABLES {
@@ -332,7 +335,7 @@ impl Solver<Orders> for OrderIlp {
     }
 
     fn supports(&self, problem: &OrderProblem) -> Result<(), SolveError> {
-        // A cheap estimate first.
+        // The windows take longer to compute than this estimate.
         let least = problem.len().saturating_mul(problem.storages().len());
         let variables = if least > MOST_VARIABLES { least } else { Self::variables(problem) };
         if variables <= MOST_VARIABLES {

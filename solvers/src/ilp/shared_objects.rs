@@ -1,28 +1,29 @@
 //! The shared-object problem as an integer linear program (the problem of the Mini-Infer report).
 //!
 //! Every buffer is assigned to one object, the buffers of an object do not conflict, and an object is as
-//! large as its largest member: a weighted colouring of the conflict graph. With buffers sorted by descending
-//! size and then id, the first member of an object represents it. Objects need no other name and symmetric
-//! assignments are excluded (asymmetric representatives):
+//! large as its largest member. This is a weighted colouring of the conflict graph. Buffers are sorted by
+//! descending size and then by id, and the first member of an object represents it. Objects need no other
+//! name, and symmetric assignments are excluded (asymmetric representatives):
 //!
 //! ```text
 //! x_ji = 1       buffer i is in the object represented by j; j = i, or j precedes i and does not conflict with it
 //! sum_j x_ji = 1                                       every buffer is in one object
-//! sum of x_ji over i in a clique <= x_jj               at most one of a clique per object, and only if j represents one
+//! sum of x_ji over i in a clique <= x_jj               at most one member of a clique per object, and only if j represents one
 //! minimise sum of size_j x_jj
 //! ```
 //!
-//! The cliques are maximal and cover all conflicts, which makes the relaxation strong; with conflicts from
-//! lifetimes only, they are the sections. A buffer absorbed by another (at least as large, no conflict with
-//! it, and in conflict with all its neighbours) joins that buffer's object at no cost and is omitted.
-//! Alignments and fixed offsets play no part. Without exclusions the load is a lower bound: at its step every
-//! live buffer needs its own object.
+//! The cliques are maximal and cover all conflicts, which makes the relaxation strong. If all conflicts come
+//! from lifetimes, the cliques are the sections. A host buffer *absorbs* a guest if it is at least as large,
+//! does not conflict with the guest, and conflicts with all neighbours of the guest. The guest joins the
+//! object of its host at no cost and is omitted. Alignments and fixed offsets have no effect. Without
+//! exclusions, the load is a lower bound because at its step every live buffer needs its own object.
 //!
-//! Costs are lowered by irregular fractions, less than a twentieth of a unit in total. With integer costs
-//! `HiGHS` would round a relaxation a millionth above the optimum up to the next unit.
+//! Costs are reduced by irregular fractions that add up to less than a twentieth of a unit. With integer
+//! costs, `HiGHS` would round a relaxation that is a millionth above the optimum up to the next unit.
 //!
-//! Size: a variable per pair without conflict. Source: the representatives model of graph colouring (Campelo,
-//! Campos, Correa 2008).
+//! **Size.** One variable per pair of buffers without conflict.
+//!
+//! **Source.** The representatives model of graph colouring (Campelo, Campos, Correa 2008).
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use crate::formulation::{absorb_dominated, cover};
@@ -34,16 +35,16 @@ use plimsoll_model::{
 };
 use std::time::Instant;
 
-/// Instances with more buffers are rejected before their variables are counted, which takes time.
+/// Maximum number of buffers. Instances with more are rejected before their variables are counted, because
+/// counting takes time.
 const MOST_BUFFERS: usize = 5_000;
 
-/// Instances with more variables are rejected.
+/// Maximum number of variables; instances with more are rejected.
 const MOST_VARIABLES: usize = 200_000;
 
-/// The integer program for shared objects, solved by `HiGHS`; `pool-ilp` in the registry.
+/// The integer program for shared objects, solved by `HiGHS`. Its name in the registry is `pool-ilp`.
 ///
-/// Cancellation takes effect only before and after `HiGHS` runs. One node of the budget is one
-/// branch-and-bound node.
+/// A cancelled call of `HiGHS` is abandoned. One node of the budget is one branch-and-bound node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PoolIlp {
     setup: Setup,
@@ -67,22 +68,24 @@ impl PoolIlp {
     }
 }
 
-/// The conflict graph of the buffers that are kept, by size descending.
+/// The conflict graph of the buffers that are not absorbed, in descending order of size.
 struct Colouring {
     ids: Vec<BufferId>,
-    /// Sizes, in units of their greatest common divisor.
+    /// The sizes, in units of their greatest common divisor.
     size: Vec<i64>,
     neighbours: Vec<Vec<usize>>,
     cliques: Vec<Vec<usize>>,
     absorbed: Vec<(BufferId, BufferId)>,
-    /// Representative and member of every variable, with `(j, j)` for representatives; ascending.
+    /// Representative and member of every variable, in ascending order. `(j, j)` states that `j` is a
+    /// representative.
     pairs: Vec<(usize, usize)>,
     /// Bytes per unit.
     unit: u64,
 }
 
 impl Colouring {
-    /// If the time of `watch` ends first, the cliques do not cover all conflicts and no model may be built.
+    /// Builds the graph and its variables. If the time of `watch` ends first, the cliques do not cover all
+    /// conflicts, and no model may be built.
     fn of(instance: &Instance, watch: &mut Budget) -> Self {
         let graph = ConflictGraph::of(instance);
         let all = instance.ids().collect();
@@ -130,7 +133,7 @@ impl Colouring {
         leaders
     }
 
-    /// The plan of a choice of representatives, with the absorbed buffers restored.
+    /// Returns the plan for a choice of representatives. It includes the absorbed buffers.
     fn plan(&self, instance: &Instance, leaders: &[usize]) -> PoolPlan {
         let mut assignment = vec![PoolId::at(0); instance.len()];
         let mut names = vec![None; self.ids.len()];
@@ -159,14 +162,15 @@ impl Colouring {
         })
     }
 
-    /// The model, with variables as in [`Colouring::pairs`]; incomplete if the time of `watch` ends.
+    /// Builds the model with one variable per entry of [`Colouring::pairs`]. It is incomplete if the time of
+    /// `watch` ends.
     fn model(&self, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let x: Vec<Variable> = self.pairs.iter().map(|_| vars.add(variable().binary())).collect();
         let leads = |j: usize| x[self.variable(j, j).expect("no buffer conflicts with itself")];
         let mut cost = Expression::with_capacity(self.ids.len());
         for (j, &size) in self.size.iter().enumerate() {
-            // Less than a twentieth of a unit in total, so the bound stays valid; see the module.
+            // The reductions add up to less than a twentieth of a unit, so the bound remains valid.
             let less = 0.05 / self.size.len() as f64 * (1.0 + (j as f64).sin()) / 2.0;
             cost += (size as f64 - less) * leads(j);
         }
@@ -195,7 +199,7 @@ impl Colouring {
         problem
     }
 
-    /// Representatives from the values of the variables; `None` if a buffer has none.
+    /// Returns the representatives that the values of the variables encode, or `None` if a buffer has none.
     fn leaders(&self, values: &[f64]) -> Option<Vec<usize>> {
         let mut leaders = vec![None; self.ids.len()];
         for (&(leader, member), &value) in self.pairs.iter().zip(values) {
@@ -295,7 +299,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Adopts a plan if it is lower. It must pass the checker, regardless of the capacity.
+    /// Adopts a plan if its total is lower. A plan that the checker rejects, without regard to the capacity,
+    /// is an internal error.
     fn take(&mut self, plan: PoolPlan) -> Result<(), SolveError> {
         let unlimited = self.instance.clone().with_capacity(None);
         if let Some(fault) = SharedObjects::check(&unlimited, &plan).first() {
@@ -321,7 +326,8 @@ impl Run<'_> {
         }
     }
 
-    /// Raises the bound to a value that `HiGHS` proved; it must not exceed a checked plan.
+    /// Raises the bound to a value that `HiGHS` proved. A value above the total of a checked plan is an
+    /// internal error.
     fn prove(&mut self, value: Bytes) -> Result<(), SolveError> {
         if let Some(best) = self.best.as_ref().filter(|best| best.1 < value) {
             let reason =

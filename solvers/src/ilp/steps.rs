@@ -1,16 +1,16 @@
-//! The range of steps that precedences allow each operator (ASAP and ALAP).
+//! The range of steps at which the precedences allow each operator (ASAP to ALAP).
 
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::OrderProblem;
 
-/// Earliest and latest step of each operator in any order.
+/// The earliest and the latest step of each operator in any order.
 pub(super) struct Windows {
     pub earliest: Vec<usize>,
     pub latest: Vec<usize>,
 }
 
 impl Windows {
-    /// Derives the windows from the numbers of ancestors and descendants. O(n e).
+    /// Computes the windows from the numbers of ancestors and descendants. O(n e).
     pub fn of(problem: &OrderProblem) -> Self {
         let reach = |id: OperatorId, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
             let mut seen = vec![false; problem.len()];
@@ -29,7 +29,7 @@ impl Windows {
         Self { earliest: problem.ids().map(before).collect(), latest: problem.ids().map(after).collect() }
     }
 
-    /// Number of free order variables.
+    /// Returns the number of free variables, one per operator and step of its window except the last.
     pub fn free(&self) -> usize {
         self.earliest.iter().zip(&self.latest).map(|(earliest, latest)| latest - earliest).sum()
     }

@@ -1,22 +1,22 @@
-//! Enumerates all orders of a small problem, up to equal conflicts.
+//! Enumerates the orders of a small problem. Orders with the same conflicts are solved once.
 //!
-//! The search is depth first over topological orders and prunes where the live bytes reach the best arena. At
-//! the end of an order only the pairs of simultaneously live buffers matter. If they contain all pairs of an
-//! earlier order that allowed no improvement, this order allows none either, because fewer conflicts never
-//! need more memory.
+//! The search is depth-first over topological orders and prunes an order as soon as its live bytes reach the
+//! best arena. For a complete order, only the pairs of simultaneously live buffers matter. Suppose that they
+//! contain all pairs of an earlier order that allowed no improvement. Then this order allows none either,
+//! because fewer conflicts never need more memory.
 
 use super::run::{OTHER, Run};
 use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{Budget, Bytes, Instance, JointProblem, OperatorId, SolveError};
 
-/// Larger problems have too many orders.
+/// Maximum numbers of operators and buffers. Larger problems have too many orders.
 const MOST_OPERATORS: usize = 24;
 const MOST_BUFFERS: usize = 64;
 
-/// Enumeration steps before the search gives up.
+/// Maximum number of enumeration steps.
 const MOST_STEPS: u64 = 2_000_000;
 
-/// Number of failed pair sets that are stored.
+/// Maximum number of failed pair sets that are stored.
 const MOST_FAILED: usize = 512;
 
 pub(super) struct Enumeration<'r, 'a> {
@@ -30,19 +30,19 @@ pub(super) struct Enumeration<'r, 'a> {
     /// Pair sets that allowed no improvement on the best arena when they were stored. They remain valid
     /// because the best arena only decreases.
     failed: Vec<Vec<u64>>,
-    /// False once an order was left undecided.
+    /// False once an order remains undecided.
     complete: bool,
 }
 
 impl<'r, 'a> Enumeration<'r, 'a> {
-    /// True if the number of orders may be small enough.
+    /// Returns true if the problem is small enough for enumeration.
     pub fn suits(input: &JointProblem) -> bool {
         let orders = input.orders();
         let scratch = orders.ids().filter(|&id| orders.scratch(id) > Bytes::ZERO).count();
         orders.len() <= MOST_OPERATORS && orders.storages().len() + scratch <= MOST_BUFFERS
     }
 
-    /// Tries all orders; returns true if that proves the best plan optimal.
+    /// Tries all orders. Returns true if this proves the best plan optimal.
     ///
     /// # Errors
     /// If the offset solver fails.
@@ -101,7 +101,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
         Ok(())
     }
 
-    /// Positions of the storages whose lifetime begins with an operator.
+    /// Returns the positions of the storages whose lifetime begins with an operator.
     fn begins(&self, operator: OperatorId) -> Vec<usize> {
         let touched = self.problem().touched(operator).iter().map(|&at| at as usize);
         touched.filter(|&at| !self.begun[at]).collect()
@@ -162,7 +162,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
     }
 }
 
-/// One bit per pair of simultaneously live buffers.
+/// Returns a bitset of the pairs of simultaneously live buffers.
 fn pairs(instance: &Instance) -> Vec<u64> {
     let n = instance.len();
     let mut bits = vec![0u64; (n * n).div_ceil(64)];

@@ -1,10 +1,10 @@
-//! Order and offsets together: the smallest arena over all orders (after `MODeL`, Steiner et al. 2022, which
-//! solves both in one integer program).
+//! Optimises the order and the offsets together: finds the smallest arena over all orders. The problem is
+//! that of `MODeL` (Steiner et al. 2022), which uses one integer program for both.
 //!
-//! [`JointExact`] computes the order with the minimum peak of live bytes, which bounds every arena, and
-//! places its tensors. Usually both values meet and the plan is optimal. If the layout leaves holes, the
-//! solver tries other orders with fewer peak live bytes than the best arena: all of them if they are few,
-//! otherwise those of a random walk.
+//! [`JointExact`] computes the order with the minimum peak of live bytes, which is a lower bound for every
+//! arena, and places its tensors. Usually the arena equals this bound and the plan is optimal. If the layout
+//! leaves holes, the solver tries other orders whose peak of live bytes is below the best arena. It tries all
+//! of them if they are few, and otherwise those of a random walk.
 
 mod enumerate;
 mod run;
@@ -24,16 +24,16 @@ pub(crate) use run::Run;
 /// The name in the registry and in witnesses.
 const NAME: &str = "exact";
 
-/// Nodes for the layout of the first order.
+/// Node limit of the search for the layout of the first order.
 const FIRST_NODES: u64 = 2_000_000;
 
-/// Orders that the walk examines if no limit is set.
+/// Maximum number of orders that the solver tries if no limit is set.
 const WALKED: u64 = 2_000;
 
-/// Number of lifespan sets that the walk stores to avoid repeated layouts.
+/// Maximum number of lifespan sets that the walk stores to avoid repeated layouts.
 const MOST_KEYS: usize = 100_000;
 
-/// The staged solver for the minimum arena over all orders; `exact` in the registry.
+/// The solver for the minimum arena over all orders. Its name in the registry is `exact`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JointExact {
     setup: Setup,
@@ -58,7 +58,7 @@ impl Solver<Joint> for JointExact {
         observer: &mut dyn Observer<Joint>,
     ) -> Result<Outcome<Joint>, SolveError> {
         let mut run = Run::new(NAME, self.setup, input, observer);
-        // With a time or node limit the search continues until that limit.
+        // With a time or node limit, the search continues until that limit.
         let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
         let first = run.first_order(budget)?;
         let mut complete = is_only(input.orders(), &first);
@@ -89,12 +89,12 @@ impl Solver<Joint> for JointExact {
     }
 }
 
-/// True if the precedences allow only this order.
+/// Returns true if the precedences allow only this order.
 fn is_only(problem: &OrderProblem, order: &Order) -> bool {
     order.operators().windows(2).all(|pair| problem.successors(pair[0]).binary_search(&pair[1]).is_ok())
 }
 
-/// The lifespans of all buffers, which alone distinguish the offset problems of one joint problem.
+/// Returns the lifespans of all buffers. The offset problems of one joint problem differ only in these.
 fn lifespans(instance: &Instance) -> Vec<(u64, u64)> {
     let hull = |buffer: &plimsoll_model::Buffer| {
         let hull = buffer.lifespan().hull();

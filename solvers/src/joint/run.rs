@@ -1,4 +1,4 @@
-//! State of a run over orders: the best plan and the bound.
+//! The state of a run over orders: the best plan and the bound.
 
 use crate::exact::Exact;
 use crate::orders::{Method, OrderSolver};
@@ -8,13 +8,13 @@ use plimsoll_model::{
     SolveError, Solver, Stop, Tracker, Witness,
 };
 
-/// Fraction of the remaining time for the first order, and for each layout.
+/// Fraction of the remaining time for finding the first order, and for each layout.
 pub(super) const FIRST_SHARE: f64 = 0.4;
 
-/// Nodes for the layout of any later order, and the fraction of the remaining time.
+/// Limits of the search for the layout of a later order: nodes, and the fraction of the remaining time.
 pub(super) const OTHER: (u64, f64) = (50_000, FIRST_SHARE);
 
-/// A run over orders.
+/// A run that tries orders and places their buffers.
 pub(crate) struct Run<'a> {
     name: &'static str,
     setup: Setup,
@@ -36,7 +36,8 @@ impl<'a> Run<'a> {
         self.known.enough(budget).or_else(|| budget.check()).is_some()
     }
 
-    /// The order with the lowest peak of live bytes found; its bound holds for arenas too.
+    /// Returns the order with the lowest peak of live bytes found, and adopts its bound, which is also valid
+    /// for arenas.
     pub fn first_order(&mut self, budget: &mut Budget) -> Result<Order, SolveError> {
         self.known.observer.phase("order");
         let since = budget.elapsed().as_secs_f64();
@@ -49,8 +50,8 @@ impl<'a> Run<'a> {
         Ok(outcome.solution.unwrap_or_else(|| self.known.input.orders().as_in_file()))
     }
 
-    /// Computes a layout of an order within a node limit and a fraction of the remaining time, and keeps a
-    /// better plan. Returns true if no layout of this order beats the best plan.
+    /// Computes a layout of an order within a node limit and a fraction of the remaining time, and adopts the
+    /// plan if it is better. Returns true if no layout of this order is better than the best plan.
     pub fn place(
         &mut self,
         order: &Order,
@@ -76,14 +77,14 @@ impl<'a> Run<'a> {
         Ok(self.known.value().is_some_and(|best| outcome.lower_bound.value >= best))
     }
 
-    /// Records that every order was tried and none beats the best plan.
+    /// Records that every order was tried and none is better than the best plan.
     pub fn prove(&mut self) {
         if let Some(value) = self.known.value() {
             self.known.raise(LowerBound::new(value, Witness::Search { solver: self.name.to_owned() }));
         }
     }
 
-    /// Builds the outcome; `stop` is the reason if no other reason applies.
+    /// Builds the outcome. `stop` is the termination reason if no other reason applies.
     pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Joint> {
         self.known.stats.count("orders", self.tried);
         let stop = self.known.enough(budget).or_else(|| budget.check()).unwrap_or(stop);

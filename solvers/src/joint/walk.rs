@@ -1,14 +1,14 @@
-//! A random walk among orders with a low peak of live bytes.
+//! A random walk over orders with a low peak of live bytes.
 
 use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{Budget, Bytes, OperatorId};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-/// Moves between two examined orders.
+/// Number of moves between two examined orders.
 const MOVES: usize = 40;
 
-/// Number of orders after which the walk restarts from the first.
+/// Number of orders after which the walk restarts from the first order.
 const RESTART: u64 = 64;
 
 pub(super) struct Walk<'a> {
@@ -28,7 +28,8 @@ impl<'a> Walk<'a> {
         Self { problem, here: home.clone(), home, peak, rng, count: 0 }
     }
 
-    /// Moves to another order. Its peak never rises unless it stays below `best`. O(moves size).
+    /// Moves to another order and returns it. A move may raise the peak only if the peak remains below
+    /// `best`. O(moves x size).
     pub fn next(&mut self, best: Option<Bytes>, budget: &mut Budget) -> Order {
         self.count += 1;
         if self.count.is_multiple_of(RESTART) {
@@ -55,7 +56,7 @@ impl<'a> Walk<'a> {
         Order::new(self.here.clone())
     }
 
-    /// The range of positions that an operator may take while all others keep their order.
+    /// Returns the range of positions to which an operator may move while all others keep their order.
     fn window(&self, at: usize) -> (usize, usize) {
         let operator = self.here[at];
         let before = self.problem.predecessors(operator);

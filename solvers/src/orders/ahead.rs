@@ -1,28 +1,27 @@
-//! Lookahead: lower bounds on the live bytes while each remaining node will run, given the nodes that have
-//! run.
+//! Lookahead: computes, for each node that has not run, a lower bound on the bytes live while it runs.
 //!
-//! A storage is live while `u` runs in any order in which it is touched at or before `u` and at or after `u`.
-//! Some of these hold in every order. In addition, a storage that has begun, although no user must precede
-//! `u`, is live at `u` if a user must follow `u` or if it is kept.
+//! A storage is live while a node `u` runs if some user runs at or before `u` and some user runs at or after
+//! `u`. For some storages, the precedences imply both in every order. In addition, a storage that has already
+//! begun is live at `u` if a user must follow `u` or if it is kept.
 
 use super::draft::Reach;
 use super::net::{Net, bits};
 
-/// Bounds per node, updated as nodes run.
+/// The bounds of all nodes, updated as nodes run.
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
-    /// Per storage: nodes at which it is live only if it has begun before them.
+    /// Per storage: the nodes at which it is live if it begins before they run, and otherwise need not be.
     rows: Vec<Vec<u32>>,
     /// Per node: a lower bound on the bytes live while it runs.
     need: Vec<u64>,
-    /// The same before anything has run.
+    /// The value of `need` before any node has run.
     always: Vec<u64>,
-    /// Per storage: number of users that ran.
+    /// Per storage: number of users that have run.
     seen: Vec<u32>,
 }
 
 impl Ahead {
-    /// O(storages nodes / 64), plus the size of the rows.
+    /// Computes the bounds before any node has run. O(storages x nodes / 64), plus the size of the rows.
     pub fn of(net: &Net, reach: &Reach) -> Self {
         let words = net.words();
         let mut need: Vec<u64> = (0..net.len() as u32).map(|node| net.base + floor(net, node)).collect();
@@ -59,13 +58,13 @@ impl Ahead {
         Self { rows, need, always, seen: vec![0; net.held.len()] }
     }
 
-    /// The largest requirement of any node in every order.
+    /// Returns a lower bound on the peak of every order: the largest bound of a node before any has run.
     pub fn most(&self) -> u64 {
         self.always.iter().copied().max().unwrap_or(0)
     }
 
-    /// Runs a node and returns the largest requirement of a node not in `done` that the newly begun storages
-    /// cause.
+    /// Updates the bounds after a node has run. Returns the largest bound that increased, over the nodes not
+    /// in `done`, or 0.
     pub fn run(&mut self, net: &Net, node: u32, done: &[u64]) -> u64 {
         let mut most = 0;
         for &s in net.touch(node) {
@@ -83,7 +82,7 @@ impl Ahead {
         most
     }
 
-    /// Resets to the state in which exactly the nodes in `done` have run.
+    /// Resets the bounds to the state in which exactly the nodes in `done` have run.
     pub fn load(&mut self, net: &Net, done: &[u64]) {
         self.need.copy_from_slice(&self.always);
         self.seen.fill(0);
@@ -105,8 +104,8 @@ impl Ahead {
     }
 }
 
-/// The requirement of a node by its own storages alone: at each step, those it has begun to touch and will
-/// touch again.
+/// Returns the bytes that a node needs by itself: the maximum over its steps of its own bytes and the
+/// storages that it has touched and has not yet touched for the last time.
 fn floor(net: &Net, node: u32) -> u64 {
     let size = |s: &u32| net.held[*s as usize].size;
     let step = |step: usize| {

@@ -1,5 +1,5 @@
-//! Brute force for orders: minimum peaks over all downsets, straight from the definitions. It cross-checks
-//! the other methods.
+//! Brute force for orders: computes the minimum peak of every downset directly from the definitions. It
+//! serves to cross-check the other algorithms.
 
 use plimsoll_model::orders::{Order, OrderProblem, around_bound};
 use plimsoll_model::{
@@ -7,16 +7,16 @@ use plimsoll_model::{
     Witness,
 };
 
-/// The largest problem accepted, in operators.
+/// The maximum number of operators of a problem.
 const MOST_OPERATORS: usize = 20;
 
-/// Dynamic programming over all downsets of at most twenty operators, O(2^n n size); `brute-force` in the
-/// registry.
+/// Dynamic programming over all downsets of at most twenty operators, in O(2^n n size). Its name in the
+/// registry is `brute-force`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OrderBrute;
 
 impl OrderBrute {
-    /// Bytes live while `operator` runs after the set `done`.
+    /// Returns the bytes live while `operator` runs after the operators in `done`.
     fn during(problem: &OrderProblem, done: u32, operator: OperatorId) -> u64 {
         let ran = |id: &OperatorId| done >> id.get() & 1 == 1;
         let live = problem.storages().iter().filter(|s| {
@@ -50,7 +50,7 @@ impl Solver<Orders> for OrderBrute {
         let n = problem.len();
         let mut bound = around_bound(problem);
         let mut stop = budget.check();
-        // Per set: the minimum peak of running it, and the operator that ran last.
+        // Per set of operators: the minimum peak over its orders, and the last operator of such an order.
         let mut best: Vec<Option<(u64, u32)>> = vec![None; 1 << n];
         best[0] = Some((0, 0));
         for done in 0..1u32 << n {

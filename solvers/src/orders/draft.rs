@@ -1,9 +1,10 @@
-//! The problem during reduction: nodes are runs of operators, and storages are live from first to last touch.
+//! The problem during reduction. A node is a sequence of operators, and a storage is live from its first to
+//! its last use.
 //!
 //! A [`Draft`] is symmetric in time. A storage is live from its first user to its last, or from the start if
 //! it is `begun`, or to the end if it is `kept`. Let `live(D)` be the bytes live after the nodes of a downset
-//! `D` (a set closed under predecessors). Per storage, `live` is `[some user in D]` minus `[all users in D]`,
-//! a submodular function of `D`:
+//! `D` (a set closed under predecessors). Each storage contributes its size times `[some user in D]` minus
+//! `[all users in D]`. This is a submodular function of `D`:
 //!
 //! ```text
 //! live(A and B) + live(A or B) <= live(A) + live(B)
@@ -23,20 +24,20 @@ pub(super) struct Work {
     pub scratch: u64,
 }
 
-/// Memory that is live from first touch to last.
+/// Memory that is live from its first to its last use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Store {
     pub size: u64,
-    /// Live before anything runs.
+    /// Whether it is live before any node runs.
     pub begun: bool,
-    /// Live after everything ran.
+    /// Whether it is live after all nodes have run.
     pub kept: bool,
 }
 
-/// Nodes with precedences, storages, and the bytes that are always live.
+/// Nodes, precedences, storages, and the number of bytes that are always live.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
-    /// Per node: operators that run consecutively.
+    /// Per node: its operators, which run consecutively.
     pub nodes: Vec<Vec<Work>>,
     pub before: Vec<Vec<u32>>,
     pub after: Vec<Vec<u32>>,
@@ -45,7 +46,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Per storage: the nodes that touch it, ascending. O(size).
+    /// Returns, for each storage, the nodes that touch it, in ascending order. O(size).
     pub fn users(&self) -> Vec<Vec<u32>> {
         let mut users = vec![Vec::new(); self.stores.len()];
         for (at, node) in self.nodes.iter().enumerate() {
@@ -57,7 +58,7 @@ impl Draft {
         users
     }
 
-    /// Builds one node per operator; storages that are always live become a constant. O(size).
+    /// Builds one node per operator. Storages that are always live become a constant. O(size).
     pub fn of(problem: &OrderProblem) -> Self {
         let mut draft = Self::default();
         let list = |ids: &[OperatorId]| ids.iter().map(|id| id.get()).collect::<Vec<u32>>();
@@ -80,7 +81,7 @@ impl Draft {
         self.nodes.len()
     }
 
-    /// Turns storages that are always live into a constant and drops those without users.
+    /// Turns storages that are always live into a constant and removes storages without users.
     pub fn tidied(mut self) -> Self {
         let mut used = vec![false; self.stores.len()];
         self.works().for_each(|work| work.touch.iter().for_each(|&s| used[s as usize] = true));
@@ -105,7 +106,7 @@ impl Draft {
         self.nodes.iter().flatten()
     }
 
-    /// The time-reversed problem: a reversed order has the same peak.
+    /// Returns the problem with time reversed. A reversed order has the same peak.
     pub fn reversed(&self) -> Self {
         let mut nodes = self.nodes.clone();
         for node in &mut nodes {
@@ -121,8 +122,8 @@ impl Draft {
         }
     }
 
-    /// Splits the problem into parts, provided all nodes of a lower stage run before all of a higher one.
-    /// `stage` gives each node a stage below `stages`. Stages without nodes have no part. O(size).
+    /// Splits the problem into one part per stage that has nodes. `stage` assigns each node a number below
+    /// `stages`. All nodes of a lower stage must run before all nodes of a higher one. O(size).
     pub fn split(self, stage: &[u32], stages: usize) -> Vec<Self> {
         let mut place = vec![0u32; self.len()];
         let mut sizes = vec![0u32; stages];
@@ -141,7 +142,7 @@ impl Draft {
             part.before.push(near(at, &self.before[at]));
             part.after.push(near(at, &self.after[at]));
         }
-        // Per storage: its index in the most recent part that uses it.
+        // Per storage: the most recent part that uses it, and its index in that part.
         let mut own: Vec<(u32, u32)> = vec![(u32::MAX, 0); self.stores.len()];
         let through = self.through(&spans, stages);
         let mut order: Vec<usize> = (0..self.len()).collect();
@@ -176,7 +177,8 @@ impl Draft {
         parts.into_iter().enumerate().filter(|(_, part)| part.len() > 0).map(full).collect()
     }
 
-    /// Per storage: the stages of its first and last users, one beyond the ends if it is begun or kept.
+    /// Returns, for each storage, the stages of its first and last user. They are -1 and `stages` if it is
+    /// begun or kept.
     fn spans(&self, stage: &[u32], stages: usize) -> Vec<(i64, i64)> {
         let mut spans = vec![(i64::MAX / 2, i64::MIN / 2); self.stores.len()];
         for (node, &stage) in self.nodes.iter().zip(stage) {
@@ -191,7 +193,7 @@ impl Draft {
         spans
     }
 
-    /// Per stage: bytes that are live from before the stage to after it.
+    /// Returns, for each stage, the bytes that are live both before and after it.
     fn through(&self, spans: &[(i64, i64)], stages: usize) -> Vec<u64> {
         let mut change = vec![0i128; stages + 1];
         for (&(first, last), store) in spans.iter().zip(&self.stores) {
@@ -209,7 +211,7 @@ impl Draft {
         change[..stages].iter().map(&mut run).collect()
     }
 
-    /// Nodes in topological order, lowest numbers first.
+    /// Returns the nodes in topological order. Among ready nodes, the lowest number comes first.
     pub fn sorted(&self) -> Vec<u32> {
         use std::cmp::Reverse;
         let mut waiting: Vec<usize> = self.before.iter().map(Vec::len).collect();
@@ -229,7 +231,7 @@ impl Draft {
     }
 }
 
-/// Transitive predecessors and successors: two rows of bits per node, excluding the node itself.
+/// The transitive predecessors and successors of each node as two bitsets, without the node itself.
 pub(super) struct Reach {
     pub words: usize,
     before: Vec<u64>,
@@ -237,7 +239,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// O(n e / 64) time, n^2 / 4 bytes.
+    /// Computes the transitive closure. It takes O(n e / 64) time and n^2 / 4 bytes.
     pub fn of(draft: &Draft) -> Self {
         let words = draft.len().div_ceil(64);
         let order = draft.sorted();
@@ -272,7 +274,7 @@ impl Reach {
         self.after(a as usize)[b as usize / 64] >> (b % 64) & 1 == 1
     }
 
-    /// The same for the reversed draft.
+    /// Returns the closure of the reversed draft.
     pub fn reversed(self) -> Self {
         Self { words: self.words, before: self.after, after: self.before }
     }

@@ -1,16 +1,20 @@
-//! Extensions of a downset with fewer live bytes, found by minimum cuts.
+//! Extends downsets to downsets with fewer live bytes, by minimum cuts.
 
 use super::net::Net;
 use crate::network::{INFINITE, Network};
 use std::collections::HashMap;
 
-/// Returns the nodes of `region` that, added to the downset `ran`, leave the fewest bytes live. `None` if no
-/// extension has fewer than `ran` itself.
+/// Returns the nodes of `region` whose addition to the downset `ran` minimises the live bytes. Returns `None`
+/// if no extension has fewer live bytes than `ran` itself.
 ///
-/// `region` is closed: predecessors of its nodes are in it or ran. A cut of the network is a downset, and the
-/// source side has run. A storage that has begun costs its size unless all users ran. One that has not begun
-/// and is needed later costs its size if a user ran. Any other costs its size if some users ran and some did
-/// not. O(flow) on one vertex per node of the region and per storage they touch.
+/// `region` must be closed: the predecessors of its nodes are in `region` or have run. A finite cut of the
+/// network is a downset, whose nodes are on the source side.
+/// - A storage that has begun costs its size unless all its users have run.
+/// - A storage that has not begun and is needed later costs its size if a user has run.
+/// - Any other storage costs its size if some of its users have run and some have not.
+///
+/// The time is that of one maximum flow, with one vertex per node of the region and up to two per storage
+/// that they touch.
 pub(super) fn lower(net: &Net, ran: &dyn Fn(u32) -> bool, region: &[u32]) -> Option<Vec<u32>> {
     let mut flow = Network::default();
     let (source, sink) = (flow.place(), flow.place());
@@ -34,7 +38,8 @@ pub(super) fn lower(net: &Net, ran: &dyn Fn(u32) -> bool, region: &[u32]) -> Opt
             continue;
         }
         let users: Vec<u32> = held.users.iter().filter_map(|user| places.get(user).copied()).collect();
-        // On the source side if a user ran; on the sink side if a user did not.
+        // `some` is on the source side if a user has run, and `open` is on the sink side if a user has not
+        // run.
         let some = if begun { source } else { flow.place() };
         let open = if kept { sink } else { flow.place() };
         for user in users {

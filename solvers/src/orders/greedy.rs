@@ -1,4 +1,4 @@
-//! Fast greedy orders, as initial solutions.
+//! Fast greedy orders, which serve as initial solutions.
 
 use super::net::{Net, State, bits};
 use plimsoll_model::Budget;
@@ -7,15 +7,16 @@ use std::collections::BTreeSet;
 /// The preference among nodes that raise the live bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// The lowest peak so far, then the fewest live bytes.
+    /// The lowest peak so far; ties are broken by the fewest live bytes.
     Peak,
     Live,
     /// Successors of the node that ran last.
     Depth,
 }
 
-/// Returns the best of a few greedy orders, forwards and backwards, and of the given topological order. About
-/// O(size log n) each; orders not finished within the budget are skipped.
+/// Returns the best order and its peak. Candidates are the topological order `sorted` and several greedy
+/// orders, forwards and backwards. Each greedy order takes about O(size log n). Orders that are not finished
+/// within the budget are skipped.
 pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut Budget) -> (Vec<u32>, u64) {
     let mut best = (net.peak(&sorted), sorted);
     for rule in [Rule::Peak, Rule::Live, Rule::Depth] {
@@ -33,11 +34,11 @@ pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut 
     (best.1, best.0)
 }
 
-/// The ready nodes, sorted by their effect on live bytes. That effect changes only if one of their storages
-/// begins or has a single user left.
+/// The ready nodes, sorted by their effect on the live bytes. The effect of a node changes only when one of
+/// its storages begins or has a single remaining user.
 struct Front<'a> {
     state: State<'a>,
-    /// Keys: bytes added, and bytes needed above the live bytes.
+    /// Keys: the bytes that the node adds, and the bytes that it needs above the live bytes.
     by_change: BTreeSet<(i128, i128, u32)>,
     by_rise: BTreeSet<(i128, i128, u32)>,
     effects: Vec<Option<(i128, i128)>>,
@@ -92,14 +93,15 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// A node that does not raise the live bytes, within the peak so far.
+    /// Returns a node that raises neither the live bytes nor the peak so far, if any.
     fn free(&self) -> Option<u32> {
         let space = self.peak - i128::from(self.state.live);
         let free = self.by_change.iter().take_while(|(change, _, _)| *change <= 0);
         free.filter(|(_, rise, _)| *rise <= space).map(|&(_, _, node)| node).next()
     }
 
-    /// The node that raises the peak least, then the live bytes least.
+    /// Returns the node that adds the fewest bytes among those that do not raise the peak so far. If there is
+    /// none, returns the node that raises the peak least.
     fn lowest(&self) -> Option<u32> {
         let space = self.peak - i128::from(self.state.live);
         let within = self.by_change.iter().find(|(_, rise, _)| *rise <= space);

@@ -1,23 +1,23 @@
-//! Sets of nodes seen before, compared in full.
+//! A memo of sets of nodes. Sets are compared in full, not only by hash.
 
-/// An open-addressing table of bit rows, each stored once, with a limit in bytes.
+/// A hash table with open addressing of bitsets (rows). Each row is stored once, and the size in bytes is
+/// limited.
 #[derive(Clone, Debug)]
 pub(super) struct Memo {
     words: usize,
     rows: Vec<u64>,
-    /// Position of a row plus one; zero where free.
+    /// Per slot: the position of a row plus one, or zero if the slot is free.
     table: Vec<u32>,
     most_bytes: usize,
 }
 
-/// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// The row is new and was stored at this position.
     New(u32),
     /// The row was found at this position.
     Known(u32),
-    /// The row is new, but the table is full.
+    /// The row is new but was not stored, because the table is full or `keep` was false.
     Full,
 }
 
@@ -39,7 +39,7 @@ impl Memo {
         self.table.fill(0);
     }
 
-    /// Looks up a row by its hash and stores it if `keep` is set.
+    /// Looks up a row with its hash, and stores a new row if `keep` is true.
     pub fn show(&mut self, row: &[u64], hash: u64, keep: bool) -> Seen {
         let mask = self.table.len() - 1;
         let mut slot = hash as usize & mask;
@@ -60,12 +60,12 @@ impl Memo {
         Seen::New(at)
     }
 
-    /// True if the table should grow before the next row.
+    /// Returns true if the table should grow before the next row is stored.
     pub fn crowded(&self) -> bool {
         2 * self.len() >= self.table.len()
     }
 
-    /// Doubles the table; `hash` gives the hash of a row.
+    /// Doubles the number of slots. `hash` computes the hash of a row.
     pub fn grow(&mut self, hash: impl Fn(&[u64]) -> u64) {
         let size = 2 * self.table.len();
         self.table = vec![0; size];

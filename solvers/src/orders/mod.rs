@@ -1,23 +1,25 @@
-//! Operator orders of minimum peak, with proof: reductions, depth-first search and dynamic programming over
-//! downsets.
+//! Finds operator orders of minimum peak and proves them optimal, with reductions, depth-first search and
+//! dynamic programming over downsets.
 //!
-//! The live bytes after a set of operators ran depend on the set alone. An order is therefore a path over
-//! *downsets*, and its peak is the highest step of the path. All methods share
-//! - a `draft` of the problem, shrunk by `reduce` and cut into parts at downsets that every order passes, or
-//!   some optimal order (`narrow`);
-//! - safe runs (`settle`), which leave most downsets a single continuation;
-//! - lower bounds on what must be live later (`ahead`).
+//! The live bytes after a set of operators has run depend only on the set. An order is therefore a path over
+//! *downsets*, and its peak is the highest step of the path. All methods share:
+//! - a `draft` of the problem. `reduce` shrinks it and cuts it into parts at downsets that every order passes
+//!   through. `narrow` also cuts it at downsets that some optimal order passes through;
+//! - safe runs (`settle`), which leave only one continuation to try for most downsets;
+//! - lower bounds on the bytes that will be live later (`ahead`).
 //!
 //! ```text
 //! problem -> draft -> reduced -> parts -> per part: greedy orders, then
-//!                                           search: is there an order below the best?    (depth first, memo)
-//!                                           paths:  all downsets within a level, then the next level
+//!                                           search: is there an order with a lower peak? (depth-first, memo)
+//!                                           paths:  all downsets within one level, then the next level
 //!                                         forwards and backwards, with growing node limits
 //! ```
 //!
-//! With n operators there are up to 2^n downsets, so every exact method is exponential in the worst case. The
-//! width of the graph, not its length, decides. Sources: Ahn et al. 2020 (SERENITY) for downsets and Liu 1987
-//! for hills and valleys; the reductions are this project's.
+//! With n operators there are up to 2^n downsets, so every method is exponential in the worst case. The time
+//! depends on the width of the graph rather than on its length.
+//!
+//! **Source.** Ahn et al. 2020 (SERENITY) for downsets and Liu 1987 for hills and valleys. The reductions
+//! were developed in this project.
 
 mod ahead;
 mod brute;

@@ -1,19 +1,20 @@
-//! Cuts at downsets that some optimal order passes.
+//! Cuts a problem at downsets that some optimal order passes through.
 //!
-//! Let `M` be a downset, `U` the nodes not in `M` that depend on all of `M`, and `L` the nodes of `M` that
-//! all others depend on. Suppose no downset between `M` and the complement of `U` has fewer live bytes than
-//! `M`, and none between `L` and `M`. Then some order of minimum peak passes `M`, and both sides of it can be
-//! solved separately.
+//! Let `M` be a downset. Let `U` be the nodes outside `M` that depend on all nodes of `M`. Let `L` be the
+//! nodes of `M` on which all nodes outside `M` depend. Suppose no downset between `M` and the complement of
+//! `U` has fewer live bytes than `M`, and none between `L` and `M`. Then some order of minimum peak passes
+//! through `M`, and the problem can be solved separately before and after `M`.
 //!
-//! Proof: let `D_0, D_1, ...` be any order. Up to the step that runs the first node of `U`, `D_i or M` lies
-//! between `M` and the complement of `U`. The downsets `D_i and M` lead to `M`, and by submodularity
-//! `live(D_i and M) <= live(D_i) + live(M) - live(D_i or M) <= live(D_i)`; the same holds during each node.
-//! From the first step that runs a node not in `M`, `L` has run and `D_i and M` lies between `L` and `M`. The
-//! downsets `D_i or M` then lead from `M` to the end and are no higher either.
+//! Proof: let `D_0, D_1, ...` be the downsets of any order. Until the first node of `U` runs, `D_i or M` lies
+//! between `M` and the complement of `U`. The downsets `D_i and M` form a path to `M`. By submodularity,
+//! `live(D_i and M) <= live(D_i) + live(M) - live(D_i or M) <= live(D_i)`; the same holds while each node
+//! runs. Once a node outside `M` runs, `L` has run, and `D_i and M` lies between `L` and `M`. From then on,
+//! the downsets `D_i or M` form a path from `M` to the end, and by the same argument they are no higher than
+//! `D_i`.
 //!
-//! If a node is comparable with all others, both conditions are vacuous. Candidates are the downsets of a
-//! greedy order and, if a neighbouring downset has fewer live bytes, that one. After a cut the rest is a
-//! separate problem.
+//! If a node is comparable with all others, both conditions hold trivially. Candidates are the downsets of a
+//! greedy order. If a downset near a candidate has fewer live bytes, it becomes the candidate. After a cut,
+//! the remaining nodes are a separate problem.
 
 use super::draft::{Draft, Reach};
 use super::flow::lower;
@@ -21,17 +22,18 @@ use super::net::{Net, bits};
 use plimsoll_model::Budget;
 use std::collections::BTreeSet;
 
-/// Largest number of nodes on either side that are neither in `U` nor in `L`.
+/// Maximum number of nodes on either side of a candidate that are neither in `U` nor in `L`.
 const WIDEST: usize = 400;
 
-/// Limit on moving a candidate to a downset with fewer live bytes.
+/// Maximum number of times that a candidate moves to a downset with fewer live bytes.
 const MOST_MOVES: usize = 4;
 
-/// With more nodes since the last cut, only some downsets are tried, ever more sparsely.
+/// If more than this number of nodes follow the last cut, only some downsets are tried, at increasing
+/// distances.
 const FEW: usize = 128;
 
-/// Cuts a part at safe downsets found along an order. O(n^2 / 64 width) and a few flows per downset; ends
-/// early with the budget.
+/// Cuts a part at suitable downsets found along an order. Ends early if the budget ends. The time is O(n^2 /
+/// 64 x width), plus a few flows per downset.
 pub(super) fn narrow(draft: Draft, order: &[u32], budget: &mut Budget) -> Vec<Draft> {
     let (net, turned) = (Net::of(&draft), Net::of(&draft.reversed()));
     let reach = Reach::of(&draft);
@@ -48,7 +50,7 @@ struct Cuts<'a> {
     net: &'a Net,
     turned: &'a Net,
     reach: &'a Reach,
-    /// The nodes before the last cut, and those ready after it.
+    /// The nodes before the last cut. `ready` contains the nodes that are ready after it.
     ran: Vec<u64>,
     ready: BTreeSet<u32>,
     /// Per node: the number of cuts before it.
@@ -61,10 +63,10 @@ fn has(row: &[u64], node: u32) -> bool {
 }
 
 impl Cuts<'_> {
-    /// Tries the downsets of an order in sequence.
+    /// Tries to cut at each downset of an order in turn.
     fn find(&mut self, order: &[u32], budget: &mut Budget) {
         let n = self.net.len();
-        // Nodes that ran after the last cut.
+        // Nodes of the order so far that follow the last cut.
         let mut since: BTreeSet<u32> = BTreeSet::new();
         for &node in order {
             if has(&self.ran, node) {
@@ -83,7 +85,7 @@ impl Cuts<'_> {
                 since.retain(|node| !own.contains(node));
             }
         }
-        // The remaining nodes come after the last cut.
+        // The remaining nodes follow the last cut.
         let left: Vec<u32> = (0..n as u32).filter(|&node| !has(&self.ran, node)).collect();
         for node in left {
             self.stage[node as usize] = self.made;
@@ -103,7 +105,7 @@ impl Cuts<'_> {
         self.ready = self.ready_after(own);
     }
 
-    /// The nodes that are ready after the last cut and the nodes in `own`.
+    /// Returns the nodes that are ready once the nodes before the last cut and those in `own` have run.
     fn ready_after(&self, own: &BTreeSet<u32>) -> BTreeSet<u32> {
         let ran = |node: &u32| has(&self.ran, *node) || own.contains(node);
         let next = own.iter().flat_map(|&node| self.net.after[node as usize].iter().copied());
@@ -128,8 +130,8 @@ impl Cuts<'_> {
         false
     }
 
-    /// Nodes that have not run and do not depend on all of `own`, and nodes of `own` that not all remaining
-    /// nodes depend on. `None` if there are too many.
+    /// Returns the nodes that have not run and do not depend on all of `own`, and the nodes of `own` on which
+    /// not all remaining nodes depend. Returns `None` if there are too many of either.
     fn sides(&self, own: &BTreeSet<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let inner = |node: &u32| self.net.after[*node as usize].iter().any(|next| own.contains(next));
         let last = own.iter().copied().filter(|node| !inner(node));
@@ -149,7 +151,7 @@ impl Cuts<'_> {
         (after.len() <= WIDEST && before.len() <= WIDEST).then_some((after, before))
     }
 
-    /// The intersection of the rows of all these nodes.
+    /// Returns the intersection of the rows of all `nodes`.
     fn common<'b>(&self, nodes: impl Iterator<Item = u32>, row: impl Fn(usize) -> &'b [u64]) -> Vec<u64> {
         let mut all = vec![u64::MAX; self.reach.words];
         for node in nodes {

@@ -1,12 +1,12 @@
-//! A draft prepared for search: what each node begins and ends per step, and a state that runs and unruns
-//! nodes.
+//! A draft prepared for search: the storages that each step of a node begins and ends, and a state that runs
+//! nodes and undoes runs.
 
 use super::draft::Draft;
 use plimsoll_model::OperatorId;
 
 #[derive(Clone, Debug, Default)]
 struct Step {
-    /// Bytes of scratch and of storages that only this node touches.
+    /// Bytes of the scratch memory and of the live storages that only this node touches.
     own: u64,
     /// Storages that this node first touches at this step.
     opens: Vec<u32>,
@@ -17,12 +17,12 @@ struct Step {
 #[derive(Clone, Debug, Default)]
 struct Node {
     steps: Vec<Step>,
-    /// Storages shared with other nodes or with the outside, each once.
+    /// Storages that other nodes also touch, or that are live before or after the part. Each occurs once.
     touch: Vec<u32>,
     operators: Vec<OperatorId>,
 }
 
-/// A storage as seen by the search.
+/// A storage with its users.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub size: u64,
@@ -31,7 +31,7 @@ pub(super) struct Held {
     pub users: Vec<u32>,
 }
 
-/// The search's view of a draft.
+/// A draft in the form that the searches use.
 #[derive(Clone, Debug)]
 pub(super) struct Net {
     nodes: Vec<Node>,
@@ -39,11 +39,11 @@ pub(super) struct Net {
     pub after: Vec<Vec<u32>>,
     pub held: Vec<Held>,
     pub base: u64,
-    /// Per node a random word, for hashing sets.
+    /// Per node: a pseudorandom word, for hashing sets of nodes.
     keys: Vec<u64>,
 }
 
-/// The peak during a run of nodes, and the live bytes after it.
+/// The peak while a node runs, and the live bytes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Effect {
     pub peak: u64,
@@ -51,7 +51,7 @@ pub(super) struct Effect {
 }
 
 impl Net {
-    /// O(size).
+    /// Prepares a draft for search. O(size).
     pub fn of(draft: &Draft) -> Self {
         let users = draft.users();
         let inner = |s: u32| {
@@ -100,7 +100,8 @@ impl Net {
         self.nodes.len().div_ceil(64).max(1)
     }
 
-    /// The hash of the singleton set; hashes of larger sets are the exclusive or.
+    /// Returns the hash of the set of one node. The hash of a larger set is the exclusive or of the hashes of
+    /// its nodes.
     pub fn key(&self, node: u32) -> u64 {
         self.keys[node as usize]
     }
@@ -113,8 +114,8 @@ impl Net {
         self.nodes[node as usize].steps.len()
     }
 
-    /// At one step of a node: its own bytes, the storages certainly live because of this node, and those it
-    /// has touched and will not touch again.
+    /// Returns three properties of a step of a node: the bytes that only this node uses, the storages that
+    /// are certainly live because the node uses them, and those that it last touched at an earlier step.
     pub fn at_step(&self, node: u32, step: usize) -> (u64, Vec<u32>, Vec<u32>) {
         let steps = &self.nodes[node as usize].steps;
         let mut now: Vec<u32> = steps[..=step].iter().flat_map(|s| s.opens.clone()).collect();
@@ -123,12 +124,12 @@ impl Net {
         (steps[step].own, now, past)
     }
 
-    /// The operators of nodes in the order given.
+    /// Returns the operators of the nodes in the given order.
     pub fn operators(&self, order: &[u32]) -> Vec<OperatorId> {
         order.iter().flat_map(|&node| self.nodes[node as usize].operators.iter().copied()).collect()
     }
 
-    /// The peak of an order of all nodes; the constant bytes if there are none.
+    /// Returns the peak of an order of all nodes. It is at least the number of bytes live at the start.
     pub fn peak(&self, order: &[u32]) -> u64 {
         let mut state = State::new(self);
         order.iter().fold(state.live, |peak, &node| peak.max(state.run(node).peak))
@@ -143,14 +144,14 @@ fn scramble(at: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A downset that has run.
+/// The state after the nodes of a downset have run.
 #[derive(Clone, Debug)]
 pub(super) struct State<'a> {
     pub net: &'a Net,
     pub done: Vec<u64>,
     pub ready: Vec<u64>,
     waiting: Vec<u32>,
-    /// Per storage: number of users that ran.
+    /// Per storage: number of users that have run.
     seen: Vec<u32>,
     pub live: u64,
     pub left: usize,
@@ -177,7 +178,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The downset with these bits. O(size).
+    /// Sets the downset to the nodes in the bitset `done`. O(size).
     pub fn load(&mut self, done: &[u64]) {
         let mut fresh = Self::new(self.net);
         for node in bits(done) {
@@ -211,7 +212,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The effect of running a node. O(storages it touches).
+    /// Returns the effect of running a node. O(number of storages that it touches).
     pub fn probe(&self, node: u32) -> Effect {
         let (mut live, mut peak) = (self.live, 0);
         for step in &self.net.nodes[node as usize].steps {
@@ -249,7 +250,8 @@ impl<'a> State<'a> {
         effect
     }
 
-    /// Undoes the run of a node without run successors; `live` is the number of live bytes before it.
+    /// Undoes the run of a node none of whose successors have run. `live` is the number of live bytes before
+    /// the run.
     pub fn unrun(&mut self, node: u32, live: u64) {
         for &next in &self.net.after[node as usize] {
             self.waiting[next as usize] += 1;
@@ -263,7 +265,7 @@ impl<'a> State<'a> {
         self.left += 1;
     }
 
-    /// Live bytes before a node that ran and has no run successors.
+    /// Returns the live bytes before the run of a node none of whose successors have run.
     pub fn before(&self, node: u32) -> u64 {
         self.net.touch(node).iter().fold(self.live, |live, &s| {
             let held = &self.net.held[s as usize];
@@ -281,7 +283,7 @@ impl<'a> State<'a> {
         self.hash ^= self.net.keys[node as usize];
     }
 
-    /// True if the last user to run began the storage, or a single user is left.
+    /// Returns true if exactly one user of a storage has run, or all except one.
     pub fn has_turned(&self, s: u32) -> bool {
         let (seen, users) = (self.seen[s as usize] as usize, self.net.held[s as usize].users.len());
         seen == 1 || seen + 1 == users
@@ -292,7 +294,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Positions of the bits set, ascending.
+/// Returns the positions of the bits that are set, in ascending order.
 pub(super) fn bits(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
     words.iter().enumerate().flat_map(|(at, &word)| {
         let mut word = word;

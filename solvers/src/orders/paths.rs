@@ -1,9 +1,10 @@
-//! Dynamic programming over downsets in order of increasing peak: a bottleneck shortest path.
+//! Dynamic programming over downsets in order of increasing peak. This is a bottleneck shortest path.
 //!
-//! Downsets are vertices and nodes are steps, each with its peak as length (Ahn et al. 2020, SERENITY, here
-//! without a budget to guess). All downsets reachable within a level are visited before the level rises to
-//! the lowest rejected step. The level is a proved lower bound at any time, and the first path to the end is
-//! optimal. Time and memory grow with the number of downsets within the level, 2^n at worst.
+//! Downsets are vertices, and running a node is an edge whose length is its peak (Ahn et al. 2020, SERENITY).
+//! Unlike SERENITY, no memory budget must be guessed. All downsets reachable within a level are visited
+//! before the level rises to the lowest rejected step. At any time, the level is a proved lower bound. The
+//! first path to the full set is optimal. Time and memory are proportional to the number of downsets within
+//! the level, which is 2^n at worst.
 
 use super::ahead::Ahead;
 use super::draft::Reach;
@@ -21,15 +22,15 @@ pub(super) enum End {
     Found(Vec<u32>),
     /// The level has reached the known value.
     Met,
-    /// A limit of the budget, or of memory (`None`).
+    /// A limit of the budget was reached, or the limit on memory (`None`).
     Stopped(Option<Stop>),
 }
 
-/// The predecessor of a settled downset.
+/// The predecessor of a stored downset.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     from: u32,
-    /// Range of the nodes run since, in the list of all moves.
+    /// The range in `moves` of the nodes that run between the predecessor and this downset.
     moves: (u32, u32),
 }
 
@@ -42,12 +43,12 @@ pub(super) struct Paths<'a> {
     origins: Vec<Origin>,
     moves: Vec<u32>,
     todo: Vec<u32>,
-    /// Downsets with rejected steps, keyed by the lowest of those.
+    /// Downsets with rejected steps, keyed by the lowest level at which one of these steps is allowed.
     later: BinaryHeap<Reverse<(u64, u32)>>,
     level: u64,
     state: State<'a>,
     trail: Vec<(u32, u64)>,
-    /// Prefix of the trail that the lookahead bounds have processed.
+    /// Length of the prefix of the trail that the lookahead has processed.
     processed: usize,
     begun: bool,
 }
@@ -75,7 +76,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The proved lower bound on the peak of any order.
+    /// Returns the level, a proved lower bound on the peak of any order.
     pub fn level(&self) -> u64 {
         self.level
     }
@@ -85,7 +86,7 @@ impl<'a> Paths<'a> {
     }
 
     /// Continues until the level reaches `known`, an order is found or the budget ends. One node of the
-    /// budget is one visit of a downset.
+    /// budget is one visit to a downset.
     pub fn run(&mut self, known: u64, budget: &mut Budget) -> End {
         if !self.begun {
             self.begun = true;
@@ -115,7 +116,7 @@ impl<'a> Paths<'a> {
                 }
             }
             let Some(&Reverse((level, _))) = self.later.peek() else {
-                // Some order exists, so this is unreachable.
+                // This is unreachable because an order exists.
                 return End::Met;
             };
             self.level = self.level.max(level);
@@ -128,7 +129,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Visits a downset and takes every step within the level.
+    /// Visits a downset and stores every downset that one step within the level reaches.
     fn visit(&mut self, place: u32) -> Arrival {
         let row = self.memo.row(place).to_vec();
         self.state.load(&row);
@@ -139,7 +140,7 @@ impl<'a> Paths<'a> {
         }
         settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
         if !self.trail.is_empty() {
-            // At the higher level more runs are safe.
+            // More runs are safe at a higher level.
             return self.arrive(place);
         }
         let mut later = u64::MAX;
@@ -156,7 +157,7 @@ impl<'a> Paths<'a> {
             self.later.push(Reverse((later, place)));
         }
         let mut options = options;
-        // The last one pushed is visited next.
+        // The downset that is pushed last is visited next.
         options.sort_unstable_by(|a, b| b.cmp(a));
         for (_, node) in options {
             self.trail.push((node, self.state.live));
@@ -175,7 +176,7 @@ impl<'a> Paths<'a> {
         let mut need = 0;
         if let Some(ahead) = &mut self.ahead {
             let done = &self.state.done;
-            // The requirement of the predecessor is within the level.
+            // The lookahead bounds of the predecessor are within the level, so only increased bounds matter.
             let ran = self.trail[self.processed..].iter();
             need = ran.map(|&(node, _)| ahead.run(self.net, node, done)).max().unwrap_or(0);
             self.processed = self.trail.len();
@@ -204,7 +205,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The order that leads to this downset.
+    /// Returns the order that leads to the current downset.
     fn way(&self, mut from: u32) -> Vec<u32> {
         let mut parts: Vec<Vec<u32>> = vec![self.trail.iter().map(|&(node, _)| node).collect()];
         while from != u32::MAX {
@@ -232,8 +233,8 @@ impl<'a> Paths<'a> {
 enum Arrival {
     Place,
     Known,
-    /// The complete set, with the order that leads to it.
+    /// All nodes have run, in this order.
     End(Vec<u32>),
-    /// Memory for a new downset is exhausted.
+    /// A new downset exceeds the limit on memory.
     Full,
 }

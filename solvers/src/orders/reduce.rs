@@ -1,24 +1,27 @@
-//! Reductions that remove nodes and keep the optimum. Each has a switch and a proof sketch.
+//! Reductions that remove nodes and preserve the optimum, with proof sketches.
 //!
-//! A node `v` *never relieves* if the storages it may end are no larger than those it certainly begins. Then,
-//! as long as none of its successors has run, removing `v` from the set that ran never raises the live bytes.
-//! Let `v` run as late as possible, directly before the first of its successors, `u`. No step in between
-//! rises. The steps of `v` itself need at most its worst-case requirement above the live bytes before it. If
-//! that is at most the bytes `v` adds for certain plus the least requirement of `u`, then `u` is as high as
-//! `v`, and `v` can be *delayed* at no cost:
+//! A node `v` *never relieves* if the storages that it may end are in total no larger than those that it
+//! certainly begins. As long as none of its successors has run, removing `v` from the nodes that have run
+//! then never increases the live bytes. Let `v` run as late as possible, directly before the first of its
+//! successors, `u`. This raises no step in between. While `v` itself runs, it needs at most its worst-case
+//! requirement above the live bytes before it. Suppose that this is at most the bytes that `v` certainly
+//! adds, plus the least requirement of `u`. Then the peak of `u` is at least that of `v`, and `v` can be
+//! *delayed* at no cost:
 //!
-//! - **fuse**: if `u` is the only successor of `v`, both become one node. Chains of element-wise operators
-//!   collapse this way. The mirror image holds too: if `v` is the only predecessor of `u`, `u` may run
+//! - **fuse**: if `u` is the only successor of `v`, both become one node. This collapses chains of
+//!   element-wise operators. The mirror image holds too: if `v` is the only predecessor of `u`, `u` may run
 //!   directly after `v`.
 //! - **lazy**: if `v` has no predecessors and begins only storages that all its successors touch, it is
-//!   omitted. Its storages begin with whichever successor runs first, and `v` is reinserted directly before
-//!   that one (GE's fixed rule, made exact). All these successors are still single operators. Such nodes read
-//!   only constants. They are always ready, so they would multiply the number of downsets.
-//! - **transitive**: edges implied by others are dropped.
+//!   omitted. Its storages begin with the successor that runs first, and `v` is reinserted directly before
+//!   that one. This makes a fixed rule of the CANN graph engine (GE) exact. All these successors must be
+//!   single operators. Such nodes read only constants. They are always ready, so they would multiply the
+//!   number of downsets.
+//! - **transitive**: edges implied by other edges are removed.
 //! - **constants**: bytes that are always live within a part are added to its base ([`Draft::tidied`]).
-//! - **divide**: if a node is comparable with all others, every order passes the downsets directly before and
-//!   after it. The peak is the highest peak of the parts (Ahn et al. 2020).
-//! - **narrow**: cuts at downsets that some optimal order passes ([`narrow`](super::narrow)).
+//! - **divide**: if a node is comparable with all others, every order passes through the downsets directly
+//!   before and after it. The peak of the problem is then the highest peak of a part (Ahn et al. 2020).
+//! - **narrow**: the problem is cut at downsets that some optimal order passes through
+//!   ([`narrow`](super::narrow)).
 
 use super::draft::{Draft, Reach, Work, count};
 use plimsoll_model::orders::OrderProblem;
@@ -28,13 +31,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 /// The reductions to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reductions {
-    /// Fuse a node with its only successor or its only predecessor.
+    /// Fuse nodes with their only successor or their only predecessor.
     pub fuse: bool,
-    /// Omit nodes that read only constants.
+    /// Omit nodes without predecessors, which read only constants.
     pub lazy: bool,
-    /// Cut the problem where every order passes.
+    /// Cut the problem at downsets that every order passes through.
     pub divide: bool,
-    /// Cut the problem where some optimal order passes.
+    /// Cut the problem at downsets that some optimal order passes through.
     pub narrow: bool,
 }
 
@@ -44,12 +47,12 @@ impl Default for Reductions {
     }
 }
 
-/// Omitted nodes, each as the operators that run consecutively before the first operator that depends on one
+/// The operators of each omitted node. They run consecutively, before the first operator that depends on one
 /// of them.
 pub(super) type Excluded = Vec<Vec<OperatorId>>;
 
-/// Reduces to a fixpoint; omitted nodes are added to `gone`. O(passes n e / 64), with few passes. Ends early
-/// with the budget.
+/// Reduces a draft to a fixpoint and adds omitted nodes to `gone`. It ends early if the budget ends. O(passes
+/// n e / 64), with few passes in practice.
 pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut Excluded, budget: &mut Budget) -> Draft {
     let mut reach = Reach::of(&draft);
     thin(&mut draft, &reach);
@@ -72,7 +75,7 @@ pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut Excluded, b
     draft
 }
 
-/// Drops edges implied by others.
+/// Removes edges that are implied by other edges.
 fn thin(draft: &mut Draft, reach: &Reach) {
     for at in 0..draft.len() {
         let list = draft.before[at].clone();
@@ -84,13 +87,14 @@ fn thin(draft: &mut Draft, reach: &Reach) {
     }
 }
 
-/// Bounds on the bytes a node needs above the live bytes before it, whatever has run.
+/// Bounds on the bytes that a node needs above the live bytes before it. They are valid for any set of nodes
+/// that have run.
 #[derive(Clone, Copy, Debug)]
 struct Range {
-    /// Upper and lower bound on its highest step.
+    /// Upper bound on its highest step; `least` is a lower bound.
     most: i128,
     least: i128,
-    /// Lower bound on the bytes it adds.
+    /// Lower bound on the live bytes that it adds.
     adds: i128,
 }
 
@@ -110,21 +114,22 @@ impl<'a> View<'a> {
         self.users[s as usize].iter().copied().filter(move |&user| user != node)
     }
 
-    /// Whether a node may be, and is certainly, the first to touch a storage.
+    /// Returns whether a node can be the first to touch a storage, and whether it always is.
     fn begins(&self, node: u32, s: u32) -> (bool, bool) {
         let begun = self.draft.stores[s as usize].begun;
         let may = !begun && !self.others(node, s).any(|user| self.reach.precedes(user, node));
         (may, may && self.others(node, s).all(|user| self.reach.precedes(node, user)))
     }
 
-    /// Whether a node may be, and is certainly, the last to touch a storage.
+    /// Returns whether a node can be the last to touch a storage, and whether it always is.
     fn ends(&self, node: u32, s: u32) -> (bool, bool) {
         let kept = self.draft.stores[s as usize].kept;
         let may = !kept && !self.others(node, s).any(|user| self.reach.precedes(node, user));
         (may, may && self.others(node, s).all(|user| self.reach.precedes(user, node)))
     }
 
-    /// The requirement of a node. O(storages it touches, and their users).
+    /// Returns the bounds of a node. The time is linear in the number of storages that it touches and of
+    /// their users.
     fn range(&self, node: u32) -> Range {
         let works = &self.draft.nodes[node as usize];
         let mut last: HashMap<u32, usize> = HashMap::new();
@@ -154,15 +159,15 @@ impl<'a> View<'a> {
     }
 }
 
-/// True if `v` can run directly before `u`, as late as possible, at no cost.
+/// Returns true if `v` can be delayed at no cost until directly before `u`.
 fn delays(v: Range, u: Range) -> bool {
     v.adds >= 0 && v.most <= v.adds + u.least
 }
 
-/// Fuses nodes with their only successor where that is free.
+/// Fuses nodes with their only successor if this does not raise the optimum.
 ///
-/// The successor represents both. Predecessors of the successor now precede both nodes; successors of the
-/// first node come after it anyway. Reachability therefore need not be recomputed.
+/// The successor represents both nodes. Predecessors of the successor then precede both nodes. The first node
+/// has no other successor. Reachability therefore need not be recomputed.
 fn fuse(draft: Draft, reach: &Reach, budget: &mut Budget) -> Draft {
     let mut queue: VecDeque<u32> = draft.sorted().into_iter().rev().collect();
     let mut view = View::of(draft, reach);
@@ -198,7 +203,7 @@ fn fuse(draft: Draft, reach: &Reach, budget: &mut Budget) -> Draft {
 }
 
 impl View<'_> {
-    /// Puts a node in front of its only successor.
+    /// Prepends a node to its only successor.
     fn join(&mut self, v: u32, u: u32) {
         let works = std::mem::take(&mut self.draft.nodes[v as usize]);
         for &s in works.iter().flat_map(|work| &work.touch) {
@@ -223,7 +228,7 @@ impl View<'_> {
     }
 }
 
-/// Drops nodes and returns the operators they ran.
+/// Removes the nodes in `gone` and returns their operators.
 fn without(mut draft: Draft, gone: &[bool]) -> (Draft, Vec<Vec<Work>>) {
     let mut place = vec![None; draft.len()];
     for (left, at) in (0..draft.len()).filter(|&at| !gone[at]).enumerate() {
@@ -243,7 +248,7 @@ fn without(mut draft: Draft, gone: &[bool]) -> (Draft, Vec<Vec<Work>>) {
     (draft.tidied(), dropped)
 }
 
-/// Omits nodes without predecessors that can run directly before the first of their successors.
+/// Omits the lazy nodes and adds them to `excluded`.
 fn without_lazy(draft: Draft, reach: &Reach, excluded: &mut Excluded) -> Draft {
     let view = View::of(draft, reach);
     let gone: Vec<bool> = (0..view.draft.len() as u32).map(|v| view.is_lazy(v)).collect();
@@ -253,17 +258,19 @@ fn without_lazy(draft: Draft, reach: &Reach, excluded: &mut Excluded) -> Draft {
 }
 
 impl View<'_> {
-    /// True if a node has no predecessors and can run directly before the first of its successors.
+    /// Returns true if a node has no predecessors and can be delayed, at no cost, until directly before the
+    /// first of its successors.
     fn is_lazy(&self, v: u32) -> bool {
         let (waits, next) = (&self.draft.before[v as usize], &self.draft.after[v as usize]);
-        // It is reinserted before a single operator, which touches all its storages.
+        // The node is reinserted before a successor, which must be a single operator that touches all its
+        // storages.
         let single = |u: &u32| self.draft.nodes[*u as usize].len() == 1;
         if !waits.is_empty() || next.is_empty() || !next.iter().all(single) {
             return false;
         }
         let touch: HashSet<u32> =
             self.draft.nodes[v as usize].iter().flat_map(|work| work.touch.iter().copied()).collect();
-        // A private storage is live only while the node runs, which its range includes.
+        // A private storage is live only while the node runs. The range of the node includes it.
         let own = |s: u32| {
             let store = self.draft.stores[s as usize];
             self.users[s as usize].len() == 1 && !store.begun && !store.kept
@@ -273,12 +280,13 @@ impl View<'_> {
         let range = self.range(v);
         range.adds >= 0
             && shared.all(|s| self.begins(v, s).1 && next.iter().all(|&u| touches(u, s)))
-            // A node that needs no more than it adds can run before any successor.
+            // A node that needs at most the bytes that it adds can run before any successor.
             && (range.most <= range.adds || next.iter().all(|&u| delays(range, self.range(u))))
     }
 }
 
-/// The parts between downsets that every order passes, in running order. O(n^2 / 64).
+/// Splits a draft at the downsets that every order passes through. The parts are in execution order. O(n^2 /
+/// 64).
 pub(super) fn divide(draft: Draft) -> Vec<Draft> {
     let reach = Reach::of(&draft);
     let n = draft.len();
@@ -294,7 +302,7 @@ pub(super) fn divide(draft: Draft) -> Vec<Draft> {
     draft.split(&stage, 2 * cuts.len() + 1)
 }
 
-/// Completes an order with the omitted operators. O(size), except for operators with many omitted
+/// Inserts the omitted operators into an order. The time is O(size) unless operators have many omitted
 /// predecessors.
 pub(super) fn complete(problem: &OrderProblem, gone: &Excluded, order: &[OperatorId]) -> Vec<OperatorId> {
     let mut group = vec![usize::MAX; problem.len()];
@@ -309,10 +317,10 @@ pub(super) fn complete(problem: &OrderProblem, gone: &Excluded, order: &[Operato
     for &id in order {
         todo.push(id);
         while let Some(&next) = todo.last() {
-            // Nodes omitted later count earlier ones as part of the node they precede.
+            // A node that was omitted later may have an omitted predecessor itself, so it is handled first.
             let missing = problem.predecessors(next).iter().filter(|id| !done[id.index()]);
             let wanted = missing.max_by_key(|id| group[id.index()]);
-            // An omitted operator runs with its group.
+            // An omitted operator runs together with the other operators of its node.
             let members = gone.get(group[next.index()]).map_or(&[][..], Vec::as_slice);
             let earlier = members.iter().take_while(|&&id| id != next).find(|id| !done[id.index()]);
             if let Some(&first) = wanted.or(earlier) {

@@ -1,4 +1,4 @@
-//! A problem split into parts, with the best order and bound of each.
+//! A problem that is split into parts, with the best order and the bound of each part.
 
 use super::ahead::Ahead;
 use super::draft::{Draft, Reach};
@@ -11,7 +11,7 @@ use plimsoll_model::{
     Budget, Bytes, LowerBound, Observer, Orders, Outcome, SolveError, Stats, Stop, Witness,
 };
 
-/// A part in one direction of time.
+/// A part, seen in one direction of time.
 pub(super) struct Side {
     pub net: Net,
     pub reach: Reach,
@@ -25,9 +25,9 @@ impl Side {
 
 /// A part of the problem. Every order under consideration passes through the downsets at both of its ends.
 pub(super) struct Part {
-    /// Forwards and backwards.
+    /// The part in forward and in reversed time.
     pub sides: [Side; 2],
-    /// The best order of its nodes, forwards.
+    /// The best order of its nodes, in forward time.
     pub best: Vec<u32>,
     pub value: u64,
     pub bound: u64,
@@ -56,7 +56,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Starts with the order of the file and the simplest bound, without reductions.
+    /// Starts with the order in the input and the simplest bound, without reductions.
     pub fn new(
         name: &'static str,
         problem: &'a OrderProblem,
@@ -70,8 +70,8 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Reduces the problem, divides it, and combines the best greedy orders of the parts; then cuts the parts
-    /// between value and bound further. If the budget ends first there are no parts.
+    /// Reduces the problem, divides it, and combines the best greedy orders of the parts. Then it also cuts
+    /// the parts whose value exceeds their bound. If the budget ends first, there may be no parts.
     pub fn prepare(&mut self, rules: Reductions, budget: &mut Budget) -> Result<(), SolveError> {
         let draft = self.phase("reduce", budget, |run, budget| {
             reduce(Draft::of(run.problem), rules, &mut run.gone, budget)
@@ -101,7 +101,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Reduces the parts separately and makes them the parts of this run, unless the budget ends first.
+    /// Reduces the parts separately and makes them the parts of this run. If the budget ends first, it keeps
+    /// the previous parts and returns an empty list.
     fn enter(&mut self, drafts: Vec<Draft>, rules: Reductions, budget: &mut Budget) -> Vec<Draft> {
         let mut gone = self.gone.clone();
         let mut parts = Vec::with_capacity(drafts.len());
@@ -119,7 +120,7 @@ impl<'a> Run<'a> {
         reduced
     }
 
-    /// Reports a phase and records its seconds.
+    /// Reports a phase, runs it, and records its duration in seconds.
     pub fn phase<T>(
         &mut self,
         name: &str,
@@ -133,23 +134,24 @@ impl<'a> Run<'a> {
         done
     }
 
-    /// The peak of the best order.
+    /// Returns the peak of the best order.
     pub fn value(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |best| best.1.get())
     }
 
-    /// The lower bound on any order.
+    /// Returns the lower bound on the peak of any order.
     pub fn bound(&self) -> u64 {
         self.bound.value.get()
     }
 
-    /// The best peak of a part and the lower bound that applies to it, from the part or from elsewhere.
+    /// Returns the lower bound and the best peak of a part. A bound of the whole problem also applies to the
+    /// part, and the peak is at most that of the best order.
     pub fn range(&self, at: usize) -> (u64, u64) {
         let part = &self.parts[at];
         (part.bound.max(self.bound()), part.value.min(self.value()))
     }
 
-    /// The parts whose gap is open, highest first.
+    /// Returns the parts with a gap between the bound and the value, in descending order of value.
     pub fn open(&self) -> Vec<usize> {
         let gap = |&at: &usize| {
             let (bound, value) = self.range(at);
@@ -174,14 +176,14 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Records that no order of a part has a lower peak.
+    /// Records that no order of a part has a peak below `bound`.
     pub fn refute(&mut self, at: usize, bound: u64) {
         let part = &mut self.parts[at];
         part.bound = part.bound.max(bound.min(part.value));
         self.prove();
     }
 
-    /// Combines the orders of the parts.
+    /// Combines the best orders of the parts.
     fn gather(&mut self) -> Result<(), SolveError> {
         if self.parts.is_empty() {
             return Ok(());
@@ -197,7 +199,7 @@ impl<'a> Run<'a> {
         self.raise(LowerBound::new(Bytes::new(bound), witness));
     }
 
-    /// Checks an order and keeps it if it is lower.
+    /// Checks an order and adopts it if its peak is lower.
     pub fn take(&mut self, order: Order) -> Result<(), SolveError> {
         if let Some(fault) = plimsoll_model::orders::check_order(self.problem, &order).first() {
             return Err(SolveError::Internal { solver: self.name, reason: fault.to_string() });
@@ -216,7 +218,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The reason to stop, if nothing is left to do.
+    /// Returns the reason to stop if no further work is needed.
     pub fn settled(&self, budget: &Budget) -> Option<Stop> {
         if self.value() <= self.bound() {
             return Some(Stop::Completed);

@@ -10,16 +10,17 @@ use plimsoll_model::{Budget, Stop};
 /// Switches of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderRules {
-    /// Apply safe runs at once.
+    /// Apply safe runs immediately.
     pub settling: Settling,
     /// Store failed downsets.
     pub memo: bool,
-    /// Prune downsets at which a remaining node will need too much.
+    /// Prune downsets at which the lookahead of a remaining node exceeds the limit.
     pub ahead: bool,
-    /// Propagate a failure to the ancestor from which the downset was reached, if that began no lower.
-    /// Examines up to this many downsets in between; 0 disables it.
+    /// Maximum number of downsets to examine in order to propagate the failure of a downset to its ancestors.
+    /// A failure propagates to an ancestor if no downset in between has fewer live bytes. The value 0
+    /// disables this.
     pub jump: usize,
-    /// Memory limit of the memo, bytes.
+    /// Memory limit of the memo, in bytes.
     pub memo_bytes: usize,
 }
 
@@ -33,7 +34,7 @@ impl Default for OrderRules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Found(Vec<u32>),
-    /// No order has a lower peak than this, which exceeds the limit.
+    /// A lower bound on the peak of every order. It exceeds the limit.
     Refuted(u64),
     Stopped(Stop),
 }
@@ -46,7 +47,7 @@ struct Frame {
     live: u64,
     /// Index of the first option in the shared list.
     options: usize,
-    /// If this frame fails, all frames from this index on fail too.
+    /// If this frame fails, all frames from this index on also fail.
     jump: usize,
 }
 
@@ -57,7 +58,7 @@ pub(super) struct Search<'a> {
     ahead: Option<Ahead>,
     memo: Memo,
     state: State<'a>,
-    /// Nodes run, with the live bytes before each.
+    /// The nodes that have run, each with the live bytes before it.
     trail: Vec<(u32, u64)>,
     frames: Vec<Frame>,
     options: Vec<u32>,
@@ -74,7 +75,8 @@ impl<'a> Search<'a> {
         Self { net, rules, ahead, memo, state, trail, frames, options, limit: 0, over: 0 }
     }
 
-    /// Decides whether some order stays within the limit. One node of the budget is one settled downset.
+    /// Decides whether the peak of some order is at most `limit`. One node of the budget is one settled
+    /// downset.
     pub fn decide(&mut self, limit: u64, budget: &mut Budget) -> Verdict {
         self.undo(0);
         self.memo.clear();
@@ -110,7 +112,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Runs a node; false if a remaining node then needs too much.
+    /// Runs a node. Returns false if the lookahead of a remaining node then exceeds the limit.
     fn step(&mut self, node: u32) -> bool {
         let live = self.state.live;
         self.state.run(node);
@@ -123,7 +125,7 @@ impl<'a> Search<'a> {
         need <= self.limit
     }
 
-    /// Applies safe runs; false if the downset is hopeless.
+    /// Applies safe runs. Returns false if the lookahead of a remaining node then exceeds the limit.
     fn enter(&mut self) -> bool {
         let (from, limit) = (self.trail.len(), self.limit);
         settle(&mut self.state, limit, self.rules.settling, &mut self.trail);
@@ -136,7 +138,8 @@ impl<'a> Search<'a> {
         need <= limit
     }
 
-    /// Looks up the settled downset and lists the nodes that can run next.
+    /// Looks up the current downset in the memo. If it is new, opens a frame with the nodes that can run
+    /// next.
     fn open(&mut self) {
         let jump = self.reached_from();
         if self.rules.memo {
@@ -159,13 +162,13 @@ impl<'a> Search<'a> {
                 self.over = self.over.min(effect.peak);
             }
         }
-        // The last one is tried first.
+        // Options are tried from the end of the list.
         list.sort_unstable_by(|a, b| b.cmp(a));
         self.options.extend(list.into_iter().map(|(_, _, node)| node));
         self.frames.push(Frame { trail: self.trail.len(), live: self.state.live, options, jump });
     }
 
-    /// The next node to run; `None` if every option has failed.
+    /// Returns the next node to run, or `None` if every option has failed.
     fn next(&mut self) -> Option<u32> {
         loop {
             let frame = self.frames.last()?;
@@ -179,7 +182,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Drops the frames from `jump` on.
+    /// Removes the frames from `jump` on.
     fn fail_to(&mut self, jump: usize) {
         if let Some(frame) = self.frames.get(jump) {
             self.options.truncate(frame.options);
@@ -197,8 +200,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The lowest frame whose failure follows from that of the current downset; the number of frames if there
-    /// is none. See [`settle`](super::settle): no downset in between may have fewer live bytes.
+    /// Returns the lowest frame whose failure follows from that of the current downset, or the number of
+    /// frames if there is none. The argument in [`settle`](super::settle) requires that no downset in between
+    /// has fewer live bytes.
     fn reached_from(&self) -> usize {
         let mut jump = self.frames.len();
         let mut looks = self.rules.jump;
@@ -217,7 +221,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Counts one downset. Downsets of large nets take long, so the clock is read for each.
+/// Counts one downset as a node of the budget. In large nets a downset takes long, so the clock is read every
+/// time.
 pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
     if net.len() < LARGE_NODES {
         return budget.tick();
@@ -228,23 +233,23 @@ pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
     })
 }
 
-/// From this many nodes on, a net is large.
+/// The number of nodes from which a net is large.
 const LARGE_NODES: usize = 300;
 
-/// The hash of a row, as a state maintains it.
+/// Returns the hash of a row, equal to the hash that a [`State`] maintains.
 pub(super) fn hash(net: &Net, row: &[u64]) -> u64 {
     bits(row).fold(0, |hash, node| hash ^ net.key(node))
 }
 
-/// True if no downset between the state without `run` and the state has fewer live bytes. False also if
-/// `looks` runs out.
+/// Returns true if no downset between the state without `run` and `state` has fewer live bytes than `state`.
+/// Returns false also if more than `looks` downsets must be examined.
 fn least(net: &Net, state: &State<'_>, run: &[(u32, u64)], looks: &mut usize) -> bool {
     let mut own = state.clone();
     let mut between = Between { net, run, ground: state.live, looks };
     between.take(&mut own, run.len())
 }
 
-/// All downsets between two.
+/// Enumerates all downsets between two downsets.
 struct Between<'a> {
     net: &'a Net,
     run: &'a [(u32, u64)],
@@ -253,8 +258,8 @@ struct Between<'a> {
 }
 
 impl Between<'_> {
-    /// Removes nodes from the end in every possible way, the last to run first, so that every downset is met
-    /// once. False if one has fewer live bytes than the start.
+    /// Removes nodes in every possible way, in descending order of their position in `run`, so that it visits
+    /// every downset once. Returns false if one has fewer than `ground` live bytes.
     fn take(&mut self, own: &mut State<'_>, upto: usize) -> bool {
         for at in (0..upto).rev() {
             let node = self.run[at].0;

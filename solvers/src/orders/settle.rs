@@ -1,24 +1,26 @@
-//! Safe runs: steps that can be taken at once without losing any order within a limit.
+//! Safe runs: nodes that can run next because, if any order is within the limit, some such order runs them
+//! next.
 //!
-//! Fix a limit on every step. From a downset `D`, let `W` be nodes that can run in sequence within the limit,
-//! with `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`. Then `D` can be completed
-//! within the limit only if `D + W` can. If `D = D_0, D_1, ...` completes `D`, so does `D_0 + W, D_1 + W,
-//! ...`, because `live(D_i + W) <= live(D_i) + live(D + W) - live(D_i and (D + W)) <= live(D_i)`, and
-//! likewise during each node.
+//! Fix a limit on every step. Let `W` be nodes that can run in sequence within the limit from a downset `D`,
+//! with `live(D + W) <= live(X)` for every downset `X` between `D` and `D + W`. If `D` can be completed
+//! within the limit, so can `D + W`. Proof: let `D = D_0, D_1, ...` complete `D` within the limit. Then `D_0
+//! + W, D_1 + W, ...` completes `D + W` within the limit, because `live(D_i + W) <= live(D_i) + live(D + W) -
+//! live(D_i and (D + W)) <= live(D_i)`. The same holds while each node runs.
 //!
-//! A single node that does not raise the live bytes is such a `W` (a *free* node). So is a *chain* in which
-//! every node depends on the previous one, cut where the live bytes are back at their initial value: only its
-//! prefixes lie between. This is Liu's hill-valley argument on a path (Liu 1987), applied wherever a path
-//! occurs.
+//! A single node that does not increase the live bytes is such a `W` (a *free* node). A *chain* is another:
+//! every node depends on the previous one, and the chain ends when the live bytes are first back at or below
+//! their initial value. Only prefixes of the chain lie between `D` and `D + W`. This applies Liu's
+//! hill-valley argument (Liu 1987) to any path.
 
 use super::net::{State, bits};
 
 /// The kinds of safe runs to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settling {
-    /// Nodes that do not raise the live bytes.
+    /// Look for nodes that do not increase the live bytes.
     pub free: bool,
-    /// Chains of at most this many nodes that end no higher than they began; 0 disables them.
+    /// Maximum number of nodes of a chain after which no more bytes are live than before it. The value 0
+    /// disables chains.
     pub chain: usize,
 }
 
@@ -28,18 +30,18 @@ impl Default for Settling {
     }
 }
 
-/// Applies safe runs under the limit until none is left, and appends them to the trail with the live bytes
-/// before each node.
+/// Applies safe runs within the limit until none remains. Appends their nodes to the trail, each with the
+/// live bytes before it.
 ///
-/// A run that is safe here is safe under any higher limit. If a search under a limit fails, no order has a
-/// lower peak than the lowest step rejected at a settled downset.
+/// A run that is safe within a limit is safe within any higher limit. If a search within a limit fails, the
+/// lowest rejected step is therefore a lower bound on the peak.
 pub(super) fn settle(state: &mut State<'_>, limit: u64, rules: Settling, trail: &mut Vec<(u32, u64)>) {
     while rules.free && run_free(state, limit, trail)
         || rules.chain > 0 && run_chain(state, limit, rules.chain, trail)
     {}
 }
 
-/// Runs one node that does not raise the live bytes; false if there is none within the limit.
+/// Runs one node that does not increase the live bytes. Returns false if there is none within the limit.
 fn run_free(state: &mut State<'_>, limit: u64, trail: &mut Vec<(u32, u64)>) -> bool {
     let free = |node: &u32| {
         let effect = state.probe(*node);
@@ -51,7 +53,8 @@ fn run_free(state: &mut State<'_>, limit: u64, trail: &mut Vec<(u32, u64)>) -> b
     true
 }
 
-/// Runs one chain that ends no higher than it began; false if none is found within the limit.
+/// Runs one chain after which no more bytes are live than before it. Returns false if none is found within
+/// the limit.
 fn run_chain(state: &mut State<'_>, limit: u64, most: usize, trail: &mut Vec<(u32, u64)>) -> bool {
     for word in 0..state.ready.len() {
         let mut ready = state.ready[word];
@@ -70,7 +73,7 @@ fn run_chain(state: &mut State<'_>, limit: u64, most: usize, trail: &mut Vec<(u3
     false
 }
 
-/// Runs a chain from a node; true if it ended no higher than it began.
+/// Runs a chain that begins with a node. Returns true if no more bytes are live after it than before it.
 fn descend(state: &mut State<'_>, node: u32, limit: u64, most: usize, trail: &mut Vec<(u32, u64)>) -> bool {
     let (ground, from) = (state.live, trail.len());
     let mut next = Some((state.probe(node), node));

@@ -1,4 +1,4 @@
-//! The solvers built from the methods of this module.
+//! The solvers for orders that combine the methods of this module.
 
 use super::paths::{End, Paths};
 use super::reduce::Reductions;
@@ -14,7 +14,7 @@ pub enum Method {
     Paths,
     /// Repeated depth-first search below the best peak.
     Search,
-    /// Both, in both directions of time, with growing node limits.
+    /// Both methods, in both directions of time, with growing node limits.
     Staged,
 }
 
@@ -29,20 +29,22 @@ pub struct OrderParams {
     pub rules: OrderRules,
 }
 
-/// Exact orders over downsets; `exact`, `dp` or `search` in the registry, by method.
+/// An exact solver for orders. Its name in the registry is `exact`, `dp` or `search`, depending on the
+/// method.
 ///
-/// Ignores the seed and uses one thread: the same problem and node limit give the same outcome.
+/// It ignores the seed and uses one thread, so the same problem and node limit give the same outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct OrderSolver {
     params: OrderParams,
 }
 
-/// Nodes of the first stage per part and method, and the growth factor of later stages.
+/// Node limit of the first stage per part, method and direction. [`STAGE_FACTOR`] is its growth factor in
+/// later stages.
 const STAGE_NODES: u64 = 2_000;
 const STAGE_FACTOR: u64 = 4;
 
 impl OrderSolver {
-    /// Creates the solver with all reductions and rules. The setup is ignored.
+    /// Creates the solver with all reductions and rules. It ignores the setup.
     pub fn new(_: Setup, method: Method) -> Self {
         let (reductions, rules) = (Reductions::default(), OrderRules::default());
         Self { params: OrderParams { method, reductions, rules } }
@@ -54,7 +56,7 @@ impl OrderSolver {
         Self { params }
     }
 
-    /// Works on all open parts until none is left or the budget ends.
+    /// Works on all open parts until none remains or the budget ends.
     fn work(&self, run: &mut Run<'_>, budget: &mut Budget) -> Result<Stop, SolveError> {
         let staged = self.params.method == Method::Staged;
         let mut nodes = if staged { STAGE_NODES } else { u64::MAX };
@@ -78,7 +80,7 @@ impl OrderSolver {
         }
     }
 
-    /// The sequence of methods and directions in one stage.
+    /// Returns the sequence of methods and directions in one stage.
     fn turns(&self) -> &'static [(Method, usize)] {
         match self.params.method {
             Method::Paths => &[(Method::Paths, 0)],
@@ -89,7 +91,8 @@ impl OrderSolver {
         }
     }
 
-    /// Runs one method on one direction of a part; false if it can make no further progress with any budget.
+    /// Runs one method on one direction of a part. Returns false if it can make no further progress with any
+    /// budget.
     fn turn(
         &self,
         run: &mut Run<'_>,

@@ -1,57 +1,61 @@
-//! Canonical branching: exact search for every instance of the model.
+//! Canonical branching: an exact search that supports every feature of an instance.
 //!
 //! # Definition
 //!
-//! Among the optimal layouts take one with the least sum of offsets. None of its buffers, except fixed ones,
-//! can move down, so each lies at the lowest aligned offset above the conflicting buffers below it. Listing
-//! buffers by (offset, id) gives every such layout exactly once, and the search constructs these lists. A
-//! state is a prefix of the list. Every unplaced buffer has a *floor*: the lowest aligned offset above the
-//! placed buffers it conflicts with. No unplaced buffer will lie below the *level*, the offset placed last.
+//! Consider an optimal layout with the least sum of offsets. None of its buffers, except fixed ones, can move
+//! down, so each lies at the lowest aligned offset above the conflicting buffers below it. Sorting the
+//! buffers by (offset, id) turns every such layout into exactly one list, and the search constructs these
+//! lists. A state is a prefix of a list. Every unplaced buffer has a *floor*: the lowest aligned offset above
+//! the placed buffers that conflict with it. No unplaced buffer will lie below the *level*, which is the
+//! offset of the buffer placed last.
 //!
 //! # Pruning
 //!
-//! 1. *Level*: the next buffer lies at its floor, which is at or above the level. Sound by the order of the
-//!    list.
-//! 2. *Hole*: no buffer is placed at or above the top that an unplaced, unfixed buffer would have at its
-//!    floor. Sound: everything unplaced lies at or above the next buffer, so the other buffer could move down
-//!    to its floor, which contradicts the choice of the layout.
-//! 3. *Fixed*: a fixed buffer is placed in its turn. A floor above its offset ends the branch, and no buffer
-//!    is placed over its position.
-//! 4. *Stack*: the unplaced buffers of a clique form a stack that starts at or above the least of their
-//!    floors and the level. That start plus their sizes must not exceed the capacity.
+//! 1. *Level*: the next buffer lies at its floor, which must be at or above the level. This is sound because
+//!    lists are sorted by offset.
+//! 2. *Hole*: let an unplaced, unfixed buffer have its top at t if it were placed at its floor. The next
+//!    buffer must lie below t. This is sound because all unplaced buffers lie at or above the next one. If
+//!    that were at or above t, the unfixed buffer could move down to its floor, which contradicts the choice
+//!    of the layout.
+//! 3. *Fixed*: a fixed buffer is placed when its offset is the next in the list. If its floor lies above its
+//!    offset, the branch ends. No conflicting buffer is placed where it would overlap it.
+//! 4. *Stack*: the unplaced buffers of a clique form a stack. It starts at or above the level and the lowest
+//!    of their floors. This start plus their sizes must not exceed the capacity.
 //! 5. *Twins*: of unplaced buffers with equal size, alignment and conflicts, the one with the smallest id
 //!    comes first. This is sound because exchanging twins changes neither the peak nor the sum of offsets.
-//! 6. *Memo*: the future depends on the level, the last buffer placed at it, the set of unplaced buffers and
-//!    the floors. Failed states are stored with all of these.
+//! 6. *Memo*: the possible continuations depend only on the level, the last buffer placed at it, the set of
+//!    unplaced buffers and the floors. Failed states are stored with all of these.
 //!
-//! Source: Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes), extended
-//! to alignments, fixed offsets and arbitrary conflicts. A node costs O(n + total size of the cliques +
-//! degree).
+//! **Complexity.** A node takes O(n + total size of the cliques + degree).
+//!
+//! **Source.** Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes),
+//! extended to alignments, fixed offsets and arbitrary conflicts.
 
 use super::decide::{Decide, Verdict, deepen};
 use super::memo::{Key, Memo, mix};
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, sections};
 
-/// Limit on conflict lookups while cliques are extended. An incomplete cover only prunes less.
+/// Maximum number of conflict lookups while cliques are extended. An incomplete cover is valid but prunes
+/// less.
 const CLIQUE_LOOKUPS: usize = 20_000_000;
 
-/// Buffers of one size that are compared pairwise when looking for twins.
+/// Maximum number of preceding buffers of the same size with which a buffer is compared to find twins.
 const TWIN_CANDIDATES: usize = 16;
 
-/// An instance with conflicts as neighbour lists and a clique cover of them.
+/// An instance with its conflict graph and a clique cover of the graph.
 #[derive(Debug)]
 pub(crate) struct Canonical<'a> {
     instance: &'a Instance,
     graph: ConflictGraph,
-    /// Sets in mutual conflict.
+    /// Sets of mutually conflicting buffers.
     cliques: Vec<Vec<u32>>,
     /// The previous twin of each buffer, if any.
     elder: Vec<Option<u32>>,
 }
 
 impl<'a> Canonical<'a> {
-    /// Prepares an instance; `None` if the time of `watch` ends first. O(n log n + conflicts + total size of
-    /// the sections times their width).
+    /// Prepares an instance. Returns `None` if the time of `watch` ends first. O(n log n + conflicts + total
+    /// size of the sections times their width).
     pub fn within(instance: &'a Instance, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let cliques = cliques(instance, &graph, watch);
@@ -60,9 +64,9 @@ impl<'a> Canonical<'a> {
     }
 }
 
-/// The sections, restricted to cliques if exclusions break them, and a clique around every separation.
+/// Returns the sections, divided into cliques if there are exclusions, and a clique around every separation.
 ///
-/// Incomplete if the time of `watch` ends.
+/// The list is incomplete if the time of `watch` ends.
 fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Vec<u32>> {
     let mut cliques: Vec<Vec<u32>> = Vec::new();
     let mut lookups = 0;
@@ -88,7 +92,7 @@ fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Ve
             add(&section.buffers);
             continue;
         }
-        // Largest first: heavy cliques prune most.
+        // The largest buffers come first because heavy cliques prune most.
         let mut by_size = section.buffers;
         by_size.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
         let mut covered = vec![false; instance.len()];
@@ -108,10 +112,10 @@ fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Ve
     cliques
 }
 
-/// For each unfixed buffer, the one of smaller id with equal size, alignment and conflicts.
+/// Returns, for each unfixed buffer, the twin with the next smaller id, if any.
 ///
-/// Twins may conflict with each other; both have the same other neighbours. Incomplete if the time of `watch`
-/// ends.
+/// Twins are unfixed, have equal size and alignment, and conflict with the same other buffers. They may
+/// conflict with each other. Some twins are missing if the time of `watch` ends.
 fn elders(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Option<u32>> {
     let alike = |a: BufferId, b: BufferId| {
         let (x, y) = (instance.buffer(a), instance.buffer(b));
@@ -151,7 +155,7 @@ pub(crate) struct Engine<'a> {
     size: Vec<u64>,
     floor: Vec<u64>,
     placed: Vec<Option<u64>>,
-    /// The offset placed last, and its buffer.
+    /// The offset of the buffer placed last, and this buffer.
     level: (u64, Option<u32>),
     trail: Vec<(u32, u64)>,
     memo: Memo,
@@ -159,7 +163,7 @@ pub(crate) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// Creates a search for layouts of at most `capacity` bytes; `seed` varies the order of branches.
+    /// Creates a search for layouts of at most `capacity` bytes. The seed varies the order of the branches.
     pub fn new(problem: &'a Canonical<'a>, capacity: Bytes, seed: u64, memo_bytes: usize) -> Self {
         let size: Vec<u64> = problem.instance.buffers().iter().map(|b| b.size().get()).collect();
         let value = (0..size.len() as u64).map(|b| if seed == 0 { 0 } else { mix(seed ^ mix(b)) }).collect();
@@ -194,7 +198,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The offset of `b` if it came next: its floor, or its fixed offset.
+    /// Returns the offset that `b` would have if it were placed next: its fixed offset, otherwise its floor.
     fn place_of(&self, b: usize) -> u64 {
         let buffer = &self.problem.instance.buffers()[b];
         match buffer.fixed() {
@@ -237,12 +241,12 @@ impl<'a> Engine<'a> {
         End::Impossible
     }
 
-    /// The buffers that may come next with their offsets, in the order to try; `None` if the state is
-    /// infeasible.
+    /// Returns the buffers that may come next, with their offsets, in the order in which they are tried.
+    /// Returns `None` if the state is infeasible.
     fn candidates(&self) -> Option<Vec<(u64, usize)>> {
         let unplaced = || (0..self.size.len()).filter(|&b| self.placed[b].is_none());
         let (level, last) = self.level;
-        // The next buffer lies below the first of these, and not after the second.
+        // The next buffer must lie below `horizon` (rule 2) and must not come after `first_fixed` (rule 3).
         let (mut horizon, mut first_fixed) = (u64::MAX, (u64::MAX, usize::MAX));
         for b in unplaced() {
             let place = self.place_of(b);
@@ -266,8 +270,8 @@ impl<'a> Engine<'a> {
             .filter(|&(place, b)| {
                 let in_turn = place > level || (place == level && last.is_none_or(|last| b > last as usize));
                 let elder = self.problem.elder[b].is_none_or(|elder| self.placed[elder as usize].is_some());
-                // A buffer's top is above its offset, so the horizon never excludes the buffer that defines
-                // it.
+                // The horizon does not exclude the buffer that defines it, because the top of a buffer is
+                // above its offset.
                 in_turn
                     && place < horizon
                     && (place, b) <= first_fixed
@@ -281,7 +285,7 @@ impl<'a> Engine<'a> {
         Some(next)
     }
 
-    /// Rule 4, ignoring alignment.
+    /// Checks rule 4 without regard to alignments.
     fn stacks_fit(&self) -> bool {
         self.problem.cliques.iter().all(|clique| {
             let (mut base, mut sum) = (u64::MAX, 0u64);
@@ -296,7 +300,8 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// True if no unplaced conflicting fixed buffer would overlap `b`.
+    /// Returns true if `b` at offset `place` would not overlap any conflicting fixed buffer that is not yet
+    /// placed.
     fn clear_of_fixed(&self, b: usize, place: u64) -> bool {
         let end = place + self.size[b];
         self.problem.graph.of_buffer(BufferId::at(b)).iter().all(|other| {
@@ -342,12 +347,12 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// The buffer placed last, counted from 1; 0 for none.
+/// Returns the number of the buffer placed last, counted from 1, or 0 if there is none.
 fn last_number(level: (u64, Option<u32>)) -> u64 {
     level.1.map_or(0, |last| u64::from(last) + 1)
 }
 
-/// Writes the state of rule 6.
+/// Writes the key of a state, see rule 6.
 fn write_key(
     problem: &Canonical<'_>,
     floor: &[u64],
@@ -356,7 +361,7 @@ fn write_key(
     key: &mut Key,
 ) {
     key.put(level.0);
-    // The last buffer matters only for ties at the level.
+    // The last buffer matters only for buffers at the same offset.
     key.put(last_number(level));
     for b in 0..problem.instance.len() {
         if placed[b].is_none() {

@@ -1,4 +1,4 @@
-//! The interface of both branching methods: a search at one capacity.
+//! The interface of the branching methods: a search at one capacity.
 
 use plimsoll_model::{Budget, Layout, Stop};
 
@@ -16,12 +16,13 @@ pub enum Verdict {
     Stopped(Stop),
 }
 
-/// Grows the stack if it runs low: the recursion is as deep as the number of buffers.
+/// Runs `step` and grows the call stack first if it is nearly full. The recursion can be as deep as the
+/// number of buffers.
 pub(crate) fn deepen<R>(step: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(64 << 10, 4 << 20, step)
 }
 
-/// A search at one capacity that can be resumed; what it learnt is kept between calls.
+/// A search at one capacity that can be resumed. It keeps its memo and other learnt facts between calls.
 pub(crate) trait Decide: Send {
     /// Searches until a layout is found, none can exist, or the budget ends.
     fn decide(&mut self, budget: &mut Budget) -> Verdict;

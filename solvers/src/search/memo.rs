@@ -1,9 +1,10 @@
-//! A memo of states without a layout. Keys are exact, because a false match could yield a false proof.
+//! A memo of states that cannot be completed to a layout. Keys are compared exactly because a false match
+//! could yield a false proof.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A hasher for keys that are hashes already.
+/// A hasher for keys that are already hashes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PassThrough(u64);
 
@@ -19,7 +20,7 @@ impl Hasher for PassThrough {
     }
 }
 
-/// Failed states for one capacity. At `limit` bytes the memo is cleared.
+/// Failed states at one capacity. The memo is cleared when its size reaches `limit` bytes.
 ///
 /// A state is looked up by hash and compared by its full key, which the caller writes only when needed. If
 /// two states share a hash, the later one replaces the earlier.
@@ -31,7 +32,7 @@ pub(super) struct Memo {
     limit: usize,
 }
 
-/// Memory per table entry, bytes.
+/// Memory per table entry, in bytes.
 const ENTRY: usize = 32;
 
 impl Memo {
@@ -40,7 +41,7 @@ impl Memo {
         Self { places: HashMap::default(), arena: Vec::new(), key: Key::default(), limit }
     }
 
-    /// True if this exact state failed before.
+    /// Returns true if exactly this state is in the memo.
     pub fn contains(&mut self, hash: u64, write_key: impl FnOnce(&mut Key)) -> bool {
         let Some(&(start, length)) = self.places.get(&hash) else {
             return false;
@@ -50,7 +51,7 @@ impl Memo {
         self.arena[start as usize..(start + length) as usize] == self.key.bytes[..]
     }
 
-    /// Records that this state has no layout.
+    /// Records that this state cannot be completed to a layout.
     pub fn insert(&mut self, hash: u64, write_key: impl FnOnce(&mut Key)) {
         self.key.bytes.clear();
         write_key(&mut self.key);
@@ -74,7 +75,8 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Writes seven bits per byte, the last byte without the high bit: the encoding is injective.
+    /// Appends a number with seven bits per byte. Only the last byte has a clear high bit, so the encoding is
+    /// injective.
     pub fn put(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);
@@ -84,7 +86,7 @@ impl Key {
     }
 }
 
-/// Mixes the bits of a number; parts of a state are combined by exclusive or.
+/// Mixes the bits of a number. The hash of a state is the exclusive or of its mixed parts.
 pub(super) fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)

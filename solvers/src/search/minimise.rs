@@ -1,12 +1,13 @@
-//! Minimises the peak with decisions "is there a layout at this capacity?".
+//! Minimises the peak by deciding capacities: is there a layout within a given capacity?
 //!
-//! The optimum lies between a proved bound and the best layout. Deciding the bound itself prunes most and, on
-//! success, finishes the search; higher capacities yield layouts sooner. Rounds of growing length therefore
-//! go up from the bound: the bound itself, then half-way to the best layout, three quarters, and so on up to
-//! just below it. An infeasible capacity raises the bound and a layout lowers the upper end. A round without
-//! a much better layout is followed by one twice as long. If capacities at the bound are infeasible
-//! repeatedly, the aim moves above it. Five sixths of the nodes of a round go to the bound. The searches at
-//! the bound and just below the best layout are kept between rounds.
+//! The optimum lies between a proved bound and the best layout. A search at the bound itself prunes most, and
+//! a layout there finishes the search. Higher capacities yield layouts sooner. Each round therefore first
+//! tries the bound, then the capacities half-way to the best layout, three quarters of the way, and so on up
+//! to just below the best layout. An infeasible capacity raises the bound, and a layout lowers the upper end.
+//!
+//! If a round does not find a much better layout, the next one is twice as long. If capacities at the bound
+//! are repeatedly infeasible, rounds begin above the bound. At least five sixths of the nodes of a round go
+//! to its first capacity. The searches at the bound and just below the best layout are kept between rounds.
 
 use super::decide::{Decide, NAME, Verdict};
 use super::learn::Learner;
@@ -21,10 +22,10 @@ use std::collections::BTreeMap;
 /// Nodes per capacity in the first round.
 const FIRST_ROUND: u64 = 2_000;
 
-/// Nodes at the bound per node at another capacity of the round.
+/// Number of nodes at the first capacity of a round per node at the other capacities.
 const AIM_SHARE: u64 = 5;
 
-/// Limit on the halvings between bound and best layout in a round.
+/// Maximum number of halvings between the first capacity of a round and the best layout.
 const MOST_HALVES: usize = 5;
 
 #[derive(Debug)]
@@ -43,7 +44,8 @@ impl Progress {
         self.best.as_ref().map(|&(_, value)| value)
     }
 
-    /// The reason to stop, if nothing is left to do: optimal, proved infeasible, or at the target.
+    /// Returns the reason to stop if the best layout is optimal or reaches the target, or if the instance is
+    /// proved infeasible.
     pub fn settled(&self, instance: &Instance, budget: &Budget) -> Option<Stop> {
         let (value, bound) = (self.value(), self.bound.value);
         if instance.capacity().is_some_and(|capacity| bound > capacity) || value == Some(bound) {
@@ -53,13 +55,13 @@ impl Progress {
     }
 }
 
-/// Creates the searches at a capacity, one per thread.
+/// A function that creates the searches at a capacity, one per thread.
 pub(super) type Factory<'a> = dyn Fn(Bytes) -> Vec<Box<dyn Decide + 'a>> + 'a;
 
-/// Growth of the rounds, as a factor, before windows are tried on wide instances.
+/// Factor by which rounds must have grown before windows are tried on wide instances.
 const WIDE_PATIENCE: u64 = 1 << 5;
 
-/// The methods that prove capacities infeasible, beside the searches at a capacity.
+/// The methods that prove capacities infeasible, in addition to the searches at a capacity.
 #[derive(Debug)]
 pub(super) struct Prover<'a> {
     pub reduced: &'a Reduced,
@@ -67,21 +69,22 @@ pub(super) struct Prover<'a> {
     pub learner: Option<Learner<'a>>,
 }
 
-/// Budget of clause learning per node of a round, if few buffers are simultaneously live.
+/// Nodes of clause learning per node of a round, if few buffers are simultaneously live.
 const LEARN_SHARE: u64 = 32;
 
-/// Budget of windows if a sweep may settle everything.
+/// Nodes of windows per node of a round, if a sweep may settle the whole instance.
 const SWEEP_SHARE: u64 = 16;
 
-/// The same after all methods have had a fair share: from then on, learning usually finishes the search.
+/// The shares of learning and of windows in late rounds, in which learning usually finishes the search.
 const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
 
-/// The late budget of learning if too many buffers are simultaneously live for a sweep.
+/// The share of learning in late rounds if too many buffers are simultaneously live for a sweep.
 const WIDE_LEARN_SHARE: u64 = 4;
 
 impl Prover<'_> {
-    /// Tries to settle the range from `low` to `high` units; `best` holds the offsets of the best layout.
+    /// Tries to settle the range of capacities from `low` to `high` units. `best` contains the offsets of the
+    /// best layout.
     fn prove(
         &mut self,
         (low, high): (i64, i64),
@@ -92,7 +95,7 @@ impl Prover<'_> {
         if self.learner.as_ref().is_some_and(|learner| !learner.applies()) {
             self.learner = None;
         }
-        // Wide instances are first left to branching for a fair number of nodes.
+        // On wide instances, only branching runs in early rounds.
         let late = nodes >= FIRST_ROUND * WIDE_PATIENCE;
         if let Some(learner) = &mut self.learner {
             let share = match (learner.is_narrow(), late) {
@@ -116,7 +119,7 @@ impl Prover<'_> {
         windows.prove(low, high, nodes.saturating_mul(share), budget)
     }
 
-    /// The witness of a completed search over some or all sections.
+    /// Returns the witness of a completed search over the sections `from..to`.
     fn witness(&self, instance: &Instance, (from, to): (usize, usize)) -> Witness {
         let solver = NAME.to_owned();
         if (from, to) == (0, self.reduced.sections) {
@@ -131,8 +134,8 @@ impl Prover<'_> {
     }
 }
 
-/// Runs until bound and best layout meet, infeasibility within the capacity is proved, the target is reached,
-/// or the budget ends. All relevant peaks are multiples of `grain` bytes.
+/// Runs until the bound meets the best layout, infeasibility within the capacity is proved, the target is
+/// reached, or the budget ends. All relevant peaks are multiples of `grain` bytes.
 pub(super) fn minimise<'a>(
     instance: &'a Instance,
     grain: u64,
@@ -152,7 +155,7 @@ struct Minimiser<'a, 'o> {
     prover: Option<Prover<'a>>,
     observer: &'o mut dyn Observer<Offsets>,
     progress: Progress,
-    /// Distance above the bound to aim at.
+    /// Distance in bytes from the bound to the first capacity of the next round.
     stride: u64,
     engines: BTreeMap<u64, Vec<Box<dyn Decide + 'a>>>,
 }
@@ -171,7 +174,7 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.prove(nodes, budget) {
                 break stop;
             }
-            // While layouts improve quickly, by more than the smallest steps, rounds need not grow.
+            // Rounds do not grow while layouts improve quickly.
             if !self.is_much_better(before) {
                 nodes = nodes.saturating_mul(2);
             }
@@ -187,8 +190,8 @@ impl Minimiser<'_, '_> {
         self.progress.value()
     }
 
-    /// The lowest and the highest capacity worth deciding: multiples of the grain, at or above the bound,
-    /// below the best layout, within the capacity of the instance.
+    /// Returns the lowest and the highest capacity to decide. They are multiples of the grain, at or above
+    /// the bound, below the best layout, and within the capacity of the instance.
     fn window(&self) -> Option<(u64, u64)> {
         let low = self.progress.bound.value.get().next_multiple_of(self.grain);
         let below_best = self.value().map(|value| value.get() - 1);
@@ -198,10 +201,11 @@ impl Minimiser<'_, '_> {
         (low <= high).then_some((low, high))
     }
 
-    /// One pass from the bound up; `Some` if the run is over.
+    /// Runs one round of capacities from the bound up. Returns the reason to stop if the run is over.
     fn round(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let Some((low, high)) = self.window() else {
-            // No candidate between bound and best: the bound rises to the next possible value.
+            // No capacity lies between the bound and the best layout, so the bound rises to the next possible
+            // value.
             let above_capacity = self.instance.capacity().map(|capacity| capacity.get().saturating_add(1));
             let value = self.value().map(Bytes::get).into_iter().chain(above_capacity).min();
             self.raise(value.expect("the ceiling is above the bound"));
@@ -232,8 +236,8 @@ impl Minimiser<'_, '_> {
         None
     }
 
-    /// Doubles the aim after an infeasible capacity and lowers it after any other result. If a unit is small,
-    /// raising the bound unit by unit would never end.
+    /// Doubles the stride after an infeasible capacity and lowers it after any other result. If units are
+    /// small, raising the bound unit by unit would take too long.
     fn adapt_stride(&mut self, verdict: &Verdict) {
         self.stride = match verdict {
             Verdict::Impossible => self.stride.saturating_mul(2).max(self.grain),
@@ -241,7 +245,8 @@ impl Minimiser<'_, '_> {
         };
     }
 
-    /// True if the gap between best layout and bound shrank by more than a sixteenth since `before`.
+    /// Returns true if the gap between the best layout and the bound shrank by more than a sixteenth since
+    /// the value `before`.
     fn is_much_better(&self, before: Option<Bytes>) -> bool {
         let bound = self.progress.bound.value.get();
         match (before, self.value()) {
@@ -250,7 +255,7 @@ impl Minimiser<'_, '_> {
         }
     }
 
-    /// Runs the provers for their share; `Some` if the run is over.
+    /// Runs the other methods for their share of nodes. Returns the reason to stop if the run is over.
     fn prove(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let mut prover = self.prover.take()?;
         while let Some((low, high)) = self.window() {
@@ -279,7 +284,7 @@ impl Minimiser<'_, '_> {
         None
     }
 
-    /// Adopts a layout if it is better; returns its value.
+    /// Adopts a layout if it is better. Returns the value of the layout in either case.
     fn book(&mut self, layout: Layout) -> Bytes {
         let value = Offsets::value(self.instance, &layout);
         if self.value().is_none_or(|best| value < best) {
@@ -290,7 +295,8 @@ impl Minimiser<'_, '_> {
         value
     }
 
-    /// Half-way from `aim` to `high`, three quarters, and so on, and `high` itself.
+    /// Returns the capacities half-way from `aim` to `high`, at three quarters of the way, and so on, ending
+    /// with `high`.
     fn capacities(&self, aim: u64, high: u64) -> Vec<u64> {
         let mut at = aim;
         let mut steps = Vec::new();
@@ -302,7 +308,7 @@ impl Minimiser<'_, '_> {
         steps
     }
 
-    /// Searches at a capacity for a number of nodes and records the result.
+    /// Searches at a capacity for at most `nodes` nodes and records the result.
     fn ask(&mut self, capacity: u64, nodes: u64, budget: &mut Budget) -> Verdict {
         let factory = self.factory;
         let members = self.engines.entry(capacity).or_insert_with(|| factory(Bytes::new(capacity)));
@@ -321,7 +327,8 @@ impl Minimiser<'_, '_> {
         verdict
     }
 
-    /// Keeps only the lowest and the highest search; the others restart when the range changes.
+    /// Drops all searches except those at the lowest and the highest capacity. Others would rarely be resumed
+    /// because the range changes.
     fn forget_between(&mut self) {
         while self.engines.len() > 2 {
             let between = *self.engines.keys().nth(1).expect("there are more than two");
@@ -334,7 +341,8 @@ impl Minimiser<'_, '_> {
     }
 
     fn raise_by(&mut self, value: u64, witness: Witness) {
-        // There is no layout below. If the best layout is not a multiple of the grain, it ends the range.
+        // No layout has a peak below `value`. The best peak may be lower than `value` if it is not a multiple
+        // of the grain.
         let value = self.value().map_or(value, |best| value.min(best.get()));
         let bound = LowerBound::new(Bytes::new(value), witness);
         if self.progress.bound.raise(bound) {

@@ -1,17 +1,17 @@
-//! This project's branch and bound for offsets.
+//! Branch and bound for offsets.
 //!
 //! Two branching methods decide whether a layout of a given capacity exists:
-//! - [`valley`], for instances whose conflicts are those of plain intervals: fast, with restarts, branching
-//!   on any section;
-//! - [`canonical`], for everything else: gaps, alignments, fixed offsets, separations, exclusions.
+//! - [`valley`], for instances whose conflicts are those of single intervals. It is fast, restarts, and
+//!   branches on any section;
+//! - [`canonical`], for all other instances, with gaps, alignments, fixed offsets, separations or exclusions.
 //!
-//! `Search` runs them at capacities between the bound and the best layout. Both are exhaustive, so an
-//! infeasible capacity raises the bound, while an exhausted budget proves nothing. Both are exponential in
-//! the worst case.
+//! `Search` runs them at capacities between the bound and the best layout. Both methods are exhaustive. An
+//! infeasible capacity therefore raises the bound, while a search that reaches its limits proves nothing.
+//! Both are exponential in the worst case.
 //!
 //! On interval instances, most proofs above the load come from other methods, which alternate with valley
 //! branching: clause learning over orders ([`learn`]), a [`sweep`] over time if few buffers are
-//! simultaneously live, and [`crate::search::windows`].
+//! simultaneously live, and windows of time ([`crate::search::windows`]).
 
 pub mod canonical;
 mod decide;

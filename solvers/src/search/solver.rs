@@ -14,17 +14,18 @@ use plimsoll_model::{
 };
 use std::cell::OnceCell;
 
-/// Non-interval instances with more conflicts are rejected: the graph alone would take hundreds of megabytes.
+/// Maximum number of conflicts of an instance to which valley branching does not apply. Larger ones are not
+/// searched because the conflict graph alone would take hundreds of megabytes.
 const MOST_CONFLICTS: u64 = 10_000_000;
 
 /// Parameters of [`Search`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchParams {
-    /// Use canonical branching even where valley branching applies.
+    /// Use canonical branching even if valley branching applies.
     pub canonical: bool,
     /// Switches of valley branching.
     pub rules: Rules,
-    /// Switches of the proofs by windows and sweeps; `None` disables them.
+    /// Switches of windows and sweeps; `None` disables both.
     pub windows: Option<WindowRules>,
     /// Switches of clause learning; `None` disables it.
     pub learn: Option<LearnRules>,
@@ -41,7 +42,8 @@ impl Default for SearchParams {
     }
 }
 
-/// Branch and bound for offsets: proves optima and improves layouts on the way. `search` in the registry.
+/// Branch and bound for offsets: improves layouts and proves them optimal. Its name in the registry is
+/// `search`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Search {
     setup: Setup,
@@ -70,7 +72,7 @@ impl Search {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Progress {
-        // Each thread has its own seed, the first the given one.
+        // Each thread has its own seed. The first thread uses the seed of the setup.
         let seeds = || (0..self.setup.threads.max(1) as u64).map(|at| self.setup.seed.wrapping_add(at << 32));
         let mut rules = self.params.rules;
         rules.memo_bytes /= self.setup.threads.max(1);
@@ -120,7 +122,7 @@ impl Solver<Offsets> for Search {
         observer.bound(&bound);
         let mut best = None;
         if budget.check().is_none() {
-            // An initial layout; the search aims at the bound in any case.
+            // The search starts at the bound whatever the quality of this layout.
             best = start(instance, budget).map(|layout| {
                 let peak = layout.peak(instance);
                 observer.incumbent(&layout, peak);
@@ -133,8 +135,8 @@ impl Solver<Offsets> for Search {
     }
 }
 
-/// An initial placement in order of area. If that takes half of the time, as it may with many simultaneously
-/// live buffers, a valley placement. `None` if time is too short for that too.
+/// Returns an initial placement by order of area. With many simultaneously live buffers, it may not finish
+/// within half of the time. The result is then a valley placement, or `None` if that does not finish either.
 fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
     let limits = budget.without_node_limit();
     let half = limits.time_left().map(|left| left / 2);
@@ -163,7 +165,7 @@ mod tests {
         outcome
     }
 
-    /// Checks that both branching methods and every ablation find the optimum of brute force.
+    /// Checks that both branching methods and every ablation find the same optimum as brute force.
     fn agree(instance: &Instance) {
         let reference = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
         let all = SearchParams::default();
@@ -199,8 +201,8 @@ mod tests {
         }
     }
 
-    /// Scales sizes and adds a little to each. The sizes then have almost no common divisor, and the optimum
-    /// is the scaled one plus a little.
+    /// Multiplies every size by `factor` and adds the index of the buffer. The greatest common divisor of the
+    /// sizes is then small, and the optimum is slightly above the scaled optimum.
     fn magnified(instance: &Instance, factor: u64) -> Instance {
         let buffers = (0..).zip(instance.buffers()).map(|(more, b)| {
             Buffer::new(b.name(), Bytes::new(b.size().get() * factor + more), b.lifespan().clone())

@@ -1,21 +1,22 @@
-//! Bounds above the load from windows: lifespans clipped to part of the time.
+//! Proves bounds above the load on windows, which are parts of the time to which lifespans are clipped.
 //!
 //! Clipping lifespans to a *window* of sections is a relaxation: a layout of the instance, restricted to the
 //! window, has the same or a smaller peak. A capacity that is infeasible for a window is infeasible for the
-//! instance, and the cause is usually a short stretch of time.
+//! instance. The cause of infeasibility is usually a short period of time.
 //!
 //! Two methods refute a capacity in a window:
-//! - A *sweep* ([`crate::search::sweep`]) is used if few buffers are live. It goes left or right from a
-//!   section until no state remains. It needs no right border: it stops where the contradiction is complete.
-//!   Sections with the fewest live buffers are tried first because they have the fewest orders.
+//! - A *sweep* ([`crate::search::sweep`]) is used if few buffers are live. It proceeds left or right from a
+//!   section until no state remains. The end of the window need not be known in advance because the sweep
+//!   stops when the contradiction is complete. Sections with the fewest live buffers are tried first because
+//!   they have the fewest orders.
 //! - *Valley branching* ([`crate::search::valley`]) is used elsewhere, on windows of 4, 8, 16, ... sections,
 //!   the tightest first.
 //!
-//! The sweep over all sections is the window that omits nothing and finds the optimum itself. Capacities are
-//! tried from just below the best layout, where a proof finishes the search, down to the bound, where it
-//! raises the bound.
+//! A sweep over all sections is not a relaxation and finds the optimum itself. Capacities are tried from just
+//! below the best layout down to the bound. A proof just below the best layout finishes the search, and a
+//! proof at the bound raises the bound.
 //!
-//! Sources: this project; clipping to a window is the relaxation by which energetic reasoning bounds
+//! **Source.** This project. Clipping to a window is the relaxation that energetic reasoning uses to bound
 //! schedules.
 
 use crate::search::Verdict;
@@ -28,19 +29,20 @@ use plimsoll_model::Budget;
 pub(crate) struct WindowRules {
     /// Sweep over all sections.
     pub whole: bool,
-    /// Sweep over all sections with a beam, for better layouts.
+    /// Sweep over all sections with a beam to find better layouts.
     pub beam: bool,
-    /// Sweep from sections in the middle.
+    /// Sweep from sections other than the first and the last.
     pub sweeps: bool,
-    /// Branch on valleys where too many buffers are live for a sweep.
+    /// Use valley branching if too many buffers are live for a sweep.
     pub branching: bool,
-    /// Largest number of live buffers in a section from which a sweep may start.
+    /// Maximum number of live buffers in a section from which a sweep may start.
     pub widest: usize,
     /// Number of sections that a sweep looks ahead.
     ///
-    /// Sound: what must fill the distances at a later section is live there, see [`crate::search::sweep`].
+    /// This is sound because only buffers that are live at a later section can fill the distances there, see
+    /// [`crate::search::sweep`].
     pub ahead: usize,
-    /// Memory limit for the states of a sweep, bytes.
+    /// Memory limit for the states of a sweep, in bytes.
     pub bytes: usize,
 }
 
@@ -64,60 +66,61 @@ pub(crate) enum Proof {
     /// The minimum peak of the instance, and optimal offsets, in units.
     Least {
         peak: i64,
-        /// Offset per buffer, in the numbering of [`Reduced`].
+        /// Offset of each buffer, in the order of [`Reduced`].
         offsets: Vec<i64>,
     },
-    /// No layout of the sections `window` is lower than `bound` units.
+    /// A lower bound on the peak, which already holds for the sections of `window`.
     Bound {
-        /// Units.
+        /// The lower bound in units.
         bound: i64,
-        /// First section, and the section after the last.
+        /// The first section, and the section after the last.
         window: (usize, usize),
     },
-    /// A better layout, in units, without proof.
+    /// A better layout that is not proved optimal, in units.
     Better {
         peak: i64,
-        /// Offset per buffer, in the numbering of [`Reduced`].
+        /// Offset of each buffer, in the order of [`Reduced`].
         offsets: Vec<i64>,
     },
-    /// Nothing new.
+    /// Neither a better bound nor a better layout.
     Nothing,
 }
 
-/// Longest window of a sweep that does not start at an end. Longer ones would be slow to set up and are
-/// rarely needed.
+/// Maximum number of sections of a sweep that does not start at the first or last section. Longer windows
+/// would be slow to set up and are rarely needed.
 const LONGEST_SWEEP: usize = 256;
 
-/// Minimum number of states for a sweep from a middle section.
+/// Minimum node limit of a sweep that does not start at the first or last section.
 const SHORTEST_SWEEP: u64 = 300;
 
-/// Minimum number of nodes per window for valley branching.
+/// Minimum node limit of valley branching per window.
 const SHORTEST_BRANCHING: u64 = 300;
 
-/// Attempts per call: from just below the best layout, then ever closer to the bound.
+/// Maximum number of capacities per call. The first is just below the best layout, and the following ones
+/// approach the bound.
 const ATTEMPTS: u32 = 4;
 
-/// Refutes capacities; resumes where the previous call ended.
+/// Refutes capacities with windows. Each call resumes where the previous one ended.
 #[derive(Debug)]
 pub(crate) struct Windows<'a> {
     sections: Sections<'a>,
     reduced: &'a Reduced,
     rules: WindowRules,
     seed: u64,
-    /// True if a sweep can pass all sections.
+    /// True if few enough buffers are live in every section for a sweep.
     narrow: bool,
-    /// Nodes of the previous beam.
+    /// Node limit of the previous beam sweeps.
     beamed: u64,
-    /// Starting sections of sweeps, and whether they run backwards; the narrowest first.
+    /// Starting sections of sweeps, each with a flag for backward sweeps. The narrowest sections come first.
     starts: Vec<(usize, bool)>,
-    /// Windows still to branch on at this capacity, the tightest last.
+    /// Windows on which to branch at the capacity `tight_at`, the tightest last.
     tight: Vec<(usize, usize)>,
     tight_at: i64,
     width: usize,
 }
 
 impl<'a> Windows<'a> {
-    /// O(sections log sections + total number of live buffers).
+    /// Lists the starting sections. O(sections log sections + total number of live buffers).
     pub fn new(reduced: &'a Reduced, rules: WindowRules, seed: u64) -> Self {
         let sections = Sections::of(reduced);
         let narrow = (0..sections.len()).all(|s| sections.width(s).is_some());
@@ -133,12 +136,13 @@ impl<'a> Windows<'a> {
         Self { sections, reduced, rules, seed, narrow, beamed: 0, starts, tight, tight_at: -1, width: 2 }
     }
 
-    /// True if a sweep may settle everything.
+    /// Returns true if a sweep over all sections is possible.
     pub fn is_narrow(&self) -> bool {
         self.narrow
     }
 
-    /// Tries to settle the range from `low` to `high` units, fully or partly, with about `nodes` nodes.
+    /// Tries to settle the range of capacities from `low` to `high` units, or part of it, with about `nodes`
+    /// nodes.
     pub fn prove(&mut self, low: i64, high: i64, nodes: u64, budget: &mut Budget) -> Proof {
         if self.narrow && self.rules.beam && nodes > self.beamed {
             self.beamed = nodes;
@@ -162,7 +166,7 @@ impl<'a> Windows<'a> {
         Proof::Nothing
     }
 
-    /// Tries to settle one capacity.
+    /// Tries to decide one capacity.
     fn attempt(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let all = (0, self.sections.len());
         if self.narrow && self.rules.whole {
@@ -185,7 +189,8 @@ impl<'a> Windows<'a> {
         Proof::Nothing
     }
 
-    /// The better of two beam sweeps, one per direction.
+    /// Runs a beam sweep in each direction. Returns the better peak and its offsets, if any layout is within
+    /// `high` units.
     fn beam(&mut self, high: i64, nodes: u64, budget: &mut Budget) -> Option<(i64, Vec<i64>)> {
         let window = (0, self.sections.len());
         let live: usize = (0..self.sections.len()).filter_map(|s| self.sections.width(s)).max()?;
@@ -223,7 +228,7 @@ impl<'a> Windows<'a> {
         end
     }
 
-    /// Sweeps from every narrow section in both directions, each for its share of the nodes.
+    /// Sweeps from every narrow section in both directions. Each sweep gets an equal share of the nodes.
     fn sweep_from_within(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Option<Proof> {
         let share = (nodes / self.starts.len().max(1) as u64).max(SHORTEST_SWEEP);
         let until = budget.nodes() + nodes;
@@ -242,7 +247,7 @@ impl<'a> Windows<'a> {
             if let SweepEnd::Impossible { next, refuted } =
                 self.sweep(window, backwards, capacity, share, budget)
             {
-                // A start that refuted one capacity likely refutes the next: try it first.
+                // A start that refutes one capacity probably refutes the next one as well, so try it first.
                 self.starts[..=at].rotate_right(1);
                 return Some(Proof::Bound { bound: next, window: refuted });
             }
@@ -250,7 +255,8 @@ impl<'a> Windows<'a> {
         None
     }
 
-    /// Valley branching on windows, the tightest first; the width grows when all windows of a width are done.
+    /// Runs valley branching on windows, the tightest first. The width grows when all windows of one width
+    /// are done.
     fn branch(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let until = budget.nodes() + nodes;
         let share = (nodes / 16).max(SHORTEST_BRANCHING);
@@ -281,7 +287,7 @@ impl<'a> Windows<'a> {
         Proof::Nothing
     }
 
-    /// Overlapping windows of the current width, sorted by slack.
+    /// Lists overlapping windows of the current width, sorted by descending slack.
     fn list_windows(&mut self, capacity: i64) {
         let last = self.sections.len().saturating_sub(self.width);
         let step = (self.width / 2).max(1);
@@ -306,7 +312,7 @@ mod tests {
         load, sections,
     };
 
-    /// Buffers live from step `lower` to `upper`, with clipped lifespans.
+    /// Returns the buffers that are live from step `lower` to `upper`, with clipped lifespans.
     fn clipped(instance: &Instance, lower: u64, upper: u64) -> Instance {
         let clip = |b: &Buffer| {
             let hull = b.lifespan().hull();
@@ -321,8 +327,8 @@ mod tests {
         hard_above_load(params, seed).unwrap().instance
     }
 
-    /// The best bound that windows prove within the budget, with its sections: from `low` units up until no
-    /// window refutes more. `high` is the peak of a known layout, in units.
+    /// Returns the best bound in units that windows prove within the budget, its sections, and the reason if
+    /// the budget ended. `low` is a known lower bound and `high` the peak of a known layout, in units.
     fn window_bound(
         reduced: &Reduced,
         rules: WindowRules,
@@ -345,7 +351,8 @@ mod tests {
         (low, shown, None)
     }
 
-    /// Confirms every refuted window by canonical branching, which shares no code with sweeps and valleys.
+    /// Confirms refuted windows by canonical branching, which shares no code with sweeps and valley
+    /// branching.
     #[test]
     fn refuted_windows_are_refuted_by_another_method() {
         let mut above = 0;
@@ -379,7 +386,7 @@ mod tests {
         assert!(above >= 6, "only {above} windows were confirmed");
     }
 
-    /// Two thousand buffers, with more live buffers than a full sweep could handle.
+    /// Uses two thousand buffers, with more live buffers than a full sweep could handle.
     #[test]
     fn windows_give_bounds_above_the_load_of_large_instances() {
         let params = AboveLoadParams { buffers: 2_000, live: 9, bytes: 1 << 20, unit: 1 << 10, turnover: 3 };

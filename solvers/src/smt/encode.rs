@@ -1,14 +1,14 @@
-//! Encodes one question for z3: is there a layout of the part within the domain?
+//! Encodes one query to z3: is there a layout of the part within the domain?
 //!
 //! ```text
 //! o_i in [low_i, high_i]
-//! o_i + r_ij <= o_j  or  o_j + r_ji <= o_i     per conflicting pair; r_ij: size of i, rounded up to both alignments
+//! o_i + r_ij <= o_j  or  o_j + r_ji <= o_i     per conflicting pair; r_ij as in the ILP
 //! bridges                                      pseudo-Boolean constraints over the orders alone
 //! ```
 //!
-//! Offsets are measured in the greatest common divisor of the part's alignments, so equal alignments leave
-//! pure difference constraints. A buffer with a larger alignment is a multiple of an additional variable,
-//! which needs linear arithmetic.
+//! Offsets are measured in units of the greatest common divisor of the part's alignments. If all alignments
+//! are equal, only difference constraints remain. The offset of a buffer with a larger alignment is a
+//! multiple of an additional variable, which requires linear arithmetic.
 
 use crate::formulation::{Domain, Part, bridges};
 use plimsoll_model::{Budget, gcd};
@@ -18,7 +18,7 @@ use z3::ast::{Bool, Int};
 /// The arithmetic theory that z3 uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theory {
-    /// Difference logic; falls back to [`Theory::Linear`] if alignments differ.
+    /// Difference logic. If alignments differ, [`Theory::Linear`] is used instead.
     Difference,
     Linear,
 }
@@ -26,19 +26,20 @@ pub enum Theory {
 /// The components of the encoding, each of which can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// Omit buffers that can always lie inside another.
+    /// Omit buffers that can always be placed inside another.
     pub absorb: bool,
-    /// Propagate offset ranges exactly, which fixes orders.
+    /// Propagate offset ranges exactly. This fixes orders.
     pub positions: bool,
-    /// Break symmetry: fix the order of twins and of one pair against the mirror image.
+    /// Break symmetry: fix the order of twins, and of one pair to exclude mirror images.
     pub symmetry: bool,
-    /// Add at most this many bridges: inequalities over orders between cliques that share a buffer.
+    /// Maximum number of bridges to add. A bridge is an inequality over order variables of two cliques that
+    /// share a buffer.
     pub bridges: usize,
     /// The arithmetic theory.
     pub theory: Theory,
-    /// Instances with more conflicts than this are rejected.
+    /// Maximum number of conflicts; instances with more are rejected.
     pub max_pairs: usize,
-    /// Memory limit of z3 in this process, megabytes; beyond it the answer is unknown.
+    /// Memory limit of z3 in this process, in megabytes. If z3 needs more, its answer is unknown.
     pub memory: u32,
 }
 
@@ -56,12 +57,12 @@ impl Default for Encoding {
     }
 }
 
-/// Encodes a part under a peak.
+/// Encodes a part for one allowed peak.
 pub(super) struct Encoder<'a> {
     part: &'a Part,
     domain: &'a Domain,
     encoding: Encoding,
-    /// Units per unit of z3's offsets.
+    /// Number of units of the part in one unit of the z3 offsets.
     unit: i64,
 }
 
@@ -72,7 +73,7 @@ pub(super) struct Encoded {
 }
 
 impl Encoded {
-    /// The offsets in a model, units.
+    /// Returns the offsets in a model, in units of the part.
     pub fn read(&self, model: &z3::Model) -> Option<Vec<f64>> {
         let value = |offset: &Int| Some((model.eval(offset, true)?.as_i64()? * self.unit) as f64);
         self.offsets.iter().map(value).collect()
@@ -85,18 +86,18 @@ impl<'a> Encoder<'a> {
         Self { part, domain, encoding, unit }
     }
 
-    /// Difference logic unless alignments differ.
+    /// Returns the theory of the encoding, or linear arithmetic if alignments differ.
     pub fn theory(&self) -> Theory {
         let mixed = self.part.align.iter().any(|&align| align != self.unit);
         if mixed { Theory::Linear } else { self.encoding.theory }
     }
 
-    /// Asserts all constraints; incomplete if the time of `watch` ends.
+    /// Asserts all constraints. The encoding is incomplete if the time of `watch` ends.
     pub fn assert(&self, solver: &Solver, watch: &mut Budget) -> Encoded {
         let part = self.part;
         let offsets: Vec<Int> = (0..part.len()).map(|i| Int::new_const(format!("o{i}"))).collect();
         for (i, offset) in offsets.iter().enumerate() {
-            // Both are multiples of the alignment.
+            // The limits of free buffers are multiples of the alignment.
             solver.assert(offset.ge(Int::from_i64(self.domain.low[i] / self.unit)));
             solver.assert(offset.le(Int::from_i64(self.domain.high[i] / self.unit)));
             if part.align[i] > self.unit {
@@ -127,8 +128,8 @@ impl<'a> Encoder<'a> {
         Encoded { offsets, unit: self.unit }
     }
 
-    /// Asserts bridges as pseudo-Boolean constraints, except those beyond the 32-bit coefficients of z3's
-    /// interface.
+    /// Asserts bridges as pseudo-Boolean constraints. Bridges that exceed the 32-bit coefficients of the z3
+    /// interface are omitted.
     fn bridges(&self, solver: &Solver, orders: &[Bool], watch: &mut Budget) {
         bridges(self.part, self.domain.upper, self.encoding.bridges, watch, |bridge| {
             let reached: i64 = bridge.terms.iter().map(|&(_, _, size)| size).sum();

@@ -1,23 +1,25 @@
-//! Offset assignment as a series of questions to z3: is there a layout at or below this peak?
+//! Offset assignment as a series of queries to z3: is there a layout at or below a given peak?
 //!
-//! Each question is a disjunction per conflicting pair, "one lies below the other", over difference
-//! constraints. Constraints implied by this peak strengthen it: offset ranges, forced orders, broken
-//! symmetry, and bridges between cliques. All of these sharpen with the peak, so every question gets its own
-//! solver and learnt clauses are not reused. Questions start at the bound:
+//! A query contains, for every conflicting pair, the disjunction "one lies below the other" of two difference
+//! constraints. The allowed peak implies further constraints that strengthen it: offset ranges, forced
+//! orders, and bridges between cliques. Symmetry breaking is added. Implied constraints become tighter with a
+//! lower peak, so every query uses a new solver and no learnt clauses are reused. Queries start at the bound:
 //!
 //! ```text
 //!   bound      ?            ?       ?   ?     incumbent
 //!     |--------|------------|-------|---|--------|
-//!     1st      then bisects the rest, from either side
+//!     first query     then bisection of the rest
 //! ```
 //!
-//! The first question is the bound itself, which most practical instances and all perfect packings attain. A
-//! positive answer lowers the incumbent to the peak of the pushed-down layout. A negative answer raises the
-//! bound. After "unknown" the search skips the question and continues above it while there is time.
+//! The first query asks for the bound itself, which most practical instances and all perfect packings attain.
+//! A positive answer lowers the incumbent to the peak of the pushed-down layout. A negative answer raises the
+//! bound. If the answer is "unknown", the search continues with higher peaks while time remains.
 //!
-//! The theory is integer difference logic, decided by shortest paths; if alignments differ, it is linear
-//! arithmetic. Source: scheduling and packing by satisfiability modulo difference logic (job-shop encodings).
-//! The bridges are this project's, see `formulation::bridges`.
+//! The theory is integer difference logic, which is decided by shortest paths. If alignments differ, it is
+//! linear arithmetic.
+//!
+//! **Source.** Job-shop encodings, which solve scheduling and packing problems in difference logic. The
+//! bridges were developed in this project, see `formulation::bridges`.
 
 use super::encode::Encoding;
 use super::run::{Answer, decide};
@@ -25,10 +27,10 @@ use crate::bounds::conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats};
 
-/// Offset assignment by z3; `smt` in the registry.
+/// Offset assignment by z3. Its name in the registry is `smt`.
 ///
-/// One node of the budget is one conflict of z3. It uses one thread. Cancellation and time limits take effect
-/// within milliseconds, except while z3 simplifies a large question.
+/// One node of the budget is one conflict of z3. The solver uses one thread. Cancellation and time limits
+/// take effect within milliseconds, except while z3 simplifies a large query.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Smt {
     setup: Setup,
@@ -81,12 +83,13 @@ impl Engine for Smt {
         stats: &mut Stats,
         found: &mut Found<'_>,
     ) -> Result<Verdict, SolveError> {
-        // Proved: nothing below `lower`. Open: peaks from `from` to `upper`; those between are skipped.
+        // No peak below `lower` is feasible. Peaks from `from` to `upper` are open. Peaks between `lower` and
+        // `from` are skipped.
         let (mut lower, mut from, mut upper) = (task.lower, task.enough, task.upper);
         let mut peak = task.enough;
         let (mut stop, mut aside) = (None, None);
         while from <= upper && stop.is_none() {
-            // A share of the budget, so that one hard question does not consume all of it.
+            // Each query gets half of the remaining budget, so that a hard one does not consume all of it.
             let slice = budget.time_to_end().map(|time| time / 2);
             let nodes = budget.nodes_left().map(|nodes| nodes.div_ceil(2));
             let answer = self.ask(task, peak, &budget.part(nodes, slice), stats)?;

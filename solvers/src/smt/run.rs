@@ -1,6 +1,6 @@
-//! Runs z3 on its own thread, with a watchdog.
+//! Runs z3 on its own thread with a watchdog.
 //!
-//! A z3 context belongs to one thread; a fresh thread gets a fresh context. z3 receives the time limit but
+//! A z3 context belongs to one thread, so a fresh thread gets a fresh context. z3 receives the time limit but
 //! does not check its clock in every loop, so a second thread interrupts it at the deadline or on
 //! cancellation. If z3 ignores that too, its thread is [abandoned](crate::foreign). The memory limit applies
 //! to the whole process.
@@ -22,13 +22,13 @@ pub(super) struct Answer {
     pub exists: Option<bool>,
     /// Approximate offsets, if a layout exists.
     pub offsets: Option<Vec<f64>>,
-    /// Conflicts of the search, counted as nodes.
+    /// Number of conflicts in the search, which count as nodes.
     pub conflicts: u64,
-    /// Why z3 stopped early.
+    /// The reason if z3 stopped early.
     pub stop: Option<Stop>,
 }
 
-/// Asks for any layout in the domain.
+/// Asks z3 for any layout in the domain.
 ///
 /// # Errors
 /// If z3 fails internally.
@@ -54,7 +54,7 @@ impl Answer {
 }
 
 fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &Budget) -> Answer {
-    // A process-wide limit: z3 has none per context.
+    // The limit applies to the process because z3 has none per context.
     z3::set_global_param("memory_max_size", &encoding.memory.to_string());
     let encoder = Encoder::new(part, domain, encoding);
     let solver = match encoder.theory() {
@@ -92,7 +92,7 @@ fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &
     Answer { exists, offsets, conflicts, stop }
 }
 
-/// Runs the check with a watchdog.
+/// Runs z3 while a watchdog polls the budget. Returns the result and the reason if the budget ended.
 fn watched(solver: &Solver, budget: &Budget) -> (SatResult, Option<Stop>) {
     let context = Context::thread_local();
     let handle = context.handle();

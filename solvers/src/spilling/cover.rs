@@ -1,38 +1,42 @@
-//! The choice of buffers to spill, ignoring addresses: a covering problem, solved by decision diagrams.
+//! Chooses the buffers to spill without regard to addresses. This is a covering problem, solved by decision
+//! diagrams.
 //!
-//! Every *row* lists buffers and limits how much of them may stay on chip. A set in mutual conflict may stay
-//! up to the capacity; a set known not to fit must lose at least one member. The objective is the minimum
-//! traffic of the spilled buffers. Rows ignore addresses, so the optimum is a lower bound, and the answer if
-//! the remaining buffers have a layout.
+//! Every *row* lists buffers and limits how many of their bytes may stay on chip. If the buffers conflict
+//! with each other, at most the capacity may stay. If a set is proved not to fit, at least one member must be
+//! spilled. The objective is the minimum traffic of the spilled buffers. Rows ignore addresses, so the
+//! optimum is a lower bound. If the remaining buffers have a layout, it is the solution.
 //!
-//! Buffers are decided one at a time in order of time. A *state* records which decided buffers stay, as far
-//! as an open row depends on it, with the minimum traffic so far. A row is checked when its last buffer is
-//! decided; for sections that is the step at which that buffer begins. A state dominates another if it has no
-//! more traffic and keeps a subset of its buffers. With few simultaneously live buffers the diagram is small
-//! and exact: O(n 2^w) for w live buffers. If a layer grows too wide, a *restricted* diagram drops the most
-//! expensive states and yields a solution. A *relaxed* diagram merges them (buffers that stay in all of them,
-//! minimum traffic) and yields a bound. The search continues from the last exact layer.
+//! Buffers are decided one at a time in time order. A *state* records which decided buffers stay, as far as
+//! an open row depends on it, and the minimum traffic so far. A row is checked when its last buffer is
+//! decided. A state dominates another if it has no more traffic and keeps a subset of the buffers of the
+//! other.
 //!
-//! Source: branch and bound by decision diagrams (Bergman, Cire, van Hoeve, Hooker 2016), applied to temporal
-//! knapsack.
+//! With few simultaneously live buffers, the diagram is small and exact: O(n 2^w) for w live buffers. If a
+//! layer grows too wide, a *restricted* diagram drops the most expensive states and yields a solution. A
+//! *relaxed* diagram merges them into one state, with the buffers that stay in all of them and the minimum
+//! traffic, and yields a bound. The search continues from the last exact layer.
+//!
+//! **Source.** Branch and bound with decision diagrams (Bergman, Cire, van Hoeve, Hooker 2016), applied to a
+//! temporal knapsack problem.
 
 use plimsoll_heuristics::fractional_cover;
 use plimsoll_model::{Budget, BufferId, Bytes, SpillProblem, Stop};
 use std::collections::{BinaryHeap, HashMap};
 
-/// Layer width of the first diagram, which is expected to be exact, and of those of the search.
+/// Maximum width of the layers of the first diagram, which is usually exact. [`NARROW`] is that of later
+/// diagrams.
 const WIDE: usize = 4_096;
 const NARROW: usize = 512;
 
-/// Number of earlier states that a state is compared with for dominance.
+/// Maximum number of earlier states with which a state is compared for dominance.
 const COMPARED: usize = 48;
 
-/// At most `most` of the weight of these items may stay.
+/// A row of the cover: items with a total weight of at most `most` may stay.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Item and weight, by ascending item.
+    /// Pairs of item and weight, in ascending order of items.
     pub items: Vec<(usize, u64)>,
-    /// Weight that may stay.
+    /// Maximum total weight of the items that stay.
     pub most: u64,
 }
 
@@ -45,19 +49,19 @@ impl Row {
         self.items.last().map_or(0, |item| item.0)
     }
 
-    /// Weight that must be spilled.
+    /// Returns the weight that must be spilled.
     pub fn excess(&self) -> u128 {
         let all: u128 = self.items.iter().map(|item| u128::from(item.1)).sum();
         all.saturating_sub(u128::from(self.most))
     }
 }
 
-/// The covering problem. Items are buffers in order of time.
+/// The covering problem. Items are buffers in time order.
 #[derive(Clone, Debug)]
 pub(super) struct Cover {
     /// Per item: its buffer.
     pub buffers: Vec<BufferId>,
-    /// Per item: its traffic if spilled; `None` if it must stay.
+    /// Per item: its traffic if it is spilled, or `None` if it must stay.
     pub costs: Vec<Option<u64>>,
     /// Limits on the items that stay.
     pub rows: Vec<Row>,
@@ -68,17 +72,17 @@ pub(super) struct Cover {
 /// Bounds on the minimum cost.
 #[derive(Clone, Debug)]
 pub(super) struct Covered {
-    /// Lower bound on the cost; `None` if the problem is infeasible.
+    /// Lower bound on the cost, or `None` if the problem is infeasible.
     pub bound: Option<u64>,
-    /// Per item: whether it stays, in the cheapest solution found below the limit.
+    /// Per item: whether it stays in the cheapest solution found below the limit.
     pub stays: Option<Vec<bool>>,
-    /// Why the search ended before the bound was tight.
+    /// The reason if the search ended before the bound was tight.
     pub stop: Option<Stop>,
 }
 
 #[cfg(feature = "ilp")]
 impl Covered {
-    /// Combines this with the result of a later attempt at the same cover.
+    /// Combines this result with that of a later attempt at the same cover.
     pub fn then(self, later: Self) -> Self {
         let (bound, stays) = (self.bound.max(later.bound), later.stays.or(self.stays));
         Self { bound, stays, stop: later.stop }
@@ -86,7 +90,7 @@ impl Covered {
 }
 
 impl Cover {
-    /// Builds the rows of the cliques that exceed the capacity.
+    /// Builds the cover with one row per clique. The cliques must exceed the capacity.
     pub fn new(problem: &SpillProblem, cliques: &[Vec<BufferId>]) -> Self {
         let instance = problem.instance();
         let mut buffers: Vec<BufferId> = instance.ids().collect();
@@ -106,7 +110,7 @@ impl Cover {
         cover
     }
 
-    /// Adds a row: one of these buffers must be spilled.
+    /// Adds the row that at least one of these buffers must be spilled.
     pub fn cut(&mut self, buffers: &[BufferId]) {
         let mut items: Vec<(usize, u64)> = buffers.iter().map(|id| (self.item[id.index()], 1)).collect();
         items.sort_unstable();
@@ -114,26 +118,26 @@ impl Cover {
         self.rows.push(Row { items, most });
     }
 
-    /// Total number of entries in all rows.
+    /// Returns the total number of entries in all rows.
     #[cfg(feature = "ilp")]
     pub fn entries(&self) -> usize {
         self.rows.iter().map(|row| row.items.len()).sum()
     }
 
-    /// True if every row is satisfied when all spillable items are spilled.
+    /// Returns true if every row is satisfied when all spillable items are spilled.
     #[cfg(feature = "ilp")]
     pub fn is_possible(&self) -> bool {
         self.rows.iter().all(|row| row_cost(row, &self.costs) < u64::MAX)
     }
 
-    /// The cost of spilling all items that do not stay.
+    /// Returns the cost of spilling all items that do not stay.
     #[cfg(feature = "ilp")]
     pub fn cost(&self, stays: &[bool]) -> u64 {
         let gone = self.costs.iter().zip(stays).filter(|(_, stays)| !**stays);
         gone.filter_map(|(cost, _)| *cost).sum()
     }
 
-    /// The buffers that stay, ascending.
+    /// Returns the buffers that stay, in ascending order.
     pub fn kept(&self, stays: &[bool]) -> Vec<BufferId> {
         let mut kept: Vec<BufferId> =
             self.buffers.iter().zip(stays).filter(|(_, stays)| **stays).map(|(id, _)| *id).collect();
@@ -141,10 +145,10 @@ impl Cover {
         kept
     }
 
-    /// The minimum cost below `limit`. A node is an expanded state.
+    /// Finds the minimum cost below `limit`. One node is one expanded state.
     pub fn least(&self, limit: u64, budget: &mut Budget) -> Covered {
         let diagram = Diagram::new(self, &mut budget.without_node_limit());
-        // Some row exceeds what may be spilled.
+        // A row cannot be satisfied even if all its spillable items are spilled.
         if diagram.tail[0] == u64::MAX {
             return Covered { bound: None, stays: None, stop: None };
         }
@@ -156,13 +160,13 @@ impl Cover {
     }
 }
 
-/// The minimum fractional cost of removing a row's excess; `u64::MAX` if that is impossible.
+/// Returns the minimum fractional cost of removing the excess of a row, or `u64::MAX` if this is impossible.
 fn row_cost(row: &Row, costs: &[Option<u64>]) -> u64 {
     let offers = row.items.iter().filter_map(|&(at, weight)| Some((weight, costs[at]?)));
     fractional_cover(row.excess(), offers).unwrap_or(u64::MAX)
 }
 
-/// Items that stay, one bit per slot.
+/// A bitset of the items that stay, with one bit per slot.
 type Bits = Box<[u64]>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,25 +188,26 @@ impl State {
 /// Data shared by all diagrams of a problem.
 struct Diagram<'a> {
     cover: &'a Cover,
-    /// Per item: its bit while an open row contains it.
+    /// Per item: its slot while an open row contains it.
     slot: Vec<Option<usize>>,
     /// Per item: slots that become free once it is decided.
     closing: Vec<Vec<usize>>,
-    /// Per item: rows of which it is the last.
+    /// Per item: the rows that end with it.
     ending: Vec<Vec<usize>>,
     /// Per item: whether any row contains it.
     named: Vec<bool>,
-    /// Per item: a lower bound on the cost from it on.
+    /// Per item: a lower bound on the cost of it and all later items.
     tail: Vec<u64>,
     words: usize,
 }
 
 struct Compiled {
-    /// The minimum cost at the end, and which items stay.
+    /// The minimum cost in the last layer, and whether each item stays.
     best: Option<(u64, Vec<bool>)>,
-    /// True if nothing was dropped or merged.
+    /// True if no state was dropped or merged.
     is_exact: bool,
-    /// The last exact layer with lower bounds per state; only of relaxed diagrams that are not exact.
+    /// The last exact layer, with a lower bound per state. It is empty unless the diagram is relaxed and not
+    /// exact.
     cut: Vec<Open>,
     stop: Option<Stop>,
 }
@@ -218,7 +223,7 @@ struct Open {
 }
 
 impl Ord for Open {
-    /// The state with the lowest bound is the greatest, then the deepest.
+    /// The greatest state is the one with the lowest bound. Ties are broken by the deeper layer.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let key = |one: &Self| (std::cmp::Reverse(one.bound), one.layer);
         key(self).cmp(&key(other)).then_with(|| other.state.stays.cmp(&self.state.stays))
@@ -231,7 +236,7 @@ impl PartialOrd for Open {
     }
 }
 
-/// Predecessor of a state: position in the previous layer, and whether the item stays.
+/// The predecessor of a state: its index in the previous layer, and whether the item stays.
 type Parent = (u32, bool);
 
 impl<'a> Diagram<'a> {
@@ -264,12 +269,13 @@ impl<'a> Diagram<'a> {
         Self { cover, slot, closing, ending, named, tail, words: usize::div_ceil(slots, 64) }
     }
 
-    /// Rows without common items add up, so this finds the best chain of disjoint rows in sequence.
+    /// Returns, for each item, a lower bound on the cost of it and all later items. The costs of rows over
+    /// disjoint ranges of items add up, so this is the most expensive chain of such rows.
     fn tails(cover: &Cover, watch: &mut Budget) -> Vec<u64> {
         let n = cover.buffers.len();
         let mut from: Vec<Vec<(usize, u64)>> = vec![Vec::new(); n];
         for row in cover.rows.iter().filter(|row| !row.items.is_empty()) {
-            // A partial result is a valid bound too.
+            // A partial result is also a valid bound.
             if watch.tick().is_some() {
                 break;
             }
@@ -288,7 +294,8 @@ impl<'a> Diagram<'a> {
         Open { bound: self.tail[0], layer: 0, state, path: Vec::new() }
     }
 
-    /// The state after an item is decided; `None` if a row that ends there forbids it.
+    /// Returns the state after an item is decided, or `None` if the item cannot be spilled or a row that ends
+    /// there is violated.
     fn after(&self, state: &State, item: usize, stays: bool) -> Option<State> {
         let cost = if stays { state.cost } else { state.cost.checked_add(self.cover.costs[item]?)? };
         for &row in &self.ending[item] {
@@ -311,12 +318,13 @@ impl<'a> Diagram<'a> {
         Some(next)
     }
 
-    /// The states after an item, with equal ones merged; those at `limit` or above are dropped.
+    /// Returns the states after an item, without duplicates and dominated ones. States whose bound reaches
+    /// `limit` are dropped.
     fn layer(&self, states: &[State], item: usize, limit: u64) -> (Vec<State>, Vec<Parent>) {
         let (mut next, mut parents): (Vec<State>, Vec<Parent>) = (Vec::new(), Vec::new());
         let mut seen: HashMap<Bits, usize> = HashMap::new();
         for (from, state) in states.iter().enumerate() {
-            // An item in no row stays.
+            // An item that is in no row stays.
             let choices: &[bool] = if self.named[item] { &[true, false] } else { &[true] };
             for &stays in choices {
                 let Some(one) = self.after(state, item, stays) else { continue };
@@ -379,7 +387,7 @@ impl<'a> Diagram<'a> {
         // Layers are sorted by ascending cost.
         let best = states.first().map(|state| (state.cost, path(from, &parents, 0)));
         if let Some((cost, _)) = &best {
-            // The merged states of a relaxed diagram cost no more than the states they represent.
+            // The cost of a relaxed diagram is at most that of the states that it represents.
             for one in &mut cut {
                 one.bound = one.bound.max(*cost);
             }
@@ -389,7 +397,7 @@ impl<'a> Diagram<'a> {
         Compiled { best, is_exact, cut, stop: None }
     }
 
-    /// The states of a layer as search nodes.
+    /// Returns the states of a layer as search nodes.
     fn opened(&self, from: &Open, states: &[State], parents: &[Vec<Parent>], layer: usize) -> Vec<Open> {
         let open = |(at, state): (usize, &State)| Open {
             bound: from.bound.max(state.cost.saturating_add(self.tail[layer])),
@@ -401,7 +409,7 @@ impl<'a> Diagram<'a> {
     }
 }
 
-/// The decisions that lead to a state of the last layer.
+/// Returns the decisions that lead to a state of the last layer.
 fn path(from: &Open, parents: &[Vec<Parent>], mut at: usize) -> Vec<bool> {
     let mut below = Vec::with_capacity(parents.len());
     for layer in parents.iter().rev() {
@@ -412,7 +420,8 @@ fn path(from: &Open, parents: &[Vec<Parent>], mut at: usize) -> Vec<bool> {
     from.path.iter().copied().chain(below.into_iter().rev()).collect()
 }
 
-/// Drops dominated states: those that cost no less and keep a superset. Sorted by ascending cost.
+/// Removes dominated states, which cost no less than another and keep a superset of its items. The result is
+/// sorted by ascending cost.
 fn undominated(states: Vec<State>, parents: Vec<Parent>) -> (Vec<State>, Vec<Parent>) {
     let count = |state: &State| state.stays.iter().map(|word| word.count_ones()).sum::<u32>();
     let mut both: Vec<(State, Parent)> = states.into_iter().zip(parents).collect();
@@ -429,8 +438,8 @@ fn undominated(states: Vec<State>, parents: Vec<Parent>) -> (Vec<State>, Vec<Par
     kept.into_iter().unzip()
 }
 
-/// Merges the most expensive states into one: items that stay in all of them, at the minimum cost. It keeps
-/// its position by that cost.
+/// Merges the most expensive states into the last one within `width`. The merged state has the items that
+/// stay in all of them, and the minimum cost.
 fn merge(states: &mut [State], width: usize) {
     let mut merged = states[width - 1].clone();
     for other in &states[width..] {
@@ -466,7 +475,7 @@ impl Search<'_> {
         None
     }
 
-    /// Searches below one state: finds a solution and queues what remains open.
+    /// Searches below one state. Adopts a better solution and queues the states that remain open.
     fn expand(&mut self, one: &Open, width: usize, budget: &mut Budget) -> Option<Stop> {
         let restricted = self.diagram.compile(one, width, false, self.best, budget);
         if restricted.stop.is_some() {

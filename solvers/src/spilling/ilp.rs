@@ -1,14 +1,14 @@
 //! The cover as an integer linear program, solved by `HiGHS` through `good_lp`.
 //!
 //! ```text
-//! x_b = 1                                             buffer b is spilled; x_b = 0 if it may not be
+//! x_b = 1                                             buffer b is spilled; x_b = 0 if b must stay
 //! sum of weight x_b >= sum of weights - most          for every row
 //! minimise sum of traffic x_b
 //! ```
 //!
-//! Rows are divided by their right-hand side. `HiGHS` treats coefficients of 1e-9 and less as zero, which
-//! would make a row stricter than it is. Such coefficients are raised, which only weakens the row.
-//! Feasibility is always decided in integers, whatever `HiGHS` reports.
+//! Rows are divided by their right-hand side. `HiGHS` treats coefficients of at most 1e-9 as zero, which
+//! would make a row too strict. Small coefficients are therefore raised to 1e-7, which only weakens the row.
+//! Whether the cover is feasible is always decided in integers.
 
 use super::cover::{Cover, Covered};
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
@@ -18,12 +18,13 @@ use plimsoll_model::{Budget, Setup, SolveError, Stop, gcd};
 
 const NAME: &str = "ilp";
 
-/// Programs with more row entries are rejected: `HiGHS` does not check the clock while it reads them.
+/// Maximum number of row entries. Programs with more are rejected because `HiGHS` does not check the clock
+/// while it reads them.
 pub(super) const MOST_ENTRIES: usize = 1_000_000;
 
 const LEAST: f64 = 1e-7;
 
-/// The minimum cost below `limit`. A node is a branch-and-bound node.
+/// Finds the minimum cost below `limit`. One node is one branch-and-bound node.
 pub(super) fn least(
     cover: &Cover,
     limit: u64,
@@ -46,7 +47,7 @@ pub(super) fn least(
         solve(NAME, setup, (limits, budget), scale, None, |watch| build(cover, (unit, most), watch))?;
     budget.spend(answer.nodes.max(1));
     if answer.end == End::Infeasible {
-        // The cover is feasible: spilling everything that may be spilled is a solution.
+        // HiGHS failed numerically: spilling all buffers that may be spilled is a solution of the cover.
         return Ok(Covered { bound: Some(0), stays: None, stop: Some(Stop::TimeLimit) });
     }
     let stays: Option<Vec<bool>> =
@@ -61,12 +62,13 @@ pub(super) fn least(
     Ok(Covered { bound, stays: stays.filter(|_| value.is_some_and(|value| value < limit)), stop })
 }
 
-/// A power of two above the objective, so that tolerances are small compared with a unit.
+/// Returns the power of two above the objective, but at most 1024, by which objective values are scaled.
+/// Tolerances are then small compared with one unit.
 fn full(most: i64) -> f64 {
     2f64.powi(64 - (most.max(1) as u64).leading_zeros() as i32).min(1024.0)
 }
 
-/// Builds the program; incomplete if the time of `watch` ends.
+/// Builds the integer program. It is incomplete if the time of `watch` ends.
 fn build(cover: &Cover, (unit, most): (u64, i64), watch: &mut Budget) -> HighsProblem {
     let mut variables = ProblemVariables::new();
     let goes: Vec<Variable> = cover
@@ -87,8 +89,8 @@ fn build(cover: &Cover, (unit, most): (u64, i64), watch: &mut Budget) -> HighsPr
         }
         let excess = row.excess();
         if excess > 0 {
-            // Scale the row by its excess because tolerances are absolute; a weight above the excess counts
-            // as the excess.
+            // The row is divided by its excess because tolerances are absolute. A weight above the excess
+            // counts as the excess.
             let space = excess as f64;
             let share = |weight: u64| (u128::from(weight).min(excess) as f64 / space).max(LEAST);
             let sum: Expression = row.items.iter().map(|&(at, weight)| goes[at] * share(weight)).sum();

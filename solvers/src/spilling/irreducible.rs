@@ -1,11 +1,12 @@
-//! Decides whether a capacity can be met, and if not, finds an irreducible set of buffers that explains it.
+//! Decides whether buffers fit within a capacity. If not, finds an irreducible set of buffers that does not
+//! fit.
 //!
 //! An *irreducible* infeasible set has no layout within the capacity, but has one as soon as any of its
 //! buffers is removed (van Loon 1981; Chinneck, Feasibility and Infeasibility in Optimization, 2008). A
-//! deletion filter finds it: it removes buffers from an infeasible set in ever smaller chunks while the set
-//! stays infeasible. The initial set comes from the proof of infeasibility: the largest buffers at an
-//! overloaded step, the live buffers of a window, or all. The filter needs at most O(k log n + k) decisions
-//! for a set of k out of n, if every decision is answered.
+//! deletion filter finds it. It removes chunks of decreasing size from an infeasible set while the set
+//! remains infeasible. The initial set comes from the proof of infeasibility: the largest buffers at an
+//! overloaded step, the live buffers of a window, or all buffers. The filter needs O(k log n + k) decisions
+//! for a set of k out of n buffers, if no decision reaches its limits.
 
 use crate::Exact;
 use plimsoll_heuristics::quick_layout;
@@ -14,21 +15,21 @@ use plimsoll_model::{
     Setup, Silent, SolveError, Solver, Stop, Witness,
 };
 
-/// Whether buffers fit within the capacity.
+/// The answer to the question whether buffers fit within the capacity.
 #[derive(Clone, Debug)]
 pub enum Fits {
-    /// They fit, with this layout.
+    /// They fit; this is a layout.
     Layout(Layout),
-    /// They do not fit, by this bound.
+    /// They do not fit, as this bound proves.
     Never(LowerBound),
-    /// Undecided within the limits.
+    /// Undecided for this reason.
     Unknown(Stop),
 }
 
 /// Buffers that together do not fit within the capacity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Irreducible {
-    /// The buffers of the set, ascending.
+    /// The buffers of the set, in ascending order.
     pub buffers: Vec<BufferId>,
     /// A lower bound on their peak, above the capacity. The witness refers to buffers by their ids in the
     /// instance.
@@ -42,7 +43,7 @@ pub struct Irreducible {
 /// their fixed offsets contradict each other.
 ///
 /// # Errors
-/// The same as those of the solver `exact`.
+/// The same errors as the solver `exact`.
 pub fn fits(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fits, SolveError> {
     let (part, kept) = match Offsets::reduced(instance) {
         Reduced::Whole => return sized_fit(instance, setup, budget),
@@ -58,7 +59,7 @@ pub fn fits(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fi
     })
 }
 
-/// The same, provided every buffer has bytes and the fixed offsets are consistent.
+/// Decides the same question for an instance without empty buffers and with consistent fixed offsets.
 fn sized_fit(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fits, SolveError> {
     let Some(capacity) = instance.capacity() else {
         return Ok(Fits::Layout(Layout::new(vec![Bytes::ZERO; instance.len()])));
@@ -79,12 +80,12 @@ fn sized_fit(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<F
     })
 }
 
-/// Shrinks a set that does not fit, as `reason` proves, to one from which no buffer can be removed. `kept`
-/// lists the set by ids in `instance`; `reason` refers to buffers by position in `kept`. Each decision takes
-/// at most `patience` nodes.
+/// Shrinks a set of buffers that does not fit to one from which no buffer can be removed. `kept` lists the
+/// buffers of the set by their ids in `instance`. `reason` proves that they do not fit and refers to them by
+/// position in `kept`. Each decision is limited to `patience` nodes.
 ///
 /// # Errors
-/// The same as those of the solver `exact`.
+/// The same errors as the solver `exact`.
 pub fn irreducible(
     instance: &Instance,
     kept: &[BufferId],
@@ -109,7 +110,7 @@ pub fn irreducible(
         chunk = if chunk == 1 { 0 } else { chunk.div_ceil(2) };
     }
     if reduction.doubtful.contains(&true) {
-        // The set may have shrunk since the members were tested.
+        // The set may have shrunk since its members were tested.
         reduction.delete(1, budget)?;
     }
     let Reduction { mut set, bound, doubtful, .. } = reduction;
@@ -118,23 +119,23 @@ pub fn irreducible(
     Ok(Irreducible { buffers: set, bound, doubtful })
 }
 
-/// An infeasible set that shrinks. The smallest buffers are removed first, because few large ones are easier
+/// An infeasible set that shrinks. The smallest buffers are removed first because few large ones are easier
 /// to inspect.
 struct Reduction<'a> {
     instance: &'a Instance,
     setup: Setup,
     set: Vec<BufferId>,
-    /// Why the set does not fit; refers to buffers by their ids in the instance.
+    /// The proof that the set does not fit. It refers to buffers by their ids in the instance.
     bound: LowerBound,
     patience: Option<u64>,
-    /// Without any of these, the others fit.
+    /// Per buffer: whether the others are proved to fit without it.
     needed: Vec<bool>,
-    /// For these it is undecided whether the others fit.
+    /// Per buffer: whether it is undecided that the others fit without it.
     doubtful: Vec<bool>,
 }
 
 impl Reduction<'_> {
-    /// Removes buffers that the proof does not mention, if the rest is still infeasible.
+    /// Removes buffers that the proof does not mention, if the remaining set is still infeasible.
     fn begin(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         let capacity = self.instance.capacity().unwrap_or(Bytes::ZERO).get();
         let instance = self.instance;
@@ -164,7 +165,8 @@ impl Reduction<'_> {
         let size = |id: BufferId| instance.buffer(id).size().get();
         named.sort_by_key(|&id| (size(id), std::cmp::Reverse(id)));
         if matches!(self.bound.witness, Witness::Load { .. } | Witness::Clique { .. }) {
-            // Only the largest, as many as exceed the capacity: in mutual conflict they need their sum.
+            // The buffers conflict with each other, so they need their total size. The largest ones that
+            // exceed the capacity suffice.
             let (mut sum, mut from) = (0u128, named.len());
             while from > 0 && sum <= u128::from(capacity) {
                 from -= 1;
@@ -180,7 +182,7 @@ impl Reduction<'_> {
         Ok(())
     }
 
-    /// Replaces the set by a subset if that is proved infeasible too.
+    /// Replaces the set by a subset if the subset is also proved infeasible. Returns whether it did.
     fn replace(&mut self, set: Vec<BufferId>, budget: &mut Budget) -> Result<bool, SolveError> {
         match self.decide(&set, budget)? {
             Fits::Never(bound) => {
@@ -191,13 +193,13 @@ impl Reduction<'_> {
         }
     }
 
-    /// Replaces the set, with a bound that refers to buffers by position in it.
+    /// Replaces the set. `bound` refers to buffers by position in the new set.
     fn shrink(&mut self, set: Vec<BufferId>, bound: LowerBound) {
         self.bound = renamed(bound, |at| set[at]);
         self.set = set;
     }
 
-    /// Decides whether the buffers fit; the result refers to positions in `set`.
+    /// Decides whether the buffers of `set` fit. The result refers to them by position in `set`.
     fn decide(&self, set: &[BufferId], budget: &mut Budget) -> Result<Fits, SolveError> {
         let mut part = budget.part(self.patience, None);
         let decided = fits(&self.instance.induced(set), self.setup, &mut part);
@@ -205,7 +207,7 @@ impl Reduction<'_> {
         decided
     }
 
-    /// Tries to remove chunks of the given size.
+    /// Tries to remove each chunk of `chunk` consecutive buffers.
     fn delete(&mut self, chunk: usize, budget: &mut Budget) -> Result<(), SolveError> {
         let mut at = 0;
         while at < self.set.len() {
@@ -232,7 +234,7 @@ impl Reduction<'_> {
     }
 }
 
-/// Renumbers the buffers of a bound.
+/// Returns a bound with its buffers renumbered by `number`.
 fn renamed(bound: LowerBound, number: impl Fn(usize) -> BufferId) -> LowerBound {
     let mut witness = bound.witness.map(|id: BufferId| number(id.index()), |operator| operator);
     if let Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } = &mut witness {

@@ -1,12 +1,13 @@
-//! Optimal spilling, with proof.
+//! Finds optimal spill plans and proves them optimal.
 //!
-//! A *cover* (`cover.rs`) chooses the buffers to spill, ignoring addresses; its minimum traffic is a lower
-//! bound. The offset solver `exact` then places the remaining buffers. If they fit, the choice is optimal. If
-//! they provably do not fit, an irreducible set ([`irreducible()`]) becomes one more row of the cover, of
-//! which at least one buffer must be spilled, and the next round starts. There are at most as many rounds as
-//! irreducible sets, usually one or none. This is logic-based Benders decomposition (Hooker and Ottosson
-//! 2003). Covers are solved by decision diagrams, or by an integer program if too many buffers are
-//! simultaneously live for them.
+//! A *cover* (`cover.rs`) chooses the buffers to spill without regard to addresses. Its minimum traffic is a
+//! lower bound. The offset solver `exact` then places the remaining buffers. If they fit, the choice is
+//! optimal. If they are proved not to fit, an irreducible set ([`irreducible()`]) becomes a further row of
+//! the cover: at least one of its buffers must be spilled. Then the next round starts.
+//!
+//! The number of rounds is limited by the number of irreducible sets, and usually there are few. This is
+//! logic-based Benders decomposition (Hooker and Ottosson 2003). Covers are solved by decision diagrams. If
+//! too many buffers are simultaneously live for these, an integer program is used (feature `ilp`).
 
 mod cover;
 #[cfg(feature = "ilp")]
@@ -41,10 +42,10 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     },
 ];
 
-/// Nodes per decision while an infeasible set is shrunk. A row need not be a smallest set.
+/// Node limit per decision while an infeasible set is shrunk. A row need not be an irreducible set.
 const PATIENCE: u64 = 50_000;
 
-/// Diagram states before the integer program takes over.
+/// Number of diagram states after which the integer program is tried.
 #[cfg(feature = "ilp")]
 const STATES: u64 = 200_000;
 
@@ -60,7 +61,7 @@ enum Master {
     Program,
 }
 
-/// The rounds described [above](self). Nodes are those of the cover and of the offset solver.
+/// The solver described in the [module](self). Nodes are those of the cover and of the offset solver.
 #[derive(Clone, Copy, Debug)]
 struct SpillSolver {
     name: &'static str,
@@ -77,7 +78,7 @@ impl SpillSolver {
         }
     }
 
-    /// Solves a cover by diagrams, or by the integer program (if built in) when they exceed their limit.
+    /// Solves a cover by diagrams. If they reach their limit, the integer program is tried.
     #[cfg(feature = "ilp")]
     fn by_diagrams(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
         let mut part = budget.part(Some(STATES), None);
@@ -95,14 +96,14 @@ impl SpillSolver {
                 return Ok(covered);
             }
         }
-        // The program is too large or its numbers are too large to trust; the diagrams continue with the rest
-        // of the budget.
+        // The integer program is too large, or its numbers exceed the range in which its bounds are used. The
+        // diagrams continue with the rest of the budget.
         let rest = cover.least(best(&covered), budget);
         Ok(covered.then(rest))
     }
 
     #[cfg(not(feature = "ilp"))]
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "as with the feature")]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "same signature as with the feature")]
     fn by_diagrams(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
         Ok(cover.least(limit, budget))
     }
@@ -146,13 +147,14 @@ struct Rounds<'a> {
 impl Rounds<'_> {
     fn offer(&mut self, spill: Spill) {
         let better = self.known.value().is_none_or(|best| spill.traffic(self.problem) < best);
-        // Validate the placement here; otherwise the audit would reject the whole outcome with it.
+        // A faulty plan is ignored here. Otherwise the audit would reject the whole outcome.
         if better && check_spill(self.problem, &spill).is_empty() {
             self.known.offer(spill);
         }
     }
 
-    /// A quick solution that keeps these buffers, within a fraction of the remaining budget.
+    /// Offers a greedy solution in which at most the buffers `stays` stay. It may use a fraction of the
+    /// remaining budget.
     fn greedy(&mut self, choice: SpillChoice, stays: &[BufferId], budget: &mut Budget) {
         let time = budget.time_left().map(|time| time.mul_f64(GREEDY));
         let nodes = budget.nodes_left().map(|nodes| (nodes as f64 * GREEDY) as u64);
@@ -169,12 +171,12 @@ impl Rounds<'_> {
         self.known.raise(LowerBound::new(Bytes::new(value), witness));
     }
 
-    /// The value that a better solution must stay below.
+    /// Returns the value that a better solution must stay below.
     fn limit(&self) -> u64 {
         self.known.value().map_or_else(|| self.problem.total().get() + 1, Bytes::get)
     }
 
-    /// True if the bound proves the best solution optimal.
+    /// Returns true if the bound proves the best solution optimal, or the problem infeasible.
     fn is_settled(&self) -> bool {
         self.known.bound.value.get() >= self.limit()
     }
@@ -192,7 +194,7 @@ impl Rounds<'_> {
             if let Some(stop) = self.ended(budget) {
                 return Ok(stop);
             }
-            // Below the best, so that equally cheap covers are not tried in vain.
+            // The limit is the best value, because covers with equal cost are no improvement.
             let limit = self.limit();
             let mut part = budget.part(None, budget.time_left().map(|time| time.mul_f64(COVERING)));
             let covered = solver.least(&cover, limit, &mut part)?;
@@ -207,8 +209,8 @@ impl Rounds<'_> {
             if let Some(stop) = self.place(solver, &mut cover, &kept, budget)? {
                 return Ok(stop);
             }
-            // An interrupted cover is not worth another round: its rows would refer to a choice that is not
-            // the cheapest.
+            // If the cover was interrupted, its choice may not be the cheapest, and a row derived from it is
+            // not worth another round.
             if let Some(stop) = covered.stop.filter(|_| !self.is_settled()) {
                 return Ok(stop);
             }
@@ -219,8 +221,8 @@ impl Rounds<'_> {
         if self.known.is_good(budget) { Some(Stop::Target) } else { budget.check() }
     }
 
-    /// Looks for addresses of the remaining buffers; if there are none, adds a row. Returns a reason to stop,
-    /// if any.
+    /// Looks for addresses of the remaining buffers. If there are none, adds a row to the cover. Returns the
+    /// reason to stop, if any.
     fn place(
         &mut self,
         solver: &SpillSolver,
@@ -244,7 +246,7 @@ impl Rounds<'_> {
                 cover.cut(&core.buffers);
             }
             Fits::Unknown(stop) => {
-                // Undecided: try keeping somewhat less.
+                // The decision reached its limits. Try a greedy solution that keeps fewer buffers.
                 self.greedy(SpillChoice::AreaPerTraffic, kept, budget);
                 return Ok(Some(budget.check().unwrap_or(stop)));
             }

@@ -1,43 +1,46 @@
 //! Weighted colouring by column generation: the minimum number of addresses if buffers may be split.
 //!
-//! An address is used by a *stable* set of buffers, in which no two conflict. Minimising the total
-//! multiplicity of stable sets that give every buffer its bytes, with fractions allowed, is a linear program.
-//! Its dual assigns a multiplier to every buffer such that no stable set has a total above one. [`heaviest`]
-//! solves the pricing problem (Gilmore and Gomory 1961). Any multipliers give a lower bound: the weighted
-//! demand divided by the weight of the heaviest stable set (Farley 1990). Multipliers are rounded to integers
-//! before use, so bounds rest on integer arithmetic alone; the floating-point simplex only proposes them.
+//! The buffers that use an address form a *stable* set: no two of them conflict. The linear program minimises
+//! the total multiplicity of stable sets such that every buffer gets its bytes. Multiplicities may be
+//! fractional. The dual program assigns a multiplier to every buffer such that the total of no stable set
+//! exceeds one. [`heaviest`] solves the pricing problem (Gilmore and Gomory 1961).
 //!
-//! Multiplicities are rounded down and the shortfall is coloured separately: at worst a few units more than
-//! the bound, none if they are integral. A unit is a byte if nothing is aligned.
+//! Any multipliers give a lower bound: the weighted demand divided by the weight of the heaviest stable set
+//! (Farley 1990). The floating-point simplex only proposes multipliers. They are rounded to integers before
+//! use, so bounds depend only on integer arithmetic.
+//!
+//! Multiplicities are rounded down, and the shortfall is coloured separately. The result usually exceeds the
+//! bound by at most a few units, and meets it if the multiplicities are integral. A unit is a byte if no
+//! buffer is aligned.
 
 use super::stable::{Effort, heaviest};
 use plimsoll_model::{BitMatrix, Budget, ones};
 
-/// The largest problem for which a basis is kept, in buffers: its inverse takes 8 n^2 bytes.
+/// Maximum number of buffers. The inverse of the basis takes 8 n^2 bytes.
 pub(crate) const COLOUR_BUFFERS: usize = 1_200;
 
-/// Fixed-point representation of a multiplier of one.
+/// The fixed-point representation of the multiplier one.
 const ONE: u64 = 1 << 32;
 
-/// A set violates the dual only if its weight exceeds one by this relative amount.
+/// A set enters the basis only if its weight exceeds one by this relative amount.
 const TOLERANCE: f64 = 1e-9;
 
-/// Nodes of one pricing, unless a set that clearly exceeds one is found earlier.
+/// Node limit of one pricing. It ends earlier if a set heavier than [`CLEARLY_MORE`] is found.
 const PRICING_NODES: u64 = 1_000;
 const CLEARLY_MORE: u64 = ONE + ONE / 16;
 
-/// Pivots between two attempts at rounding the multiplicities.
+/// Number of pivots between two attempts at rounding the multiplicities.
 const LOOK: u64 = 200;
 
-/// Stable sets, each with the number of consecutive memory units it uses.
+/// Stable sets, each with the number of consecutive memory units that it uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Colouring {
-    /// Members and units.
+    /// The members and the number of units of each set.
     pub classes: Vec<(Vec<usize>, u64)>,
 }
 
 impl Colouring {
-    /// Total number of units.
+    /// Returns the total number of units.
     pub fn total(&self) -> u64 {
         self.classes.iter().map(|class| class.1).sum()
     }
@@ -47,13 +50,13 @@ impl Colouring {
 struct Basis {
     n: usize,
     sets: Vec<Vec<usize>>,
-    /// The inverse by rows, one per set of the basis.
+    /// The rows of the inverse, one per set of the basis.
     inverse: Vec<f64>,
     used: Vec<f64>,
 }
 
 impl Basis {
-    /// The basis of singletons.
+    /// Creates the basis of singletons.
     fn alone(demands: &[u64]) -> Self {
         let n = demands.len();
         let mut inverse = vec![0.0; n * n];
@@ -64,7 +67,7 @@ impl Basis {
         Self { n, sets: (0..n).map(|at| vec![at]).collect(), inverse, used }
     }
 
-    /// The dual multiplier of each vertex.
+    /// Returns the dual multiplier of each vertex.
     fn multipliers(&self) -> Vec<f64> {
         let mut multipliers = vec![0.0; self.n];
         for row in self.inverse.chunks_exact(self.n.max(1)) {
@@ -73,7 +76,7 @@ impl Basis {
         multipliers
     }
 
-    /// Lets a set enter the basis; false if that is numerically unsafe.
+    /// Lets a set enter the basis. Returns false if this is numerically unsafe.
     fn enter(&mut self, set: Vec<usize>) -> bool {
         let n = self.n;
         let column: Vec<f64> = self
@@ -116,8 +119,9 @@ pub(crate) struct Found {
     pub bound: u64,
 }
 
-/// Colours vertices with `demands` units each, until the bound is met, the program is solved and rounded, or
-/// the budget ends. `bound` is already proved. A node is a priced column; O(n^2) each beyond the pricing.
+/// Colours vertices with `demands` units each. The search ends when the bound is met, the program is solved
+/// and rounded, or the budget ends. `bound` must be a proved lower bound. One node of the budget is one
+/// priced column, which takes O(n^2) in addition to the pricing.
 pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget: &mut Budget) -> Found {
     let mut found = Found { colouring: None, bound };
     let mut basis = Basis::alone(demands);
@@ -130,7 +134,7 @@ pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget
     found
 }
 
-/// Solves the linear program, raising the bound and occasionally trying rounded multiplicities.
+/// Solves the linear program. Raises the bound on the way and occasionally tries rounded multiplicities.
 fn relax(compatible: &BitMatrix, demands: &[u64], basis: &mut Basis, found: &mut Found, budget: &mut Budget) {
     let mut pivots = 0;
     while budget.tick().or_else(|| budget.check()).is_none() {
@@ -155,8 +159,8 @@ fn relax(compatible: &BitMatrix, demands: &[u64], basis: &mut Basis, found: &mut
     offer(found, rounded(compatible, demands, basis, budget));
 }
 
-/// Fixes integral multiplicities, or one unit of the most used set, and re-solves for the rest, until nothing
-/// is left.
+/// Fixes the integral parts of multiplicities, or one unit of the most used set, and solves the program again
+/// for the rest. Repeats this until no demand remains.
 fn dive(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Budget) -> Colouring {
     let mut left = demands.to_vec();
     let mut colouring = Colouring::default();
@@ -177,7 +181,7 @@ fn dive(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Bud
         let mut classes = Vec::new();
         let bound = found.bound;
         match found.colouring {
-            // Optimal, or no time for a better one.
+            // The colouring is optimal, or no time remains for a better one.
             Some(rest) if rest.total() <= bound || budget.check().is_some() => {
                 classes = rest.classes;
                 units.fill(0);
@@ -199,7 +203,8 @@ fn offer(found: &mut Found, colouring: Colouring) {
     }
 }
 
-/// Farley's bound: the weighted demand divided by the weight of the heaviest set, rounded up.
+/// Returns Farley's bound: the weighted demand divided by `dearest`, an upper bound on the weight of every
+/// stable set, rounded up.
 fn farley(demands: &[u64], multipliers: &[u64], dearest: u64) -> u64 {
     let cost: u128 = demands
         .iter()
@@ -209,7 +214,7 @@ fn farley(demands: &[u64], multipliers: &[u64], dearest: u64) -> u64 {
     if dearest == 0 { 0 } else { u64::try_from(cost.div_ceil(u128::from(dearest))).unwrap_or(0) }
 }
 
-/// Rounds the multiplicities of the basis; the shortfall is coloured by heaviest sets.
+/// Rounds the multiplicities of the basis down and colours the shortfall with heavy stable sets.
 fn rounded(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Budget) -> Colouring {
     let mut left = demands.to_vec();
     let mut classes = Vec::new();
@@ -222,8 +227,8 @@ fn rounded(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut 
     Colouring { classes }
 }
 
-/// Uses the sets of the basis up to their rounded-down multiplicities. If all are zero and `at_least_one` is
-/// set, uses the most used set once.
+/// Uses the sets of the basis with their multiplicities rounded down. If all are zero and `at_least_one` is
+/// true, uses the most used set once.
 fn whole(
     compatible: &BitMatrix,
     left: &mut [u64],
@@ -244,7 +249,7 @@ fn whole(
     }
 }
 
-/// Uses a set for a number of units, extended by other buffers that can share them.
+/// Uses a set for a number of units. Other buffers that can share these units are added to the set.
 fn take(
     compatible: &BitMatrix,
     left: &mut [u64],

@@ -1,20 +1,21 @@
-//! Optimal layouts of split buffers: buffers may be cut into pieces, so memory is a weighted colouring of the
-//! conflict graph.
+//! Optimal layouts of split buffers. Buffers may be cut into pieces, so a layout is a weighted colouring of
+//! the conflict graph.
 //!
 //! The phases run in this order, until the best layout meets the bound:
-//! 1. *bounds*: those of the offset problem, which also hold for split buffers;
-//! 2. *sweep*, if the conflicts are those of intervals: addresses are assigned step by step, and the load is
-//!    optimal;
-//! 3. *flow*, if compatibility is a partial order: the conflict graph is perfect, and one flow gives a clique
-//!    and a layout of the same size in polynomial time;
+//! 1. *bounds*: bounds of the offset problem, which are also valid for split buffers;
+//! 2. *sweep*, if the conflicts are those of intervals: addresses are assigned step by step. The result
+//!    equals the load and is optimal;
+//! 3. *flow*, if compatibility is a partial order: the conflict graph is perfect. One maximum flow gives a
+//!    clique and a layout of the same size in polynomial time;
 //! 4. *greedy*: the placement of the memory-planning patent;
-//! 5. *offsets*: an iterated search for an unsplit layout within part of the budget. With *greedy* it is the
-//!    last phase if offsets are fixed or no other method applies;
-//! 6. *colours*, otherwise: buffers that can be reinserted for free are removed. The rest is covered by
-//!    stable sets, by column generation, with a dual bound, rounded to units.
+//! 5. *offsets*: an iterated search for an unsplit layout within part of the budget. It is the last phase if
+//!    offsets are fixed;
+//! 6. *colours*, if neither *sweep* nor *flow* applies: buffers that can be reinserted at no cost are
+//!    removed. Column generation covers the rest by stable sets and provides a dual bound. The solution is
+//!    rounded to units.
 //!
-//! If buffers are aligned, a unit is the largest alignment and sizes are rounded up to units. The outcome is
-//! optimal only if value and bound meet.
+//! If buffers are aligned, a unit is the least common multiple of all alignments, and sizes are rounded up to
+//! units. The outcome is optimal only if the value equals the bound.
 
 mod colours;
 mod reduce;
@@ -31,7 +32,7 @@ use plimsoll_model::{
 use reduce::Reduced;
 use std::collections::BTreeMap;
 
-/// The phases described [above](self); `exact` in the registry.
+/// The solver described in the [module](self). Its name in the registry is `exact`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SplitExact {
     setup: Setup,
@@ -44,17 +45,18 @@ impl SplitExact {
     }
 }
 
-/// Largest number of conflicts for which a graph is built.
+/// Maximum number of conflicts for which column generation builds a graph.
 const COLOUR_CONFLICTS: u64 = 8_000_000;
 
-/// Nodes for unsplit layouts, in total and per pair, and the fraction of the remaining time.
+/// Limits of the search for an unsplit layout: nodes in total, nodes per pair of buffers, and the fraction of
+/// the remaining time.
 const OFFSETS_NODES: u64 = 600_000;
 const PAIR_NODES: u64 = 300;
 const OFFSETS_TIME: f64 = 0.3;
 
 const NAME: &str = "exact";
 
-/// Addresses per buffer, in units.
+/// The address ranges of each buffer, in units.
 type Ranges = Vec<Vec<(u64, u64)>>;
 
 struct Phases<'a> {
@@ -62,13 +64,13 @@ struct Phases<'a> {
     instance: &'a Instance,
     budget: &'a mut Budget,
     known: Tracker<'a, SplitBuffers>,
-    /// Bytes per unit, and sizes in units.
+    /// Bytes per unit. `units` contains the sizes of the buffers in units.
     unit: u64,
     units: Vec<u64>,
 }
 
 impl Phases<'_> {
-    /// Runs one phase and records its seconds, unless the instance is already settled.
+    /// Runs one phase and records its duration in seconds, unless the instance is already settled.
     fn phase<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.settled().is_some() {
             return None;
@@ -80,7 +82,7 @@ impl Phases<'_> {
         Some(done)
     }
 
-    /// The reason to stop, if nothing is left to do.
+    /// Returns the reason to stop if no further work is needed.
     fn settled(&self) -> Option<Stop> {
         if self.instance.capacity().is_some_and(|capacity| self.known.bound.value > capacity) {
             return Some(Stop::Completed);
@@ -88,7 +90,7 @@ impl Phases<'_> {
         self.known.enough(self.budget)
     }
 
-    /// Converts addresses in units to a layout; a buffer may use its last unit only in part.
+    /// Offers a layout whose addresses are given in units. A buffer may use only part of its last unit.
     fn offer_ranges(&mut self, ranges: Ranges) {
         let pieces = ranges.into_iter().zip(self.instance.buffers()).map(|(own, buffer)| {
             let mut missing = buffer.size().get();
@@ -103,8 +105,8 @@ impl Phases<'_> {
         self.known.offer(layout);
     }
 
-    /// Assigns the lowest free addresses where a buffer begins and frees them where it ends. O(pieces log n).
-    /// True if the time sufficed.
+    /// Assigns the lowest free addresses when a buffer begins and frees them when it ends. Returns false if
+    /// the time does not suffice. O(pieces log n).
     fn sweep(&mut self) -> bool {
         let mut watch = self.budget.without_node_limit();
         let lifespans = self.instance.buffers().iter().map(|b| b.lifespan().hull());
@@ -141,7 +143,8 @@ impl Phases<'_> {
         true
     }
 
-    /// One flow, if compatibility is a partial order; returns whether it is.
+    /// Offers the layout of a maximum flow. Returns false if compatibility is not a partial order or the time
+    /// does not suffice.
     fn flow(&mut self) -> bool {
         let watch = &mut self.budget.without_node_limit();
         let Some(poset) = Poset::of(self.instance, watch) else { return false };
@@ -161,7 +164,8 @@ impl Phases<'_> {
         }
     }
 
-    /// Searches for an unsplit layout, which is a split one too. Its lower bounds are not valid here.
+    /// Searches for an unsplit layout, which is a special case of a split layout. The lower bounds of the
+    /// search are not valid for split buffers.
     fn offsets(&mut self) -> Result<(), SolveError> {
         let few = (self.instance.len() as u64).pow(2).saturating_mul(PAIR_NODES);
         let wanted = OFFSETS_NODES.min(few);
@@ -180,7 +184,7 @@ impl Phases<'_> {
     }
 
     fn colours(&mut self) {
-        // The bound ignores rounding to units, so round it down to a whole number of units.
+        // The bound does not take rounding to units into account, so it is rounded down to whole units.
         let known = self.known.bound.value.get() / self.unit;
         let watch = &mut self.budget.without_node_limit();
         let Some(reduced) = Reduced::of(self.instance, &self.units, known, watch) else { return };
@@ -207,7 +211,7 @@ impl Phases<'_> {
         }
     }
 
-    /// Stacks the classes of a colouring.
+    /// Converts a colouring to addresses: stacks its classes.
     fn addresses(&self, order: &[usize], demands: &[u64], colouring: &Colouring) -> Ranges {
         let mut ranges: Ranges = vec![Vec::new(); self.instance.len()];
         let (mut missing, mut floor) = (demands.to_vec(), 0);
@@ -225,7 +229,7 @@ impl Phases<'_> {
     }
 }
 
-/// Adds a range to the free ranges.
+/// Adds a range to the free ranges and merges it with adjacent ones.
 fn give_back(free: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
     let (mut start, mut end) = (start, end);
     if let Some((&below, &touches)) = free.range(..start).next_back()
@@ -240,7 +244,8 @@ fn give_back(free: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
     free.insert(start, end);
 }
 
-/// The least common multiple of all alignments, if it is no larger than the largest alignment or 2^20.
+/// Returns the least common multiple of all alignments, or `None` if it exceeds both the largest alignment
+/// and 2^20.
 fn unit(instance: &Instance) -> Option<u64> {
     let largest = instance.buffers().iter().map(|b| b.alignment().get()).max().unwrap_or(1);
     instance.buffers().iter().try_fold(1u64, |unit, buffer| {
@@ -268,7 +273,7 @@ impl Solver<SplitBuffers> for SplitExact {
         let mut phases = Phases { setup: self.setup, instance, budget, known, unit: bytes, units };
         let bound = quick_bound(instance, phases.budget);
         phases.known.raise(bound);
-        // Sizes rounded up to units must fit 64 bits too.
+        // The sum of the rounded sizes must also fit into 63 bits.
         let fits =
             phases.units.iter().try_fold(0u64, |sum, units| sum.checked_add(units.checked_mul(bytes)?));
         let cuttable = unit.is_some() && fits.is_some_and(|sum| i64::try_from(sum).is_ok());

@@ -1,32 +1,33 @@
-//! Removes buffers that can be reinserted for free, before a colouring.
+//! Removes buffers that can be reinserted at no cost after a colouring.
 //!
-//! - A buffer that fits below a bound beside all its neighbours is coloured last: whatever they take, enough
-//!   is left (like vertices of low degree in graph colouring).
-//! - A buffer whose neighbours are all neighbours of another, no smaller buffer that it does not conflict
-//!   with takes addresses of that buffer.
+//! - Suppose that a buffer and all its neighbours together do not exceed a lower bound. The buffer can be
+//!   coloured last because its neighbours always leave enough addresses below the bound. Vertices of low
+//!   degree in graph colouring are removed in the same way.
+//! - Suppose that two buffers do not conflict, and all neighbours of the first are neighbours of the second.
+//!   If the first is no larger than the second, it can use addresses of the second.
 //!
-//! Both rules are applied repeatedly; the rest is the *core*. Reinserted in reverse order, each buffer takes
-//! the lowest addresses free of its neighbours. By the rules, these end below the larger of the bound and the
-//! core's total.
+//! Both rules are applied repeatedly. The remaining buffers are the *core*. Removed buffers are reinserted in
+//! reverse order, each at the lowest addresses that its neighbours do not use. By the rules, these end at or
+//! below the larger of the bound and the total of the core.
 
 use crate::poset::merged;
 use plimsoll_model::{BitMatrix, Budget, BufferId, ConflictGraph, Instance};
 
-/// Largest core in which buffers are compared pairwise.
+/// Maximum number of buffers of a core whose buffers are compared pairwise.
 const COMPARED: usize = 2_500;
 
 /// The core and the removed buffers.
 pub(crate) struct Reduced {
     graph: ConflictGraph,
-    /// Remaining buffers, ascending.
+    /// The remaining buffers, in ascending order.
     pub core: Vec<usize>,
-    /// Removed buffers, in the order of removal.
+    /// The removed buffers, in the order of removal.
     removed: Vec<usize>,
 }
 
 impl Reduced {
-    /// Removes buffers that can be reinserted below `bound` units. O(conflicts + n^2 (n / 64)) at worst, the
-    /// latter only for small cores. `None` if the time of `watch` ends first.
+    /// Removes the buffers to which the rules apply with a bound of `bound` units. Returns `None` if the time
+    /// of `watch` ends first. Each round takes O(conflicts), plus O(n^2 (n / 64)) for small cores.
     pub fn of(instance: &Instance, units: &[u64], bound: u64, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let n = instance.len();
@@ -60,7 +61,8 @@ impl Reduced {
         }
     }
 
-    /// Buffers that can take addresses of remaining ones; `None` if there are none, or too many to compare.
+    /// Returns the buffers of the core that can use addresses of other ones that remain. Returns `None` if
+    /// there are none, or if the core is too large.
     fn dominated(graph: &ConflictGraph, core: &[usize], units: &[u64]) -> Option<Vec<usize>> {
         if core.len() > COMPARED {
             return None;
@@ -73,7 +75,7 @@ impl Reduced {
                 }
             }
         }
-        // A removed buffer cannot be a host: the addresses it provides must stay.
+        // A removed buffer cannot be a host because its own addresses are assigned only later.
         let mut stays = vec![true; core.len()];
         let mut found = Vec::new();
         for at in 0..core.len() {
@@ -93,7 +95,7 @@ impl Reduced {
         (!found.is_empty()).then_some(found)
     }
 
-    /// Reinserts everything; `ranges` holds those of the core.
+    /// Reinserts all removed buffers into `ranges`, which contains the address ranges of the core.
     pub fn put_back(&self, units: &[u64], ranges: &mut [Vec<(u64, u64)>]) {
         for &at in self.removed.iter().rev() {
             let taken = self.graph.of_buffer(BufferId::at(at)).iter();

@@ -1,18 +1,19 @@
-//! The heaviest stable set: buffers that may all share one address.
+//! Finds the heaviest stable set, a set of buffers that may all share one address.
 //!
-//! Branch and bound on vertices in order of time. Any stable set is a path in that order whose consecutive
-//! vertices are compatible. The heaviest such path, by dynamic programming, bounds all stable sets among the
-//! candidates and is one itself if compatibility is transitive. Otherwise it contains a conflicting pair, and
-//! the search branches on one of its members: in or out.
+//! This is branch and bound on vertices in time order. Any stable set is a path in that order whose
+//! consecutive vertices are compatible. Dynamic programming finds the heaviest such path, whose weight is an
+//! upper bound for all stable sets among the candidates. If compatibility is transitive, the path is itself
+//! stable. If it contains a conflicting pair, the search branches on one of its members, which is either in
+//! the set or not.
 
 use plimsoll_model::{BitMatrix, Budget, ones};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stable {
-    /// A stable set, ascending.
+    /// A stable set, in ascending order.
     pub members: Vec<usize>,
     pub weight: u64,
-    /// Upper bound on the weight of any stable set; equal to `weight` if the search finished.
+    /// Upper bound on the weight of any stable set. It equals `weight` if the search finished.
     pub upper: u64,
 }
 
@@ -26,14 +27,14 @@ struct Node {
 /// Limits of a search. The first node is always expanded.
 pub(crate) struct Effort<'a> {
     pub nodes: u64,
-    /// A set heavier than this ends the search.
+    /// The search ends when it finds a set heavier than this.
     pub enough: u64,
-    /// Time only; its nodes are not counted.
+    /// Only its time limit and cancellation apply. Its nodes are not counted.
     pub budget: &'a mut Budget,
 }
 
 impl<'a> Effort<'a> {
-    /// A node limit, without an early end.
+    /// Creates limits with a node limit that do not end early at a heavy set.
     pub fn nodes(nodes: u64, budget: &'a mut Budget) -> Self {
         Self { nodes, enough: u64::MAX, budget }
     }
@@ -43,7 +44,8 @@ impl<'a> Effort<'a> {
     }
 }
 
-/// The heaviest stable set found within limits; vertices of weight zero are excluded. O(pairs) per node.
+/// Returns the heaviest stable set found within the limits, without vertices of weight zero. O(pairs) per
+/// node.
 pub(crate) fn heaviest(compatible: &BitMatrix, weights: &[u64], mut effort: Effort<'_>) -> Stable {
     let mut all = vec![0u64; weights.len().div_ceil(64)];
     for at in (0..weights.len()).filter(|&at| weights[at] > 0) {
@@ -93,7 +95,7 @@ struct Paths {
 }
 
 impl Paths {
-    /// The heaviest path through candidates whose consecutive vertices are compatible.
+    /// Returns the heaviest path of candidates in which consecutive vertices are compatible.
     fn heaviest(&mut self, compatible: &BitMatrix, weights: &[u64], candidates: &[u64]) -> Vec<usize> {
         let list: Vec<usize> = ones(candidates).collect();
         let mut first = None;
@@ -122,7 +124,7 @@ impl Paths {
     }
 }
 
-/// A stable subset of a path, chosen greedily by weight.
+/// Returns a stable subset of a path, chosen greedily by descending weight.
 fn keep(compatible: &BitMatrix, weights: &[u64], path: &[usize]) -> Vec<usize> {
     let mut by_weight = path.to_vec();
     by_weight.sort_by_key(|&at| (std::cmp::Reverse(weights[at]), at));
@@ -135,8 +137,8 @@ fn keep(compatible: &BitMatrix, weights: &[u64], path: &[usize]) -> Vec<usize> {
     kept
 }
 
-/// The member of a path that conflicts with the most others on it, ties by weight; `None` if there are no
-/// conflicts.
+/// Returns the member of a path that conflicts with the most other members, or `None` if there are no
+/// conflicts. Ties are broken by the larger weight.
 fn worst(compatible: &BitMatrix, weights: &[u64], path: &[usize]) -> Option<usize> {
     let rivals = |at: usize| path.iter().filter(|&&other| other != at && !compatible.get(at, other)).count();
     let found = path.iter().map(|&at| (rivals(at), weights[at], at)).filter(|&(rivals, ..)| rivals > 0);

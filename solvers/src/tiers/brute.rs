@@ -13,16 +13,16 @@ use plimsoll_model::{
 
 const NAME: &str = "brute-force";
 
-/// Limits on problem size: tensors, and choices in total. Larger problems are rejected.
+/// Maximum numbers of tensors and of choices in total; larger problems are rejected.
 const MOST_TENSORS: usize = 12;
 const MOST_CHOICES: u64 = 1 << 20;
 
-/// Tries every choice of tiers. If addresses are required, it also tries every placement order per tier (at
-/// most nine buffers). `brute-force` in the registry.
+/// Tries every choice of tiers. If addresses are required, it also tries every placement order in each tier,
+/// for at most nine buffers. Its name in the registry is `brute-force`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierBrute;
 
-/// The plan of a choice of tiers, if the checker accepts one.
+/// Returns the plan for a choice of tiers, or `None` if there is none.
 fn plan(problem: &TierProblem, tiers: &[TierId]) -> Result<Option<TierPlan>, SolveError> {
     let counted = problem.clone().with_addresses(Addresses::Counted);
     let mut plan = TierPlan { tiers: tiers.to_vec(), offsets: None };
@@ -56,7 +56,7 @@ fn plan(problem: &TierProblem, tiers: &[TierId]) -> Result<Option<TierPlan>, Sol
     Ok(Some(plan))
 }
 
-/// The tiers allowed for each tensor, and the total number of choices.
+/// Returns the tiers allowed for each tensor, and the total number of choices.
 fn choices(problem: &TierProblem) -> Result<(Vec<Vec<TierId>>, u64), SolveError> {
     let options: Vec<Vec<TierId>> = (0..problem.tensors().len()).map(|at| problem.options(at)).collect();
     let choices = options.iter().try_fold(1u64, |product, one| product.checked_mul(one.len() as u64));

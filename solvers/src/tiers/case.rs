@@ -1,15 +1,16 @@
-//! Preprocessing: removes options that cannot matter.
+//! Preprocessing: removes options that an optimal plan does not need.
 //!
-//! A tier is *free* for a tensor if the tensor never competes for space there. With counted bytes, everything
-//! that may be in the tier fits at once at every step of the tensor's lifetime. With addresses, everything
-//! that may ever be in the tier fits end to end. An option that costs a tensor at least as much as a free
-//! tier is dropped, by an exchange argument. Dropping options may free more tiers, so this is repeated.
+//! A tier is *free* for a tensor if the tensor never competes for space there. If bytes are counted, this
+//! means that at every step of the lifetime of the tensor all tensors that may be in the tier fit at once. If
+//! addresses are required, all tensors that may ever be in the tier must fit end to end. By an exchange
+//! argument, options of a tensor that cost at least as much as a free tier are removed. This may make more
+//! tiers free, so the rule is repeated.
 
 use plimsoll_model::TierId;
 use plimsoll_model::gcd;
 use plimsoll_model::tiers::{Addresses, TierProblem};
 
-/// Largest number of parts that a capacity is divided into; see
+/// Maximum number of parts into which a capacity is divided; see
 /// [`dual_bound`](plimsoll_model::tiers::dual_bound).
 pub(super) const PARTS: usize = 5;
 
@@ -17,32 +18,34 @@ pub(super) const PARTS: usize = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     pub tier: TierId,
-    /// Picoseconds.
+    /// Transfer time in picoseconds.
     pub cost: u64,
-    /// Bytes, rounded up to the alignment.
+    /// Size in bytes, rounded up to the alignment.
     pub size: u64,
-    /// True if the tier is never overfull while the tensor is live.
+    /// Whether the tier is free for the tensor.
     pub free: bool,
-    /// The tensor's share, rounded down, of a capacity that counts as one part, two parts, and so on.
+    /// The share of the tensor, in parts and rounded down, if the capacity is divided into one part, two
+    /// parts, and so on.
     pub parts: [u32; PARTS],
 }
 
 pub(super) struct Case<'a> {
     pub problem: &'a TierProblem,
-    /// Tensors by first live step, long lifetimes first.
+    /// Tensors in ascending order of their first live step. Among equal ones, long lifetimes come first.
     pub order: Vec<usize>,
-    /// Options per tensor, cheapest first. Empty only for a tensor that fits nowhere.
+    /// Options of each tensor, the cheapest first. The list is empty only if a tensor fits into no tier.
     pub options: Vec<Vec<Choice>>,
-    /// Per tier and step: whether the tensors that may be there exceed the capacity.
+    /// Per tier and step: whether the live tensors that may be in the tier exceed its capacity.
     pub tight: Vec<Vec<bool>>,
-    /// All total costs differ by multiples of this; zero if there is only one total.
+    /// The differences between possible total costs are multiples of this. It is zero if there is only one
+    /// total.
     grain: u64,
     /// One of the possible total costs.
     base: u64,
 }
 
-/// Shares of a capacity, rounded down. The shares of tensors that fit together add up to at most one, two,
-/// and so on.
+/// Returns the shares of a size in parts, rounded down, for one part, two parts, and so on. The shares of
+/// tensors that fit together do not exceed the number of parts.
 fn parts(size: u64, capacity: u64) -> [u32; PARTS] {
     std::array::from_fn(|at| {
         let share = (at as u128 + 2) * u128::from(size) / (u128::from(capacity) + 1);
@@ -51,7 +54,7 @@ fn parts(size: u64, capacity: u64) -> [u32; PARTS] {
 }
 
 impl<'a> Case<'a> {
-    /// O(rounds x (n x tiers + steps x tiers)), with few rounds.
+    /// Creates the case and removes options. O(rounds x (n x tiers + steps x tiers)), with few rounds.
     pub fn new(problem: &'a TierProblem) -> Self {
         let count = problem.tensors().len();
         let options = (0..count).map(|at| {
@@ -76,7 +79,7 @@ impl<'a> Case<'a> {
         case
     }
 
-    /// Determines free tiers and drops dominated options. Returns true if any option was dropped.
+    /// Determines the free tiers and removes dominated options. Returns true if any option was removed.
     fn reduce(&mut self) -> bool {
         let problem = self.problem;
         let duration = problem.duration();
@@ -100,7 +103,7 @@ impl<'a> Case<'a> {
             change[..duration].iter().map(at).collect()
         });
         self.tight = tight.collect();
-        // Prefix counts of the tight steps of a tier.
+        // Computes prefix counts of the tight steps of a tier.
         let count = |line: &Vec<bool>| {
             let mut sum = 0usize;
             let sums = line.iter().map(|&tight| {
@@ -130,9 +133,9 @@ impl<'a> Case<'a> {
         dropped
     }
 
-    /// The tight steps of a tier that imply all others: those directly before the end of an interval that
-    /// began after the last such step. Every set of tensors live at another tight step is live at one of
-    /// these.
+    /// Returns the tight steps of a tier whose capacity constraints imply those of all other steps. These are
+    /// the steps directly after which a tensor ends, if some tensor has begun since the previous one of them.
+    /// The tensors that are live at another tight step are all live at one of these.
     pub fn telling(&self, tier: TierId) -> Vec<usize> {
         let duration = self.problem.duration();
         let (mut begins, mut ends) = (vec![false; duration], vec![false; duration + 1]);
@@ -153,7 +156,7 @@ impl<'a> Case<'a> {
         (0..duration).filter(last).filter(|&step| self.tight[tier.index()][step]).collect()
     }
 
-    /// The least possible total cost that is at least this.
+    /// Returns the least possible total cost that is at least `at_least`.
     pub fn next_sum(&self, at_least: u64) -> u64 {
         match at_least.checked_sub(self.base) {
             None | Some(0) => self.base,
@@ -165,7 +168,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The granularity of total costs: smaller differences do not matter.
+    /// Returns the granularity of total costs, at least one picosecond.
     #[cfg(feature = "ilp")]
     pub fn grain(&self) -> u64 {
         self.grain.max(1)

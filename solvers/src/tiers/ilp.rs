@@ -1,15 +1,15 @@
 //! Memory tiers as an integer program.
 //!
 //! ```text
-//! minimise  sum over tensors i, tiers t of  e_it x_it          what i costs in t beyond its cheapest tier
-//! sum over t of x_it = 1                                       one tier each
-//! sum over i live at s of  size_it x_it <= capacity_t          at every step s that no other implies
-//! sum over i in N of x_it <= |N| - 1                           N has no addresses in t (added lazily)
+//! minimise  sum over tensors i, tiers t of  e_it x_it          e_it: cost of i in t beyond its cheapest tier
+//! sum over t of x_it = 1                                       one tier per tensor
+//! sum over i live at s of  size_it x_it <= capacity_t          for every step s whose constraint no other implies
+//! sum over i in N of x_it <= |N| - 1                           if N has no addresses in t (added lazily)
 //! ```
 //!
 //! Costs are measured in units, rounded down. Every plan is then feasible for the rounded problem at no
-//! higher cost, and its optimum is an integer. If the unit is the granularity of all costs, nothing is lost.
-//! Only the tiers are taken from a solution; times and bytes are recomputed.
+//! higher cost, and the optimum of the rounded problem is an integer. If the unit is the granularity of all
+//! costs, rounding changes nothing. From a solution, only the tiers are used. Times and bytes are recomputed.
 
 use super::case::Case;
 use super::known::{Known, Taken};
@@ -22,19 +22,20 @@ use plimsoll_model::{Budget, Observer, Outcome, Setup, SolveError, Solver, Stats
 
 const NAME: &str = "ilp";
 
-/// Problems with more variables are rejected.
+/// Maximum number of variables; problems with more are rejected.
 const MOST_VARIABLES: usize = 40_000;
 
-/// Largest number of cost units.
+/// Maximum number of cost units.
 const MOST_UNITS: u64 = 1 << 22;
 
-/// Largest number of capacity units. Larger tiers are measured in coarser units, with sizes rounded down.
+/// Maximum number of capacity units. Larger tiers are measured in coarser units, with sizes rounded down.
 const MOST_SPACE: u64 = 1 << 20;
 
-/// Largest number of programs solved while cuts are added.
+/// Maximum number of integer programs solved while cuts are added.
 const ROUNDS: usize = 200;
 
-/// Tiers by `HiGHS`; `ilp` in the registry. One node is one branch-and-bound node.
+/// The integer program for memory tiers, solved by `HiGHS`. Its name in the registry is `ilp`. One node is
+/// one branch-and-bound node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierIlp {
     setup: Setup,
@@ -51,7 +52,7 @@ struct Formulation<'a> {
     case: &'a Case<'a>,
     /// Picoseconds per unit.
     unit: u64,
-    /// Cost of the best plan beyond the cheapest choices, units.
+    /// Upper bound on the cost of a plan beyond the cheapest choices, in units.
     most: u64,
 }
 
@@ -96,7 +97,7 @@ impl<'a> Formulation<'a> {
                 Some(chosen[at][which])
             });
             let own: Vec<Variable> = own.collect();
-            // A cut with a member that cannot be in the tier always holds.
+            // A cut always holds if one of its members cannot be in the tier.
             if own.len() == cut.members.len() {
                 program.add_constraint(own.iter().sum::<Expression>().leq(own.len() as f64 - 1.0));
             }
@@ -104,7 +105,7 @@ impl<'a> Formulation<'a> {
         program
     }
 
-    /// Adds the capacities at the steps that imply all others.
+    /// Adds the capacity constraints at the steps that imply all others.
     fn capacities(
         &self,
         tier: TierId,
@@ -191,7 +192,8 @@ enum Round {
     Over(Option<Stop>),
 }
 
-/// Whether a choice of tiers fits by counted bytes: `HiGHS` and coarse units may be wrong.
+/// Returns true if a choice of tiers fits by counted bytes. Because of tolerances and coarse units, a
+/// solution of `HiGHS` may not fit.
 fn fits(problem: &TierProblem, tiers: &[TierId]) -> bool {
     let counted = problem.clone().with_addresses(Addresses::Counted);
     check_tiers(&counted, &TierPlan { tiers: tiers.to_vec(), offsets: None }).is_empty()

@@ -1,4 +1,4 @@
-//! The incumbent plan and bound of a run.
+//! The incumbent plan and the bound of a run.
 
 use super::pack::{Addressed, addressed};
 use super::search::Cut;
@@ -11,9 +11,9 @@ use plimsoll_model::{Bound, Budget, Claim, LowerBound, Observer, Outcome, Setup,
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     Plan,
-    /// It is infeasible and was added as a cut.
+    /// The choice is infeasible and a cut was added.
     Cut,
-    /// Its feasibility is undecided; the cut added for it may exclude valid plans.
+    /// The feasibility of the choice is undecided. The added cut may exclude valid plans.
     Doubt,
 }
 
@@ -22,9 +22,9 @@ pub(super) struct Known<'a> {
     pub solver: &'static str,
     pub best: Option<TierPlan>,
     pub bound: Bound<Tiers>,
-    /// Sets of tensors that must not share a tier.
+    /// Sets of tensors, each with a tier in which they must not all be.
     pub cuts: Vec<Cut>,
-    /// False once a cut may exclude valid plans; from then on a search proves nothing.
+    /// False once a cut may exclude valid plans. From then on, no search raises the bound.
     pub sound: bool,
     /// True if an exhaustive search found no plan.
     pub exhausted: bool,
@@ -46,8 +46,8 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Adopts the outcome of the same problem without addresses: its bound, and its plan if that has
-    /// addresses, or a repaired one. Infeasibility carries over.
+    /// Adopts the outcome of the same problem without addresses. The bound and infeasibility remain valid.
+    /// The plan is adopted if it has addresses, and otherwise repaired if possible.
     pub fn relaxed(&mut self, found: Outcome<Tiers>, budget: &mut Budget) {
         if found.claim == Claim::Infeasible {
             self.exhausted = true;
@@ -70,7 +70,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The time of the best plan; the largest number if there is none.
+    /// Returns the time of the best plan, or `u64::MAX` if there is none.
     pub fn value(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |plan| plan.time(self.problem).get())
     }
@@ -88,7 +88,8 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Raises the bound after a search that excluded nothing below `value`.
+    /// Raises the bound after a search has proved that every plan with a cost below `value` is at least as
+    /// expensive as the best plan.
     pub fn searched(&mut self, value: u64) {
         if !self.sound {
             return;
@@ -145,15 +146,15 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The bound that an exhaustive search without a plan proves.
+/// Returns the bound that an exhaustive search proves if it finds no plan.
 pub(super) fn no_plan(problem: &TierProblem, solver: &str) -> Bound<Tiers> {
     let mut bound = fitting_bound(problem);
     bound.raise(LowerBound::new(Time::MAX, TierWitness::Search { solver: solver.to_owned() }));
     bound
 }
 
-/// A plan close to a choice of tiers without addresses: tensors that fit stay, and the others move to any
-/// tier with space.
+/// Returns a plan that is close to a choice of tiers without addresses. Tensors that fit stay in their tier,
+/// and the others move to any tier with space.
 fn repaired(problem: &TierProblem, tiers: &[TierId]) -> Option<TierPlan> {
     let mut largest: Vec<usize> = (0..tiers.len()).collect();
     largest.sort_by_key(|&at| (std::cmp::Reverse(problem.size(at, tiers[at])), at));

@@ -1,21 +1,23 @@
-//! Optimal memory tiers, with minimum transfer time: a dual bound and a search over time, an integer program,
-//! and brute force.
+//! Assigns tensors to memory tiers with minimum transfer time. The solvers are a search with a dual bound, an
+//! integer program, and brute force.
 //!
-//! `exact` proceeds from cheap to expensive steps and ends as soon as the best plan meets the bound:
+//! `exact` runs these steps, the cheapest first, and ends as soon as the best plan meets the bound:
 //! 1. heuristic plans and a short local search;
-//! 2. `case.rs`: options that cannot matter are dropped;
-//! 3. `multipliers.rs`: dual multipliers of capacity, whose bound is close to that of the linear relaxation;
+//! 2. `case.rs`: options that an optimal plan does not need are removed;
+//! 3. `multipliers.rs`: dual multipliers of capacities, whose bound is close to that of the linear
+//!    relaxation;
 //! 4. `search.rs`: a dynamic program over time with a growing number of states, pruned by those multipliers.
-//!    A run that drops no state is a proof; any other leaves the least bound of the dropped states.
+//!    A run that drops no state proves its result optimal. Any other run proves the least bound of the
+//!    dropped states.
 //!
 //! If addresses are required, the relaxation without addresses is solved first, within half of the limits.
 //! Tier by tier, the exact solver for offsets then assigns addresses to a choice of tiers that fits by bytes.
-//! If it proves that a tier has no layout, its tensors are reduced to a small infeasible set. A cut forbids
-//! that all of these are in that tier, and the search runs again. If it cannot decide, the cut is added as
+//! If it proves that a tier has no layout, its tensors are reduced to a small infeasible set. A cut then
+//! forbids this set in that tier, and the search runs again. If the solver cannot decide, the cut is added as
 //! well, but from then on no search raises the bound.
 //!
-//! With n tensors and t tiers there are up to t^n choices; the dynamic program is exponential in the number
-//! of simultaneously live tensors only.
+//! With n tensors and t tiers there are up to t^n choices; the dynamic program is exponential only in the
+//! number of simultaneously live tensors.
 
 mod brute;
 mod case;
@@ -71,16 +73,16 @@ pub const TIERS: &[Entry<Tiers>] = &[
 const WIDTH: usize = 64;
 const WIDER: usize = 8;
 
-/// Largest number of search nodes stored per run, 8 bytes each.
+/// Maximum number of search nodes stored per run, at 8 bytes each.
 const MOST_NODES: usize = 40_000_000;
 
-/// Infeasible choices tolerated per width before wider runs are tried, and the same for a run that dropped
-/// nothing.
+/// Maximum number of infeasible choices per width before a wider run is tried. [`MOST_CUTS_AT_LAST`] applies
+/// to runs that dropped no state.
 const MOST_CUTS: usize = 5;
 const MOST_CUTS_AT_LAST: usize = 200;
 
-/// The staged solver described [above](self). Ignores the seed and uses one thread. One node is one generated
-/// state, or one move of the local search.
+/// The solver described in the [module](self). Its name in the registry is `exact`. It ignores the seed and
+/// uses one thread. One node is one generated state, or one move of the local search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierExact;
 
@@ -130,12 +132,13 @@ impl Solver<Tiers> for TierExact {
     }
 }
 
-/// Computes dual multipliers and adopts the bound they prove.
+/// Computes dual multipliers and adopts the bound that they prove.
 fn priced(case: &Case<'_>, known: &mut Known<'_>, budget: &Budget) -> Vec<TierMultiplier> {
     let upper = if known.best.is_some() { known.value() } else { dearest(case) };
     let multipliers = multipliers(case, upper, &mut budget.without_node_limit());
     if let Some(value) = dual_bound(case.problem, &multipliers) {
-        // The witness proves this bound only; the gaps between possible totals are for the search to exploit.
+        // The witness proves only this bound. Rounding up to the next possible total cost counts as a result
+        // of the search.
         known.raise(value.get(), TierWitness::Multipliers(multipliers.clone()));
         let next = case.next_sum(value.get());
         if next > value.get() {
@@ -145,7 +148,7 @@ fn priced(case: &Case<'_>, known: &mut Known<'_>, budget: &Budget) -> Vec<TierMu
     multipliers
 }
 
-/// Upper bound on the cost: every tensor in its most expensive tier.
+/// Returns an upper bound on the cost of a plan: the cost with every tensor in its most expensive tier.
 fn dearest(case: &Case<'_>) -> u64 {
     case.options.iter().filter_map(|options| Some(options.last()?.cost)).sum()
 }
@@ -166,7 +169,7 @@ fn widening(
         let Some(found) = search.run(known.value(), width, &known.cuts, budget) else {
             return budget.check();
         };
-        // Every plan below the best was dropped, or costs at least as much as the one found.
+        // Every plan cheaper than the best one was dropped, or costs at least as much as the plan found.
         let cost = found.best.as_ref().map_or(u64::MAX, |(cost, _)| *cost);
         known.searched(cost.min(found.dropped.unwrap_or(u64::MAX)));
         let mut again = false;
@@ -186,7 +189,7 @@ fn widening(
             continue;
         }
         if !again && found.dropped.is_none() {
-            // The search is complete; only plans excluded by undecided cuts remain open.
+            // The search is complete. Only plans excluded by undecided cuts remain open.
             return Some(Stop::Completed);
         }
         if width >= most {

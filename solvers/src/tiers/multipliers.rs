@@ -1,30 +1,31 @@
-//! Strong dual multipliers of capacity, by subgradient ascent on the Lagrangian dual (Held, Wolfe and Crowder
-//! 1974).
+//! Computes dual multipliers of capacities by subgradient ascent on the Lagrangian dual (Held, Wolfe and
+//! Crowder 1974).
 //!
-//! For given multipliers every tensor takes the tier with the least sum of time and multiplier. The
-//! multiplier of an overfull tier rises in proportion to the excess; that of a tier with free space falls.
-//! Steps shrink when progress stops. A direction that reverses keeps part of the previous one (Camerini,
-//! Fratta and Maffioli 1975). Only steps that no other implies carry multipliers. Whatever the multipliers,
-//! the bound they prove is recomputed in integers.
+//! For given multipliers, every tensor is in the tier with the least sum of time and multipliers. The
+//! multiplier of an overfull tier rises in proportion to the excess, and that of a tier with free space
+//! falls. Step sizes shrink when progress stops. If a direction reverses, it keeps part of the previous one
+//! (Camerini, Fratta and Maffioli 1975). Only time steps whose capacity constraints are not implied by others
+//! have multipliers. Any multipliers prove a bound, which is recomputed in integers.
 
 use super::case::{Case, Choice, PARTS};
 use plimsoll_model::tiers::{MULTIPLIER_UNIT, TierMultiplier};
 use plimsoll_model::{Budget, TierId};
 
-/// Largest number of rounds, and rounds without progress before steps are halved.
+/// Maximum number of rounds. [`PATIENCE`] is the number of rounds without progress after which step sizes are
+/// halved.
 const ROUNDS: usize = 3000;
 const PATIENCE: usize = 15;
 
-/// Deflection of a direction that reverses.
+/// Weight of the previous direction if the direction reverses.
 const DEFLECTION: f64 = 1.5;
 
-/// Limit on the total work of all rounds, in tensors and tight steps visited.
+/// Maximum total work of all rounds, in options, tight steps and steps visited.
 const MOST_WORK: usize = 200_000_000;
 
-/// Upper limit of a multiplier, which keeps sums well within 128 bits.
+/// Maximum value of a multiplier, which keeps sums well within 128 bits.
 const DEAREST: f64 = (1u64 << 44) as f64;
 
-/// Dual multipliers at the tight steps of a case. `upper` is the time of a known plan.
+/// Returns dual multipliers at the tight steps of a case. `upper` is the time of a known plan.
 pub(super) fn multipliers(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Vec<TierMultiplier> {
     let mut ascent = Ascent::new(case);
     let work: usize =
@@ -54,13 +55,13 @@ pub(super) fn multipliers(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Ve
         }
         let norm = ascent.deflect();
         let space = upper as f64 - value;
-        // Times are integers.
+        // Times are integers, so a bound within half a picosecond of `upper` proves the plan optimal.
         if norm <= 0.0 || space <= 0.0 || best.0 > upper as f64 - 0.5 || scale < 1e-4 {
             break;
         }
         let step = scale * space / norm;
         for row in &mut ascent.rows {
-            // Measured in units of a full tier, so that large and small tiers move alike.
+            // The step is relative to the capacity, so that large and small tiers are treated alike.
             row.multiplier = (row.multiplier + step * row.direction / row.capacity).clamp(0.0, DEAREST);
         }
     }
@@ -73,17 +74,17 @@ pub(super) fn multipliers(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Ve
     ascent.rows.iter().zip(&best.1).map(whole).filter(|one| one.multiplier > 0).collect()
 }
 
-/// One tier at one tight step, by bytes or by parts.
+/// A capacity constraint of one tier at one tight step, in bytes or in parts.
 struct Row {
     tier: TierId,
     step: usize,
-    /// Parts that the capacity counts as; zero for bytes.
+    /// Number of parts into which the capacity is divided, or zero if the constraint is in bytes.
     parts: usize,
-    /// Bytes, or parts.
+    /// The capacity in bytes or parts.
     capacity: f64,
-    /// The multiplier, picoseconds per byte or part.
+    /// The multiplier, in picoseconds per byte or part.
     multiplier: f64,
-    /// Usage beyond the capacity, as a fraction of it.
+    /// The usage beyond the capacity, as a fraction of the capacity.
     excess: f64,
     /// The last step direction of the multiplier.
     direction: f64,
@@ -96,7 +97,7 @@ struct Ascent<'a, 'b> {
     sums: Vec<[Vec<f64>; PARTS + 1]>,
 }
 
-/// The weight of a choice in a row.
+/// Returns the weight of a choice in a row.
 fn weight(choice: &Choice, parts: usize) -> f64 {
     match parts.checked_sub(1) {
         None => choice.size as f64,
@@ -130,7 +131,8 @@ impl<'a, 'b> Ascent<'a, 'b> {
     }
 
     /// Computes the step direction and returns its squared norm. If the excess opposes the last direction, a
-    /// multiple of the last direction is added, so that their product becomes positive.
+    /// multiple of the last direction is added, so that the product of the new and the last direction is
+    /// positive.
     fn deflect(&mut self) -> f64 {
         let (mut back, mut before) = (0.0, 0.0);
         for row in &self.rows {
@@ -146,7 +148,7 @@ impl<'a, 'b> Ascent<'a, 'b> {
         norm
     }
 
-    /// Evaluates the dual bound and the excess of every row.
+    /// Returns the dual bound and updates the excess of every row.
     fn evaluate(&mut self) -> f64 {
         let case = self.case;
         for line in self.sums.iter_mut().flatten() {

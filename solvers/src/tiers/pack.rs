@@ -1,15 +1,15 @@
-//! Addresses within one tier, or the proof that there are none.
+//! Finds addresses within one tier, or proves that there are none.
 
 use super::search::Cut;
 use crate::Exact;
 use plimsoll_model::tiers::{TierPlan, TierProblem};
 use plimsoll_model::{Budget, Bytes, Claim, InstanceBuilder, Setup, Silent, Solver, TierId};
 
-/// Node limits: for one attempt to find addresses, and for each attempt to shrink a cut.
+/// Node limit of one attempt to find addresses. [`SHRINK_NODES`] is that of each attempt to shrink a cut.
 const NODES: u64 = 200_000;
 const SHRINK_NODES: u64 = 5_000;
 
-/// Largest number of attempts that shrink one cut.
+/// Maximum number of attempts to shrink one cut.
 const SHRINKS: usize = 200;
 
 pub(super) enum Packed {
@@ -18,10 +18,10 @@ pub(super) enum Packed {
     Unknown,
 }
 
-/// Looks for addresses of these tensors in a tier. Its nodes are charged to the budget.
+/// Looks for addresses of the tensors `members` in a tier. Nodes are charged to the budget.
 fn look(problem: &TierProblem, tier: TierId, members: &[usize], nodes: u64, budget: &mut Budget) -> Packed {
     let space = problem.space(tier);
-    // Tensors of size zero can lie anywhere.
+    // Tensors of size zero may have any offset.
     let sized: Vec<usize> =
         (0..members.len()).filter(|&which| problem.size(members[which], tier) > Bytes::ZERO).collect();
     let buffers = sized.iter().map(|&which| problem.buffer(members[which], tier));
@@ -44,7 +44,7 @@ fn look(problem: &TierProblem, tier: TierId, members: &[usize], nodes: u64, budg
     }
 }
 
-/// Places the tensors end to end, if all fit.
+/// Places the tensors end to end if all of them fit.
 fn end_to_end(problem: &TierProblem, tier: TierId, members: &[usize]) -> Packed {
     let mut end = 0u64;
     let offsets = members.iter().map(|&at| {
@@ -56,8 +56,8 @@ fn end_to_end(problem: &TierProblem, tier: TierId, members: &[usize]) -> Packed 
     if end <= problem.space(tier).capacity.get() { Packed::At(offsets) } else { Packed::Unknown }
 }
 
-/// A smaller subset of the tensors that still has no addresses: removes halves, quarters, and so on down to
-/// single tensors.
+/// Returns a smaller subset of the tensors that still has no addresses. Tries to remove halves, quarters, and
+/// so on down to single tensors.
 fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: &mut Budget) -> Vec<usize> {
     let mut looks = 0;
     let mut chunk = members.len().div_ceil(2).max(1);
@@ -84,7 +84,8 @@ fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: 
 /// Result of assigning addresses to a plan.
 pub(super) enum Addressed {
     Plan(TierPlan),
-    /// The tensors of the cut do not fit together; the flag is true if that is proved.
+    /// The tensors of the cut do not fit together, or no addresses were found. The flag is true if the former
+    /// is proved.
     Cut(Cut, bool),
 }
 

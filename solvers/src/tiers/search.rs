@@ -1,18 +1,18 @@
-//! A dynamic program over tensors in the order in which they become live; states that agree on the future are
-//! merged.
+//! A dynamic program over tensors in the order in which they become live.
 //!
-//! A *state* records the tier of every live tensor and the cost so far. Every decided tensor became live
-//! before the next one does, so their usage is highest at the step at which the next one becomes live.
-//! Checking the bytes at that step suffices. Of states with equal contents over equal times only the cheapest
-//! is kept. A state is pruned if its cost plus the dual bound of the rest reaches the best plan. If there are
-//! more states than a given width, those with the least sums are kept (a beam), and the least dropped sum
-//! remains as a bound. A run that dropped nothing is exhaustive.
+//! A *state* records the tier of every live tensor and the cost so far. All decided tensors begin no later
+//! than the next one, so from the first step of the next one on, their usage only decreases. Checking the
+//! bytes at that step suffices. Of states whose tiers contain equal bytes until equal steps, only the
+//! cheapest is kept. A state is pruned if its cost plus the dual bound of the rest is at least the cost of
+//! the best plan. If there are more states than a given width, those with the least sums are kept (a beam),
+//! and the least sum of the others remains as a bound. A run that dropped no state is exhaustive.
 //!
-//! The bound of a state adds to its cost, for each tensor to come, its least sum of time and multipliers,
-//! plus the multipliers of the live tensors from here on, minus those of all capacity from here on.
+//! The bound of a state is the sum of its cost and of three terms. For each undecided tensor, the least sum
+//! of time and multipliers is added. For live tensors, the multipliers from this step on are added. For all
+//! capacities, the multipliers from this step on are subtracted.
 //!
-//! Sets of tensors that a tier cannot hold, although their bytes fit at every step, are *cuts*. A state
-//! records for each cut that has begun whether all of its tensors so far are in that tier.
+//! A *cut* is a set of tensors that do not fit into a tier although their bytes fit at every step. For each
+//! cut that has begun, a state records whether all of its tensors so far are in that tier.
 
 use super::case::{Case, Choice, PARTS};
 use plimsoll_model::tiers::{MULTIPLIER_UNIT, TierMultiplier};
@@ -22,29 +22,29 @@ use plimsoll_model::{Budget, TierId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     pub tier: TierId,
-    /// Ascending.
+    /// The tensors, in ascending order.
     pub members: Vec<usize>,
 }
 
 pub(super) struct Found {
-    /// The cheapest plan below the given time: its cost, and the choice of every tensor.
+    /// The cheapest plan found that takes less than the given time: its cost, and the choice of every tensor.
     pub best: Option<(u64, Vec<Choice>)>,
-    /// The least bound of the dropped states; `None` if none was dropped.
+    /// The least bound of the dropped states, or `None` if no state was dropped.
     pub dropped: Option<u64>,
 }
 
-/// Bytes of live tensors in a tier that is not free, which end together.
+/// The bytes of live tensors that end together, in a tier that is not free for them.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     tier: u8,
     upper: u32,
     size: u64,
-    /// Their shares in parts, which affect bounds only.
+    /// Their shares in parts, which affect only bounds.
     parts: [u32; PARTS],
 }
 
 impl Held {
-    /// Everything that affects the future.
+    /// Returns everything on which the feasibility of later choices depends.
     fn key(&self) -> (u8, u32, u64) {
         (self.tier, self.upper, self.size)
     }
@@ -53,12 +53,12 @@ impl Held {
 #[derive(Clone, Debug)]
 struct State {
     held: Vec<Held>,
-    /// Cuts that have begun and whose tensors so far are all in their tier, ascending.
+    /// Cuts that have begun and whose tensors so far are all in their tier, in ascending order.
     cuts: Vec<u32>,
     cost: u64,
-    /// Bound on the cost of any completion, times 2^16.
+    /// Lower bound on the cost of any completion, times 2^16.
     bound: i128,
-    /// Position among the stored nodes, for backtracking.
+    /// Index of the stored node, for backtracking.
     node: u32,
 }
 
@@ -81,20 +81,21 @@ fn held(choice: &Choice, upper: usize) -> Held {
     Held { tier, upper: upper as u32, size: choice.size, parts: choice.parts }
 }
 
-/// Runs over one case with fixed multipliers.
+/// A search over one case with fixed multipliers.
 pub(super) struct Search<'a> {
     case: &'a Case<'a>,
     /// Per tier: prefix sums of the multipliers over the steps, one row per way of counting (0 for bytes,
     /// otherwise the number of parts).
     paid: Vec<Vec<(usize, Vec<i128>)>>,
-    /// Per position in the order: the sum of the least time plus multipliers of all tensors from there on.
+    /// Per position in the order: the sum, over all tensors from there on, of the least time plus
+    /// multipliers.
     rest: Vec<i128>,
-    /// Per step: the multipliers of all capacity from there on.
+    /// Per step: the sum of multiplier times capacity over all tiers, from this step on.
     income: Vec<i128>,
 }
 
 impl<'a> Search<'a> {
-    /// O(n x tiers + steps x tiers).
+    /// Computes the sums of the multipliers. O(n x tiers + steps x tiers).
     pub fn new(case: &'a Case<'a>, multipliers: &[TierMultiplier]) -> Self {
         let problem = case.problem;
         let duration = problem.duration();
@@ -133,7 +134,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// The multipliers of live tensors from a step on.
+    /// Returns the sum of multiplier times size of live tensors from the step `lower` on.
     fn pays(&self, held: &Held, lower: usize) -> i128 {
         let pays = |(parts, line): &(usize, Vec<i128>)| {
             let weight = parts.checked_sub(1).map_or(i128::from(held.size), |at| i128::from(held.parts[at]));
@@ -142,7 +143,8 @@ impl<'a> Search<'a> {
         self.paid[usize::from(held.tier)].iter().map(pays).sum()
     }
 
-    /// The step at which the tensor at a position becomes live; the end after the last.
+    /// Returns the step at which the tensor at a position becomes live, or the duration after the last
+    /// position.
     fn step(&self, place: usize) -> usize {
         let tensors = self.case.problem.tensors();
         self.case.order.get(place).map_or(self.case.problem.duration(), |&at| tensors[at].lower)
@@ -154,13 +156,13 @@ impl<'a> Search<'a> {
         (i128::from(cost) << MULTIPLIER_UNIT) + self.rest[place] + pays.sum::<i128>() - self.income[step]
     }
 
-    /// The least possible total cost that a bound allows.
+    /// Returns the least possible total cost that a bound allows.
     fn least(&self, bound: i128) -> u64 {
         let whole = (bound.max(0) + (1 << MULTIPLIER_UNIT) - 1) >> MULTIPLIER_UNIT;
         self.case.next_sum(u64::try_from(whole).unwrap_or(u64::MAX))
     }
 
-    /// The effects of each tensor on the cuts, by position in the order.
+    /// Returns the effects of each tensor on the cuts, by position in the order.
     fn turns(&self, cuts: &[Cut]) -> Vec<Vec<Turn>> {
         let mut place = vec![0; self.case.order.len()];
         for (at, &tensor) in self.case.order.iter().enumerate() {
@@ -178,8 +180,8 @@ impl<'a> Search<'a> {
         turns
     }
 
-    /// Looks for a plan that takes less than `below`, keeping at most `width` states at a time. One node of
-    /// the budget is one generated state. `None` if the budget ends.
+    /// Looks for a plan that takes less than `below` and keeps at most `width` states at a time. One node of
+    /// the budget is one generated state. Returns `None` if the budget ends.
     pub fn run(&self, below: u64, width: usize, cuts: &[Cut], budget: &mut Budget) -> Option<Found> {
         let turns = self.turns(cuts);
         let mut nodes: Vec<Node> = vec![Node { before: 0, choice: 0 }];
@@ -197,7 +199,7 @@ impl<'a> Search<'a> {
                     if let Some(mut child) = self.child(place, state, *choice, turns)
                         && self.least(child.bound) < below
                     {
-                        // Holds the index of the choice until the state has a node.
+                        // Until the state has a node, this field contains its index in `next`.
                         child.node = (next.len()) as u32;
                         next.push((child, state.node, which as u8));
                     }
@@ -265,12 +267,12 @@ impl<'a> Search<'a> {
             }
         }
         let cost = state.cost + choice.cost;
-        // A bound of the predecessor holds here too.
+        // The bound of the predecessor is also valid for this state.
         let bound = self.bound(place + 1, cost, &held).max(state.bound);
         Some(State { held, cuts, cost, bound, node: 0 })
     }
 
-    /// The choices that led to a node, per tensor.
+    /// Returns the choice of every tensor on the path to a node.
     fn choices(&self, nodes: &[Node], mut node: u32) -> Vec<Choice> {
         let mut chosen: Vec<Option<Choice>> = vec![None; self.case.order.len()];
         for &at in self.case.order.iter().rev() {

@@ -1,20 +1,25 @@
-//! Timelines as an integer program, for few transfers.
+//! Timelines as an integer program, for problems with few transfers.
 //!
 //! ```text
-//! t_k >= t_(k-1) + c_(k-1)                     operators compute in their order; minimise P >= t_n + c_n
-//! t_j >= s_j + l_j                             once their weights have arrived
-//! s_j >= s_i + l_i - M (1 - b_ij)              where b_ij + b_ji >= y_ic + y_jc - 1 for every channel c, sum_c y_jc = 1
-//! s_j >= t_i + c_i - M (1 - a_ij)              i before j: the buffer of i is free before that of j is filled,
-//! o_i + w_i <= o_j + C (1 - z_ij)              or lies below it,
-//! o_j + w_j <= o_i + C (1 - z_ji)              or above: a_ij + z_ij + z_ji >= 1
-//! o_j >= A_h - C a_hj, o_j >= A_j              activations of h, before j, lie below unless h has ended
+//! t_k >= t_(k-1) + c_(k-1)                     operators compute in their order; P >= t_n + c_n is minimised
+//! t_j >= s_j + l_j                             an operator computes after its weights have arrived
+//! s_j >= s_i + l_i - M (1 - b_ij)              transfers on one channel: b_ij + b_ji >= y_ic + y_jc - 1, sum_c y_jc = 1
+//! s_j >= t_i + c_i - M (1 - a_ij)              i before j: the buffer of i is free before that of j is filled, or
+//! o_i + w_i <= o_j + C (1 - z_ij)              it lies below that of j, or
+//! o_j + w_j <= o_i + C (1 - z_ji)              above it: a_ij + z_ij + z_ji >= 1
+//! o_j >= A_h - C a_hj, o_j >= A_j              activations of h < j lie below buffer j unless h has ended
 //! ```
 //!
+//! Operator k starts at `t_k` and computes for `c_k`. Its transfer starts at `s_k`, takes `l_k`, and uses
+//! channel c if `y_kc` is 1. Its buffer has offset `o_k` and size `w_k`, and its activations have size `A_k`.
+//! `b_ij` is 1 if transfer i ends before transfer j starts, and `a_ij` is 1 if operator i ends before it.
+//! `z_ij` is 1 if buffer i lies below buffer j. `C` is the capacity, and `M` is a large constant.
+//!
 //! Durations of transfers and computations are rounded down to whole units. Every timeline is then feasible
-//! for the rounded problem and ends no later, and its optimum is an integer. There are so few units that the
-//! tolerances of `HiGHS` along a chain of constraints stay far below one. Only the order of transfers, and
-//! the operators during which buffers are live, are taken from a solution. Times and addresses are recomputed
-//! in integer picoseconds and bytes.
+//! for the rounded problem and ends no later, and its optimum is an integer. The number of units is so small
+//! that the tolerances of `HiGHS` along a chain of constraints add up to far less than one unit. From a
+//! solution, only the order of transfers and the operators during which buffers are live are used. Times and
+//! addresses are recomputed in integer picoseconds and bytes.
 
 use super::known_timeline;
 use super::node::{Case, Node};
@@ -27,39 +32,40 @@ use plimsoll_model::{Budget, LowerBound, Observer, Outcome, Setup, SolveError, S
 
 const NAME: &str = "ilp";
 
-/// Larger problems are rejected.
+/// Maximum numbers of transfers and operators; larger problems are rejected.
 const MOST_TRANSFERS: usize = 12;
 const MOST_OPERATORS: usize = 40;
 
-/// Largest number of time units. A constraint may be violated by 1e-7 of the range; chains have fewer than a
-/// hundred.
+/// Maximum number of time units. A constraint may be violated by 1e-7 of the range, and chains consist of
+/// fewer than a hundred constraints.
 const MOST_UNITS: u64 = 1 << 13;
 
-/// Charge per node of `HiGHS`: a search node is far cheaper.
+/// Number of nodes charged per node of `HiGHS`, which takes much longer than a node of the search.
 const NODES_PER_NODE: u64 = 20;
 
-/// The integer program for timelines, solved by `HiGHS`; `ilp` in the registry.
+/// The integer program for timelines, solved by `HiGHS`. Its name in the registry is `ilp`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimelineIlp;
 
-/// Pairs of operators with weights, by position among those: earlier, later.
+/// Returns all pairs (earlier, later) of `count` operators with weights, by their position among these
+/// operators.
 fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |j| (0..j).map(move |i| (i, j)))
 }
 
 struct Formulation<'a> {
     case: &'a Case<'a>,
-    /// Picoseconds per unit, and units scaled to 1.
+    /// Picoseconds per unit. `full` is the number of units that is scaled to 1.
     unit: u64,
     full: f64,
-    /// Range of the makespan, units.
+    /// The makespan lies between `lower` and `upper` units.
     lower: u64,
     upper: u64,
     /// The number of bytes that is scaled to 1: the capacity.
     space: f64,
 }
 
-/// The variables that are read back; their indices follow the order of creation.
+/// The variables whose values are read. They are created in the order transfers, computations, peak, offsets.
 struct Vars {
     peak: Variable,
     transfers: Vec<Variable>,
@@ -85,7 +91,7 @@ impl<'a> Formulation<'a> {
         bytes as f64 / self.space
     }
 
-    /// Objective value at a scaled makespan of 1: large because tolerances are absolute.
+    /// Returns the objective value of a scaled makespan of 1. It is large because tolerances are absolute.
     fn worth(&self) -> f64 {
         self.full.min(1024.0)
     }
@@ -104,14 +110,15 @@ impl<'a> Formulation<'a> {
         Vars { peak, transfers, computations, offsets: offsets.collect() }
     }
 
-    /// Builds the program; incomplete if the time of `watch` ends.
+    /// Builds the integer program. It is incomplete if the time of `watch` ends.
     fn build(&self, watch: &mut Budget) -> HighsProblem {
         let mut variables = ProblemVariables::new();
         let vars = self.vars(&mut variables);
         let case = self.case;
         let count = case.weighted.len();
         let binary = |variables: &mut ProblemVariables| variables.add(variable().binary());
-        // Per operator with weights: whether each earlier operator has ended when its transfer starts.
+        // Per operator with weights and earlier operator: 1 if the latter has ended when the transfer of the
+        // former starts.
         let over: Vec<Vec<Variable>> =
             case.weighted.iter().map(|&at| (0..at).map(|_| binary(&mut variables)).collect()).collect();
         let on: Vec<Vec<Variable>> =
@@ -163,8 +170,8 @@ impl<'a> Formulation<'a> {
         program
     }
 
-    /// The timeline of a solution: its order of transfers, each after the operators that have ended by then
-    /// in the solution.
+    /// Returns the timeline of a solution. Transfers start in the order of the solution, each after the
+    /// operators that have ended before it in the solution.
     fn read(&self, values: &[f64]) -> Option<Node> {
         let case = self.case;
         let count = case.weighted.len();
@@ -247,7 +254,8 @@ impl Solver<Timelines> for TimelineIlp {
             }
             let reached = best.as_ref().map_or(u64::MAX, |best| best.makespan().get());
             if let Some(units) = believed(answer.bound, most) {
-                // A bound above a checked timeline would be an error of HiGHS and is not adopted.
+                // A bound above the makespan of a checked timeline would be an error of HiGHS, so it is cut
+                // off at that makespan.
                 let proved = (units.max(0) as u64).saturating_mul(form.unit).min(reached);
                 if proved > bound.value.get() {
                     let witness = TimeWitness::Search { solver: NAME.to_owned() };

@@ -1,24 +1,25 @@
-//! Dominance memo: which transfers had started, and how early everything was.
+//! A memo for dominance between nodes with the same started transfers.
 
 use super::node::{Case, Node};
 use std::collections::HashMap;
 
-/// The data that decides how early the rest can be. Of two nodes with the same started transfers, one that is
-/// no later in any component is no worse.
+/// The times that determine how early the remaining transfers and operators can be. If two nodes have the
+/// same started transfers and one is no later in any component, it is at least as good.
 ///
-/// Any continuation of the later node is possible from the earlier one at the same times. Channels are free
-/// by then. Timed operators have ended by the time they end in the other node, or before its next transfer
-/// starts. All others can wait until their times there. During an operator that has not ended when the next
-/// transfer starts, the same started buffers are live in both, so memory that suffices for one suffices for
-/// the other. Memory is counted here, not placed.
+/// Proof: any continuation of the later node is possible from the earlier one at the same times. Channels are
+/// free in time. A timed operator ends no later than in the later node, or before the next transfer of the
+/// later node starts. All other operators can wait until their times in the later node. During an operator
+/// that has not ended when the next transfer starts, the same started buffers are live in both nodes. Bytes
+/// that suffice for one therefore suffice for the other. Only bytes are counted here; addresses are not
+/// considered.
 #[derive(Clone, Debug)]
 struct Profile {
     /// The earliest start of the next transfer.
     now: u64,
-    /// When channels are free, then when pending weights of untimed operators arrive. Channel times are at
-    /// least `now`; arrivals are at least the end of the last timed operator.
+    /// The times at which channels are free, at least `now`, followed by the arrivals of started weights of
+    /// untimed operators. Arrivals are at least the end of the last timed operator.
     times: Vec<u64>,
-    /// Ends of timed operators after `now`, the last first.
+    /// Ends of timed operators after `now`, in descending order.
     ends: Vec<u64>,
 }
 
@@ -30,14 +31,14 @@ impl Profile {
         let from = case.weighted.partition_point(|&at| at < node.ends.len());
         let last = node.last().max(now);
         times.extend(case.weighted[from..].iter().filter_map(|&at| Some(node.arrived[at]?.max(last))));
-        // In a calm node nothing waits for memory, so only the last end matters.
+        // In a calm node no transfer waits for memory, so only the last end matters.
         let most = if node.calm { 1 } else { node.ends.len() };
         let ends = node.ends.iter().rev().copied().take(most).take_while(|&end| end > now).collect();
         Self { now, times, ends }
     }
 
-    /// True if this profile is no later in any component. Both have the same started transfers, so the lists
-    /// match.
+    /// Returns true if this profile is no later in any component. Both profiles have the same started
+    /// transfers, so their lists correspond.
     fn is_no_later(&self, other: &Self) -> bool {
         let times = || self.times.iter().zip(&other.times).all(|(own, other)| own <= other);
         let ends = || {
@@ -48,12 +49,12 @@ impl Profile {
     }
 }
 
-/// Profiles stored per set of started transfers.
+/// Maximum number of profiles stored per set of started transfers.
 const MOST_PROFILES: usize = 24;
 
 const MOST_NUMBERS: usize = 24 << 20;
 
-/// The searched nodes, by set of started transfers.
+/// The profiles of the searched nodes, by their set of started transfers.
 #[derive(Default)]
 pub(super) struct Memo {
     seen: HashMap<Box<[u64]>, Vec<Profile>>,
@@ -61,8 +62,7 @@ pub(super) struct Memo {
 }
 
 impl Memo {
-    /// Returns true if a node no later than this one was stored; otherwise stores this one while memory
-    /// allows.
+    /// Returns true if a stored node dominates this one. Otherwise stores this one if the limits allow it.
     pub fn has_better(&mut self, case: &Case<'_>, node: &Node) -> bool {
         let mut key = vec![0u64; case.len().div_ceil(64)];
         for &(at, ..) in &node.starts {

@@ -1,28 +1,32 @@
-//! Minimum makespans for a fixed order of operators: branch and bound over the order of transfers, and an
-//! integer program.
+//! Finds timelines of minimum makespan for a fixed order of operators, by branch and bound over the order of
+//! transfers or by an integer program.
 //!
-//! Some optimal timeline starts every transfer as early as the transfers before it allow, and computes as
-//! soon as weights have arrived. Only the order of transfers needs to be searched. The search is depth first,
-//! lowest bound first. A transfer starts when a channel is free and capacity suffices: for every operator
-//! that still computes before its own, activations, weights and all buffers live by then must fit. Memory is
-//! *counted*, not placed, which can only be faster. An order whose buffers have no addresses contributes its
-//! makespan as a bound. If only such a bound keeps the gap open, a second search tries every start time that
-//! addresses may require (`PlacedSearch`).
+//! Some optimal timeline starts every transfer as early as the transfers before it allow, and starts every
+//! operator as soon as its weights have arrived. Only the order of transfers needs to be searched. The search
+//! is depth-first and tries the lowest bound first. A transfer starts when a channel is free and the capacity
+//! suffices. It suffices if, for every operator that has not ended and computes before the operator of the
+//! transfer, the activations, the weights and all live buffers fit.
 //!
-//! - A node is pruned if the untimed operators cannot end before the best timeline (`Node::bound`).
-//! - A node is pruned if another node with the same started transfers was no later in anything (`memo.rs`).
-//! - Of operators with equal weights, the first is fetched first, by an exchange argument: no operator waits
-//!   longer, because the later one waits for the earlier one, and as many bytes are live at any time.
-//! - If all remaining buffers fit at once, each channel fetches in the order of the operators without idling,
-//!   and operators are assigned to channels one at a time. Exchanging two neighbours that violate this delays
-//!   nothing, and a transfer at the end of one channel may move to a channel that is free earlier.
+//! The search only *counts* bytes and ignores addresses, which never makes a timeline longer. If the buffers
+//! of an order have no addresses, its makespan is still a lower bound. If such a bound is below the best
+//! timeline, a second search tries every start time that addresses may require (`PlacedSearch`).
 //!
-//! Copies by the processor are not searched. On machines that have them, `synchronous` may be optimal, and a
-//! completed search proves nothing beyond the general bound.
+//! - A node is pruned if no completion ends before the best timeline (`Node::bound`).
+//! - A node is pruned if another node with the same started transfers dominates it (`memo.rs`).
+//! - Operators with equal weights are fetched in their order. This is sound by an exchange argument: the
+//!   later operator runs after the earlier one anyway, so no operator waits longer, and the number of live
+//!   bytes is the same at any time.
+//! - If all remaining buffers fit at once, each channel fetches without idling, in the order of the
+//!   operators. Operators are assigned to channels one at a time. This is sound because exchanging two
+//!   neighbours that violate the order delays no operator, and the last transfer of a channel may move to a
+//!   channel that is free earlier.
 //!
-//! With two channels, before the search, `pair.rs` bounds the makespan without regard to memory, and
-//! `steer.rs` constructs a timeline close to it. For n transfers the search visits up to n! orders; the memo
-//! and the bounds decide how far it gets.
+//! The search does not consider copies by the processor. On machines that have them, `synchronous` may be
+//! optimal, and a completed search does not raise the bound.
+//!
+//! With two channels, `pair.rs` bounds the makespan without regard to memory before the search starts. With
+//! two or more channels, `steer.rs` constructs a timeline close to the bound. For n transfers, the search
+//! visits up to n! orders, of which the memo and the bounds prune most.
 
 #[cfg(feature = "ilp")]
 mod ilp;
@@ -71,9 +75,11 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
     },
 ];
 
-/// The search described [above](self), started from the best heuristic timeline; `exact` in the registry.
+/// The search described in the [module](self), which starts from the best heuristic timeline. Its name in the
+/// registry is `exact`.
 ///
-/// Ignores the seed and uses one thread. A node costs one, plus one for every 10 000 pairs of operators.
+/// It ignores the seed and uses one thread. A node of the search is charged as one node of the budget plus
+/// one for every 10 000 pairs of operators.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactTimeline;
 
@@ -141,7 +147,8 @@ impl Known<'_> {
         observer.bound(&self.bound);
     }
 
-    /// Raises the bound, unless the machine has copies by the processor, which the search does not cover.
+    /// Raises the bound, unless the processor of the machine can copy weights, which the search does not
+    /// cover.
     fn raise(&mut self, value: u64) {
         if value > self.bound.value.get() && self.case.problem.copy_rate().is_none() {
             let witness = TimeWitness::Search { solver: NAME.to_owned() };
@@ -149,7 +156,7 @@ impl Known<'_> {
         }
     }
 
-    /// Computes bounds and timelines that need no search.
+    /// Computes bounds and timelines that need no search. Returns the reason to stop if the budget ends.
     fn prepare(&mut self, budget: &mut Budget) -> Option<Stop> {
         let case = self.case;
         self.raise(Node::root(case).bound(case));

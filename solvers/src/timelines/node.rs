@@ -1,42 +1,45 @@
-//! A partial timeline: times, free memory, and bounds on everything that follows.
+//! A partial timeline: its times, its free memory, and bounds on its completions.
 
 use plimsoll_model::timelines::{Time, TimelineProblem};
 
-/// A problem as plain numbers, shared by all nodes.
+/// A problem in the form of plain numbers, shared by all nodes.
 pub(super) struct Case<'a> {
     pub problem: &'a TimelineProblem,
-    /// Per operator: picoseconds to compute.
+    /// Per operator: computing time in picoseconds.
     pub compute: Vec<u64>,
-    /// Per operator: picoseconds to fetch its weights; zero without.
+    /// Per operator: time in picoseconds to fetch its weights, or zero if it has none.
     pub load: Vec<u64>,
-    /// Per operator: bytes of its weight buffer, rounded up.
+    /// Per operator: bytes of its weight buffer, rounded up to the alignment.
     pub size: Vec<i64>,
-    /// Positions of operators with weights, ascending.
+    /// Positions of the operators with weights, in ascending order.
     pub weighted: Vec<usize>,
-    /// On-chip bytes, rounded down; and per operator the bytes below all buffers while it computes, rounded
-    /// up.
-    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
+    /// On-chip bytes, rounded down to the alignment. `floor` contains the activations of each operator in
+    /// bytes, rounded up; they lie below all weight buffers.
+    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "used only by the integer program"))]
     pub capacity: i64,
-    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
+    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "used only by the integer program"))]
     pub floor: Vec<i64>,
-    /// Per operator: on-chip bytes beside activations and its own buffer.
+    /// Per operator: on-chip bytes that remain after its activations and its own weight buffer.
     space: Vec<i64>,
     /// Per operator: the buffers of later operators that can be live while it runs.
     ahead: Vec<Ahead>,
     pub channels: usize,
 }
 
-/// Buffers of later operators: how much transfer time prefetching a number of bytes can save.
+/// The buffers of later operators, in tables that bound the transfer time that prefetching a number of bytes
+/// can save.
 #[derive(Clone, Debug, Default)]
 struct Ahead {
-    /// By transfer time per byte, descending: size and transfer time of each, and sums of both before it.
+    /// In descending order of transfer time per byte: size and transfer time of each buffer, and the sums of
+    /// both over the buffers before it.
     dense: Vec<(i64, u64, i64, u64)>,
-    /// By ascending size, with prefix sums of sizes and of the transfer times of full buffers; ends with a
-    /// sentinel.
+    /// In ascending order of size: the size of each buffer, and the sums of sizes and of transfer times of
+    /// full buffers over the buffers before it. A sentinel follows the last buffer.
     sizes: Vec<(i64, i64, u128)>,
 }
 
-/// With more weighted operators than this, nodes ignore prefetched buffers: the tables are quadratic.
+/// With more weighted operators than this, bounds ignore what prefetching saves, because the tables have
+/// quadratic size.
 const MOST_AHEAD: usize = 1500;
 
 /// A buffer that may be live: its size, the transfer time of its contents, and that of a full buffer of its
@@ -49,7 +52,8 @@ struct Item {
 }
 
 impl Ahead {
-    /// Builds the tables from items sorted by transfer time per byte, descending, and by size, ascending.
+    /// Builds the tables. `dense` must be in descending order of transfer time per byte, and `sizes` in
+    /// ascending order of size.
     fn of(dense: &[Item], sizes: &[Item]) -> Self {
         let (mut bytes, mut time) = (0, 0);
         let dense = dense.iter().map(|one| {
@@ -68,10 +72,11 @@ impl Ahead {
         Self { dense, sizes: all }
     }
 
-    /// An upper bound on the transfer time of buffers with at most `space` bytes in total.
+    /// Returns an upper bound on the transfer time of buffers with at most `space` bytes in total.
     ///
-    /// The fractional relaxation, densest buffers first, is at least any choice. No choice has more buffers
-    /// than the smallest that fit, so that many of the largest, counted as full, are an upper bound too.
+    /// One upper bound is the fractional relaxation, in which the densest buffers come first. The other
+    /// counts how many of the smallest buffers fit. No choice contains more buffers, so the total transfer
+    /// time of that number of the largest buffers, counted as full, is an upper bound.
     fn saved(&self, space: i64) -> u64 {
         if space <= 0 {
             return 0;
@@ -83,7 +88,7 @@ impl Ahead {
         let Some(&(_, _, bytes, time)) = self.dense.get(whole) else {
             return self.dense.last().map_or(0, |&(_, load, _, before)| before + load);
         };
-        // The first later buffer that fits by itself, fractionally.
+        // The first later buffer that fits by itself contributes a fraction.
         let next = self.dense[whole..].iter().find(|one| one.0 <= space);
         let part = next.map_or(0, |&(size, load, ..)| {
             (u128::from(load) * (space - bytes) as u128).div_ceil(size as u128) as u64
@@ -96,9 +101,9 @@ impl<'a> Case<'a> {
     pub fn new(problem: &'a TimelineProblem) -> Self {
         let count = problem.len();
         let alignment = problem.alignment().get();
-        // Offsets and sizes of buffers are multiples of the alignment. Bytes below a buffer therefore count
-        // rounded up and the capacity rounded down. All sizes of a problem add up to less than 2^63, so a
-        // larger capacity is no limit.
+        // Offsets and sizes of buffers are multiples of the alignment. Bytes below a buffer are therefore
+        // rounded up, and the capacity is rounded down. All sizes of a problem add up to less than 2^63, so a
+        // larger capacity has no effect.
         let up = |bytes: u64| i64::try_from(bytes.checked_next_multiple_of(alignment).unwrap_or(u64::MAX));
         let up = |bytes: u64| up(bytes).unwrap_or(i64::MAX);
         let capacity = problem.capacity().get();
@@ -117,7 +122,7 @@ impl<'a> Case<'a> {
             floor,
             space,
             ahead: Vec::new(),
-            // More channels than transfers are useless.
+            // More channels than transfers have no effect.
             channels: (problem.dma().channels as usize).min(weighted.len().max(1)),
             load,
             size,
@@ -129,7 +134,7 @@ impl<'a> Case<'a> {
         case
     }
 
-    /// Computes the buffers that can be live beside each operator. O(n^2).
+    /// Computes the tables of the buffers of later operators, for every operator. O(n^2).
     fn look_ahead(&mut self) {
         let dma = self.problem.dma();
         let (mut dense, mut sizes): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());
@@ -158,15 +163,16 @@ impl<'a> Case<'a> {
 struct Levels(Vec<u128>);
 
 impl Levels {
-    /// The earliest time by which channels can have spent this much transfer time in total: the water level
-    /// of filling them, which is the minimum over the first one, two, and so on.
+    /// Returns the earliest time by which the channels can have done `work` of transfer time in total. This
+    /// is the level reached by filling the channels, the minimum over the first one, the first two, and so
+    /// on.
     fn after(&self, work: u64) -> u64 {
         let levels = self.0.iter().zip(1u128..).map(|(&sum, count)| (sum + u128::from(work)).div_ceil(count));
         levels.min().map_or(0, |level| level as u64)
     }
 }
 
-/// One transfer: operator, start, channel.
+/// A transfer: operator, start, channel.
 pub(super) type Start = (usize, u64, usize);
 
 /// The transfers started so far, and their consequences.
@@ -177,13 +183,13 @@ pub(super) struct Node {
     pub free: Vec<u64>,
     /// Per operator: the arrival of its weights.
     pub arrived: Vec<Option<u64>>,
-    /// Ends of the leading operators whose weights have all been scheduled.
+    /// Ends of the timed operators: the longest prefix of operators whose transfers have all started.
     pub ends: Vec<u64>,
-    /// Per operator: bytes still free while it computes.
+    /// Per operator: bytes that are still free while it computes.
     pub slack: Vec<i64>,
-    /// True if all remaining buffers fit on chip at once, so transfers never wait for memory.
+    /// True if all remaining buffers fit into on-chip memory at once, so transfers never wait for memory.
     pub calm: bool,
-    /// Addresses are considered, so the node never becomes calm.
+    /// True if the search considers addresses. Such a node never becomes calm.
     careful: bool,
 }
 
@@ -192,7 +198,7 @@ impl Node {
         Self::new(case, false)
     }
 
-    /// The same for a search that considers addresses.
+    /// Returns the root for a search that considers addresses.
     pub fn careful(case: &Case<'_>) -> Self {
         Self::new(case, true)
     }
@@ -212,7 +218,7 @@ impl Node {
         node
     }
 
-    /// Times operators as far as their weights are scheduled.
+    /// Computes the ends of operators up to the first whose transfer has not started.
     fn compute(&mut self, case: &Case<'_>) {
         while self.ends.len() < case.len() {
             let at = self.ends.len();
@@ -223,7 +229,7 @@ impl Node {
         }
     }
 
-    /// Checks whether all remaining buffers fit at once; once true, it stays true.
+    /// Makes the node calm if all remaining buffers fit at once. A calm node remains calm.
     fn settle(&mut self, case: &Case<'_>) {
         if self.calm || self.careful {
             return;
@@ -236,7 +242,7 @@ impl Node {
         }
     }
 
-    /// Operators whose transfers have not started, ascending.
+    /// Returns the operators whose transfers have not started, in ascending order.
     pub fn open<'b>(&'b self, case: &'b Case<'_>) -> impl Iterator<Item = usize> + 'b {
         let from = case.weighted.partition_point(|&at| at < self.ends.len());
         case.weighted[from..].iter().copied().filter(|&at| self.arrived[at].is_none())
@@ -246,12 +252,12 @@ impl Node {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// The first timed operator that has not ended by `now`.
+    /// Returns the number of timed operators that have ended by `now`.
     pub fn running(&self, now: u64) -> usize {
         self.ends.partition_point(|&end| end <= now)
     }
 
-    /// The earliest start of the next transfer, and its channel.
+    /// Returns the earliest start of the next transfer, and its channel.
     pub fn next(&self) -> (u64, usize) {
         let (channel, &free) =
             self.free.iter().enumerate().min_by_key(|&(_, free)| free).expect("there is a channel");
@@ -259,8 +265,8 @@ impl Node {
         (free.max(last), channel)
     }
 
-    /// The earliest start of a transfer, at or after `start`, with space for its buffer until its operator
-    /// has run. `None` if another transfer must start first.
+    /// Returns the earliest start, at or after `start`, of the transfer for operator `at` such that its
+    /// buffer fits until the operator has run. Returns `None` if another transfer must start first.
     pub fn earliest(&self, case: &Case<'_>, at: usize, mut start: u64) -> Option<u64> {
         loop {
             let running = self.running(start).min(at);
@@ -270,7 +276,8 @@ impl Node {
         }
     }
 
-    /// Adds a transfer on a channel. It may start before others if all operators before its own are timed.
+    /// Returns the node with one more transfer on a channel. The transfer may start before the previous ones
+    /// only if all operators before its own are timed.
     pub fn started_on(&self, case: &Case<'_>, at: usize, start: u64, channel: usize) -> Self {
         let mut node = self.clone();
         let end = start + case.load[at];
@@ -286,7 +293,7 @@ impl Node {
         node
     }
 
-    /// The channels as [`Levels`] from `now` on.
+    /// Returns the [`Levels`] of the channels from `now` on.
     fn levels(&self, now: u64) -> Levels {
         let mut free: Vec<u64> = self.free.iter().map(|&free| free.max(now)).collect();
         free.sort_unstable();
@@ -298,11 +305,12 @@ impl Node {
         Levels(sums.collect())
     }
 
-    /// A lower bound on the end of any timeline that begins with these transfers.
+    /// Returns a lower bound on the makespan of any timeline that begins with the started transfers.
     ///
-    /// Each untimed operator waits for the previous one, for all transfers up to it, and for its own. Its own
-    /// transfer starts after the last operator beside which it does not fit, and after what could not be live
-    /// beside an earlier operator.
+    /// Each untimed operator waits for the previous one, for its own transfer, and for the transfers of all
+    /// operators before it. Its own transfer starts after the last operator during which its buffer does not
+    /// fit. It also waits for transfers that could not start during an earlier operator because their buffers
+    /// do not fit.
     pub fn bound(&self, case: &Case<'_>) -> u64 {
         let channels = case.channels as u64;
         let (now, _) = self.next();
@@ -310,8 +318,9 @@ impl Node {
         let levels = self.levels(now);
         let mut ends = self.ends.clone();
         let mut work = 0u64;
-        // Transfer work that only the end of an earlier operator can admit: the largest of end times
-        // channels, minus the work up to it and the work that could be live beside it.
+        // Some transfers can start only after an earlier operator ends. `pushed` is the maximum, over
+        // operators, of the end times the number of channels, minus the work up to the operator and the work
+        // that can be prefetched during it.
         let mut pushed = i128::MIN;
         let push = |at: usize, end: u64, work: u64| {
             let ahead = case.ahead.get(at)?;

@@ -1,17 +1,17 @@
-//! Minimum makespans over all orders of the operators, for small graphs.
+//! Finds the minimum makespan over all orders of the operators, for small graphs.
 //!
-//! Depth first over the operators that may run next, the most promising first. The order determines the
-//! memory of activations ([`Order::profile`]). Every complete order whose bound is below the best timeline is
-//! solved by [`ExactTimeline`].
+//! The search is depth-first over the operators that may run next and tries the most promising first. The
+//! order determines the memory of activations ([`Order::profile`]). [`ExactTimeline`] solves every complete
+//! order whose bound is below the best timeline. Two lower bounds prune partial orders:
 //!
-//! - **Without memory**: weights may be fetched in the order of the operators, on one channel as fast as all
-//!   together. This is a two-machine flow shop. Ignoring precedences, Johnson's rule gives its minimum
-//!   makespan over all orders, from any state of the machines, which bounds every completion of a partial
-//!   order.
-//! - **With memory**: the ordered operators end no earlier with all other weights to fetch than without them;
-//!   the other operators compute afterwards.
+//! - **Without memory**: weights may be fetched in the order of the operators, on a single channel as fast as
+//!   all channels together. This is a two-machine flow shop. Without precedences, Johnson's rule gives its
+//!   minimum makespan over all orders, from any state of the machines. This is a lower bound for every
+//!   completion of a partial order.
+//! - **With memory**: the ordered operators end no earlier than in a problem without the other operators. The
+//!   other operators compute afterwards.
 //!
-//! The search ends as soon as the bound over all orders is met.
+//! The search ends as soon as a timeline meets the bound over all orders.
 
 use super::ExactTimeline;
 use plimsoll_model::orders::{Order, OrderProblem};
@@ -25,27 +25,27 @@ use plimsoll_model::{
 
 const NAME: &str = "exact-orders";
 
-/// Nodes for the timeline of one order.
+/// Node limit of the search for the timeline of one order.
 const ORDER_NODES: u64 = 2_000;
 
 /// A timeline problem in which the order of operators is free.
 #[derive(Clone, Debug)]
 pub struct FreeOrder<'a> {
-    /// Precedences and lifetimes.
+    /// The precedences and storages of the operators.
     pub orders: &'a OrderProblem,
-    /// Times and weights by operator id. Activations are ignored: they follow from the order.
+    /// Times and weights, indexed by operator id. Activations are ignored because they follow from the order.
     pub operators: Vec<TimedOperator>,
     /// The DMA channels that fetch weights.
     pub dma: Dma,
-    /// Bytes per second at which the processor copies weights, if it does.
+    /// Bytes per second at which the processor copies weights, if it can.
     pub copy: Option<u64>,
-    /// Bytes of on-chip memory.
+    /// The on-chip memory, in bytes.
     pub capacity: Bytes,
-    /// Weight buffers begin at multiples of this.
+    /// The alignment of weight buffers, in bytes.
     pub alignment: Bytes,
-    /// Operators with more bytes of weights run in slices.
+    /// The maximum bytes of weights of a slice. Operators with more bytes of weights run in slices.
     pub slice: Option<Bytes>,
-    /// True if activations occupy their peak for the whole run.
+    /// Whether activations occupy their peak for the whole run.
     pub peak: bool,
 }
 
@@ -58,7 +58,7 @@ impl FreeOrder<'_> {
         self.prefix(order, self.orders.len())
     }
 
-    /// The problem of the first `count` operators of an order.
+    /// Returns the timeline problem of the first `count` operators of an order.
     fn prefix(&self, order: &Order, count: usize) -> Result<TimelineProblem, TimelineError> {
         let profile = order.profile(self.orders);
         let peak = profile.iter().copied().fold(self.orders.at_start(), Bytes::max);
@@ -81,18 +81,18 @@ impl FreeOrder<'_> {
 pub struct FreeOrderOutcome {
     /// The claim over all orders.
     pub claim: Claim,
-    /// The order, its problem and timeline.
+    /// The best order, its timeline problem and its timeline.
     pub best: Option<(Order, TimelineProblem, Timeline)>,
     /// A lower bound on the makespan of any order.
     pub lower_bound: Bound<Timelines>,
-    /// Why the search ended.
+    /// The reason why the search ended.
     pub stop: Stop,
-    /// Counters.
+    /// The number of nodes and other counters.
     pub stats: Stats,
 }
 
 impl FreeOrderOutcome {
-    /// Returns the end of the timeline.
+    /// Returns the makespan of the best timeline, if any.
     pub fn makespan(&self) -> Option<Time> {
         self.best.as_ref().map(|(.., timeline)| timeline.makespan())
     }
@@ -100,13 +100,15 @@ impl FreeOrderOutcome {
 
 /// Finds the minimum makespan over all orders, starting from `first`.
 ///
-/// Ignores the seed and uses one thread; nodes are those of the search for orders and of all timelines.
+/// The search uses no seed and one thread. Nodes are those of the search over orders and of all searches for
+/// timelines.
 ///
 /// # Errors
-/// [`SolveError`] if an order gives no timeline problem because its times are out of range.
+/// If an order gives no timeline problem because its times are out of range.
 ///
 /// # Panics
-/// If there is not one timed operator per operator of the order problem, or `first` is not an order of it.
+/// If the number of timed operators differs from that of the order problem, or if `first` is not an order of
+/// it.
 pub fn exact_orders(
     input: &FreeOrder<'_>,
     first: &Order,
@@ -152,11 +154,12 @@ struct Search<'a> {
     input: &'a FreeOrder<'a>,
     /// Operators in the order of Johnson's rule.
     johnson: Vec<usize>,
-    /// Per operator: time to fetch its weights on all channels together, rounded down, and to compute.
+    /// Per operator: the time to fetch its weights on all channels together, rounded down, and the computing
+    /// time.
     times: Vec<(u64, u64)>,
     best: Option<(Order, TimelineProblem, Timeline)>,
     floor: u64,
-    /// The least bound of an order without an optimal timeline.
+    /// The least bound of an order whose timeline is not proved optimal.
     open: u64,
     orders: u64,
 }
@@ -168,7 +171,7 @@ impl<'a> Search<'a> {
             .operators
             .iter()
             .map(|one| {
-                // Slices have more setup latencies, and no less total time.
+                // Slices have more setup latencies, so their total time is not less.
                 let load = Time::at_rate(one.weights.get(), bandwidth).unwrap_or(Time::ZERO).get();
                 let startup = if one.weights == Bytes::ZERO { 0 } else { startup.get() };
                 (load.saturating_add(startup) / u64::from(channels), one.compute.get())
@@ -180,8 +183,8 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Johnson's rule: operators that compute longer than they fetch, by ascending transfer time; then the
-    /// others, by descending computing time.
+    /// Returns the operators in the order of Johnson's rule. First come those that compute longer than they
+    /// fetch, in ascending order of transfer time. The others follow in descending order of computing time.
     fn rule(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.times.len()).collect();
         order.sort_by_key(|&at| {
@@ -191,12 +194,13 @@ impl<'a> Search<'a> {
         order
     }
 
-    /// A lower bound, ignoring memory, on orders that begin with `prefix`.
+    /// Returns a lower bound on orders that begin with `prefix`, without regard to memory.
     fn shop(&self, prefix: &[OperatorId]) -> u64 {
         let is_sliced =
             |at: usize| self.input.slice.is_some_and(|slice| self.input.operators[at].weights > slice);
         if self.input.copy.is_some() || (0..self.times.len()).any(is_sliced) {
-            // Slices overlap their own weights, and copies occupy the processor: only the sums remain.
+            // Slices of one operator overlap computing with fetching, and copies occupy the processor. In
+            // both cases only the sums are valid bounds.
             let (loads, computes) = self.times.iter().fold((0u64, 0u64), |(a, b), &(load, compute)| {
                 (a.saturating_add(load), b.saturating_add(compute))
             });
@@ -220,7 +224,7 @@ impl<'a> Search<'a> {
         self.best.as_ref().map_or(u64::MAX, |(.., timeline)| timeline.makespan().get())
     }
 
-    /// Solves a complete order if it may be better.
+    /// Solves a complete order if its timeline may be better than the best.
     fn complete(&mut self, order: &Order, budget: &mut Budget) -> Result<Option<Stop>, SolveError> {
         self.orders += 1;
         let problem = self.problem(order, order.operators().len())?;
@@ -245,14 +249,16 @@ impl<'a> Search<'a> {
         self.input.prefix(order, count).map_err(internal)
     }
 
-    /// Any completion of the prefix: the live bytes during the first operators depend on them alone.
+    /// Returns some completion of a prefix. The live bytes during the operators of the prefix do not depend
+    /// on the rest.
     fn filled(&self, prefix: &[OperatorId]) -> Order {
         let mut done = vec![false; self.times.len()];
         let mut order = prefix.to_vec();
         for id in prefix {
             done[id.index()] = true;
         }
-        // The ids of an order problem need not be topologically sorted: repeat until all operators are in.
+        // The ids of an order problem need not be topologically sorted, so look for a ready operator each
+        // time.
         while order.len() < done.len() {
             let orders = self.input.orders;
             let is_ready = |id: &OperatorId| {
@@ -265,7 +271,7 @@ impl<'a> Search<'a> {
         Order::new(order)
     }
 
-    /// A lower bound on orders that begin with `prefix`.
+    /// Returns a lower bound on orders that begin with `prefix`.
     fn bound(&self, prefix: &[OperatorId]) -> Result<u64, SolveError> {
         let shop = self.shop(prefix);
         if shop >= self.limit() {

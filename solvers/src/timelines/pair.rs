@@ -1,16 +1,19 @@
-//! Two channels without regard to memory: the assignment of transfers to channels.
+//! Assigns transfers to two channels without regard to memory.
 //!
-//! If everything fits on chip at once, each channel may fetch in the order of the operators without idling,
-//! by an exchange argument. Only the assignment to channels remains. Let a and b be the work of the channels
-//! up to an operator and t the computing time from it on. A makespan M is attainable if and only if for each
-//! operator one channel can take its load with work at most M - t. As a + b is fixed, the sets of all a from
-//! which the rest is feasible are computed as bit sets, from the last operator to the first. With loads and
-//! limits rounded down to units this is a relaxation, so infeasibility is exact.
+//! If all buffers fit into on-chip memory at once, an exchange argument shows that each channel may fetch
+//! without idling, in the order of the operators. Only the assignment to channels remains. For each operator,
+//! let a and b be the work of the two channels up to it, and t the computing time from it on. A makespan M is
+//! attainable if and only if some assignment satisfies, for each operator, that the channel that fetches for
+//! it has work at most M - t.
+//!
+//! The sum a + b is fixed, so a state is a single number. The sets of all a from which the rest is feasible
+//! are computed as bitsets, from the last operator to the first. Rounding loads and limits down to units is a
+//! relaxation, so a makespan that is infeasible in units is infeasible.
 
 use super::node::Case;
 use plimsoll_model::{Budget, gcd};
 
-/// Feasible values for the work of channel 0 up to an operator, in units, as bits.
+/// A bitset of the feasible values for the work of channel 0 up to an operator, in units.
 #[derive(Clone, Debug, Default)]
 struct Set {
     words: Vec<u64>,
@@ -22,7 +25,7 @@ impl Set {
         work >= 0 && word.is_some_and(|word| word >> (work % 64) & 1 == 1)
     }
 
-    /// Adds `other` shifted down by `by`, restricted to work from `lower` to `upper`.
+    /// Adds the values of `other`, reduced by `by`, that lie between `lower` and `upper`.
     fn add(&mut self, other: &Self, by: i64, lower: i64, upper: i64) {
         if lower > upper || self.words.is_empty() {
             return;
@@ -47,21 +50,21 @@ impl Set {
     }
 }
 
-/// The rest of a problem from an operator on, with two channels and the times at which they are free.
+/// The part of a problem from an operator on, with the times at which the two channels are free.
 pub(super) struct Pair<'a> {
     case: &'a Case<'a>,
-    /// Operators whose weights are still to fetch, ascending.
+    /// Operators whose weights remain to be fetched, in ascending order.
     rest: &'a [usize],
-    /// Per operator: computing time from it on.
+    /// Per operator: the computing time of it and all later operators.
     tails: &'a [u64],
     free: [u64; 2],
-    /// Picoseconds.
+    /// Picoseconds per unit.
     pub unit: u64,
     /// Number of bits per set.
     width: i64,
 }
 
-/// Computing time from each operator on.
+/// Returns, for each operator, the computing time of it and all later operators.
 pub(super) fn tails(case: &Case<'_>) -> Vec<u64> {
     let mut tails: Vec<u64> = case
         .compute
@@ -76,29 +79,30 @@ pub(super) fn tails(case: &Case<'_>) -> Vec<u64> {
     tails
 }
 
-/// The greatest common divisor of all loads.
+/// Returns the greatest common divisor of all transfer times.
 pub(super) fn grain(case: &Case<'_>) -> u64 {
     case.load.iter().copied().fold(0, gcd).max(1)
 }
 
-/// Total bits of the sets computed for a bound; they are computed repeatedly and not kept.
+/// Maximum total number of bits of the sets for a bound. These sets are computed repeatedly and not stored.
 const BOUND_BITS: u64 = 1 << 30;
 
-/// Total bits of the sets that are kept, and bits of one set.
+/// Maximum total number of bits of the sets that are stored. [`MOST_WIDTH`] is the maximum number of bits of
+/// one set.
 const MOST_BITS: u64 = 1 << 30;
 const MOST_WIDTH: u64 = 1 << 22;
 
-/// Words of sets that cost as much as one node.
+/// Number of words of sets that take as long as one node.
 const WORDS: u64 = 50_000;
 
 impl<'a> Pair<'a> {
-    /// From the start, in units coarse enough for a fast decision.
+    /// Creates the problem from the start, in units coarse enough for a fast decision.
     pub fn whole(case: &'a Case<'a>, tails: &'a [u64]) -> Self {
         let most = (BOUND_BITS / (case.weighted.len() as u64 + 1)).clamp(64, MOST_WIDTH);
         Self::with(case, tails, &case.weighted, [0; 2], most)
     }
 
-    /// For construction: from a state on, in exact units if all sets fit in memory.
+    /// Creates the problem from a state on, for construction. Units are exact if all sets fit into memory.
     pub fn after(case: &'a Case<'a>, tails: &'a [u64], rest: &'a [usize], free: [u64; 2]) -> Self {
         let sum: u64 = rest.iter().map(|&at| case.load[at]).sum();
         let grain = grain(case);
@@ -123,15 +127,15 @@ impl<'a> Pair<'a> {
         (self.case.load[at] / self.unit) as i64
     }
 
-    /// Upper limit on a channel's work when an operator's weights arrive, units; negative if it must have
-    /// none.
+    /// Returns the maximum work of a channel, in units, when the weights of an operator arrive. It is
+    /// negative if the channel cannot fetch them.
     fn limit(&self, makespan: u64, at: usize, channel: usize) -> i64 {
         let left = i128::from(makespan) - i128::from(self.tails[at]) - i128::from(self.free[channel]);
         left.div_euclid(i128::from(self.unit)) as i64
     }
 
-    /// The sets before each remaining operator and after the last, for a makespan; only the first set unless
-    /// `all`.
+    /// Returns the sets for a makespan, before each remaining operator and after the last. If `all` is false,
+    /// returns only the first set.
     fn sets(&self, makespan: u64, all: bool) -> Vec<Set> {
         let mut sum: i64 = self.rest.iter().map(|&at| self.load(at)).sum();
         let words = (self.width as usize).div_ceil(64);
@@ -141,7 +145,7 @@ impl<'a> Pair<'a> {
             let load = self.load(at);
             let before = sum - load;
             let mut set = Set { words: vec![0; words] };
-            // Channel 0 takes the transfer within its limit, or channel 1 does.
+            // Either channel 0 or channel 1 fetches within its limit.
             set.add(next, load, 0, before.min(self.limit(makespan, at, 0) - load));
             set.add(next, 0, (sum - self.limit(makespan, at, 1)).max(0), before);
             sum = before;
@@ -155,13 +159,13 @@ impl<'a> Pair<'a> {
         sets
     }
 
-    /// False if no timeline ends within this makespan.
+    /// Returns false only if no timeline has at most this makespan.
     pub fn meets(&self, makespan: u64) -> bool {
         self.sets(makespan, false)[0].contains(0)
     }
 
-    /// A lower bound on the makespan, from `lower` to `upper`; tight for these sets unless the budget ends
-    /// first.
+    /// Returns a lower bound on the makespan, from `lower` to `upper`. It is the best that the sets prove,
+    /// unless the budget ends first.
     pub fn least(&self, mut lower: u64, mut upper: u64, budget: &mut Budget) -> u64 {
         let mut middle = lower;
         while lower < upper && budget.spend(self.multiplier()).is_none() {
@@ -175,12 +179,12 @@ impl<'a> Pair<'a> {
         lower
     }
 
-    /// Cost of the sets for one makespan, in nodes.
+    /// Returns the number of nodes charged for the sets of one makespan.
     pub fn multiplier(&self) -> u64 {
         self.rest.len() as u64 * (self.width as u64).div_ceil(64) / WORDS + 1
     }
 
-    /// The sets that guide [`Steps`]; `None` if the makespan is not attainable.
+    /// Returns the [`Steps`] for a makespan, or `None` if it is not attainable.
     pub fn steps(&self, makespan: u64) -> Option<Steps> {
         let sets = self.sets(makespan, true);
         let loads: Vec<i64> = self.rest.iter().map(|&at| self.load(at)).collect();
@@ -190,9 +194,9 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Decides which channel may fetch next such that the rest stays feasible.
+/// Decides which channel may fetch next such that the rest remains feasible.
 pub(super) struct Steps {
-    /// Picoseconds.
+    /// Picoseconds per unit.
     pub unit: u64,
     sets: Vec<Set>,
     loads: Vec<i64>,
@@ -200,8 +204,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// The work of both channels after channel `channel` fetches for the operator at this position; `None` if
-    /// it must not.
+    /// Returns the work of both channels after `channel` has fetched for the operator at `position`. Returns
+    /// `None` if the rest is then infeasible.
     pub fn after(&self, position: usize, works: [i64; 2], channel: usize) -> Option<[i64; 2]> {
         let mut works = works;
         works[channel] += self.loads[position];

@@ -1,4 +1,4 @@
-//! Addresses for the buffers of a timeline with known times.
+//! Finds addresses for the buffers of a timeline with known times.
 
 use super::node::{Case, Node};
 use crate::search::Search;
@@ -15,7 +15,7 @@ pub(super) enum Placed {
     Unknown,
 }
 
-/// Nodes of an exact search for addresses.
+/// Node limit of an exact search for addresses.
 const PLACE_NODES: u64 = 5_000;
 
 /// With more buffers than this, only greedy placements are tried.
@@ -24,21 +24,21 @@ const MOST_PLACED: usize = 60;
 #[derive(Clone, Copy)]
 struct Held {
     position: usize,
-    /// Its operator, and the first operator that has not ended when its transfer starts.
+    /// The operator of the buffer. `first` is the first operator that has not ended when the transfer starts.
     at: usize,
     first: usize,
     start: u64,
     end: u64,
     size: Bytes,
-    /// Activations lie below this while the buffer is live.
+    /// While the buffer is live, activations lie below this address.
     floor: Bytes,
 }
 
-/// Sort key of a greedy placement, ascending.
+/// A key by which a greedy placement sorts buffers in ascending order.
 type Key = fn(&Held) -> (u64, u64);
 
-/// Finds addresses for the buffers of a complete node, first greedily and then by exact search, and returns
-/// the timeline.
+/// Finds addresses for the buffers of a complete node, first greedily and then by exact search. Returns the
+/// timeline if there are any.
 pub(super) fn placed(case: &Case<'_>, node: &Node, budget: &mut Budget) -> Placed {
     let problem = case.problem;
     let held: Vec<Held> = node
@@ -88,11 +88,11 @@ fn timeline(case: &Case<'_>, node: &Node, offsets: &[Bytes]) -> Timeline {
     timeline
 }
 
-/// Finds addresses by exact search; returns offsets by position.
+/// Finds addresses by exact search. Returns the offsets by position of the transfers.
 ///
-/// Time is measured in operators. A buffer is live from the first operator that has not ended when its
-/// transfer starts to its own operator. Two buffers are simultaneously live if and only if these ranges
-/// intersect. Activations are buffers of one operator each, fixed at the bottom.
+/// Steps are operators. A buffer is live from the first operator that has not ended when its transfer starts
+/// until its own operator. Two buffers are simultaneously live if and only if these ranges intersect.
+/// Activations are buffers of one operator each, fixed at the bottom.
 fn searched(problem: &TimelineProblem, held: &[Held], budget: &mut Budget) -> Result<Vec<Bytes>, Placed> {
     if held.len() > MOST_PLACED {
         return Err(Placed::Unknown);
@@ -123,7 +123,8 @@ fn searched(problem: &TimelineProblem, held: &[Held], budget: &mut Budget) -> Re
     Ok(layout.offsets()[..held.len()].to_vec())
 }
 
-/// Places each buffer at the highest free address, in this order; returns offsets by position.
+/// Places the buffers in the given order, each at the highest free address. Returns the offsets by position
+/// of the transfers, or `None` if a buffer does not fit.
 fn greedy(problem: &TimelineProblem, order: &[Held]) -> Option<Vec<Bytes>> {
     let mut offsets = vec![Bytes::ZERO; order.len()];
     for (rank, one) in order.iter().enumerate() {

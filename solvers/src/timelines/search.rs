@@ -6,7 +6,7 @@ use super::place::{Placed, placed};
 use plimsoll_model::timelines::Timeline;
 use plimsoll_model::{Budget, Stop};
 
-/// With more candidates than this, choices are not evaluated before branching.
+/// With more candidates than this, choices are not sorted by their bound before branching.
 const MOST_CHOICES: usize = 48;
 
 pub(super) struct Search<'a> {
@@ -14,16 +14,16 @@ pub(super) struct Search<'a> {
     pub best: Option<Timeline>,
     /// The proved lower bound.
     pub floor: u64,
-    /// The least makespan of an order whose buffers have no addresses.
+    /// The least makespan of an order for whose buffers no addresses were found.
     pub counted: u64,
     /// The number of such orders.
     pub unplaced: u64,
     memo: Memo,
-    /// Charge per node.
+    /// Number of nodes charged per node of the search.
     multiplier: u64,
 }
 
-/// An operator's transfer, when it may start, and on which channel.
+/// A candidate for the next transfer: operator, start, channel.
 type Choice = (usize, u64, usize);
 
 impl<'a> Search<'a> {
@@ -33,12 +33,12 @@ impl<'a> Search<'a> {
         Self { case, best, floor, counted: u64::MAX, unplaced: 0, memo: Memo::default(), multiplier }
     }
 
-    /// Only makespans below this are of interest.
+    /// Returns the makespan of the best timeline, which a better one must stay below.
     pub fn limit(&self) -> u64 {
         self.best.as_ref().map_or(u64::MAX, |best| best.makespan().get())
     }
 
-    /// Searches all completions of a node; returns the reason if it stopped early.
+    /// Searches all completions of a node. Returns the reason if it stops early.
     pub fn descend(&mut self, node: &Node, budget: &mut Budget) -> Option<Stop> {
         if self.limit() <= self.floor {
             return None;
@@ -84,11 +84,13 @@ impl<'a> Search<'a> {
         node.started_on(self.case, at, start, channel)
     }
 
-    /// The candidates for the next transfer; some optimal timeline starts one of these.
+    /// Returns the candidates for the next transfer. If a completion of the node is optimal, so is one that
+    /// starts with a candidate.
     fn choices(&self, node: &Node) -> Vec<Choice> {
         let case = self.case;
         if node.calm {
-            // The next operator's transfer, on any channel; of equally free channels only the first.
+            // The only candidate is the transfer of the next operator, on any channel. Of channels that are
+            // free at the same time, only the first is tried.
             let at = node.open(case).next();
             let mut free: Vec<(u64, usize)> = node.free.iter().copied().zip(0..).collect();
             free.sort_unstable();
@@ -121,19 +123,19 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The search for cases in which counted memory admits a start without an address: every order of transfers,
-/// and every start time that addresses may require.
+/// A search over every order of transfers and every start time that addresses may require. It is needed if
+/// counted bytes allow a start for which there is no address.
 ///
-/// In some optimal timeline no transfer can start earlier with all addresses and the order of starts fixed.
-/// Each transfer then starts when a channel is free, when the previous one starts, or when an operator that
-/// blocks its address ends. That operator's transfer started earlier, because operators that wait for later
-/// transfers end later.
+/// In some optimal timeline, no transfer can start earlier with the same addresses and the same order of
+/// starts. Each transfer then starts when a channel is free, when the previous one starts, or when an
+/// operator that blocks its address ends. The transfer of that operator started earlier because operators
+/// that wait for later transfers end later.
 pub(super) struct PlacedSearch<'a> {
     pub case: &'a Case<'a>,
     pub best: Option<Timeline>,
     /// The proved lower bound.
     pub floor: u64,
-    /// The least makespan of a timeline whose addresses are undecided.
+    /// The least makespan of a node for which the existence of addresses is undecided.
     pub open: u64,
 }
 
@@ -142,7 +144,7 @@ impl PlacedSearch<'_> {
         self.best.as_ref().map_or(u64::MAX, |best| best.makespan().get())
     }
 
-    /// As [`Search::descend`].
+    /// Searches all completions of a node, like [`Search::descend`].
     pub fn descend(&mut self, node: &Node, budget: &mut Budget) -> Option<Stop> {
         if self.limit() <= self.floor {
             return None;

@@ -1,28 +1,31 @@
-//! Constructs timelines in the order of the operators, with channels chosen to keep a target feasible.
+//! Constructs timelines that fetch in the order of the operators, with channels chosen such that a target
+//! makespan remains feasible.
 //!
-//! Weights are fetched in order, each on a channel as early as memory allows once the channel is free;
-//! different channels need not start in order. With two channels the choice follows [`Pair`]: of the channels
-//! that keep the rest feasible for a makespan, ignoring memory, the one that is free first. If memory delays
-//! a transfer, feasibility is recomputed. With more channels the one that is free first is taken.
+//! Weights are fetched in the order of the operators. Each transfer starts as early as memory allows once its
+//! channel is free. Transfers on different channels need not start in order. With two channels, the choice
+//! follows [`Pair`]: it is the channel that is free first among those that keep the rest feasible for a
+//! makespan, without regard to memory. If memory delays a transfer, feasibility is recomputed. With more
+//! channels, the one that is free first is used.
 
 use super::node::{Case, Node};
 use super::pair::{Pair, Steps};
 use plimsoll_model::{Budget, Stop};
 
-/// Makespans tried if one is not attained.
+/// Maximum number of bisection steps for an attainable makespan.
 const MOST_TRIES: usize = 24;
 
-/// The choice of channels from some operator on.
+/// A rule for choosing channels from some operator on.
 struct Way {
     steps: Steps,
     /// The position of that operator among those with weights.
     from: usize,
-    /// The work of each channel since then.
+    /// The work of each channel since that operator.
     works: [i64; 2],
 }
 
-/// A timeline that ends at `target` or as little later as this method achieves; `None` if the budget ends
-/// first. `tails` is the computing time from each operator on.
+/// Returns a timeline that aims at the makespan `target` and exceeds it as little as this method can achieve.
+/// Returns `None` if the budget ends first or memory does not suffice. `tails` contains the computing time
+/// from each operator on.
 pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut Budget) -> Option<Node> {
     let mut node = Node::root(case);
     let mut makespan = target;
@@ -58,8 +61,9 @@ pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut 
     Some(node)
 }
 
-/// An attainable makespan, at or above `lower` and close to the least one. `None` if the time ends first.
-/// Nodes are counted, but a node limit takes effect between two operators only.
+/// Returns a makespan at or above `lower` that is attainable without regard to memory and close to the least
+/// one. Returns `None` if the time ends first. Nodes are counted, but the node limit is checked only between
+/// two operators.
 fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Budget) -> Option<u64> {
     let mut meets = |makespan: u64| match budget.spend(pair.multiplier()) {
         None | Some(Stop::NodeLimit) => Some(pair.meets(makespan)),
@@ -68,7 +72,7 @@ fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Bud
     if meets(lower)? {
         return Some(lower);
     }
-    // Growing steps upwards, then bisection.
+    // Go up in growing steps and then bisect.
     let latest = lower.max(busy + case.load.iter().sum::<u64>());
     let (mut lower, mut upper, mut step) = (lower, lower, (lower / 1_000_000).max(1));
     loop {

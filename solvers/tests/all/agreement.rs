@@ -1,4 +1,5 @@
-//! Every exact solver agrees with brute force on small random instances with every feature of the model.
+//! Tests that every exact solver agrees with brute force on small random instances with all features of the
+//! model.
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
@@ -6,7 +7,7 @@ use plimsoll_model::{
 };
 use plimsoll_solvers::{BruteForce, OFFSETS};
 
-/// Instances per test; two tests together cover 2 000.
+/// Number of instances per test. Two tests together cover 2 000.
 const INSTANCES: u64 = 1_000;
 
 fn checked(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outcome<Offsets> {
@@ -20,13 +21,14 @@ fn checked(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outc
 fn agree(seeds: impl Iterator<Item = u64>) {
     let mut above_load = 0;
     for seed in seeds {
-        // Every combination of gaps, alignment, fixed offsets, separations with exclusions; 3 to 7 buffers.
+        // The instances have 3 to 7 buffers and every combination of gaps, alignments, fixed offsets, and
+        // separations with exclusions.
         let params = SmallParams::with_features(3 + (seed / 16 % 5) as usize, seed % 16);
         let mut instance = small_instance(params, seed);
         let reference = checked(&instance, &BruteForce, seed);
         let optimum = reference.value.expect("without a capacity there is a layout");
         above_load += usize::from(optimum > plimsoll_model::load(&instance).0);
-        // Two thirds have a capacity: the optimum, or one byte less.
+        // Two thirds of the instances have a capacity, which is the optimum or one byte less.
         if seed % 3 > 0 {
             instance = instance.with_capacity(Some((optimum.get() - (seed % 3 - 1)).into()));
         }
@@ -43,7 +45,7 @@ fn agree(seeds: impl Iterator<Item = u64>) {
     assert!(above_load > 0, "some optima lie above the load");
 }
 
-/// A part of the instance may end far below the bound of the whole, which is no contradiction.
+/// The peak of a part may be far below the bound of the whole instance. This is not a contradiction.
 #[test]
 fn all_exact_solvers_agree_where_the_instance_falls_apart() {
     for seed in 0..150 {
@@ -86,12 +88,12 @@ fn all_exact_solvers_agree_on_odd_seeds() {
     agree((0..INSTANCES).map(|i| 2 * i + 1));
 }
 
-/// Products of sizes and steps exceed 64 bits here, and sums of a few sizes come close to 63.
+/// Products of sizes and steps exceed 64 bits, and sums of a few sizes come close to 63 bits.
 #[test]
 fn our_own_solvers_agree_on_huge_sizes() {
     for seed in 0..300 {
         let max_size = 1 << (28 + seed % 31);
-        // All features except fixed offsets, which would push sums beyond the limit.
+        // Fixed offsets are omitted because sums would exceed the limit.
         let features = [0, 1, 2, 8, 11][seed as usize % 5];
         let params =
             SmallParams { max_size, ..SmallParams::with_features(3 + (seed / 5 % 5) as usize, features) };
@@ -127,8 +129,8 @@ fn worked_examples_have_the_known_optima() {
     }
 }
 
-/// The optimum is known by construction. The bound of a stopped run must not exceed it, and an optimality
-/// claim needs both ends.
+/// The optimum is known by construction. The bound of a stopped run must not exceed it, and an optimal claim
+/// requires that the value and the bound equal it.
 #[test]
 fn a_short_limit_proves_nothing_it_should_not() {
     let params = plimsoll_datasets::PackingParams::with_buffers(60);

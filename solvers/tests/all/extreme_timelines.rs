@@ -1,4 +1,4 @@
-//! Timelines with unusual capacities and huge numbers: claims stay true and nothing overflows.
+//! Tests that claims are true and nothing overflows for timelines with unusual capacities and huge numbers.
 
 use plimsoll_model::timelines::{
     Dma, Span, Time, TimedOperator, Timeline, TimelineProblem, TimelineViolation, Transfer, check_timeline,
@@ -10,7 +10,7 @@ use plimsoll_solvers::timelines::ExactTimeline;
 /// One byte per picosecond.
 const BANDWIDTH: u64 = 1_000_000_000_000;
 
-/// Operators of (picoseconds, bytes of weights, bytes of activations).
+/// Builds a problem from operators (picoseconds, bytes of weights, bytes of activations).
 fn problem(
     list: &[(u64, u64, u64)],
     (channels, bandwidth): (u32, u64),
@@ -28,7 +28,8 @@ fn problem(
     TimelineProblem::new("p", operators, dma, Bytes::new(capacity), Bytes::new(alignment)).unwrap()
 }
 
-/// Returns the claim after checking that the timeline is valid and the makespan is not below the bound.
+/// Solves a problem, checks that the timeline is valid and its makespan is not below the bound, and returns
+/// the claim.
 fn claim(problem: &TimelineProblem) -> Claim {
     let outcome =
         ExactTimeline.solve(problem, &mut Budget::unlimited().with_node_limit(10_000), &mut Silent).unwrap();
@@ -44,7 +45,7 @@ fn activations_alone_may_end_off_the_alignment() {
     assert_eq!(claim(&problem(&[(5, 0, 115)], (1, BANDWIDTH), 120, 16)), Claim::Optimal);
     assert_eq!(claim(&problem(&[(5, 0, 121)], (1, BANDWIDTH), 120, 16)), Claim::Infeasible);
     assert_eq!(claim(&problem(&[(5, 1, 105)], (1, BANDWIDTH), 120, 16)), Claim::Infeasible);
-    // No weights can be resident beside the first operator.
+    // While the first operator runs, no weights fit.
     assert_eq!(claim(&problem(&[(5, 0, 115), (5, 16, 0)], (1, BANDWIDTH), 120, 16)), Claim::Optimal);
 }
 
@@ -53,7 +54,7 @@ fn capacities_may_be_as_large_as_numbers_go() {
     for capacity in [i64::MAX as u64 - 1, i64::MAX as u64, i64::MAX as u64 + 1, u64::MAX] {
         assert_eq!(claim(&problem(&[(5, 0, 0), (5, 10, 0)], (1, BANDWIDTH), capacity, 1)), Claim::Optimal);
     }
-    // One channel per transfer, however many channels there are.
+    // At most one channel per transfer is used, however many there are.
     assert_eq!(claim(&problem(&[(5, 10, 0), (5, 10, 0)], (u32::MAX, BANDWIDTH), 1000, 1)), Claim::Optimal);
 }
 
@@ -96,7 +97,7 @@ fn nothing_computes_within_a_copy_not_even_for_a_moment() {
         matches!(found[..], [TimelineViolation::ProcessorBusy { transfer: 2, position: 0, .. }]),
         "{found:?}"
     );
-    // It is allowed once the copy has ended.
+    // The computation is allowed once the copy has ended.
     timeline.computations[0] = span(10, 10);
     timeline.transfers[1].offset = Bytes::new(50);
     assert_eq!(check_timeline(&copying, &timeline), []);

@@ -1,4 +1,4 @@
-//! The ILP and SMT formulations compared with brute force, on perfect packings, and under limits.
+//! Tests the ILP and SMT formulations against brute force, on perfect packings, and under limits.
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
@@ -11,13 +11,13 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::time::Duration;
 
-/// The exact solvers under test.
+/// Returns the solvers under test.
 fn solvers() -> Vec<Box<dyn Solver<Offsets>>> {
     vec![Box::new(Ilp::new(Setup::default())), Box::new(Smt::new(Setup::default()))]
 }
 
-/// A rectangle of `width` steps and `height` bytes, cut edge to edge into `n` pieces. The optimum is
-/// `height`.
+/// Returns an instance that is a rectangle of `width` steps and `height` bytes, divided into `n` pieces by
+/// guillotine cuts. The optimum is `height`.
 fn guillotine(width: u64, height: u64, n: usize, seed: u64) -> Instance {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut pieces = vec![(0u64, width, height)];
@@ -44,7 +44,8 @@ fn guillotine(width: u64, height: u64, n: usize, seed: u64) -> Instance {
     InstanceBuilder::new(format!("guillotine-{n}-{seed}")).buffers(buffers).build().expect("valid")
 }
 
-/// The lowest peak over all orders of the buffers from the bottom up, each pushed down onto those before it.
+/// Returns the lowest peak over all orders of the buffers, where each buffer is pushed down onto those before
+/// it. Returns `None` if no order gives a layout.
 fn brute_force(instance: &Instance) -> Option<u64> {
     fn extend(instance: &Instance, placed: &mut Vec<(usize, u64)>, peak: u64, best: &mut Option<u64>) {
         if best.is_some_and(|best| peak >= best) {
@@ -187,7 +188,7 @@ fn perfect_packings_are_proved() {
     }
 }
 
-/// The minimum total over all assignments of buffers to objects.
+/// Returns the minimum total over all assignments of buffers to objects.
 fn brute_force_pools(instance: &Instance) -> u64 {
     fn extend(instance: &Instance, at: usize, pools: &mut Vec<(u64, Vec<BufferId>)>, best: &mut u64) {
         let total: u64 = pools.iter().map(|pool| pool.0).sum();
@@ -268,8 +269,8 @@ fn thread_numbers_may_differ_in_one_process() {
     }
 }
 
-/// Regression: with an integer peak variable, `HiGHS` rounded a relaxation a millionth above 100000 up to
-/// 100001.
+/// Regression test: with an integer peak variable, `HiGHS` rounded a relaxation that was a millionth above
+/// 100000 up to 100001.
 #[test]
 fn no_bound_passes_the_optimum_by_rounding() {
     let instance = guillotine(16, 100_000, 60, 5);

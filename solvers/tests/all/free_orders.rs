@@ -1,4 +1,4 @@
-//! Minimum makespans over all orders, compared with trying every order.
+//! Tests minimum makespans over all orders against exhaustive enumeration of orders.
 
 use super::timelines::Draw;
 use plimsoll_model::orders::{Order, OrderProblem, Storage};
@@ -6,7 +6,7 @@ use plimsoll_model::timelines::{Dma, Time, TimedOperator, check_timeline};
 use plimsoll_model::{Budget, Bytes, Claim, OperatorId, Silent, Solver, Stop};
 use plimsoll_solvers::timelines::{ExactTimeline, FreeOrder, exact_orders};
 
-/// A random graph in which every operator produces a storage that its successors touch.
+/// Returns a random graph in which every operator produces a storage that its successors touch.
 fn graph(draw: &mut Draw, count: usize) -> OrderProblem {
     let mut edges = Vec::new();
     let mut storages = Vec::new();
@@ -52,7 +52,7 @@ fn free<'a>(draw: &mut Draw, orders: &'a OrderProblem) -> FreeOrder<'a> {
     }
 }
 
-/// The minimum makespan over all orders with prefix `order`; `None` if none is feasible.
+/// Returns the minimum makespan over all orders with prefix `order`, or `None` if none is feasible.
 fn least(input: &FreeOrder<'_>, order: &mut Vec<OperatorId>) -> Option<Time> {
     if order.len() == input.orders.len() {
         let problem = input.timeline(&Order::new(order.clone())).unwrap();

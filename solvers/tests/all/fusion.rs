@@ -1,4 +1,4 @@
-//! Fusion: every solver compared with brute force, on small random graphs and patterns.
+//! Tests every solver for fusion against brute force on small random graphs and patterns.
 
 use plimsoll_heuristics::longest_matches;
 use plimsoll_model::fusion::{
@@ -92,7 +92,7 @@ fn all_agree_with_brute_force() {
         assert!(bound.value.get() >= optimised(&brute), "{round}");
         compared += 1;
         for entry in plimsoll_heuristics::FUSIONS.iter().chain(FUSIONS) {
-            // HiGHS only in every tenth round, because a call is slow.
+            // HiGHS runs only in every tenth round because a call is slow.
             if entry.name == "ilp" && round % 10 != 0 {
                 continue;
             }
@@ -155,7 +155,8 @@ fn a_budget_that_runs_out_proves_nothing() {
     assert!(stopped > 10, "{stopped}");
 }
 
-/// Too large for brute force: decomposition compared with the integer program, if it is built in.
+/// The components are too large for brute force. If the integer program is built in, decomposition is
+/// compared with it.
 #[test]
 fn large_components_agree_with_the_integer_program() {
     let Some(ilp) = FUSIONS.iter().find(|entry| entry.name == "ilp") else { return };
@@ -176,8 +177,7 @@ fn large_components_agree_with_the_integer_program() {
 
 #[test]
 fn the_longest_match_first_is_not_always_best() {
-    // A -> B -> C -> D -> A: greedy takes the first three. Two pairs and one more pair cover as much only
-    // with the last.
+    // A -> B -> C -> D -> A: greedy matching fuses the first three operators. The optimum is AB and CDA.
     let mut g = GraphBuilder::new("g");
     let x = g.tensor(Tensor::new("x", 4, Role::Input));
     let mut last = x;

@@ -1,4 +1,4 @@
-//! Order and offsets together, compared with a layout of every order of small problems.
+//! Tests the joint optimisation of order and offsets against optimal layouts of all orders of small problems.
 
 use plimsoll_datasets::{AboveLoadParams, hard_above_load};
 use plimsoll_model::orders::{Order, OrderProblem, Storage};
@@ -9,8 +9,8 @@ use plimsoll_model::{
 use plimsoll_solvers::joint::JointExact;
 use plimsoll_solvers::{Exact, JOINT};
 
-/// A small graph: every operator produces one storage, read by some later ones; sizes from 1 to 9, occasional
-/// scratch.
+/// Returns a small random graph. Every operator produces one storage, which some later operators read. Sizes
+/// are 1 to 9, and some operators need scratch memory.
 fn small(seed: u64) -> JointProblem {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut random = |below: u64| {
@@ -44,7 +44,7 @@ fn small(seed: u64) -> JointProblem {
     JointProblem::new(orders, Bytes::new([1, 1, 1, 2, 4][random(5) as usize])).unwrap()
 }
 
-/// All topological orders.
+/// Returns all topological orders.
 fn orders(problem: &OrderProblem) -> Vec<Order> {
     fn extend(problem: &OrderProblem, order: &mut Vec<OperatorId>, found: &mut Vec<Order>) {
         if order.len() == problem.len() {
@@ -113,7 +113,7 @@ fn limits_prove_nothing() {
     }
 }
 
-/// Operators with only one order, one for each step of an instance and forty more.
+/// Returns a joint problem with only one order, with one operator per step of an instance and forty more.
 fn chain(instance: &Instance) -> JointProblem {
     let hull = |at: BufferId| instance.buffer(at).lifespan().hull();
     let n = 40 + instance.ids().map(|at| hull(at).upper.get()).max().unwrap_or(0) as usize;

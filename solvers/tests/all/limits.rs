@@ -1,4 +1,4 @@
-//! Every solver returns a solution and valid bounds, however early it is stopped or cancelled.
+//! Tests that every solver returns valid solutions and bounds, however early it is stopped or cancelled.
 
 use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
 use plimsoll_datasets::{SmallParams, small_instance};
@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Budgets that have ended before the start: no time, and cancelled.
+/// Returns two budgets that have ended before the start: one without time and one that is cancelled.
 fn ended() -> [Budget; 2] {
     let flag = Arc::new(AtomicBool::new(true));
     [Budget::unlimited().with_time_limit(Duration::ZERO), Budget::unlimited().with_cancel(flag)]
 }
 
-/// Checks that the claim follows from value and bound, and that both are valid.
+/// Checks that the value, the bound and the claim are valid.
 fn check<P: Problem>(name: &str, input: &P::Input, outcome: &Outcome<P>, best: Option<P::Value>) {
     let value = outcome.solution.as_ref().map(|solution| P::value(input, solution));
     assert_eq!(value, outcome.value, "{name}");
@@ -32,7 +32,8 @@ fn check<P: Problem>(name: &str, input: &P::Input, outcome: &Outcome<P>, best: O
     assert!(outcome.claim != Claim::Infeasible, "{name}");
 }
 
-/// Solves with an ended budget, with few nodes and without limits, and compares the first two with the last.
+/// Solves with an ended budget and with few nodes, and checks the outcomes against the best value found with
+/// many nodes.
 fn compare<P: Problem>(entries: &[Entry<P>], input: &P::Input) {
     let solve = |entry: &Entry<P>, budget: &mut Budget| {
         let solver = (entry.build)(Setup::default());
@@ -80,7 +81,7 @@ fn what_is_known_at_the_end_of_the_time_holds() {
     }
 }
 
-/// The given number of buffers, all live at one step; the first two are exclusive.
+/// Returns an instance whose buffers are all live at one step. The first two exclude each other.
 fn wide(buffers: u64) -> Instance {
     let span = Lifespan::single(0, 1).unwrap();
     let all = (0..buffers).map(|at| Buffer::new(at.to_string(), 1 + at % 7, span.clone()));

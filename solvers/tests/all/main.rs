@@ -1,4 +1,5 @@
-//! All integration tests of this crate in one binary: each further binary would link the whole crate again.
+//! All integration tests of this crate in one binary, because each further binary would link the whole crate
+//! again.
 
 mod agreement;
 mod extreme_timelines;

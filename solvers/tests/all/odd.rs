@@ -1,6 +1,6 @@
-//! Exact orders of unusual graphs: tensors without bytes or readers, states, aliases, repeated reads,
-//! isolated operators, equal and huge sizes. Problems too large for brute force are compared with a search
-//! without any reduction.
+//! Tests exact orders of unusual graphs, with tensors without bytes or readers, states, aliases, repeated
+//! reads, isolated operators, and equal or huge sizes. Problems too large for brute force are compared with a
+//! search without any reduction.
 
 use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
 use plimsoll_model::graph::{
@@ -31,7 +31,7 @@ impl Draw {
             &[1],
             &[0, 1, 2],
             &[0, 1, 5, 9, 40, 100],
-            // Some thirty of these fit 63 bits.
+            // About thirty of these sizes add up to less than 2^63.
             &[1 << 57, (1 << 57) - 1, 1, 0, 1 << 56],
             &[3, 4, 5, 6, 7],
         ];
@@ -67,7 +67,7 @@ impl Draw {
             }
         }
         let count = [0, 1, 1, 1, 1, 2, 3][self.rng.random_range(0..7)];
-        // At most as many as fit 63 bits when sizes are huge.
+        // With more tensors, huge sizes would add up to 2^63 bytes or more.
         let count = if self.made.len() > 28 { 0 } else { count };
         let role = |rng: &mut Xoshiro256PlusPlus| {
             if rng.random_bool(0.1) { Role::Output } else { Role::Activation }
@@ -121,8 +121,8 @@ fn solver(method: Method, reductions: Reductions, rules: OrderRules) -> OrderSol
 
 const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
 
-/// Every method, with different reductions, finds and proves the optimum; with few nodes it claims nothing
-/// false.
+/// Checks that every method, with different reductions, finds and proves the optimum, and that its claims are
+/// true if it has few nodes.
 fn agree(problem: &OrderProblem, optimum: Bytes) {
     let (all, rules) = (Reductions::default(), OrderRules::default());
     for method in [Method::Paths, Method::Search, Method::Staged] {

@@ -1,5 +1,5 @@
-//! Exact orders agree with brute force on thousands of small problems, and prove optima on graphs shaped like
-//! real ones.
+//! Tests that exact orders agree with brute force on thousands of small problems, and that optima are proved
+//! on graphs with the shape of real models.
 
 use crate::graphs::{Wiring, cells, densenet, inception, llama, randwire, resnet, shufflenet, small, unet};
 use plimsoll_model::orders::OrderProblem;
@@ -29,10 +29,11 @@ fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
     OrderSolver::new(Setup::default(), method).with_params(params)
 }
 
-/// All reductions off.
+/// No reductions.
 const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
 
-/// Every method finds the same optimum as brute force, also with each switch turned off in turn.
+/// Every method finds the same optimum as brute force, also with single reductions and rules switched on or
+/// off.
 #[test]
 fn all_methods_agree_with_brute_force() {
     let changes: [Change; 10] = [
@@ -62,7 +63,7 @@ fn all_methods_agree_with_brute_force() {
     }
 }
 
-/// Proves the best order without any limit.
+/// Checks that the default solver proves an optimal order without limits.
 fn proved(problem: &OrderProblem) {
     let started = Instant::now();
     let solver = (ORDERS[0].build)(Setup::default());
@@ -149,7 +150,7 @@ fn larger_graphs() {
     proved(&densenet(&[100, 200, 400, 100], 32));
 }
 
-/// Every entry of the registry, including the integer program, on fewer problems.
+/// Covers every entry of the registry, including the integer program, on fewer problems.
 #[test]
 fn the_registry_agrees_with_brute_force() {
     for seed in 0..150 {
@@ -227,7 +228,7 @@ fn nothing_to_order_is_proved_too() {
 /// A modification of the parameters.
 type Change = fn(&mut OrderParams);
 
-/// Nodes and seconds with one technique switched off at a time.
+/// Prints nodes and seconds with one technique switched off at a time.
 #[test]
 #[ignore = "prints a table"]
 fn ablation() {

@@ -1,4 +1,4 @@
-//! Resident weights compared with trying every set of them.
+//! Tests the choice of resident weights against exhaustive enumeration of sets.
 
 use plimsoll_heuristics::timelines::{Worth, resident_sets, residents};
 use plimsoll_model::graph::{Control, GraphBuilder, Operator, Role, Tensor};
@@ -18,7 +18,7 @@ fn exact() -> Box<dyn Solver<Timelines>> {
     (entry.build)(Setup::default())
 }
 
-/// A chain whose operators each read one of `count` weights, or none.
+/// Returns a chain of operators, each of which reads one of five weights or none.
 fn chain(rng: &mut StdRng, machine: &Machine) -> OverlapProgram {
     let mut builder = GraphBuilder::new("chain");
     let body = builder.body();
@@ -49,7 +49,7 @@ fn chain(rng: &mut StdRng, machine: &Machine) -> OverlapProgram {
     OverlapProgram::new(&graph, &regions, machine, OverlapOptions::default()).unwrap()
 }
 
-/// A branch or a loop between operators, all of which read one of four weights, or none.
+/// Returns a branch or a loop between operators. Each operator reads one of four weights or none.
 fn regions(rng: &mut StdRng, machine: &Machine) -> OverlapProgram {
     let mut draw = Draw { builder: GraphBuilder::new("regions"), weights: Vec::new(), made: 0 };
     let weight = |draw: &mut Draw, at, bytes: u64| {
@@ -103,7 +103,7 @@ struct Draw {
 }
 
 impl Draw {
-    /// Appends a chain of the given number of operators; the last produces a tensor of this role.
+    /// Appends a chain of `count` operators and returns the last tensor, which has the given role.
     fn chain(
         &mut self,
         rng: &mut StdRng,
@@ -130,7 +130,7 @@ impl Draw {
     }
 }
 
-/// The minimum makespan with these blocks resident; `None` if something does not fit.
+/// Returns the minimum makespan if the blocks in `set` are resident, or `None` if the program does not fit.
 fn least(program: &OverlapProgram, machine: &Machine, set: &[usize]) -> Option<Time> {
     let program = program.with_resident(machine, set).ok()?;
     let mut times = Vec::new();

@@ -1,4 +1,4 @@
-//! Spilling compared with trying every choice; irreducible sets checked by removing every buffer.
+//! Tests spilling against exhaustive enumeration of choices, and irreducible sets by removing each buffer.
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
@@ -10,7 +10,7 @@ use plimsoll_solvers::{BruteForce, SPILLING};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// A small instance with unusual features and a capacity that usually does not suffice.
+/// Returns a small instance with unusual features and a capacity that usually does not suffice.
 fn small(seed: u64) -> SpillProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5111);
     let instance = small_instance(SmallParams::with_features(rng.random_range(1..8), seed), seed);
@@ -30,7 +30,7 @@ fn small(seed: u64) -> SpillProblem {
     SpillProblem::new(instance.with_capacity(Some(Bytes::new(capacity))), traffic).unwrap()
 }
 
-/// Whether some layout is within the capacity, by trying all orders.
+/// Returns true if some layout is within the capacity, found by trying all placement orders.
 fn fits_by_brute_force(instance: &Instance) -> bool {
     let outcome = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
     assert_eq!(outcome.stop, Stop::Completed);
@@ -41,7 +41,7 @@ fn chosen(instance: &Instance, mask: u32) -> Vec<BufferId> {
     instance.ids().filter(|id| mask >> id.index() & 1 == 1).collect()
 }
 
-/// The minimum traffic over all choices of buffers that stay.
+/// Returns the minimum traffic over all choices of buffers that stay, or `None` if no choice is feasible.
 fn least(problem: &SpillProblem) -> Option<Bytes> {
     let instance = problem.instance();
     let mut best = None;
@@ -190,7 +190,7 @@ fn empty_and_enormous_problems_are_answered() {
     ] {
         let expected = least(&problem);
         for entry in SPILLING {
-            // Numbers of this size exceed what an integer program in floating point may prove.
+            // An integer program in floating point cannot prove bounds of this size.
             if entry.name == "ilp" && problem.total().get() > 1 << 40 {
                 continue;
             }
@@ -204,13 +204,14 @@ fn empty_and_enormous_problems_are_answered() {
     assert_eq!(<Spilling as plimsoll_model::Problem>::NAME, "spilling");
 }
 
-/// One large buffer, and enough small ones that a floating-point row loses the small ones.
+/// In floating point, a row could lose its small buffers next to a large one.
 #[test]
 fn small_numbers_beside_large_ones_are_not_lost() {
     let buffer = |name: String, size: u64, (lower, upper): (u64, u64)| {
         Buffer::new(name, size, Lifespan::single(lower, upper).unwrap())
     };
-    // One large, expensive buffer and many small ones without cost: the small ones cover the shortfall.
+    // One buffer is large and expensive, and many small ones have no cost. Spilling the small ones covers the
+    // shortfall.
     let (large, small, count) = (10_000_000_000_000u64, 2_000u64, 600u64);
     let capacity = large;
     let mut buffers =

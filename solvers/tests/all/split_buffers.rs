@@ -1,4 +1,4 @@
-//! Layouts of split buffers compared with all colourings of small instances.
+//! Tests layouts of split buffers against all colourings of small instances.
 
 use plimsoll_datasets::{SmallParams, patent, small_instance};
 use plimsoll_model::structure::{Relation, Structure};
@@ -11,7 +11,7 @@ use plimsoll_solvers::bounds::clique_bound;
 use plimsoll_solvers::clique::heaviest_clique;
 use std::collections::HashMap;
 
-/// The minimum number of stable sets that cover the remaining demands.
+/// Returns the minimum number of stable sets that cover the remaining demands.
 fn least(left: Vec<u64>, stable: &[u32], known: &mut HashMap<Vec<u64>, u64>) -> u64 {
     let Some(first) = left.iter().position(|&units| units > 0) else { return 0 };
     if let Some(&found) = known.get(&left) {
@@ -28,7 +28,8 @@ fn least(left: Vec<u64>, stable: &[u32], known: &mut HashMap<Vec<u64>, u64>) -> 
     best
 }
 
-/// The minimum number of addresses: one stable set at a time, always including the first remaining buffer.
+/// Returns the minimum number of addresses. Adds one stable set at a time, which always contains the first
+/// buffer with remaining demand.
 fn brute(instance: &Instance) -> u64 {
     let n = instance.len();
     let conflict = |a: usize, b: usize| instance.conflict(BufferId::at(a), BufferId::at(b));
@@ -57,7 +58,7 @@ fn solve(instance: &Instance) -> Outcome<SplitBuffers> {
 fn agrees_with_all_colourings() {
     let (mut proved, mut beyond_cliques) = (0, 0);
     for seed in 0..600 {
-        // Gaps and pairs, without alignments and fixed offsets.
+        // The instances have gaps, separations and exclusions, but no alignments or fixed offsets.
         let mask = [0, 1, 8, 9][seed as usize % 4];
         let params =
             SmallParams { max_size: 4, ..SmallParams::with_features(3 + seed as usize / 4 % 5, mask) };
@@ -74,7 +75,8 @@ fn agrees_with_all_colourings() {
     assert!(proved >= 590, "{proved}");
 }
 
-/// Derived conflict relations are partial orders: one flow settles them, proved by a clique.
+/// Derived conflict relations are partial orders, so one maximum flow settles them, and a clique proves the
+/// optimum.
 #[test]
 fn conflicts_from_structure_are_settled_by_cliques() {
     for seed in 0..60 {
@@ -123,7 +125,7 @@ fn odd_cycles_need_more_than_their_cliques() {
     }
 }
 
-/// Conflict tables without any order of time, where cliques are often not tight.
+/// Conflict tables have no time order, and clique bounds are often not tight on them.
 #[test]
 fn agrees_with_all_colourings_of_tables() {
     let (mut proved, mut beyond_cliques, mut raw) = (0, 0, 1u64);
@@ -134,7 +136,7 @@ fn agrees_with_all_colourings_of_tables() {
     for round in 0..150 {
         let n = 5 + round % 3;
         let buffers: Vec<_> = (0..n).map(|at| (at.to_string(), Bytes::new(2 + below(2)))).collect();
-        // A cycle, so that the graph is not perfect, and a few chords.
+        // The graph is a cycle, so that it is usually not perfect, with a few chords.
         let mut edges: Vec<(usize, usize)> = (0..n).map(|at| (at, (at + 1) % n)).collect();
         for a in 0..n {
             for b in a + 2..n {
@@ -162,7 +164,7 @@ fn every_feature_is_answered() {
         let outcome = solve(&instance);
         let again = solve(&instance);
         assert_eq!(outcome.solution, again.solution);
-        // Capacities around the value found.
+        // Solve again with the value and one byte less as the capacity.
         let value = outcome.value.unwrap();
         let fits = instance.clone().with_capacity(Some(value));
         let found = SplitExact::default().solve(&fits, &mut Budget::unlimited(), &mut Silent).unwrap();

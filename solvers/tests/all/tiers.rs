@@ -1,4 +1,4 @@
-//! Memory tiers compared with all choices of small random problems, and across solvers on larger ones.
+//! Tests memory tiers against all choices on small random problems, and across solvers on larger ones.
 
 use plimsoll_datasets::{AboveLoadParams, late_above_load};
 use plimsoll_model::run::audit;
@@ -22,7 +22,8 @@ impl Draw {
     }
 }
 
-/// `count` tensors over `steps` steps; the last of `tiers` tiers is off-chip and holds everything if `roomy`.
+/// Returns a random problem with `count` tensors over `steps` steps. The last of `tiers` tiers is off-chip
+/// and fits all tensors if `roomy` is true.
 fn random(seed: u64, count: usize, steps: usize, tiers: usize, roomy: bool) -> TierProblem {
     let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let spaces = (0..tiers).map(|at| {
@@ -69,7 +70,7 @@ fn placers() -> impl Iterator<Item = &'static Entry<Tiers>> {
     plimsoll_heuristics::TIERS.iter().chain(plimsoll_solvers::TIERS)
 }
 
-/// Solves and checks everything that the outcome claims.
+/// Solves a problem and checks the outcome.
 fn solve(entry: &Entry<Tiers>, problem: &TierProblem, budget: &mut Budget) -> Outcome<Tiers> {
     let placer = (entry.build)(Setup::default());
     let found = placer.solve(problem, budget, &mut Silent).unwrap();
@@ -193,7 +194,7 @@ fn two_tiers(capacity: u64, tensors: Vec<TierTensor>, addresses: Addresses) -> T
     TierProblem::new("two", spaces, steps.collect(), tensors, addresses).unwrap()
 }
 
-/// Instances whose minimum peak exceeds their load, in a memory of the size of the load.
+/// Uses instances whose minimum peak exceeds their load, with a capacity equal to the load.
 #[test]
 fn what_fits_by_bytes_may_find_no_addresses() {
     let mut apart = 0;

@@ -1,4 +1,4 @@
-//! Exact timelines compared with exhaustive search.
+//! Tests exact timelines against exhaustive search.
 
 use plimsoll_heuristics::TIMELINES as HEURISTICS;
 use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem, check_timeline, time_bound};
@@ -7,7 +7,7 @@ use plimsoll_solvers::timelines::ExactTimeline;
 #[cfg(feature = "ilp")]
 use plimsoll_solvers::timelines::TimelineIlp;
 
-/// A deterministic pseudorandom generator, the same on any machine.
+/// A pseudorandom generator that gives the same numbers on every machine.
 pub struct Draw(pub u64);
 
 impl Draw {
@@ -20,20 +20,20 @@ impl Draw {
 /// The distribution of random problems.
 #[derive(Clone, Copy)]
 struct Kind {
-    /// Upper limit of the numbers, exclusive.
+    /// Exclusive upper limit of the random numbers.
     most: u64,
     channels: u64,
-    /// Weights are multiples of this, so that some are equal.
+    /// Weights are multiples of this number of bytes, so that some are equal.
     step: u64,
-    /// Upper limit of the bytes beyond the need of one operator.
+    /// Upper limit of the on-chip bytes in excess of the requirement of any operator.
     space: u64,
-    /// Buffers begin at multiples of this.
+    /// Alignment of buffers in bytes.
     alignment: u64,
     /// Bytes per second.
     bandwidth: u64,
 }
 
-/// One byte takes one picosecond.
+/// The bandwidth at which one byte takes one picosecond.
 const BYTE: u64 = 1_000_000_000_000;
 
 const PLAIN: Kind = Kind { most: 5, channels: 2, step: 1, space: 12, alignment: 1, bandwidth: BYTE };
@@ -56,7 +56,7 @@ fn drawn(draw: &mut Draw, count: u64, kind: Kind) -> TimelineProblem {
     TimelineProblem::new("p", operators, dma, capacity, Bytes::new(alignment)).unwrap()
 }
 
-/// The computing times of operators for given transfer starts: as early as possible.
+/// Returns the start and the end of every operator, as early as possible for the given starts of transfers.
 fn computed(problem: &TimelineProblem, starts: &[(usize, u64)]) -> Vec<(u64, u64)> {
     let mut end = 0;
     let operators = problem.operators().iter().enumerate().map(|(at, one)| {
@@ -69,7 +69,7 @@ fn computed(problem: &TimelineProblem, starts: &[(usize, u64)]) -> Vec<(u64, u64
     operators.collect()
 }
 
-/// Tries all addresses for buffers of (first operator that computes meanwhile, own operator).
+/// Tries all addresses for buffers. A buffer is given by its first live operator and its own operator.
 fn finds_addresses(problem: &TimelineProblem, buffers: &[(usize, usize)], placed: &mut Vec<u64>) -> bool {
     let Some(&(first, at)) = buffers.get(placed.len()) else { return true };
     let size = problem.buffer(at).get();
@@ -88,7 +88,7 @@ fn finds_addresses(problem: &TimelineProblem, buffers: &[(usize, usize)], placed
         })
 }
 
-/// The minimum makespan over all integer start times below `horizon` and all addresses.
+/// Returns the minimum makespan over all integer start times below `horizon` and all addresses.
 fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
     fn fits(problem: &TimelineProblem, starts: &[(usize, u64)], spans: &[(u64, u64)]) -> bool {
         let load = |at: usize| problem.load(at).unwrap().get();
@@ -101,7 +101,7 @@ fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
             .map(|&(at, start)| (spans.iter().position(|span| span.1 > start).unwrap_or(at).min(at), at));
         let buffers: Vec<(usize, usize)> = buffers.collect();
         channels && {
-            // Counted memory first, because it is fast.
+            // Counted bytes are checked first because this is fast.
             let counted = (0..problem.len()).all(|at| {
                 let held = buffers.iter().filter(|&&(first, last)| first <= at && at <= last);
                 let held: u64 = held.map(|&(_, last)| problem.buffer(last).get()).sum();
@@ -136,8 +136,8 @@ fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
     best
 }
 
-/// The minimum makespan over all orders of transfers, each as early as counted memory allows, on the channel
-/// free first.
+/// Lowers `best` to the minimum makespan over all orders of transfers. Each transfer starts as early as
+/// counted bytes allow, on the channel that is free first.
 fn counted(problem: &TimelineProblem, starts: &mut Vec<(usize, u64)>, best: &mut u64) {
     let load = |at: usize| problem.load(at).unwrap().get();
     if starts.len() == problem.weighted().len() {
@@ -149,7 +149,7 @@ fn counted(problem: &TimelineProblem, starts: &mut Vec<(usize, u64)>, best: &mut
         *free.iter_mut().min().unwrap() = start + load(at);
     }
     let now = starts.last().map_or(0, |one| one.1).max(*free.iter().min().unwrap());
-    // Operators are timed as far as their transfers have started.
+    // Operators have known times up to the first whose transfer has not started.
     let known = starts.clone();
     let fetched = |at: usize| problem.load(at).is_none() || known.iter().any(|one| one.0 == at);
     let timed = (0..problem.len()).take_while(|&at| fetched(at)).count();
@@ -234,10 +234,10 @@ fn exact_equals_the_best_of_all_orders() {
     assert!(searched >= 300 && unplaced >= 50, "{searched} by search, {unplaced} without addresses");
 }
 
-/// The minimum makespan if weights arrive by DMA or by a copy, over all integer start times; memory is
-/// counted.
+/// Returns the minimum makespan over all integer start times if weights arrive by DMA or by a copy. Bytes are
+/// counted, and addresses are ignored.
 fn least_with_copies(problem: &TimelineProblem, horizon: u64) -> u64 {
-    /// Operator, whether copied, start, end.
+    /// An operator, whether its weights are copied, and the start and the end of fetching.
     type Fetch = (usize, bool, u64, u64);
     fn computed(problem: &TimelineProblem, fetches: &[Fetch]) -> Vec<(u64, u64)> {
         let mut end = 0;
@@ -299,14 +299,14 @@ fn bounds_allow_for_copies() {
         let p = drawn(&mut draw, count, Kind { most: 4, channels: 2, step: 1, space: 12, ..PLAIN })
             .with_copy(rate)
             .unwrap();
-        // Exhaustive search checks memory while operators compute, so each must take time.
+        // The exhaustive search checks memory while operators compute, so every operator must take time.
         if p.operators().iter().any(|one| one.compute == Time::ZERO) {
             continue;
         }
         let found = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
         let makespan = found.value.unwrap().get();
         assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
-        // One more, so that the makespan found is within the range.
+        // The range must include the makespan found, so one is added.
         let least = least_with_copies(&p, makespan + 1);
         let bound = time_bound(&p).value.get();
         assert!(bound <= least && least <= makespan, "round {round}: {bound}, {least}, {makespan} of {p:?}");
@@ -378,7 +378,7 @@ fn the_integer_program_agrees() {
         searched += u32::from(found.lower_bound.value > time_bound(&p).value);
     }
     assert!(searched >= 5, "{searched} by HiGHS");
-    // Long times: the bound uses coarser units and never exceeds the minimum makespan.
+    // With long times, the bound uses coarser units. It must not exceed the minimum makespan.
     for round in 0..30 {
         let p = drawn(&mut draw, 4, Kind { most: 1 << 40, channels: 2, step: 1, space: 1 << 40, ..PLAIN });
         let exact = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
@@ -393,7 +393,7 @@ fn the_integer_program_agrees() {
     ));
 }
 
-/// Two channels, and enough units of time that sums are tracked in coarser units.
+/// Uses two channels and times so long that sums are rounded to coarser units.
 #[test]
 fn long_times_are_searched_exactly() {
     let mut draw = Draw(17);
@@ -401,7 +401,7 @@ fn long_times_are_searched_exactly() {
     for round in 0..30 {
         let count = 4 + draw.below(3);
         let kind = Kind { most: 1 << 30, channels: 2, step: 1, space: 1 << 20, ..PLAIN };
-        // Ample memory on even rounds, so that all orders have addresses.
+        // On even rounds memory is ample, so all orders have addresses.
         let p = drawn(
             &mut draw,
             count,

@@ -1,4 +1,4 @@
-//! Lower bounds on the height below and above each buffer, with explanations.
+//! Lower bounds on the heights below and above each buffer, with explanations.
 
 use super::LearnRules;
 use super::problem::{Lit, MOST_TOGETHER, Problem};
@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 const NONE: u32 = u32::MAX;
 
-/// A raised bound, with the buffers that must be stacked for it: `reason.0..reason.1` of `stacked`.
+/// A raised bound. The stack that implies it consists of the buffers `reason.0..reason.1` of `stacked`.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     node: u32,
@@ -16,28 +16,29 @@ struct Entry {
     reason: (u32, u32),
 }
 
-/// Two nodes per buffer: `2 b` for the height below it and `2 b + 1` for the height above it. Upside down,
-/// above becomes below, so on *side* 1 all orders are reversed.
+/// The bounds of all buffers. A buffer `b` has two nodes: `2 b` for the height below it (side 0) and `2 b +
+/// 1` for the height above it (side 1). Side 1 is the layout turned upside down, so all its orders are
+/// reversed.
 #[derive(Clone, Debug)]
 pub(super) struct Bounds<'p> {
     problem: &'p Problem,
     rules: LearnRules,
-    /// By node, units.
+    /// The bound of each node, in units.
     pub value: Vec<i64>,
     latest: Vec<u32>,
     entries: Vec<Entry>,
     stacked: Vec<u32>,
     /// Entries up to this index are permanent.
     root: u32,
-    /// Nodes to propagate again.
+    /// Queue of nodes to propagate again.
     dirty: VecDeque<u32>,
     is_dirty: Vec<bool>,
-    /// Value demanded of each entry by the current explanation, 0 for none.
+    /// Per entry: the value that the current explanation demands, or 0.
     wanted: Vec<i64>,
     heap: BinaryHeap<u32>,
 }
 
-/// The buffers that must be stacked.
+/// A set of buffers that form a stack.
 #[derive(Clone, Copy, Debug)]
 struct Stack {
     buffers: [u32; MOST_TOGETHER],
@@ -58,7 +59,7 @@ impl Default for Stack {
     }
 }
 
-/// A fact to explain: the node has at least this height.
+/// A fact to explain: the bound of the node is at least this value.
 pub(super) type Demand = (usize, i64);
 
 impl<'p> Bounds<'p> {
@@ -79,7 +80,7 @@ impl<'p> Bounds<'p> {
         }
     }
 
-    /// The number of entries: a mark to undo to, or to explain up to.
+    /// Returns the number of entries. It serves as a mark for [`Bounds::undo`] and [`Bounds::explain`].
     pub fn mark(&self) -> u32 {
         self.entries.len() as u32
     }
@@ -101,7 +102,7 @@ impl<'p> Bounds<'p> {
         Some(node)
     }
 
-    /// Undoes to a mark and clears the queue.
+    /// Removes the entries after a mark and clears the queue.
     pub fn undo(&mut self, mark: u32) {
         while self.mark() > mark {
             let entry = self.entries.pop().expect("there are more than at the mark");
@@ -113,11 +114,12 @@ impl<'p> Bounds<'p> {
         while self.next_dirty().is_some() {}
     }
 
-    /// Raises a node to the bound implied by its predecessors in one of its cliques; returns whether it rose.
+    /// Raises a node to the best bound that its predecessors in one of its cliques imply. Returns true if the
+    /// bound rose.
     ///
-    /// All of a set of simultaneously live buffers lie below a buffer. It then lies at least as high as the
-    /// lowest possible offset among them plus all their sizes. The best set contains all buffers whose bound
-    /// exceeds some threshold.
+    /// Suppose that all buffers of a set are simultaneously live and lie below a buffer. The buffer then lies
+    /// at least as high as the lowest bound in the set plus the sum of their sizes. The best set consists of
+    /// all buffers whose bound is at or above some threshold.
     pub fn update(&mut self, node: usize, truth: &[i8]) -> bool {
         let (buffer, side) = (node / 2, node % 2);
         let problem = self.problem;
@@ -128,7 +130,7 @@ impl<'p> Bounds<'p> {
             let k = clique.members.len();
             let mut count = 0;
             for (i, &other) in clique.members.iter().enumerate() {
-                // Whether the other buffer lies below, or above on side 1.
+                // True if the other buffer lies below this one, or above it on side 1.
                 if i != at as usize && truth[(clique.below[i * k + at as usize] ^ side as Lit) as usize] > 0 {
                     row[count] = (self.value[2 * other as usize + side], other);
                     count += 1;
@@ -162,7 +164,7 @@ impl<'p> Bounds<'p> {
         true
     }
 
-    /// The value of a node when there were `limit` entries.
+    /// Returns the value that a node had when there were `limit` entries.
     pub fn value_at(&self, node: usize, limit: u32) -> i64 {
         let mut at = self.latest[node];
         while at != NONE && at >= limit {
@@ -195,8 +197,8 @@ impl<'p> Bounds<'p> {
         *wanted = value.max(*wanted);
     }
 
-    /// Adds to `literals` a set of orders that implies the demands, using only the first `limit` entries. If
-    /// less suffices, the smallest buffers are omitted.
+    /// Adds to `literals` orders that imply the demands, using only the first `limit` entries. If a stack
+    /// exceeds the demand, its smallest buffers are omitted.
     pub fn explain(&mut self, demands: &[Demand], limit: u32, literals: &mut Vec<Lit>) {
         self.wanted.resize(self.entries.len(), 0);
         for &demand in demands {
@@ -211,7 +213,7 @@ impl<'p> Bounds<'p> {
             reason.clear();
             reason.extend(&self.stacked[entry.reason.0 as usize..entry.reason.1 as usize]);
             reason.sort_unstable_by_key(|&b| problem.size[b as usize]);
-            // At least one must stay: the demanded height may be its own.
+            // At least one buffer must remain because the demand may come from its own bound.
             let (mut spare, mut left) = (entry.value - wanted, reason.len());
             reason.retain(|&b| {
                 let drop = problem.size[b as usize] <= spare && left > 1 && self.rules.shorten;

@@ -2,16 +2,17 @@
 
 use super::problem::Lit;
 
-/// A clause by its position in the arena: length, number of levels, literals.
+/// The position of a clause in the arena, where its length, its number of levels and its literals are stored.
 pub(super) type Place = u32;
 
-/// Words before the literals of a clause.
+/// Number of words before the literals of a clause.
 const HEAD: usize = 2;
 
-/// Marks clauses of the problem.
+/// Number of levels that marks an original clause.
 const FIXED: u32 = 0;
 
-/// A clause to visit when a literal becomes false, with another of its literals that may already be true.
+/// A clause to visit when a literal becomes false. `other` is another literal of the clause. If it is true,
+/// the clause need not be visited.
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     clause: Place,
@@ -23,7 +24,7 @@ struct Watch {
 pub(super) struct Clauses {
     arena: Vec<u32>,
     watches: Vec<Vec<Watch>>,
-    /// Number of learnt clauses that are kept.
+    /// Number of learnt clauses in the database.
     pub learnt: usize,
 }
 
@@ -50,8 +51,8 @@ impl Clauses {
         &self.arena[at + HEAD..at + HEAD + self.arena[at] as usize]
     }
 
-    /// Propagates `lit` being true: `imply` receives each implied literal with its clause. Returns a
-    /// falsified clause, if any.
+    /// Propagates a literal that became true. Passes each implied literal and its clause to `imply`. Returns
+    /// a falsified clause, if any.
     pub fn follow(
         &mut self,
         lit: Lit,
@@ -103,8 +104,8 @@ impl Clauses {
         broken
     }
 
-    /// Drops the worse half of the learnt clauses and all satisfied ones. Requires that all true literals are
-    /// permanent and propagated.
+    /// Removes all learnt clauses except the best `keep`, and all satisfied clauses. Requires that all true
+    /// literals are permanent and propagated.
     pub fn reduce(&mut self, truth: &[i8], keep: usize) {
         let arena = std::mem::take(&mut self.arena);
         let mut clauses: Vec<(u32, u32, usize)> = Vec::new();
@@ -113,7 +114,7 @@ impl Clauses {
             clauses.push((arena[at + 1], arena[at], at));
             at += HEAD + arena[at] as usize;
         }
-        // Clauses of the problem rank first; of equally good learnt clauses the later ones.
+        // Original clauses come first. Among equally good learnt clauses, the later one ranks higher.
         let mut ranked = clauses.clone();
         ranked.sort_by_key(|&(levels, length, at)| (levels, length, std::cmp::Reverse(at)));
         let fixed = ranked.partition_point(|&(levels, ..)| levels == FIXED);

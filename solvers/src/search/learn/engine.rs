@@ -10,28 +10,29 @@ use plimsoll_model::{Budget, Stop};
 
 #[derive(Clone, Copy, Debug)]
 enum Reason {
-    /// A decision, or permanent.
+    /// The literal is a decision or permanent.
     None,
-    /// All other literals of the clause are false.
+    /// All other literals of this clause are false.
     Clause(Place),
-    /// The opposite order would exceed the capacity, by the bounds with this many entries.
+    /// The opposite order would exceed the capacity. This follows from the bounds when they had this number
+    /// of entries.
     Bounds(u32),
 }
 
 enum Conflict {
     Clause(Place),
-    /// The height below and above the buffer leaves no space for it.
+    /// The heights below and above this buffer leave no space for it.
     Space(usize),
 }
 
 /// Result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LearnEnd {
-    /// Offsets of a layout within the capacity and its peak, units.
+    /// A layout within the capacity.
     Fits {
-        /// Offset per buffer, in the numbering of [`Reduced`].
+        /// Offset of each buffer in units, in the order of [`Reduced`].
         offsets: Vec<i64>,
-        /// Units.
+        /// The peak of the layout in units.
         peak: i64,
     },
     /// There is no layout within the capacity.
@@ -40,20 +41,21 @@ pub enum LearnEnd {
     Stopped(Stop),
 }
 
-/// Nodes charged per conflict, which takes about as long as this many states of a sweep.
+/// Number of nodes charged per conflict. A conflict takes about as long as this number of states of a sweep.
 const NODES_PER_CONFLICT: u64 = 64;
 
-/// Conflicts of the shortest run.
+/// Number of conflicts in the shortest run.
 const SHORTEST_RUN: u64 = 100;
 
-/// Learnt clauses kept initially, and the increase after each reduction.
+/// Number of learnt clauses that triggers the first reduction. [`MORE_KEPT`] is its increase after each
+/// reduction.
 const KEPT: usize = 4_000;
 const MORE_KEPT: usize = 500;
 
-/// Activity decay per conflict.
+/// Factor by which activities decay per conflict.
 const DECAY: f64 = 0.95;
 
-/// Searches for layouts within a capacity that may be lowered; learnt clauses are kept.
+/// Searches for layouts within a capacity. The capacity can be lowered without losing learnt clauses.
 #[derive(Clone, Debug)]
 pub struct Engine<'p> {
     problem: &'p Problem,
@@ -61,18 +63,18 @@ pub struct Engine<'p> {
     bounds: Bounds<'p>,
     clauses: Clauses,
     heap: Heap,
-    /// By literal: 1 true, -1 false, 0 unassigned.
+    /// Per literal: 1 if it is true, -1 if it is false, 0 if it is unassigned.
     truth: Vec<i8>,
     phase: Vec<bool>,
     level: Vec<u32>,
     reason: Vec<Reason>,
     trail: Vec<Lit>,
     followed: usize,
-    /// Lengths of trail and bounds at the start of each level.
+    /// The lengths of the trail and of the bounds at the start of each level.
     levels: Vec<(usize, u32)>,
     seen: Vec<bool>,
     conflicts: u64,
-    /// Conflict count at which the run ends, and the number of restarts.
+    /// Conflict count at which the current run ends. `runs` is the number of restarts.
     run_until: u64,
     runs: u64,
     most_learnt: usize,
@@ -118,9 +120,9 @@ impl<'p> Engine<'p> {
         engine
     }
 
-    /// Orders twins by number. A layout turned upside down is a layout, so of the two largest conflicting
-    /// buffers the first may lie below. Buffers with twins are excluded, because their order is already
-    /// fixed.
+    /// Fixes the order of twins by their index. A layout turned upside down is also a layout, so the order of
+    /// one pair can be fixed as well. This is the pair of conflicting buffers with the largest total size.
+    /// Buffers with twins are not eligible because their order is already fixed.
     fn break_symmetry(&mut self, reduced: &Reduced) {
         let n = reduced.len();
         let mut has_twin = vec![false; n];
@@ -157,7 +159,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Units.
+    /// Returns the capacity in units.
     pub fn capacity(&self) -> i64 {
         self.capacity
     }
@@ -174,7 +176,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Checks every bound against the capacity, permanently.
+    /// Propagates every bound at the root level, after the capacity has changed.
     fn look_everywhere(&mut self) {
         for node in 0..self.bounds.value.len() {
             self.impossible |= self.look_at(node).is_some();
@@ -262,7 +264,8 @@ impl<'p> Engine<'p> {
         self.levels.truncate(level);
     }
 
-    /// Propagates to a fixpoint, clauses before bounds, so that orders are acyclic when bounds use them.
+    /// Propagates to a fixpoint. Clauses come before bounds, so the orders are acyclic when the bounds use
+    /// them.
     fn propagate(&mut self) -> Option<Conflict> {
         loop {
             while let Some(&lit) = self.trail.get(self.followed) {
@@ -292,7 +295,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Propagates the bound of a node; returns its buffer if there is no space for it.
+    /// Propagates the bound of a node. Returns its buffer if there is no space for it.
     fn look_at(&mut self, node: usize) -> Option<usize> {
         let problem = self.problem;
         let (buffer, side) = (node / 2, node % 2);
@@ -301,7 +304,7 @@ impl<'p> Engine<'p> {
             return Some(buffer);
         }
         for &(other, lit) in &problem.others[buffer] {
-            // On this side the buffer precedes the other.
+            // The literal that the buffer precedes the other one on this side.
             let before = lit ^ side as Lit;
             let other = other as usize;
             match self.truth[before as usize] {
@@ -318,7 +321,7 @@ impl<'p> Engine<'p> {
         None
     }
 
-    /// Collects true literals that cannot all be true.
+    /// Collects literals that are true, but cannot all be true because of a conflict.
     fn explain_conflict(&mut self, conflict: &Conflict, literals: &mut Vec<Lit>) {
         match *conflict {
             Conflict::Clause(clause) => literals.extend(self.clauses.literals(clause).iter().map(|l| l ^ 1)),
@@ -329,7 +332,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Collects true literals that imply the given one.
+    /// Collects true literals that imply `lit`.
     fn explain_literal(&mut self, lit: Lit, literals: &mut Vec<Lit>) {
         match self.reason[lit as usize / 2] {
             Reason::None => {}
@@ -337,7 +340,7 @@ impl<'p> Engine<'p> {
                 literals.extend(self.clauses.literals(clause).iter().filter(|&&l| l != lit).map(|l| l ^ 1));
             }
             Reason::Bounds(mark) => {
-                // In the opposite order the higher buffer would be below.
+                // In the opposite order, `high` would lie below `low`.
                 let (low, high) = self.problem.pair(lit);
                 let need = self.capacity + 1 - self.problem.size[low] - self.problem.size[high];
                 self.explain_sum((2 * high, 2 * low + 1), need, mark, literals);
@@ -345,7 +348,8 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Explains why two nodes add up to at least `need`; the surplus relaxes one of them.
+    /// Explains why the bounds of two nodes add up to at least `need`. A surplus relaxes the demand on one of
+    /// them.
     fn explain_sum(&mut self, (a, b): (usize, usize), need: i64, mark: u32, literals: &mut Vec<Lit>) {
         let (x, y) = (self.bounds.value_at(a, mark), self.bounds.value_at(b, mark));
         let spare = x + y - need;
@@ -404,8 +408,8 @@ impl<'p> Engine<'p> {
         self.add_learnt(&learnt);
     }
 
-    /// Adds a clause whose first literal alone belongs to the last level, without redundant literals, and
-    /// backjumps to the second-highest of its levels.
+    /// Adds a clause without its redundant literals and backjumps to the second-highest of its levels. Only
+    /// the first literal may belong to the last level.
     fn add_learnt(&mut self, all: &[Lit]) {
         let implied = |lit: &Lit| match self.reason[*lit as usize / 2] {
             Reason::Clause(clause) => self.clauses.literals(clause).iter().all(|&other| {

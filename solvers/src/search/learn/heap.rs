@@ -1,6 +1,6 @@
-//! Variables by recent activity in conflicts.
+//! A priority queue of variables by their recent activity in conflicts.
 
-/// A binary heap of variables, the most active first.
+/// A binary heap with the most active variable at the top.
 #[derive(Clone, Debug)]
 pub(super) struct Heap {
     activity: Vec<f64>,
@@ -11,7 +11,7 @@ pub(super) struct Heap {
 
 const OUT: u32 = u32::MAX;
 
-/// Activities are rescaled beyond this.
+/// If an activity exceeds this value, all activities are rescaled.
 const MOST: f64 = 1e100;
 
 impl Heap {

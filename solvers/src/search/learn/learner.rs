@@ -6,13 +6,13 @@ use crate::search::windows::Proof;
 use plimsoll_model::Budget;
 use std::cell::OnceCell;
 
-/// Largest number of simultaneously live buffers for which learning starts in the first round.
+/// Maximum number of simultaneously live buffers for which learning starts in the first round.
 const NARROW: usize = 16;
 
-/// An engine that follows the best layout down, whichever method finds it.
+/// Runs an engine at capacities just below the best layout, whichever method finds that layout.
 #[derive(Clone, Debug)]
 pub struct Learner<'p> {
-    /// Built on first use; contains `None` if there are too many variables.
+    /// Built on first use. It contains `None` if the problem is too large for learning.
     problem: &'p OnceCell<Option<Problem>>,
     reduced: &'p Reduced,
     rules: LearnRules,
@@ -20,7 +20,7 @@ pub struct Learner<'p> {
 }
 
 impl<'p> Learner<'p> {
-    /// O(1): problem and engine are built on first use.
+    /// Creates a learner in O(1). The problem and the engine are built on first use.
     pub fn new(problem: &'p OnceCell<Option<Problem>>, reduced: &'p Reduced, rules: LearnRules) -> Self {
         Self { problem, reduced, rules, engine: None }
     }
@@ -29,18 +29,19 @@ impl<'p> Learner<'p> {
         self.problem.get_or_init(|| Problem::of(self.reduced)).as_ref()
     }
 
-    /// True if the problem is small enough for learning.
+    /// Returns true if the problem is small enough for learning.
     pub fn applies(&self) -> bool {
         self.problem().is_some()
     }
 
-    /// True if so few buffers are simultaneously live that learning usually beats valley branching.
+    /// Returns true if so few buffers are simultaneously live that learning is usually faster than valley
+    /// branching.
     pub fn is_narrow(&self) -> bool {
         self.problem().is_some_and(|problem| problem.widest() <= NARROW)
     }
 
-    /// Tries with about `nodes` nodes to improve the layout `best` (offsets in units), or to prove that
-    /// nothing up to `high` units exists.
+    /// Tries to improve the layout `best` (offsets in units), or to prove that no layout within `high` units
+    /// exists. Uses about `nodes` nodes.
     pub fn prove(&mut self, high: i64, best: Option<&[i64]>, nodes: u64, budget: &mut Budget) -> Proof {
         let Some(problem) = self.problem().filter(|_| nodes > 0) else { return Proof::Nothing };
         let (reduced, rules) = (self.reduced, self.rules);
@@ -62,7 +63,8 @@ impl<'p> Learner<'p> {
                     found = Proof::Bound { bound: engine.capacity() + 1, window: (0, reduced.sections) };
                     break;
                 }
-                // The layout takes precedence; an infeasible capacity stays infeasible.
+                // A layout is returned first. The next call proves the lower capacity infeasible again at
+                // once.
                 LearnEnd::Impossible | LearnEnd::Stopped(_) => break,
             }
         }

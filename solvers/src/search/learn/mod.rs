@@ -2,45 +2,46 @@
 //!
 //! # Definition
 //!
-//! For every two simultaneously live buffers a variable decides which lies below. Acyclic orders are layouts
-//! (see [`crate::search::sweep`]): every buffer lies as low as those below it allow. Cycles are excluded by
-//! clauses: conflicts of intervals form a chordal graph, so a cycle has a chord, and two clauses per three
-//! simultaneously live buffers suffice.
+//! For every two simultaneously live buffers, a variable decides which one lies below. Acyclic orders are
+//! layouts (see [`crate::search::sweep`]): every buffer lies as low as the buffers below it allow. Clauses
+//! exclude cycles. Conflicts of intervals form a chordal graph, in which longer cycles have chords. Two
+//! clauses for every three simultaneously live buffers therefore suffice.
 //!
 //! Each buffer has two lower bounds: the height below it and the height above it. They follow from the
-//! decided orders and imply others:
+//! decided orders and imply further orders:
 //! - *Stacks.* Simultaneously live buffers that all lie below another form a stack in some order. The other
-//!   buffer lies at least as high as the lowest possible offset among them plus all their sizes. The best set
-//!   contains all buffers whose own bound exceeds some threshold. The same holds upside down.
+//!   buffer lies at least as high as the lowest bound among them plus the sum of their sizes. The best set
+//!   consists of all buffers whose own bound is at or above some threshold. The same holds upside down.
 //! - *Space.* The height below a buffer, its size and the height above it must not exceed the capacity.
 //! - *Pairs.* If the bound below `a`, both sizes and the bound above `b` exceed the capacity, `a` cannot lie
 //!   below `b`, so `b` lies below `a`.
 //!
 //! # Learning
 //!
-//! A bound is explained lazily by the orders it depends on, and only as far as needed: any surplus is used to
-//! omit the smallest buffers from a stack. A conflict thus becomes a clause over orders that cannot all hold
-//! within the capacity. As usual in CDCL, the clause contains one literal of the last level (the first unique
-//! implication point) and the search backjumps to the level at which it is unit. Variables in recent
-//! conflicts are decided first, runs restart after Luby's sequence, and the worse half of the clauses is
-//! dropped periodically. A clause valid at a capacity is valid at every lower one. The capacity is therefore
-//! lowered from layout to layout without losing clauses, until it is infeasible.
+//! A bound is explained lazily, by the orders on which it depends. If the bound is higher than needed, the
+//! smallest buffers of a stack are omitted from the explanation. A conflict thus becomes a clause over orders
+//! that cannot all hold within the capacity. As usual in CDCL, the clause contains one literal of the last
+//! level (the first unique implication point) and the search backjumps to the level at which it is unit.
+//! Variables in recent conflicts are decided first. The lengths of runs between restarts follow Luby's
+//! sequence. The worse half of the clauses is removed periodically. A clause that is valid at one capacity is
+//! valid at every lower one. After every layout, the capacity is therefore lowered without losing clauses,
+//! until it is infeasible.
 //!
 //! ```text
-//!   capacity ─┬───┬──  With a below c and b below c, c lies on the stack of a and b,
-//!       ┌──┬──┴─┐ │    in either order; if c and d are then too high together,
-//!       │  │ c? │ │    d lies below c. If that fails as well, the clause is
-//!    ┌──┴──┤    │ │    "not both a and b below c", here and in every later branch.
+//!   capacity ─┬───┬──  If a and b lie below c, then c lies on the stack of a and b,
+//!       ┌──┬──┴─┐ │    in either order. If d on top of c then exceeds the capacity,
+//!       │  │ c? │ │    d must lie below c. If that fails as well, the clause
+//!    ┌──┴──┤    │ │    "not both a and b below c" is learnt for all branches.
 //!    │  b  ├────┘ │
 //!    ├─────┤  d   │
 //!    │  a  │      │
 //!  ──┴─────┴──────┴─ ground
 //! ```
 //!
-//! Sources: conflict-driven clause learning (Marques-Silva, Sakallah 1999; Moskewicz and others 2001); lazily
-//! explained bounds from lazy clause generation (Ohrimenko, Stuckey, Codish 2009); stacks from the precedence
-//! rule of disjunctive scheduling (Carlier, Pinson 1989). Triangles instead of cycle detection, bounds on
-//! both sides and shortened explanations are this project's.
+//! **Source.** Conflict-driven clause learning (Marques-Silva, Sakallah 1999; Moskewicz et al. 2001).
+//! Lazily explained bounds come from lazy clause generation (Ohrimenko, Stuckey, Codish 2009). Stacks
+//! come from the precedence rule of disjunctive scheduling (Carlier, Pinson 1989). Triangles instead of cycle
+//! detection, bounds on both sides and shortened explanations were developed in this project.
 
 mod bounds;
 mod clauses;
@@ -56,19 +57,20 @@ pub(crate) use problem::Problem;
 /// Switches of learning, for ablation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LearnRules {
-    /// Derive bounds from whole stacks, not only from single buffers below.
+    /// Derive bounds from whole stacks instead of single buffers below.
     ///
-    /// Sound: simultaneously live buffers do not overlap, so the highest of them ends at least the sum of
-    /// their sizes above the lowest offset.
+    /// This is sound because simultaneously live buffers do not overlap. The highest end among them is
+    /// therefore at least the lowest offset plus the sum of their sizes.
     pub stacks: bool,
     /// Omit unnecessary buffers from explanations.
     ///
-    /// Sound: without some buffers the same rule gives a bound that is lower by at most their sizes.
+    /// This is sound because without some buffers the same rule gives a bound that is lower by at most their
+    /// sizes.
     pub shorten: bool,
-    /// Order twins by number, and fix the order of one pair of buffers.
+    /// Fix the order of twins by their index, and the order of one other pair of buffers.
     ///
-    /// Sound: twins can be exchanged, and a layout turned upside down has the same peak. The pair contains no
-    /// twin, so the two rules do not interfere.
+    /// This is sound because twins can be exchanged, and a layout turned upside down has the same peak. The
+    /// other pair contains no twin, so the two rules do not interfere.
     pub symmetry: bool,
 }
 
@@ -87,8 +89,8 @@ mod tests {
     use plimsoll_model::{Budget, Instance, Offsets, Problem as _, Silent, Solver};
     use proptest::prelude::*;
 
-    /// The optimum from `capacity` units down, with every layout checked; with `fresh`, a new engine per
-    /// capacity.
+    /// Returns the optimum in bytes and checks every layout on the way. If `fresh` is true, every capacity
+    /// gets a new engine.
     fn optimum(instance: &Instance, rules: LearnRules, fresh: bool) -> i64 {
         let reduced = Reduced::of(instance).unwrap();
         let problem = super::Problem::of(&reduced).unwrap();

@@ -1,23 +1,25 @@
-//! The variables: for every two simultaneously live buffers, which one lies below.
+//! The variables of clause learning. For every two simultaneously live buffers, one variable decides which
+//! lies below.
 
 use crate::search::valley::Reduced;
 
-/// A literal: twice the variable, plus one if negated.
+/// A literal: twice the number of the variable, plus one if negated.
 pub(super) type Lit = u32;
 
-/// Conflicts as variables, and sets of simultaneously live buffers as cliques.
+/// A problem with one variable per conflict, and with the maximal sets of simultaneously live buffers as
+/// cliques.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// Units, by buffer.
+    /// Size of each buffer, in units.
     pub(super) size: Vec<i64>,
     pub(super) vars: usize,
-    /// For each variable its two buffers; if it is true, the first lies below the second.
+    /// The two buffers of each variable. If the variable is true, the first lies below the second.
     pub(super) pairs: Vec<(u32, u32)>,
-    /// For each buffer its conflicting buffers, with the literal that it lies below them.
+    /// The conflicting buffers of each buffer, each with the literal "this buffer lies below the other".
     pub(super) others: Vec<Vec<(u32, Lit)>>,
-    /// Cliques of simultaneously live buffers, none inside another.
+    /// Cliques of simultaneously live buffers. No clique contains another.
     pub(super) cliques: Vec<Clique>,
-    /// For each buffer its cliques, as a range, and its position in each.
+    /// The cliques of each buffer, and its position in each of them.
     pub(super) places: Vec<Vec<(u32, u32)>>,
 }
 
@@ -25,20 +27,22 @@ pub struct Problem {
 #[derive(Clone, Debug)]
 pub(super) struct Clique {
     pub members: Vec<u32>,
-    /// `below[a * members.len() + b]`: the literal that the `a`-th member lies below the `b`-th; unused on
-    /// the diagonal.
+    /// `below[a * members.len() + b]` is the literal "member `a` lies below member `b`". The diagonal is
+    /// unused.
     pub below: Vec<Lit>,
 }
 
-/// Largest supported number of simultaneously live buffers.
+/// Maximum number of simultaneously live buffers.
 pub(super) const MOST_TOGETHER: usize = 24;
 
-/// Limits on variables and triangle clauses; larger problems are left to other methods.
+/// Maximum number of variables. Learning does not apply to problems with more, nor to those with more
+/// triangles than [`MOST_TRIANGLES`].
 const MOST_VARIABLES: usize = 40_000;
 const MOST_TRIANGLES: usize = 400_000;
 
 impl Problem {
-    /// `None` if there are too many variables, or more than 24 simultaneously live buffers. O(n live^2).
+    /// Builds the problem. Returns `None` if there are too many variables or triangles, or more than 24
+    /// simultaneously live buffers. O(n live^2).
     pub fn of(reduced: &Reduced) -> Option<Self> {
         let n = reduced.len();
         let size = reduced.spans.iter().map(|span| span.size).collect();
@@ -91,25 +95,25 @@ impl Problem {
         (problem.triangles().take(MOST_TRIANGLES + 1).count() <= MOST_TRIANGLES).then_some(problem)
     }
 
-    /// The largest number of simultaneously live buffers.
+    /// Returns the largest number of simultaneously live buffers.
     pub fn widest(&self) -> usize {
         self.cliques.iter().map(|clique| clique.members.len()).max().unwrap_or(0)
     }
 
-    /// The lower and the upper buffer if the literal is true.
+    /// Returns the lower and the upper buffer if the literal is true.
     pub(super) fn pair(&self, lit: Lit) -> (usize, usize) {
         let (a, b) = self.pairs[(lit >> 1) as usize];
         if lit & 1 == 0 { (a as usize, b as usize) } else { (b as usize, a as usize) }
     }
 
-    /// The literal that `a` lies below `b`; they must conflict.
+    /// Returns the literal "`a` lies below `b`". The two buffers must conflict.
     pub(super) fn below(&self, a: usize, b: usize) -> Lit {
         let found = self.others[a].iter().find(|&&(other, _)| other as usize == b);
         found.expect("they conflict").1
     }
 
-    /// For every three simultaneously live buffers the literals `a` below `b`, `b` below `c`, `c` below `a`:
-    /// neither all true nor all false.
+    /// Returns, for every three simultaneously live buffers, the literals "`a` below `b`", "`b` below `c`"
+    /// and "`c` below `a`". They must be neither all true nor all false.
     pub(super) fn triangles(&self) -> impl Iterator<Item = [Lit; 3]> {
         self.cliques.iter().enumerate().flat_map(move |(c, clique)| {
             let k = clique.members.len();
@@ -119,7 +123,7 @@ impl Problem {
             };
             let triples = (0..k).flat_map(move |x| (x + 1..k).map(move |y| (x, y)));
             let triples = triples.flat_map(move |(x, y)| (y + 1..k).map(move |z| (x, y, z)));
-            // Triples that were together in the previous clique have been listed there.
+            // Triples that are also in the previous clique have already been listed.
             triples.filter(move |&(x, y, z)| !(shared(x) && shared(y) && shared(z))).map(move |(x, y, z)| {
                 let below = |a: usize, b: usize| clique.below[a * k + b];
                 [below(x, y), below(y, z), below(z, x)]

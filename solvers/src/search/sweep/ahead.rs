@@ -1,26 +1,26 @@
-//! Lookahead: a bound on whether a later section can still be filled.
+//! Lookahead: bounds the capacity that a state requires at a later section.
 
 use super::border::pair;
 use super::section::{MOST_LIVE, Section};
 use crate::search::valley::Reduced;
 
-/// The requirements of a later section on the states at a border.
+/// The requirements of a later section on states at a border.
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
-    /// Positions, in the list of crossing buffers, of those live there too.
+    /// Bitset of the crossing buffers that are also live at the later section.
     live: u32,
-    /// Units of crossing buffers that are live there.
+    /// Total size of these buffers, in units.
     held: i32,
-    /// Sizes of the buffers live there that do not cross the border, descending.
+    /// Sizes of the other buffers that are live at the later section, in descending order.
     fill: Vec<i32>,
 }
 
-/// Largest number of buffers assigned to gaps; with more, lookahead would cost more than it saves.
+/// Maximum number of buffers assigned to gaps. With more, lookahead would cost more than it saves.
 const MOST_FILL: usize = 6;
 
 impl Ahead {
-    /// The requirements of a section with the buffers `later` at the border after `section`; `None` if there
-    /// are none, or too many to check.
+    /// Returns the requirements of a later section, whose live buffers are `later`, at the border after
+    /// `section`. Returns `None` if there are none, or if too many buffers must be assigned to gaps.
     pub fn of(section: &Section, later: &[u32], reduced: &Reduced) -> Option<Self> {
         let (mut live, mut held, mut fill) = (0, 0, Vec::new());
         for &b in later {
@@ -37,12 +37,12 @@ impl Ahead {
         (live != 0 && fill.len() <= MOST_FILL).then_some(Self { live, held, fill })
     }
 
-    /// A lower bound on the capacity at which the section can be filled; any number up to `capacity` if that
-    /// suffices.
+    /// Returns a lower bound on the capacity that a state requires at the later section. If `capacity` may
+    /// suffice, any value up to `capacity` may be returned.
     ///
-    /// A gap wider than its contents wastes the difference. The longest path at that section is therefore at
-    /// least the crossing sizes plus, over the gaps, the larger of gap and contents, minimised over all
-    /// assignments to gaps.
+    /// A gap wider than its contents wastes the difference. The longest path at the later section is
+    /// therefore at least the sum of the crossing sizes and, for each gap, the larger of the gap and its
+    /// contents. This is minimised over all assignments of buffers to gaps.
     pub fn need(&self, order: &[u8], distance: &[i32], capacity: i32) -> i32 {
         let n = order.len();
         let (mut gaps, mut count, mut last, mut sum) = ([0; MOST_LIVE + 1], 0, 0, self.held);
@@ -65,8 +65,8 @@ impl Ahead {
     }
 }
 
-/// The minimum overflow when `fill` is assigned to the gaps, given `spilt` so far; stops at any value within
-/// `spare`.
+/// Lowers `best` to the minimum overflow if `fill` is assigned to the gaps. `spilt` is the overflow so far.
+/// The search stops as soon as `best` is at most `spare`.
 fn spill(gaps: &mut [i32], fill: &[i32], spilt: i32, spare: i32, best: &mut i32) {
     let Some((&size, rest)) = fill.split_first() else {
         *best = (*best).min(spilt);

@@ -1,16 +1,17 @@
-//! The nondominated states at a border between two sections.
+//! Stores the nondominated states at a border between two sections.
 
 use super::section::MOST_LIVE;
 use crate::search::memo::{PassThrough, mix};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-/// Number of distances between `n` buffers, ground and ceiling.
+/// Returns the number of distances between `n` buffers, the ground and the ceiling.
 pub(super) const fn pairs(n: usize) -> usize {
     (n + 2) * (n + 1) / 2
 }
 
-/// Index of the distance between positions `i < j`, counted from the ground, 0, to the ceiling, `n + 1`.
+/// Returns the index of the distance between the positions `i < j`. The ground has position 0, and the
+/// ceiling has position `n + 1`.
 #[inline]
 pub(super) const fn pair(n: usize, i: usize, j: usize) -> usize {
     i * (2 * n + 3 - i) / 2 + (j - i - 1)
@@ -21,19 +22,20 @@ pub(super) const fn pair(n: usize, i: usize, j: usize) -> usize {
 pub(super) struct Trace {
     /// The state at the previous border.
     pub parent: u32,
-    /// True if this state is stored upside down relative to its parent.
+    /// Whether this state is stored upside down relative to its parent.
     pub mirrored: bool,
-    /// The order of the section before this border, four bits per position, the lowest first.
+    /// The order of the live buffers in the section before this border, packed with four bits per position.
     pub order: u64,
-    /// A lower bound on any continuation: the peak so far, or the result of lookahead.
+    /// In a beam, a lower bound on the peak of every continuation: the peak so far or the result of
+    /// lookahead.
     pub estimate: i32,
 }
 
 /// Weight of one unit of the estimate relative to one unit of space between neighbours.
 const ESTIMATE_WEIGHT: i64 = 16;
 
-/// The nondominated states of one order. Distances are stored contiguously because comparing them dominates
-/// the run time.
+/// The nondominated states of one order. Distances are stored contiguously because their comparison takes
+/// most of the time.
 #[derive(Clone, Debug, Default)]
 struct Group {
     distances: Vec<i32>,
@@ -45,7 +47,7 @@ struct Group {
 pub(super) struct Border {
     /// Number of crossing buffers.
     crossing: usize,
-    /// Groups by mixed packed order; the mixing is injective.
+    /// Index of each group by the mixed bits of its packed order. Mixing is injective.
     places: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
     /// Packed orders with their states, in order of first appearance.
     groups: Vec<(u64, Group)>,
@@ -65,7 +67,7 @@ impl Border {
         pairs(self.crossing) * 4 + 80
     }
 
-    /// Packed order and distances of every state, in the order of [`Border::into_traces`].
+    /// Returns the packed order and the distances of every state, in the order of [`Border::into_traces`].
     pub fn states(&self) -> impl Iterator<Item = (u64, &[i32])> {
         let stride = pairs(self.crossing);
         self.groups.iter().flat_map(move |(order, group)| {
@@ -77,13 +79,13 @@ impl Border {
         self.groups.into_iter().flat_map(|(_, group)| group.traces).collect()
     }
 
-    /// The distance from ground to ceiling of the first state.
+    /// Returns the distance from the ground to the ceiling in the first state.
     pub fn peak(&self) -> Option<i32> {
         self.states().next().map(|(_, distance)| distance[pair(self.crossing, 0, self.crossing + 1)])
     }
 
-    /// Adds a state unless an existing one dominates it, and drops the states it dominates. Mirrors the state
-    /// if that gives the smaller order.
+    /// Adds a state unless an existing one dominates it, and removes the states that it dominates. Stores the
+    /// mirror image of the state if its order is smaller.
     pub fn insert(&mut self, order: &mut [u8], distance: &mut [i32], mut trace: Trace) {
         let (n, stride) = (self.crossing, pairs(self.crossing));
         trace.mirrored = match n {
@@ -121,7 +123,7 @@ impl Border {
         self.states += 1;
     }
 
-    /// Keeps the `most` most promising states: low estimates, and little space between neighbours.
+    /// Keeps the `most` most promising states, which have low estimates and little space between neighbours.
     pub fn truncate(&mut self, most: usize) {
         if self.states <= most {
             return;
@@ -176,17 +178,17 @@ fn compare(a: &[i32], b: &[i32]) -> Dominance {
     if a_larger { Dominance::Second } else { Dominance::First }
 }
 
-/// Packs an order, four bits per position.
+/// Packs an order with four bits per position, the lowest position in the lowest bits.
 pub(super) fn pack(order: &[u8]) -> u64 {
     order.iter().rev().fold(0, |key, &i| key << 4 | u64::from(i))
 }
 
-/// The `i`-th of a packed order.
+/// Returns the entry at position `i` of a packed order.
 pub(super) fn unpack(order: u64, i: usize) -> usize {
     (order >> (4 * i) & 15) as usize
 }
 
-/// Mirrors the distances.
+/// Replaces the distances by those of the layout turned upside down.
 fn mirror(n: usize, distance: &mut [i32]) {
     let mut turned = [0; pairs(MOST_LIVE)];
     for i in 0..=n {

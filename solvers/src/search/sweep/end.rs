@@ -6,21 +6,22 @@ use plimsoll_model::Stop;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SweepEnd {
     /// The minimum peak, which is within the capacity, and optimal offsets, in units. Offsets of buffers
-    /// outside the window are 0. Not necessarily minimal if a beam dropped states.
+    /// outside the window are 0. If a beam was used, the peak need not be minimal.
     Least {
         peak: i64,
-        /// Offset per buffer, in the numbering of `Reduced`.
+        /// Offset of each buffer, in the order of `Reduced`.
         offsets: Vec<i64>,
     },
-    /// The buffers live in the sections `refuted` have no layout within the capacity, nor below `next` units.
+    /// The buffers that are live in the sections `refuted` have no layout with a peak below `next` units,
+    /// which is above the capacity.
     Impossible {
-        /// The least capacity that is not refuted.
+        /// The least capacity that is not refuted, in units.
         next: i64,
-        /// First section, and the section after the last.
+        /// The first section, and the section after the last.
         refuted: (usize, usize),
     },
-    /// A beam lost all its states, the states exceed the memory limit, too many buffers are simultaneously
-    /// live, or numbers are too large.
+    /// The sweep has no result. No state of a beam remained, the states exceeded the memory limit, too many
+    /// buffers are simultaneously live, or numbers are too large.
     TooMany,
     /// The budget ended.
     Stopped(Stop),

@@ -1,54 +1,58 @@
-//! Sweep: an exact optimum by dynamic programming over time, for instances with few simultaneously live
+//! Sweep: dynamic programming over time, which finds the optimum of instances with few simultaneously live
 //! buffers.
 //!
 //! # Definition
 //!
-//! A layout orders the live buffers of a section from bottom to top. Conversely, take one order per section
-//! such that neighbouring sections agree on the buffers they share. Together the orders form an acyclic
-//! relation "lies above". Conflicts of intervals form a chordal graph, so a shortest cycle would have three
-//! buffers, which are all live in some section, whose order is acyclic. The lowest layout with these orders
-//! places every buffer at the length of the longest path from the ground to it. Its peak is the longest path
-//! to the top.
+//! A layout orders the live buffers of a section from bottom to top. Conversely, let every section have an
+//! order such that neighbouring sections agree on the buffers that they share. Then the relation "lies above"
+//! over all sections is acyclic. Conflicts of intervals form a chordal graph, so a shortest cycle would have
+//! three buffers. These are all live in some section, whose order is acyclic. The lowest layout with these
+//! orders places every buffer at the length of the longest path from the ground to it. Its peak is the length
+//! of the longest path to the ceiling.
 //!
 //! ```text
-//!  ceiling ─┬──────────           The sweep passes a border between two sections. b, d and e cross it. All that
-//!        ┌──┴──┬──┐ │ e           came before is summarised by distances: the top of b must be at least this far
-//!    ┌───┤  d  │  └─┤             below the bottom of d, d at least so far below e, and b below e; likewise for
-//!    │ c ├─────┤    │             ground and ceiling. A state is the order (b, d, e) with these distances.
+//!  ceiling ─┬──────────           The sweep passes a border between two sections. b, d and e cross it. All
+//!        ┌──┴──┬──┐ │ e           earlier constraints are summarised by distances: minimum distances from the top
+//!    ┌───┤  d  │  └─┤             of b to the bottom of d, from d to e, and from b to e, and likewise for the
+//!    │ c ├─────┤    │             ground and the ceiling. A state is the order (b, d, e) with these distances.
 //!    ├───┤  b  └────┤
 //!    │ a │          │
 //!  ──┴───┴──────────┴─ ground
 //! ```
 //!
-//! The sections are swept in order. At a border only the crossing buffers matter. A path through a dead
-//! buffer is kept as the minimum *distance* between the top of one crossing buffer and the bottom of a higher
-//! one, ground and ceiling included. These distances are exactly the projection of all constraints so far,
-//! because the constraints are difference constraints. The next section inserts its newborn buffers at every
-//! position of the order, updates the longest paths, and removes the buffers that die. A state whose longest
-//! path exceeds the capacity is dropped. The least such path is a lower bound on the next capacity to try.
+//! The sections are swept in order. At a border, only the crossing buffers matter. Paths through dead buffers
+//! are summarised as the minimum *distance* between the top of one crossing buffer and the bottom of a higher
+//! one. The ground and the ceiling count as crossing buffers. These distances are exactly the projection of
+//! all constraints so far, because the constraints are difference constraints. The next section inserts its
+//! newborn buffers at every position of the order, updates the longest paths, and removes the buffers that
+//! die. A state whose longest path exceeds the capacity is removed. The shortest of these paths is the next
+//! capacity to try.
 //!
 //! # Pruning
 //!
-//! - *Dominance.* Of two states with the same order, one whose distances are all at most those of the other
-//!   suffices: every continuation of the other is possible with no longer paths. The distance from ground to
-//!   ceiling is the peak so far, so one pass finds the minimum peak.
+//! - *Dominance.* Of two states with the same order, only one is needed if none of its distances exceeds the
+//!   corresponding distance of the other. Every continuation of the other is possible from it, with paths
+//!   that are not longer. The distance from ground to ceiling is the peak so far, so one pass finds the
+//!   minimum peak.
 //! - *Mirror.* A layout turned upside down has the same peak, so an order and its reverse, with reversed
 //!   distances, are one state.
-//! - *Short lifetimes.* Neighbours in the order that are born and die in the same section leave the same
-//!   distances in either order, so one order is tried. The same holds for twins at any positions.
-//! - *Lookahead.* The buffers of a later section that are not yet born must fill the distances between those
-//!   that are. Space that cannot be filled is wasted, and the waste must not exceed the slack of that
+//! - *Short lifetimes.* If two neighbours in the order are born and die in the same section, both of their
+//!   orders lead to the same distances, so only one is tried. Similarly, twins are tried only in one order,
+//!   wherever they lie.
+//! - *Lookahead.* The buffers of a later section that are not yet born must fit into the distances between
+//!   those that are. Space that cannot be filled is wasted, and the waste must not exceed the slack of that
 //!   section.
 //!
-//! Time O(states · live^2) per section. The number of states grows with the orders of the crossing buffers,
-//! k!/2, times the number of different distances. Eight crossing buffers are fast; twelve are hopeless unless
-//! slack is small. A sweep may cover a *window* of sections: lifespans are clipped to it and everything
-//! outside is omitted. That is a relaxation, so a capacity infeasible for the window is infeasible for the
-//! instance.
+//! The time is O(states · live^2) per section. The number of states is at most the number of orders of the k
+//! crossing buffers, k!/2, times the number of different distances. Eight crossing buffers are fast, and
+//! twelve are hopeless unless slack is small.
 //!
-//! Sources: this project. The projection is that of difference bounds (Dill 1989, zones of timed automata),
-//! the sweep is that of dynamic programs over path decompositions, and the longest paths are those of the
-//! disjunctive graph of shop scheduling.
+//! A sweep may be restricted to a *window* of sections, to which lifespans are clipped. This is a relaxation,
+//! so a capacity infeasible for the window is infeasible for the instance.
+//!
+//! **Source.** This project. The projection is that of difference bounds (Dill 1989, zones of timed
+//! automata). Sweeps are used in dynamic programs over path decompositions. The longest paths are those of
+//! the disjunctive graph in shop scheduling.
 
 mod ahead;
 mod border;
@@ -73,7 +77,8 @@ mod tests {
     };
     use proptest::prelude::*;
 
-    /// The optimum by sweeps from the load up, with every answer checked.
+    /// Returns the optimum in bytes, found by sweeps at increasing capacities from the load on. Checks every
+    /// answer.
     fn optimum(instance: &Instance, backwards: bool, ahead: usize) -> i64 {
         let reduced = Reduced::of(instance).unwrap();
         let sections = Sections::of(&reduced);
@@ -97,7 +102,8 @@ mod tests {
         }
     }
 
-    /// Paths grow with every step of the staircase. If two of them could exceed 32 bits, there is no result.
+    /// Paths grow with every step of the staircase. At capacities at which the sum of two paths could exceed
+    /// 32 bits, there is no result.
     #[test]
     fn stairs_of_large_buffers_are_swept_up_to_the_highest_capacity() {
         let size = |i: u64| (1 << 28) - 1 - 2 * i;

@@ -1,4 +1,4 @@
-//! One pass over a window at a capacity.
+//! One pass of a sweep over a window at one capacity.
 
 use super::ahead::Ahead;
 use super::border::{Border, Trace, unpack};
@@ -7,30 +7,31 @@ use super::section::{Section, Sections};
 use super::step::Step;
 use plimsoll_model::Budget;
 
-/// Highest supported capacity. Two paths within the capacity and a size are added before the sum is compared
-/// with the capacity. The size is at most a quarter of the largest number, so the sum does not overflow.
+/// Highest supported capacity, in units. The largest sum that is computed consists of two paths within the
+/// capacity and a size. A size is at most a quarter of the largest number, so the sum does not overflow.
 pub(super) const MOST_UNITS: i32 = i32::MAX / 3;
 
 /// A sweep over the sections `window` at a capacity in units.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass<'a> {
     pub sections: &'a Sections<'a>,
-    /// Sections `window.0..window.1`.
+    /// The pass covers the sections `window.0..window.1`.
     pub window: (usize, usize),
-    /// Right to left instead of left to right.
+    /// Whether to sweep from right to left.
     pub backwards: bool,
-    /// Units.
+    /// The capacity in units.
     pub capacity: i64,
-    /// Memory limit for the states, bytes.
+    /// Memory limit for the states, in bytes.
     pub bytes: usize,
-    /// Number of sections to look ahead.
+    /// Number of later sections that lookahead checks.
     pub ahead: usize,
-    /// Keeps only this many most promising states: fast, but proves nothing.
+    /// Maximum number of states at a border, of which the most promising are kept. This is fast but proves
+    /// nothing. `None` keeps all states.
     pub beam: Option<usize>,
 }
 
 impl Pass<'_> {
-    /// Runs the sweep; a node of the budget is an expanded state.
+    /// Runs the sweep. One node of the budget is one expanded state.
     pub fn run(&self, budget: &mut Budget) -> SweepEnd {
         let Some(capacity) = i32::try_from(self.capacity).ok().filter(|&units| units <= MOST_UNITS) else {
             return SweepEnd::TooMany;
@@ -38,7 +39,7 @@ impl Pass<'_> {
         let (from, to) = self.window;
         let length = to - from;
         let place = |step: usize| if self.backwards { to - 1 - step } else { from + step };
-        // The swept sections, with the traces of the states at the border before each.
+        // The swept sections, each with the traces of the states at the border before it.
         let mut past: Vec<(Section, Vec<Trace>)> = Vec::new();
         let mut crossing = Vec::new();
         let mut border = Border::new(0);
@@ -72,28 +73,29 @@ impl Pass<'_> {
                 past.push((section, traces));
             }
         }
-        // No buffer crosses the last border: one state dominates all others.
+        // No buffer crosses the last border, so one state dominates all others.
         let peak = i64::from(border.peak().unwrap_or_default());
         let last = border.into_traces();
         SweepEnd::Least { peak, offsets: self.trace(&past, &last) }
     }
 
-    /// The result if no state is left after `at` sections and those covered by lookahead.
+    /// Returns the result if no state remains after the section with index `at`.
     fn nothing_left(&self, next: i64, at: usize) -> SweepEnd {
         if self.beam.is_some() {
             return SweepEnd::TooMany;
         }
         let (from, to) = self.window;
-        // Sections covered by lookahead are part of the proof.
+        // The sections that lookahead used are part of the proof.
         let swept = (at + 1 + self.ahead).min(to - from);
         let refuted = if self.backwards { (to - swept, to) } else { (from, from + swept) };
         SweepEnd::Impossible { next, refuted }
     }
 
-    /// The layout of the only state at the last border.
+    /// Returns the offsets of the layout that the only state at the last border represents.
     fn trace(&self, past: &[(Section, Vec<Trace>)], last: &[Trace]) -> Vec<i64> {
         let reduced = self.sections.reduced;
-        // Which buffer lies directly below which in some section.
+        // Per buffer: the buffers directly above it in some section. `below` counts the buffers directly
+        // below it.
         let mut above: Vec<Vec<u32>> = vec![Vec::new(); reduced.len()];
         let mut below = vec![0u32; reduced.len()];
         let (mut at, mut upside_down, mut after) = (0, false, last);

@@ -2,22 +2,23 @@
 
 use crate::search::valley::Reduced;
 
-/// Largest number of live buffers per section: an order is packed into 64 bits.
+/// Maximum number of live buffers per section, because an order is packed into 64 bits.
 pub(super) const MOST_LIVE: usize = 16;
 
 /// The live buffers of each section.
 #[derive(Clone, Debug)]
 pub struct Sections<'a> {
     pub(super) reduced: &'a Reduced,
-    /// Ascending; `None` if there are more than [`MOST_LIVE`], or sizes that do not fit 32 bits.
+    /// The live buffers of each section in ascending order. `None` if there are more than [`MOST_LIVE`], or
+    /// if their total size exceeds a quarter of the 32-bit range.
     live: Vec<Option<Vec<u32>>>,
 }
 
 impl<'a> Sections<'a> {
-    /// O(total number of live buffers), at most 17 per section.
+    /// Lists the live buffers of all sections. O(total number of live buffers).
     pub fn of(reduced: &'a Reduced) -> Self {
         let mut live = vec![Some(Vec::new()); reduced.sections];
-        // Sorted by start: the live buffers of a section are among the last that have not ended.
+        // Buffers are sorted by start, so `open` is always in ascending order.
         let mut open: Vec<u32> = Vec::new();
         for (s, list) in live.iter_mut().enumerate() {
             open.retain(|&b| reduced.spans[b as usize].end as usize > s);
@@ -28,18 +29,19 @@ impl<'a> Sections<'a> {
         Self { reduced, live }
     }
 
-    /// Number of live buffers in a section; `None` if too many for a sweep.
+    /// Returns the number of live buffers in a section, or `None` if a sweep is not possible there.
     pub fn width(&self, section: usize) -> Option<usize> {
         self.live[section].as_ref().map(Vec::len)
     }
 
-    /// Number of sections.
+    /// Returns the number of sections.
     pub fn len(&self) -> usize {
         self.live.len()
     }
 
-    /// Section `at` with the buffers `crossing` from the section swept before, in the order of the state, and
-    /// the section swept next.
+    /// Prepares the section `at` for a sweep. `crossing` contains the buffers from the section swept before,
+    /// in the order of the states. `after` is the section swept next. Returns `None` if a sweep is not
+    /// possible at `at`.
     pub(super) fn section(&self, at: usize, crossing: &[u32], after: Option<usize>) -> Option<Section> {
         let reduced = self.reduced;
         let stays = |b: u32| {
@@ -48,7 +50,8 @@ impl<'a> Sections<'a> {
         };
         let mut born: Vec<u32> =
             self.live[at].as_ref()?.iter().copied().filter(|b| !crossing.contains(b)).collect();
-        // Buffers that stay come first, so that those that die at once are inserted last. Twins are adjacent.
+        // Buffers that cross the next border come first, so that those that die here are inserted last. Twins
+        // are adjacent.
         born.sort_by_key(|&b| (!stays(b), -reduced.spans[b as usize].size, reduced.twin[b as usize], b));
         let old = crossing.len();
         let live: Vec<u32> = crossing.iter().copied().chain(born).collect();
@@ -61,17 +64,18 @@ impl<'a> Sections<'a> {
         Some(Section { live, old, stay, size, brief, elder })
     }
 
-    /// The live buffers of a section, ascending; empty if there are too many.
+    /// Returns the live buffers of a section in ascending order. The list is empty if a sweep is not possible
+    /// there.
     pub(super) fn live(&self, section: usize) -> &[u32] {
         self.live[section].as_deref().unwrap_or_default()
     }
 }
 
-/// One section of a sweep, with its buffers by birth and death.
+/// A section prepared for a sweep, with the births and deaths of its buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
-    /// Live buffers: first those that crossed the previous border, in the order of the state, then the
-    /// newborn.
+    /// The live buffers: first those that crossed the previous border, in the order of the states, then the
+    /// newborn ones.
     pub live: Vec<u32>,
     /// Number of buffers that crossed the previous border.
     pub old: usize,
@@ -79,14 +83,14 @@ pub(super) struct Section {
     pub stay: Vec<u8>,
     /// The sizes of `live`.
     pub size: Vec<i32>,
-    /// True for buffers that are born and die here.
+    /// Per live buffer: whether it is born and dies in this section.
     pub brief: Vec<bool>,
-    /// For each live buffer the position of an earlier twin born with it, if any.
+    /// Per live buffer: the position of the preceding twin that is born in this section, if any.
     pub elder: Vec<Option<u8>>,
 }
 
 impl Section {
-    /// Splits the section into steps with one newborn buffer each; buffers die only in the last.
+    /// Splits the section into parts with one newborn buffer each. Buffers die only in the last part.
     pub fn one_by_one(&self) -> Vec<Self> {
         let parts = self.old + 1..=self.live.len();
         let part = |live: usize| {
@@ -103,7 +107,7 @@ impl Section {
         if parts.is_empty() { vec![self.clone()] } else { parts.map(part).collect() }
     }
 
-    /// The buffers that cross the next border, in the order of the states.
+    /// Returns the buffers that cross the next border, in the order of the states.
     pub fn crossing(&self) -> Vec<u32> {
         self.stay.iter().map(|&i| self.live[i as usize]).collect()
     }

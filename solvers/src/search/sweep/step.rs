@@ -1,4 +1,5 @@
-//! One section of a pass: from the states at the border before it to those at the border after it.
+//! One section of a pass: derives the states at the border after the section from those at the border before
+//! it.
 
 use super::ahead::Ahead;
 use super::border::{Border, Trace, pack, pair, pairs, unpack};
@@ -6,26 +7,27 @@ use super::end::SweepEnd;
 use super::section::{MOST_LIVE, Section};
 use plimsoll_model::Budget;
 
-/// Inserts the newborn buffers of a section into every state, at every position.
+/// Inserts the newborn buffers of a section into every state at every position.
 pub(super) struct Step<'a> {
     section: &'a Section,
     capacity: i32,
     most_states: usize,
-    /// The least longest path above the capacity.
+    /// The shortest of the longest paths that exceed the capacity.
     next: i64,
     ahead: Vec<Ahead>,
-    /// Use lookahead for estimates, not only to reject states.
+    /// Whether to use lookahead for estimates, in addition to rejecting states.
     pub estimates: bool,
     after: Border,
-    /// For each buffer of the section its position among those that cross the next border.
+    /// Per buffer of the section: its position among the buffers that cross the next border, or [`DIES`].
     crossing: [u8; MOST_LIVE],
-    /// Order and distances during insertion, one row per number of buffers.
+    /// The order of the buffers inserted so far; `distances` contains their distances. There is one row per
+    /// number of buffers.
     orders: Vec<[u8; MOST_LIVE]>,
     distances: Vec<[i32; pairs(MOST_LIVE)]>,
     parent: u32,
 }
 
-/// Marks a buffer that dies here.
+/// Marks a buffer that dies in this section.
 const DIES: u8 = u8::MAX;
 
 impl<'a> Step<'a> {
@@ -63,12 +65,13 @@ impl<'a> Step<'a> {
         Ok(())
     }
 
-    /// The states after the section, and the least capacity that would have left more of them.
+    /// Returns the states after the section, and the least capacity at which fewer states would have been
+    /// rejected.
     pub fn done(self) -> (Border, i64) {
         (self.after, self.next)
     }
 
-    /// Inserts the `n`-th buffer at every position, then the later ones.
+    /// Inserts buffer `n` of the section at every position, and then the later buffers recursively.
     fn put_in(&mut self, n: usize, budget: &mut Budget) -> Result<(), SweepEnd> {
         if let Some(stop) = budget.tick() {
             return Err(SweepEnd::Stopped(stop));
@@ -89,22 +92,23 @@ impl<'a> Step<'a> {
         Ok(())
     }
 
-    /// True if the `n`-th buffer would lie directly below an earlier one and both are born and die here: only
-    /// the other order is tried.
+    /// Returns true if buffer `n` would lie directly below an earlier one and both are born and die in this
+    /// section. Only the other order of such buffers is tried.
     fn is_swapped(&self, n: usize, gap: usize) -> bool {
         let brief = &self.section.brief;
         brief[n] && gap < n && brief[self.orders[n][gap] as usize]
     }
 
-    /// Inserts the `n`-th buffer between positions `gap` and `gap + 1`, counted from the ground; false if
-    /// that exceeds the capacity.
+    /// Inserts buffer `n` between the positions `gap` and `gap + 1`, where the ground has position 0. Returns
+    /// false if this exceeds the capacity.
     fn put_at(&mut self, n: usize, gap: usize) -> bool {
         let (low, high) = self.distances.split_at_mut(n + 1);
         let (from, to) = (&low[n], &mut high[0]);
         let order = self.orders[n];
         let sizes = &self.section.size;
         let size = sizes[n];
-        // Minimum distance from the top of each buffer below to the new one, and from it to each one above.
+        // The minimum distance from the top of each buffer below to the new buffer, and from the new buffer
+        // to each buffer above.
         let mut reach = [0; MOST_LIVE + 2];
         if gap > 0 {
             let under = sizes[order[gap - 1] as usize];
@@ -142,7 +146,8 @@ impl<'a> Step<'a> {
         true
     }
 
-    /// Removes the buffers that die here and stores the state unless it is infeasible or dominated.
+    /// Removes the buffers that die in this section and stores the state unless it is infeasible or
+    /// dominated.
     fn leave(&mut self, n: usize) -> Result<(), SweepEnd> {
         let full = &self.orders[n][..n];
         let (mut order, mut places) = ([0u8; MOST_LIVE], [0usize; MOST_LIVE + 2]);

@@ -1,55 +1,57 @@
-//! Propagation within part of a component: valleys, fitting buffers, forced raises, and the choice of a
-//! branch.
+//! Propagation within part of a component: finds valleys and the buffers that fit into them, applies forced
+//! raises, and rates the possible branches.
 //!
-//! Only what a decision may have changed is analysed again. A valley depends on its own sections and its
-//! walls. After the floors of sections `a..b` changed, the affected valleys are the level runs that touch
-//! `a - 1..b + 1`.
+//! Only valleys that a decision may have changed are analysed again. A valley depends on its own sections and
+//! its walls. A *level run* is a maximal run of sections with equal floors. If the floors of the sections
+//! `a..b` have changed, the valleys to analyse are level runs that overlap `a - 1..b + 1`.
 
 use super::reduce::{Reduced, Span};
 use super::rules::Rules;
 use super::state::State;
 
-/// An unlimited height. No floor is as high, and nothing is added to it: unplaced buffers lie above the
-/// floor, and only raises within the slack are applied.
+/// An unlimited height. It is above every floor and is never applied as a raise, because raises are limited
+/// by the slack.
 pub(super) const OPEN: i64 = i64::MAX;
 
-/// No buffer can lie lowest at this section, so no layout continues the state.
+/// No buffer can be the lowest unplaced one at this section, so no layout continues the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dead(pub usize);
 
 /// The most promising section of a valley.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Branch {
-    /// Smaller is better.
+    /// The score of the branch. Smaller is better.
     pub score: f64,
     pub section: u32,
-    /// First section of its valley.
+    /// The first section of its valley.
     pub left: u32,
-    /// First section after its valley.
+    /// The first section after its valley.
     pub right: u32,
-    /// Height of the lower wall above the floor; [`OPEN`] without walls.
+    /// Height of the lower wall above the floor, or [`OPEN`] if both sides are component borders.
     pub depth: i64,
-    /// Rise of the floor if no buffer lies on it; `None` if the slack forbids that.
+    /// Amount by which the floor rises if no buffer lies on it, or `None` if this exceeds the slack.
     pub raise: Option<i64>,
 }
 
-/// Inputs of the analysis besides the state.
+/// Inputs of the analysis in addition to the state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
     pub reduced: &'a Reduced,
     pub component: (usize, usize),
     pub rules: &'a Rules,
-    /// Failure weight of each section; later failures count more.
+    /// Failure weight of each section. Later failures count more.
     pub weight: &'a [f64],
 }
 
 /// Aggregates of the buffers that fit into the valley of a section, stored together for locality.
 #[derive(Clone, Copy, Debug)]
 struct Sums {
-    /// Differences from the previous section: units that fit, and number of options.
+    /// Change, from the previous section, of the total size of the buffers that fit. `options` is the change
+    /// of the number of options.
     fitting: i64,
     options: i32,
-    /// Smallest fitting buffer whose last section is this one, and smallest whose first section is this one.
+    /// Smallest size of a fitting buffer whose last section is this one. `starts_here` is that of a buffer
+    /// whose first section is this one.
     ends_here: i64,
     starts_here: i64,
 }
@@ -58,13 +60,13 @@ impl Sums {
     const NONE: Self = Self { fitting: 0, options: 0, ends_here: OPEN, starts_here: OPEN };
 }
 
-/// Reusable arrays per section.
+/// Reusable arrays of the analysis, most of them indexed by section.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
-    /// End of the valley that contains the section, 0 outside valleys.
+    /// End of the valley that contains the section, or 0 if there is none.
     valley_end: Vec<u32>,
     sums: Vec<Sums>,
-    /// Smallest fitting buffer that starts at or after a section.
+    /// Smallest size of a fitting buffer that starts at or after the section.
     after: Vec<i64>,
     /// Number of real floors before the section.
     real_before: Vec<u32>,
@@ -84,10 +86,11 @@ impl Scratch {
         }
     }
 
-    /// Propagates the changed floors of the sections `changed` to a fixpoint.
+    /// Propagates to a fixpoint after the floors of the sections `changed` have changed.
     ///
-    /// `found[first..]` holds the branches of the valleys before the change and, on success, of those after
-    /// it. O(sections + unplaced buffers) of the affected level runs, plus the number of valleys.
+    /// On entry, `found[first..]` contains the best branch of every valley before the change. On success, it
+    /// contains those after the change. The time is linear in the sections and unplaced buffers of the
+    /// affected level runs and in the number of valleys.
     pub fn look(
         &mut self,
         view: View<'_>,
@@ -177,7 +180,7 @@ impl Scratch {
         });
     }
 
-    /// Analyses every section of a valley: the best branch, or `None` if floors must be raised first.
+    /// Analyses every section of a valley. Returns the best branch, or `None` if floors must be raised first.
     fn assess_valley(
         &mut self,
         state: &State,
@@ -213,7 +216,7 @@ impl Scratch {
                 }
                 self.raises.push((s as u32, state.floor[s] + raise));
             } else {
-                // Few branches first; a section that fails often may have more of them.
+                // Sections with few branches come first. A section that often failed may have more branches.
                 let branches = f64::from(options + i32::from(may_raise));
                 let score = branches * branches / weight;
                 if best.is_none_or(|best| score < best.score) {
@@ -223,12 +226,12 @@ impl Scratch {
                 }
             }
         }
-        // A valley with raised floors is a new one and is analysed again.
+        // If floors are raised, the valley changes and is analysed again.
         Ok(best.filter(|_| self.raises.len() == raises_before))
     }
 }
 
-/// The level runs of the component that touch `a - 1..b + 1`.
+/// Returns the range of the level runs within the component that overlap `a - 1..b + 1`.
 fn runs_around(floor: &[i64], (left, right): (usize, usize), (a, b): (usize, usize)) -> (usize, usize) {
     let mut from = if a > left { a - 1 } else { a };
     while from > left && floor[from - 1] == floor[from] {

@@ -1,4 +1,4 @@
-//! The search over components, with restarts.
+//! The search, which solves components separately and restarts.
 //!
 //! See [`super::options`] for the order of options.
 
@@ -22,11 +22,12 @@ enum End {
 #[derive(Clone, Copy)]
 pub(super) struct Node {
     pub component: (usize, usize),
-    /// Exclusive or of this and the state's hash is the hash of the component.
+    /// The hash of the rest of the state: its exclusive or with the hash of the state is the hash of the
+    /// component.
     pub others: u64,
     /// Sections whose floors have changed.
     pub changed: (usize, usize),
-    /// Start of this node's branches in the shared list.
+    /// Index of the first branch of this node in [`Engine::valleys`].
     pub valleys: usize,
 }
 
@@ -41,18 +42,18 @@ pub struct Engine<'a> {
     pub(super) rng: Xoshiro256PlusPlus,
     pub(super) weight: Vec<f64>,
     pub(super) increment: f64,
-    /// Score of each buffer in this run.
+    /// Score of each buffer in the current run.
     pub(super) value: Vec<f64>,
-    /// Options of all open nodes, in one stack.
+    /// The options of all open nodes, stored as one stack.
     pub(super) options: Vec<(f64, u32)>,
     pub(super) components: Vec<(u32, u32)>,
-    /// The best branch of every valley, node by node.
+    /// The best branch of every valley, for all open nodes in turn.
     pub(super) valleys: Vec<Branch>,
     pub(super) restarts: u64,
     pub(super) run_left: u64,
-    /// Nodes so far, without those of lookahead.
+    /// Number of nodes so far, excluding those of lookahead.
     pub(super) visited: u64,
-    /// The level reached on the path to the open node.
+    /// The highest level on the path to the current node, see [`Rules::levels`].
     pub(super) level: i128,
 }
 
@@ -79,8 +80,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Searches until a layout is found, none can exist, or the budget ends. May be called again to resume;
-    /// what was learnt is kept.
+    /// Searches until a layout is found, none can exist, or the budget ends. Another call resumes the search
+    /// with the memo and the failure weights.
     pub fn run(&mut self, budget: &mut Budget) -> Verdict {
         let reduced = self.reduced;
         if (0..reduced.sections).any(|s| self.state.slack(s) < 0) {
@@ -119,7 +120,7 @@ impl<'a> Engine<'a> {
         self.restarts > self.rules.plain_runs
     }
 
-    /// Completes `left..right` component by component, the tightest first; one failure ends it.
+    /// Completes the sections `left..right` component by component, the tightest first, until one fails.
     fn solve(&mut self, (left, right): (usize, usize), budget: &mut Budget) -> End {
         let first = self.components.len();
         self.split(left, right);
@@ -139,7 +140,7 @@ impl<'a> Engine<'a> {
         End::Fits
     }
 
-    /// Pushes the components of `left..right` that still have buffers, the tightest last.
+    /// Pushes the components of `left..right` that have unplaced buffers, the tightest last.
     fn split(&mut self, left: usize, right: usize) {
         let first = self.components.len();
         let mut b = self.state.first_unplaced(self.reduced, left);
@@ -169,8 +170,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Completes a component in which `node.changed` changed. `self.valleys[node.valleys..]` holds the
-    /// branches from before the change and is consumed.
+    /// Completes a component after the floors of the sections `node.changed` have changed.
+    /// `self.valleys[node.valleys..]` must contain the branches before the change, and is removed.
     fn solve_component(&mut self, node: Node, budget: &mut Budget) -> End {
         if self.run_left == 0 || budget.tick().is_some() {
             self.valleys.truncate(node.valleys);
@@ -201,7 +202,7 @@ impl<'a> Engine<'a> {
         end
     }
 
-    /// Branches unless the memo already refutes the component.
+    /// Branches unless the memo refutes the component.
     fn try_known(&mut self, node: Node, budget: &mut Budget) -> End {
         if !self.rules.memo {
             return self.try_runs(node, budget);
@@ -219,9 +220,11 @@ impl<'a> Engine<'a> {
         end
     }
 
-    /// Branches; where the path has just reached a new level, a finished run is followed by others from here.
+    /// Branches. If the path has just reached a new level, a finished run is followed by further runs from
+    /// this node.
     ///
-    /// Success is a rare event in stages: a path that came far is worth several attempts at the rest.
+    /// Success is a rare event that is reached in stages, so a path that placed much of the area is worth
+    /// several attempts at the rest.
     fn try_runs(&mut self, node: Node, budget: &mut Budget) -> End {
         if !self.rules.restarts || !self.is_past_plain_runs() {
             return self.branch(node, budget);
@@ -287,7 +290,8 @@ impl<'a> Engine<'a> {
         deepen(|| self.solve_component(Node { changed, valleys, ..node }, budget))
     }
 
-    /// Applies an option; returns the sections with changed floors, and whether the component splits.
+    /// Applies an option. Returns the sections whose floors have changed, and whether the component may have
+    /// split.
     pub(super) fn apply(&mut self, branch: Branch, option: u32) -> ((usize, usize), bool) {
         if option == NONE {
             let section = branch.section as usize;
@@ -301,7 +305,8 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// The `i`-th number, from 1, of the sequence 1 1 2 1 1 2 4 1 1 2 ... of Luby, Sinclair, Zuckerman 1993.
+/// Returns the number at position `i`, counted from 1, in the sequence 1 1 2 1 1 2 4 1 1 2 ... of Luby,
+/// Sinclair, Zuckerman 1993.
 pub(in crate::search) fn luby(mut i: u64) -> u64 {
     loop {
         let k = u64::from(64 - i.leading_zeros());

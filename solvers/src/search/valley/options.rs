@@ -6,21 +6,21 @@ use super::state::NONE;
 use plimsoll_model::Budget;
 use rand::RngExt;
 
-/// Growth of the failure weight per failure.
+/// Factor by which the weight of a failure grows from one failure to the next.
 const FAILURE_GROWTH: f64 = 1.00001;
 
-/// Score of leaving the floor empty, relative to those of buffers: almost none, but more than that of a
-/// buffer that consumes all slack.
+/// Score of the option that leaves the floor empty. It is far below the scores of buffers, but lookahead can
+/// rank it above a buffer that consumes nearly all slack.
 const NOTHING: f64 = 1e-9;
 
-/// Penalty of an option that was not looked at: larger than any other.
+/// Penalty of an option that lookahead did not try. It is larger than any penalty for consumed slack.
 const UNSEEN: f64 = 1e6;
 
-/// Slack is increased by this fraction of the capacity; differences below that do not matter.
+/// The fraction of the capacity that is added to every slack, so that small differences do not matter.
 const SOFT: f64 = 0.01;
 
 impl Engine<'_> {
-    /// Draws the score of every buffer; four settings alternate.
+    /// Draws a random score for every buffer. Four base scores alternate between runs.
     pub(super) fn draw_values(&mut self) {
         for b in 0..self.reduced.len() {
             let width = f64::from(self.reduced.spans[b].end - self.reduced.spans[b].start);
@@ -37,7 +37,7 @@ impl Engine<'_> {
     }
 
     /// Pushes the unplaced buffers that can lie on the floor of the section, the most promising first. Then
-    /// pushes [`NONE`], for an empty floor, if slack allows it.
+    /// pushes [`NONE`], the option of an empty floor, if the slack allows it.
     pub(super) fn gather(&mut self, branch: Branch) {
         let first = self.options.len();
         let (reduced, state) = (self.reduced, &self.state);
@@ -74,8 +74,8 @@ impl Engine<'_> {
         self.options[first..].sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
     }
 
-    /// Looks ahead at the first options from `first` on: drops those that fail at once and sorts the others
-    /// by score and consumed slack. Every look counts as a node.
+    /// Tries the best options from index `first` on for one step. Removes those that fail immediately and
+    /// sorts the others by score and consumed slack. Every trial counts as a node.
     pub(super) fn look_ahead(&mut self, node: Node, branch: Branch, first: usize, budget: &mut Budget) {
         let mut kept = first;
         for at in first..self.options.len() {
@@ -96,8 +96,8 @@ impl Engine<'_> {
         self.sort_options(first);
     }
 
-    /// Slack consumed by the floors that an option raises, as a difference of logarithms summed over
-    /// sections; `None` if the option fails.
+    /// Returns the slack that the raises forced by an option consume, as a difference of logarithms summed
+    /// over sections. Returns `None` if the option fails.
     fn burnt_by(&mut self, node: Node, branch: Branch, option: u32) -> Option<f64> {
         let mark = self.state.mark();
         let known = node.valleys..self.valleys.len();

@@ -1,54 +1,55 @@
-//! From an instance to buffers over runs of sections, in units of the common divisor.
+//! Converts an instance to buffers that cover runs of sections, with sizes in units of the grain.
 
 use plimsoll_model::{Bytes, Instance, Layout, Step, sections};
 
-/// An interval instance reduced to sections: a buffer covers a run of them with a number of units.
+/// An interval instance reduced to sections. Each buffer covers a run of sections and has a size in units.
 ///
-/// Buffers are renumbered by start, then end; `origin` maps back. O(n log n + total size of the sections).
+/// Buffers are sorted by start, then by end, then by descending size. `origin` maps their indices back to the
+/// instance. The reduction takes O(n log n + total size of the sections).
 #[derive(Clone, Debug)]
 pub struct Reduced {
     /// Bytes per unit.
     pub grain: u64,
     /// Number of sections.
     pub sections: usize,
-    /// Sections and size of each buffer, by ascending start.
+    /// The sections and the size of each buffer, in ascending order of start.
     pub spans: Vec<Span>,
-    /// The first buffer with the same sections and size.
+    /// Per buffer: the first buffer with the same sections and the same size.
     pub twin: Vec<u32>,
-    /// Index in the instance.
+    /// Per buffer: its index in the instance.
     pub origin: Vec<u32>,
-    /// `first_at[s]..first_at[s + 1]` are the buffers that start at section `s`.
+    /// The buffers that start at section `s` are `first_at[s]..first_at[s + 1]`.
     pub first_at: Vec<u32>,
-    /// Units live in each section.
+    /// Total size of the live buffers of each section, in units.
     pub load: Vec<i64>,
 }
 
 /// The sections that a buffer covers, and its size, stored together for locality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// First section.
+    /// The first section.
     pub start: u32,
     /// The section after the last.
     pub end: u32,
-    /// Units.
+    /// The size in units.
     pub size: i64,
 }
 
 impl Span {
-    /// First section, and the section after the last, as indices.
+    /// Returns the first section, and the section after the last, as indices.
     pub fn sections(self) -> (usize, usize) {
         (self.start as usize, self.end as usize)
     }
 }
 
 impl Reduced {
-    /// Reduces an interval instance without alignments and fixed offsets; `None` for others.
+    /// Reduces an interval instance without alignments and fixed offsets. Returns `None` for other instances.
     pub fn of(instance: &Instance) -> Option<Self> {
         if !instance.is_interval() || instance.has_alignment() || instance.has_fixed() {
             return None;
         }
         let grain = instance.grain().get();
-        // Sections are disjoint intervals in ascending order: a buffer covers a run of them.
+        // Sections are disjoint intervals in ascending order, so a buffer covers a run of them.
         let intervals: Vec<(Step, Step)> =
             sections(instance).iter().map(|s| (s.interval.lower, s.interval.upper)).collect();
         let mut rows: Vec<(u32, u32, i64, u32)> = Vec::with_capacity(instance.len());
@@ -62,9 +63,9 @@ impl Reduced {
         Some(Self::from_rows(grain, intervals.len(), rows))
     }
 
-    /// The sections `from..to` only: lifespans are clipped to them and buffers outside are omitted. `origin`
-    /// indexes the buffers of `self`. This is a relaxation: what is infeasible here is infeasible for the
-    /// whole. O(n log n).
+    /// Restricts the instance to the sections `from..to`: clips lifespans to them and omits buffers outside.
+    /// In the result, `origin` does not refer to the instance. This is a relaxation, so a capacity that is
+    /// infeasible for the result is infeasible for the whole instance. O(n log n).
     ///
     /// # Panics
     /// If the window is empty or extends beyond the sections.
@@ -83,7 +84,7 @@ impl Reduced {
         Self::from_rows(self.grain, to - from, rows)
     }
 
-    /// Builds from rows (first section, section after the last, units, index in the instance).
+    /// Builds the instance from rows (first section, section after the last, size in units, origin).
     fn from_rows(grain: u64, sections: usize, mut rows: Vec<(u32, u32, i64, u32)>) -> Self {
         rows.sort_unstable_by_key(|&(start, end, size, id)| (start, end, -size, id));
         let twin = rows
@@ -120,12 +121,12 @@ impl Reduced {
         }
     }
 
-    /// Number of buffers.
+    /// Returns the number of buffers.
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Converts offsets in units, in this numbering, to a layout of the instance.
+    /// Converts offsets in units, in the order of [`Reduced::spans`], to a layout of the instance.
     pub fn layout(&self, offsets: &[i64]) -> Layout {
         let mut original = vec![Bytes::ZERO; self.len()];
         for (&offset, &origin) in offsets.iter().zip(&self.origin) {
@@ -134,7 +135,7 @@ impl Reduced {
         Layout::new(original)
     }
 
-    /// Converts a layout to offsets in units, rounded down, in this numbering.
+    /// Converts a layout to offsets in units, rounded down, in the order of [`Reduced::spans`].
     pub fn offsets(&self, layout: &Layout) -> Vec<i64> {
         let offsets = layout.offsets();
         self.origin.iter().map(|&b| (offsets[b as usize].get() / self.grain) as i64).collect()

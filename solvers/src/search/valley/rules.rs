@@ -1,62 +1,66 @@
 //! Switches and settings of valley branching.
 
-/// Switches of the search, for ablation; all on by default.
+/// Switches of the search, for ablation. All are on by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// Restart after a run of Luby length, with different noise in the order of branches.
+    /// Restart after runs whose lengths follow Luby's sequence. Each run has different noise in the order of
+    /// branches.
     ///
-    /// Sound: a restart only loses the position of the search; memo entries stay valid.
+    /// This is sound because a restart loses only the position of the search. Memo entries remain valid.
     pub restarts: bool,
-    /// Nodes of the shortest run.
+    /// Node limit of the shortest run.
     pub restart_base: u64,
-    /// A finished run does not always restart from the root. Its path is cut back to the point where another
-    /// of this many equal shares of the area was placed, and the rest is retried from there; 0 disables it.
+    /// Number of equal shares into which the area of all buffers is divided. A finished run does not always
+    /// restart from the root. It goes back to the point where its path completed a further share, and the
+    /// rest is retried from there. The value 0 disables this.
     ///
-    /// Sound: the kept part is a sequence of decisions whose other branches remain to be tried, and the path
-    /// is abandoned as a whole in the end.
+    /// This is sound because the other branches of the kept decisions remain to be tried. In the end, the
+    /// whole path is abandoned.
     pub levels: u32,
-    /// Runs from each such point.
+    /// Number of runs from each such point.
     pub tries: u32,
-    /// Look one step ahead before branching: the effects of an option decide its rank, and options that fail
-    /// at once are dropped.
+    /// Look one step ahead before branching. Options are ranked by their effects, and options that fail
+    /// immediately are removed.
     ///
-    /// Sound: the order is free, and a failed look is a failed node.
+    /// This is sound because options may be tried in any order, and an option that fails in lookahead has no
+    /// layout.
     pub lookahead: bool,
-    /// Number of options looked at per node, the best-scored ones and the empty floor; the others follow
-    /// unchanged.
+    /// Number of options that lookahead tries per node, the best-scored ones. It always tries the empty floor
+    /// as well. The other options follow in their original order.
     pub looks: usize,
     /// Number of initial runs from the root without lookahead, which settle easy instances.
     pub plain_runs: u64,
-    /// Store components without a layout.
+    /// Store components that cannot be completed.
     ///
-    /// Sound: whether a component can be completed depends on its floors, which of them are real, and its
-    /// unplaced buffers. Keys are compared in full.
+    /// This is sound because keys contain everything on which completion depends: the floors, which of them
+    /// are real, and the unplaced buffers. Keys are compared in full.
     pub memo: bool,
-    /// Memory limit of the memo, bytes.
+    /// Memory limit of the memo, in bytes.
     pub memo_bytes: usize,
-    /// Store only components whose search took at least this many nodes; smaller ones are searched again as
-    /// fast as they are looked up.
+    /// Minimum number of nodes that the search of a component must have taken to be stored. Smaller ones are
+    /// searched again as fast as they are looked up.
     pub memo_least: u64,
-    /// Fail if the buffers that fit into a valley cannot fill a section up to the lower wall and slack does
-    /// not cover the rest.
+    /// Fail if the buffers that fit into a valley cannot fill a section up to the lower wall, and the
+    /// unfilled part exceeds the slack.
     ///
-    /// Sound: a buffer that covers the section and does not fit into the valley covers a wall, so it lies at
-    /// or above the wall. At least `depth - fitting` units of the section below the wall stay empty.
+    /// This is sound because a buffer that covers the section and does not fit into the valley covers a wall.
+    /// It therefore lies at or above the wall. At least `depth - fitting` units of the section below the wall
+    /// remain empty.
     pub wall_waste: bool,
-    /// Try only the first of several unplaced buffers with the same sections and size.
+    /// Of several unplaced buffers with the same sections and size, try only the first.
     ///
-    /// Sound: exchanging twins changes no floor.
+    /// This is sound because exchanging twins changes no floor.
     pub twins: bool,
-    /// Prefer sections that failed often (a failure counts a little more than the one before).
+    /// Prefer sections that failed often. Each failure counts slightly more than the one before.
     pub failure_weights: bool,
-    /// Relative noise in the order of branches.
+    /// Relative amplitude of the noise in the scores of buffers.
     pub noise: f64,
-    /// Relative bonus of a buffer for each wall it touches.
+    /// Relative bonus of a buffer for each wall that it touches.
     pub touch: f64,
-    /// Score factor of a buffer whose top is level with the lower wall.
+    /// Factor for the score of a buffer whose top is level with the lower wall.
     pub flush: f64,
-    /// Weight of consumed slack in the order of options. An option that leaves a section `1 / e` of its slack
-    /// loses as much as one whose score is smaller by the factor `e` to the power of this.
+    /// Weight of consumed slack in the order of options. Reducing the slack of one section by the factor `e`
+    /// counts as much as reducing the score by the factor `e^burn`.
     pub burn: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The floors, the unplaced buffers, and the trail that undoes decisions.
+//! The state of the search: floors, placed and unplaced buffers, and a trail for undoing decisions.
 
 use super::reduce::Reduced;
 use crate::search::memo::{Key, mix};
@@ -6,29 +6,31 @@ use crate::search::memo::{Key, mix};
 /// Marks the end of the list of unplaced buffers.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The placed buffers and the floors.
+/// The state of the search.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub capacity: i64,
     pub floor: Vec<i64>,
-    /// Units left to place in each section.
+    /// Number of units that remain to be placed in each section.
     pub rest: Vec<i64>,
-    /// True if the floor is the ground or the top of a placed buffer.
+    /// Per section: whether the floor is the ground or the top of a placed buffer.
     pub real: Vec<bool>,
-    /// Offset in units; meaningful for placed buffers.
+    /// Offset of each buffer in units, valid only for placed buffers.
     pub offset: Vec<i64>,
     pub placed: Vec<bool>,
-    /// Unplaced buffers as a doubly linked list in the order of `Reduced`; position `n` is the head.
+    /// The unplaced buffers as a doubly linked list in the order of `Reduced`. Position `n` is the head.
     next: Vec<u32>,
     prev: Vec<u32>,
-    /// Unplaced buffers that cover both a section and the one before it.
+    /// Per section: number of unplaced buffers that cover both it and the one before it.
     crossing: Vec<u32>,
-    /// Hash of all floors, which of them are real, and the set of unplaced buffers.
+    /// Hash of the floors, their `real` flags, and the set of unplaced buffers.
     pub hash: u64,
-    /// Units times sections placed, and in total: each factor may come close to 64 bits.
+    /// Area of the placed buffers, in units times sections. `total_area` is that of all buffers. Products may
+    /// need more than 64 bits.
     pub area: i128,
     pub total_area: i128,
-    /// Marks sections already visited by [`State::burnt_since`] in the pass numbered `stamp`.
+    /// Per section: the number of the last pass of [`State::burnt_since`] that visited it. `stamp` is the
+    /// number of the current pass.
     stamps: Vec<u32>,
     stamp: u32,
     floors: Vec<(u32, bool, i64)>,
@@ -50,7 +52,7 @@ fn buffer_hash(b: u32) -> u64 {
     mix(u64::from(b) | 1 << 62)
 }
 
-/// A point to undo to.
+/// A position in the trail to which decisions can be undone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     floors: usize,
@@ -63,7 +65,7 @@ impl State {
         let n = reduced.len();
         let mut next: Vec<u32> = (1..=n as u32 + 1).collect();
         let mut prev: Vec<u32> = (0..=n as u32).map(|i| i.wrapping_sub(1)).collect();
-        // The head at position n precedes buffer 0 and follows the last.
+        // The head at position `n` precedes buffer 0 and follows the last buffer.
         next[n] = 0;
         prev[0] = n as u32;
         if n > 0 {
@@ -86,7 +88,7 @@ impl State {
             crossing,
             hash: 0,
             area: 0,
-            // A divisor, so it must not be zero for an empty instance.
+            // This is a divisor, so it must not be zero for an empty instance.
             total_area: reduced.load.iter().copied().map(i128::from).sum::<i128>().max(1),
             stamps: vec![0; reduced.sections],
             stamp: 0,
@@ -107,7 +109,7 @@ impl State {
         Mark { floors: self.floors.len(), places: self.places.len(), hash: self.hash }
     }
 
-    /// The first unplaced buffer that starts at or after `section`, or `NONE`.
+    /// Returns the first unplaced buffer that starts at or after `section`, or [`NONE`].
     #[inline]
     pub fn first_unplaced(&self, reduced: &Reduced, section: usize) -> u32 {
         let n = reduced.len() as u32;
@@ -118,15 +120,16 @@ impl State {
         if b < n { b } else { NONE }
     }
 
-    /// The next unplaced buffer after an unplaced one.
+    /// Returns the next unplaced buffer after an unplaced one, or [`NONE`].
     #[inline]
     pub fn next_unplaced(&self, b: u32) -> u32 {
         let next = self.next[b as usize];
         if next as usize == self.placed.len() { NONE } else { next }
     }
 
-    /// Places `b` on the common floor of the sections it covers. True if one of them is complete, or two
-    /// neighbours no longer share an unplaced buffer: the component may split.
+    /// Places `b` on the common floor of the sections that it covers. Returns true if the component may
+    /// split: one of the sections is complete, or two neighbouring sections no longer share an unplaced
+    /// buffer.
     pub fn place(&mut self, reduced: &Reduced, b: usize) -> bool {
         let ((start, end), size) = (reduced.spans[b].sections(), reduced.spans[b].size);
         let bottom = self.floor[start];
@@ -155,7 +158,7 @@ impl State {
         apart
     }
 
-    /// Raises the floor of a section to a proved height.
+    /// Raises the floor of a section to a height below which no unplaced buffer can lie.
     pub fn raise(&mut self, s: usize, height: i64) {
         debug_assert!(height > self.floor[s]);
         self.floors.push((s as u32, self.real[s], self.floor[s]));
@@ -164,7 +167,7 @@ impl State {
         self.real[s] = false;
     }
 
-    /// Undoes everything since `mark`.
+    /// Undoes all decisions since `mark`.
     pub fn undo(&mut self, reduced: &Reduced, mark: Mark) {
         while self.places.len() > mark.places {
             let b = self.places.pop().expect("the trail is longer than the mark") as usize;
@@ -189,15 +192,15 @@ impl State {
         self.hash = mark.hash;
     }
 
-    /// The sum over sections of the logarithm by which their slack shrank since `mark`, with every slack
-    /// increased by `soft` times the capacity. No buffer may have been placed since.
+    /// Returns the sum over sections of the decrease of the logarithm of the slack since `mark`. Every slack
+    /// is increased by `soft` times the capacity. No buffer may have been placed since.
     pub fn burnt_since(&mut self, mark: Mark, soft: f64) -> f64 {
         debug_assert_eq!(mark.places, self.places.len());
         self.stamp = self.stamp.wrapping_add(1);
         let soft = (self.capacity as f64 * soft).max(1.0);
         let mut sum = 0.0;
         for &(s, _, before) in &self.floors[mark.floors..] {
-            // The oldest entry of a section holds its floor at the mark.
+            // The oldest entry of a section contains its floor at the mark.
             if std::mem::replace(&mut self.stamps[s as usize], self.stamp) != self.stamp {
                 let after = self.slack(s as usize) as f64;
                 let lost = (self.floor[s as usize] - before) as f64;
@@ -207,8 +210,8 @@ impl State {
         sum
     }
 
-    /// Hash of the component `left..right` alone. While nothing outside changes, `hash` changes by the same
-    /// amount.
+    /// Returns the hash of the component `left..right`. While nothing outside it changes, the exclusive or of
+    /// this hash and `hash` is constant.
     pub fn hash_of(&self, reduced: &Reduced, (left, right): (usize, usize)) -> u64 {
         let mut hash = mix((left as u64) << 32 | right as u64);
         for s in left..right {
@@ -218,7 +221,8 @@ impl State {
         hash
     }
 
-    /// Serialises the component: bounds, floors, and unplaced buffers as differences.
+    /// Writes the key of a component: its bounds, its floors, and its unplaced buffers as differences of
+    /// their indices.
     pub fn write_key(&self, reduced: &Reduced, (left, right): (usize, usize), key: &mut Key) {
         key.put(left as u64);
         key.put(right as u64);
@@ -230,7 +234,7 @@ impl State {
         });
     }
 
-    /// Calls `visit` with every unplaced buffer that starts in `left..right`, ascending.
+    /// Calls `visit` with every unplaced buffer that starts in `left..right`, in ascending order.
     #[inline]
     pub fn each_unplaced(&self, reduced: &Reduced, left: usize, right: usize, mut visit: impl FnMut(u32)) {
         let mut b = self.first_unplaced(reduced, left);

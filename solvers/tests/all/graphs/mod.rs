@@ -1,11 +1,11 @@
-//! Order problems for tests: small random ones with every feature, and graphs shaped like real models.
+//! Order problems for tests: small random ones with every feature, and graphs with the shape of real models.
 
 use plimsoll_model::orders::{OrderProblem, Storage};
 use plimsoll_model::{Bytes, OperatorId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Operators that read tensors and produce one each, by number.
+/// A graph under construction. Tensors are numbered, and every operator produces one tensor.
 #[derive(Default)]
 pub struct Draw {
     /// Per tensor: size, producer, consumers.
@@ -15,13 +15,13 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// Adds an input tensor.
+    /// Adds an input tensor and returns its number.
     pub fn input(&mut self, size: u64) -> usize {
         self.tensors.push((size, None, Vec::new()));
         self.tensors.len() - 1
     }
 
-    /// Adds an operator; returns its output.
+    /// Adds an operator and returns the number of its output.
     pub fn op(&mut self, reads: &[usize], size: u64) -> usize {
         let at = self.operators;
         self.operators += 1;
@@ -35,12 +35,12 @@ impl Draw {
         self.tensors.len() - 1
     }
 
-    /// Adds a chain of operators.
+    /// Adds a chain of operators and returns the number of the last output.
     pub fn chain(&mut self, from: usize, sizes: &[u64]) -> usize {
         sizes.iter().fold(from, |last, &size| self.op(&[last], size))
     }
 
-    /// Builds the problem; tensors without consumers are outputs.
+    /// Builds the problem. Tensors without consumers are outputs.
     pub fn problem(self, name: &str) -> OrderProblem {
         let mut storages = Vec::new();
         let mut edges = Vec::new();
@@ -62,8 +62,9 @@ impl Draw {
     }
 }
 
-/// A small random problem with every feature: storages live from the start or to the end, several users and
-/// producers, last users that depend on the order, operators without outputs, scratch.
+/// Returns a small random problem with every feature: storages that are live from the start or to the end,
+/// several users and producers, last users that depend on the order, operators without outputs, and scratch
+/// memory.
 pub fn small(n: usize, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let n = n as u32;
@@ -107,18 +108,18 @@ pub fn small(n: usize, seed: u64) -> OrderProblem {
     OrderProblem::new(format!("small-{seed}"), names, edges, storages, scratch).unwrap()
 }
 
-/// A random wiring: the graph model and its parameters.
+/// A random graph model and its parameters.
 #[derive(Clone, Copy, Debug)]
 pub enum Wiring {
-    /// Watts-Strogatz, n nodes, k neighbours, rewired with probability p.
+    /// Watts-Strogatz with n nodes and k neighbours, rewired with probability p.
     Ws(usize, usize, f64),
-    /// Erdos-Renyi.
+    /// Erdos-Renyi with n nodes and edge probability p.
     Er(usize, f64),
-    /// Barabasi-Albert, m edges per new node.
+    /// Barabasi-Albert with n nodes and m edges per new node.
     Ba(usize, usize),
 }
 
-/// Directed edges from lower to higher numbers.
+/// Returns the number of nodes and the edges, directed from lower to higher numbers.
 fn wires(wiring: Wiring, rng: &mut Xoshiro256PlusPlus) -> (usize, Vec<(usize, usize)>) {
     let mut edges = std::collections::BTreeSet::new();
     let put = |edges: &mut std::collections::BTreeSet<(usize, usize)>, a: usize, b: usize| {
@@ -173,7 +174,8 @@ fn wires(wiring: Wiring, rng: &mut Xoshiro256PlusPlus) -> (usize, Vec<(usize, us
     (n, edges.into_iter().collect())
 }
 
-/// `RandWire`: every node sums its inputs, then runs `ops - 1` operators; sizes are equal or varied.
+/// Returns a `RandWire` graph. Every node sums its inputs and then runs `ops - 1` operators. Sizes vary if
+/// `varied` is true.
 pub fn randwire(wiring: Wiring, ops: usize, varied: bool, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (n, edges) = wires(wiring, &mut rng);
@@ -196,7 +198,8 @@ pub fn randwire(wiring: Wiring, ops: usize, varied: bool, seed: u64) -> OrderPro
     draw.problem(&format!("{wiring:?} {ops} {varied} {seed}"))
 }
 
-/// `DenseNet`: blocks of layers, each BN-Relu-Conv-BN-Relu-Conv-Concat of all previous outputs.
+/// Returns a `DenseNet`: blocks of layers of the form BN-Relu-Conv-BN-Relu-Conv-Concat, each of which reads
+/// all previous outputs of its block.
 pub fn densenet(blocks: &[usize], growth: u64) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);
@@ -226,7 +229,8 @@ pub fn densenet(blocks: &[usize], growth: u64) -> OrderProblem {
     draw.problem("densenet")
 }
 
-/// Inception: modules of four branches from one tensor, concatenated.
+/// Returns an Inception network. Each module has four branches that read one tensor and whose outputs are
+/// concatenated.
 pub fn inception(modules: usize, deep: bool) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);
@@ -254,7 +258,7 @@ pub fn inception(modules: usize, deep: bool) -> OrderProblem {
     draw.problem("inception")
 }
 
-/// `ResNet` with bottlenecks.
+/// Returns a `ResNet` with bottleneck blocks.
 pub fn resnet(blocks: &[usize]) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);
@@ -276,7 +280,8 @@ pub fn resnet(blocks: &[usize]) -> OrderProblem {
     draw.problem("resnet")
 }
 
-/// `ShuffleNet` v2: half the channels pass through, half are transformed, then shuffled.
+/// Returns a `ShuffleNet` v2. In each unit, half of the channels pass through, half are transformed, and then
+/// all are shuffled.
 pub fn shufflenet(stages: &[usize]) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);
@@ -302,7 +307,7 @@ pub fn shufflenet(stages: &[usize]) -> OrderProblem {
     draw.problem("shufflenet")
 }
 
-/// U-Net: skip connections from the encoder to the decoder.
+/// Returns a U-Net, which has skip connections from the encoder to the decoder.
 pub fn unet(depth: usize) -> OrderProblem {
     let mut draw = Draw::default();
     let mut last = draw.input(3 << 16);
@@ -323,15 +328,15 @@ pub fn unet(depth: usize) -> OrderProblem {
     draw.problem("unet")
 }
 
-/// Stacked cells, each reading the two before it, with five pairs of operators each and all unused states
-/// joined.
+/// Returns stacked cells, each of which reads the two cells before it. A cell has five pairs of operators and
+/// concatenates all unused states.
 pub fn cells(count: usize, varied: bool, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut draw = Draw::default();
     let input = draw.input(3 * 32 * 32);
     let stem = draw.op(&[input], 48 * 1024);
     let (mut before, mut last) = (stem, stem);
-    // One cell design, as found by architecture search.
+    // All cells have the same random design, as in architecture search.
     let picks: Vec<[(usize, usize); 2]> = (0..5)
         .map(|step| [0; 2].map(|_: i32| (rng.random_range(0..2 + step), rng.random_range(1..=4usize))))
         .collect();
@@ -357,8 +362,8 @@ pub fn cells(count: usize, varied: bool, seed: u64) -> OrderProblem {
     draw.problem("cells")
 }
 
-/// A decoder with many layers. A mask read by all layers and positions read by one each are computed from
-/// constants only.
+/// Returns a decoder with many layers. If `constants` is true, a mask that all layers read, and positions for
+/// each layer, are computed from constants alone.
 pub fn llama(layers: usize, constants: bool) -> OrderProblem {
     let mut draw = Draw::default();
     let (tokens, width) = (128u64, 5120u64);
