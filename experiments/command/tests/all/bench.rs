@@ -439,10 +439,10 @@ fn own_times_are_compared_in_addition_to_process_times() {
     let summary = scratch.read("rec/summary.md");
     assert!(
         summary.contains("## offsets: ratios to exact")
-            && summary.contains("## offsets: ratios of own times")
+            && summary.contains("## offsets: ratios of self-reported times")
     );
     assert!(summary.contains(" 2500 |") && summary.contains("| <1.00 | <"), "{summary}");
-    // A program without own times has no column.
+    // A program without self-reported times has no column.
     assert!(!summary.contains("mute own ms") && !summary.contains("odd own ms"));
     let refused = |pattern: &str, why: &str| {
         let words = ["bench", "tiny.8.csv", "--external", &externals[0], "--external-elapsed", pattern];

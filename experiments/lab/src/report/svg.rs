@@ -1,4 +1,5 @@
-//! The map of a layout: a rectangle per buffer, steps to the right, addresses upwards.
+//! Maps of layouts. Buffers are rectangles, the horizontal axis is time, and the vertical axis is the
+//! address.
 //!
 //! ```text
 //! bytes
@@ -10,9 +11,9 @@
 //!     0 └───┴────────┴───  steps
 //! ```
 //!
-//! The tooltip of a rectangle lists its buffer's size, addresses and steps. A rectangle that is large enough
-//! shows the name, or the end of it. Time and memory are linear in the number of rectangles: the map of
-//! 20,000 buffers is a file of a few megabytes.
+//! The tooltip of a rectangle lists the size, the addresses and the steps of its buffer. A rectangle that is
+//! large enough shows the name of the buffer, or the end of the name. Time and memory are linear in the
+//! number of rectangles. The map of 20,000 buffers is a file of a few megabytes.
 
 use super::scene::{Point, Scene, entry_width, hue, shortened, thousands, ticks};
 use plimsoll_model::{Bytes, Instance, Piece, Problem, SharedObjects, load};
@@ -29,16 +30,16 @@ const BOTTOM: f64 = 56.0;
 const PEAK: &str = "stroke=\"#b00020\" stroke-width=\"2\" pointer-events=\"none\"";
 const LOAD: &str = "stroke=\"#004a9f\" stroke-width=\"2\" stroke-dasharray=\"7 5\" pointer-events=\"none\"";
 
-/// Groups of buffers, drawn in one colour each; buffers without a group are grey.
+/// Groups of buffers. Each group is drawn in one colour, and buffers without a group are grey.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {
-    /// The names of the groups in the legend.
+    /// The names of the groups, as shown in the legend.
     pub names: &'a [String],
-    /// Per buffer: its group, a position in `names`.
+    /// Per buffer: the index of its group in `names`, if it has a group.
     pub of: &'a [Option<usize>],
 }
 
-/// A layout and what its map shows beside it.
+/// A layout, and the other contents of its map.
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a> {
     /// The instance, whose lifespans give the horizontal extents.
@@ -47,11 +48,11 @@ pub struct Map<'a> {
     pub problem: &'a str,
     /// The algorithm that found the layout.
     pub algorithm: &'a str,
-    /// The pieces of every buffer, by position.
+    /// The pieces of every buffer, indexed by buffer id.
     pub pieces: &'a [Vec<Piece>],
     /// The best known lower bound.
     pub bound: Bytes,
-    /// Groups of buffers; without groups each buffer has its own colour.
+    /// Groups of buffers. Without groups, each buffer has its own colour.
     pub groups: Option<Groups<'a>>,
 }
 
@@ -76,7 +77,7 @@ impl Map<'_> {
     /// Writes the map as SVG.
     ///
     /// # Errors
-    /// Returns the errors of `output`.
+    /// Returns the errors from `output`.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         let hulls = || self.instance.buffers().iter().map(|buffer| buffer.lifespan().hull());
         let first = hulls().map(|hull| hull.lower.get()).min().unwrap_or(0);
@@ -93,7 +94,7 @@ impl Map<'_> {
         self.head(&mut scene, peak, load);
         axes(&mut scene, &scale, (first, last), top);
         self.buffers(&mut scene, &scale);
-        // Where both are equal, the dashed load is drawn over the peak.
+        // If both are equal, the dashed line of the load is drawn over that of the peak.
         for (value, look) in [(peak, PEAK), (load, LOAD)] {
             let y = scale.y(value);
             scene.line((LEFT, y), (WIDTH - RIGHT, y), look);
@@ -101,7 +102,7 @@ impl Map<'_> {
         scene.write(output)
     }
 
-    /// Draws title, numbers and legend.
+    /// Draws the title, the numbers and the legend.
     fn head(&self, scene: &mut Scene, peak: u64, load: u64) {
         let what = if self.problem == SharedObjects::NAME { "total" } else { "peak" };
         let caption = format!(
@@ -113,7 +114,7 @@ impl Map<'_> {
             thousands(self.bound.get()),
         );
         scene.heads(LEFT, self.instance.name(), &caption);
-        // With exclusions the load may exceed the peak.
+        // With exclusions, the load may exceed the peak.
         let no_bound = if self.instance.exclusions().is_empty() { "" } else { " (no bound: exclusions)" };
         let x = scene.dash((LEFT, 70.0), PEAK, &format!("{what} {}", thousands(peak)));
         let x = scene.dash((x, 70.0), LOAD, &format!("load {}{no_bound}", thousands(load)));
@@ -125,8 +126,8 @@ impl Map<'_> {
         }
     }
 
-    /// The fill of a buffer: a shade of its group's colour, so that neighbours remain distinct; or a colour
-    /// of its own.
+    /// Returns the fill of a buffer. With groups it is a shade of the colour of its group, so that neighbours
+    /// remain distinct. Without groups, each buffer has its own colour.
     fn fill(&self, at: usize) -> String {
         match &self.groups {
             None => {
@@ -140,7 +141,7 @@ impl Map<'_> {
     }
 
     fn buffers(&self, scene: &mut Scene, scale: &Scale) {
-        // Outlines would blacken a crowded map.
+        // Thick outlines would blacken a crowded map.
         let stroke = match self.instance.len() {
             0..=400 => 0.7,
             401..=3000 => 0.25,
@@ -181,7 +182,8 @@ impl Map<'_> {
     }
 }
 
-/// Hues of the first groups, far apart; further groups use the golden angle.
+/// Hues of the first groups, which are far apart. The hues of further groups are derived from the golden
+/// angle.
 const GROUP_HUES: [f64; 6] = [205.0, 28.0, 150.0, 320.0, 52.0, 265.0];
 
 fn group_colour(group: usize, at: usize) -> String {
@@ -199,7 +201,7 @@ impl Groups<'_> {
         let present: Vec<usize> = present.collect();
         for (nth, &group) in present.iter().enumerate() {
             let name = &self.names[group];
-            // Unless this is the last group, keeps space for the count of those omitted.
+            // Unless this is the last group, space is kept for the number of omitted groups.
             let more = if nth + 1 < present.len() { 90.0 } else { 0.0 };
             if x + entry_width(name) - 20.0 + more > WIDTH - RIGHT {
                 scene.text((x, 70.0), "", &format!("and {} more", present.len() - nth));
@@ -215,7 +217,7 @@ fn swatch(scene: &mut Scene, x: f64, fill: &str, text: &str) -> f64 {
     scene.swatch((x, 70.0), &format!("fill=\"{fill}\" stroke=\"#333\" stroke-width=\"0.5\""), text)
 }
 
-/// Width of a character and height of a line, points.
+/// Width of a character and height of a line, in pixels.
 const LETTER: f64 = 7.5;
 const LINE: f64 = 15.0;
 
@@ -228,8 +230,9 @@ struct Label {
 }
 
 impl Label {
-    /// The label of a rectangle: upright where it is higher than wide, the end of the name where that is too
-    /// long. `None` where nothing fits.
+    /// Returns the label of a rectangle, or `None` if nothing fits. The label is vertical if the rectangle is
+    /// higher than wide and the name does not fit horizontally. A name that is too long is reduced to its
+    /// end.
     fn of(name: &str, (x, y): Point, (w, h): Point) -> Option<Self> {
         let upright = w < LINE || (h > w && w < LETTER * name.chars().count() as f64 + 6.0);
         let (along, across) = if upright { (h, w) } else { (w, h) };
@@ -315,7 +318,7 @@ mod tests {
         assert!(
             svg.contains("<title>x&lt;y&gt;&quot;&amp;?: 4 bytes, at [0, 4), steps [0, 3), steps [6, 9)")
         );
-        // Background, legend, two intervals of one buffer, one of the other.
+        // The background, the legend, two intervals of one buffer, and one of the other.
         assert_eq!(svg.matches("<rect ").count(), 5);
         assert!(svg.contains("a &amp; &lt;b&gt;") && svg.contains("by &lt;hand&gt;"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
