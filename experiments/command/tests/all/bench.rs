@@ -190,7 +190,7 @@ fn unsupported_questions_are_rejected() {
     refused(&["--processes", "--problems", "pools"], "--processes supports the problem offsets only");
     refused(&["--reference", "naive"], "--reference 'naive': this algorithm is not part of the benchmark");
     refused(&["--decide=some"], "expected file, load, or a number of bytes");
-    refused(&["--external-version", "x=true"], "no external is called 'x'");
+    refused(&["--external-version", "x=true"], "no external planner is called 'x'");
     refused(&["--trace"], "--out");
 }
 
@@ -448,7 +448,7 @@ fn own_times_are_compared_in_addition_to_process_times() {
         let words = ["bench", "tiny.8.csv", "--external", &externals[0], "--external-elapsed", pattern];
         scratch.plimsoll(&words).refuses(&[&format!("external elapsed '{pattern}'"), why]);
     };
-    refused("other=(a)", "no external is called 'other'");
+    refused("other=(a)", "no external planner is called 'other'");
     refused("long=(a", "unclosed group");
     refused("long=a", "0 groups instead of one");
 }
