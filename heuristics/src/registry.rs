@@ -1,5 +1,4 @@
-//! The registry entries of all heuristics for instance problems. The command, the tables and the tests read
-//! them.
+//! The registry entries of all heuristics for instance problems.
 
 use crate::buffer_orders::Order;
 use crate::ejection::EjectionSearch;
@@ -54,7 +53,7 @@ macro_rules! pools {
     };
 }
 
-/// Every heuristic for the offset problem.
+/// All heuristics for the offset problem.
 pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "naive",
@@ -106,14 +105,14 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "patent-descending",
         kind: Kind::Heuristic,
-        about: "size descending, preferably into memory of one placed non-conflicting buffer",
+        about: "size descending, preferably into memory that exactly one placed buffer uses",
         source: PATENT,
         build: &|_| single("patent-descending", patent_descending),
     },
     Entry {
         name: "ge-two-level",
         kind: Kind::Heuristic,
-        about: "merges equal sizes into blocks, packs smaller blocks into larger ones",
+        about: "merges buffers of equal size into blocks and packs smaller blocks into larger ones",
         source: CANN,
         build: &|_| single("ge-two-level", two_level),
     },
@@ -131,7 +130,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "iterated-search",
         kind: Kind::Heuristic,
-        about: "tries many orders: a portfolio, random weights, blame; anytime",
+        about: "tries many orders: a portfolio, random weights, and blame; anytime",
         source: "this project; blame after Joslin, Clements: Squeaky Wheel Optimization, 1999",
         build: &|setup| guarded(IteratedSearch::new(setup.seed)),
     },
@@ -155,19 +154,19 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     },
 ];
 
-/// Every heuristic for split buffers.
+/// All heuristics for split buffers.
 pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "patent-scattered",
     kind: Kind::Heuristic,
-    about: "size descending, split over free memory of placed non-conflicting buffers",
+    about: "size descending, split across memory of placed buffers without a conflict",
     source: PATENT,
     build: &|_| single("patent-scattered", |instance, budget| patent_split(instance, budget).map(Some)),
 }];
 
-/// Size classes: powers of two from 512 bytes.
+/// The size classes are powers of two of at least 512 bytes.
 const POWERS: Classes = Classes::PowersFrom(Bytes::new(512));
 
-/// Every heuristic for the shared-object problem.
+/// All heuristics for the shared-object problem.
 pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
     pools!(
         "mini-infer",
@@ -246,14 +245,14 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
     Entry {
         name: "shared-greedy-by-size-improved",
         kind: Kind::Heuristic,
-        about: "by size stages descending; within a stage, the buffer closest in time to a free object first",
+        about: "size stages descending; within a stage, the buffer closest in time to a free object first",
         source: PISARCHYK,
         build: &|_| assigning("shared-greedy-by-size-improved", Bytes::new(1), improved_by_size),
     },
     Entry {
         name: "min-cost-flow",
         kind: Kind::Heuristic,
-        about: "each buffer reuses the memory of at most one dead buffer, at least total cost; cubic time",
+        about: "each buffer reuses the memory of at most one dead buffer, with the least total cost; cubic time",
         source: "Lee et al.: On-Device Neural Net Inference with Mobile GPUs, 2019",
         build: &|_| assigning("min-cost-flow", Bytes::new(1), least_cost_flow),
     },

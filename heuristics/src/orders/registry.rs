@@ -31,16 +31,16 @@ macro_rules! engine {
 
 /// Every heuristic for the order problem.
 pub const ORDERS: &[Entry<Orders>] = &[
-    rule!("as-in-file", OrderRule::File, "baseline", "the file order, as far as it is topological"),
+    rule!("as-in-file", OrderRule::File, "baseline", "the file order as far as it is topological"),
     rule!(
         "bfs",
         OrderRule::Breadth,
         CLASSICAL,
-        "breadth first: the operator that became ready first runs first"
+        "breadth-first: the operator that became ready first runs first"
     ),
-    rule!("dfs-left", OrderRule::DepthLeft, CLASSICAL, "depth first from the sources, first branch first"),
-    rule!("dfs-right", OrderRule::DepthRight, CLASSICAL, "depth first from the sources, last branch first"),
-    rule!("reverse-dfs", OrderRule::ReverseDepth, CLASSICAL, "depth first from the sinks, reversed"),
+    rule!("dfs-left", OrderRule::DepthLeft, CLASSICAL, "depth-first from the sources, first branch first"),
+    rule!("dfs-right", OrderRule::DepthRight, CLASSICAL, "depth-first from the sources, last branch first"),
+    rule!("reverse-dfs", OrderRule::ReverseDepth, CLASSICAL, "depth-first from the sinks, reversed"),
     engine!(
         "ge-fixed",
         DepthLeft,
@@ -78,7 +78,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
         "inductor-dfs",
         OrderRule::LightReads,
         INDUCTOR,
-        "producers first, depth first, by bytes used ascending"
+        "depth-first postorder: producers first, in ascending order of bytes used"
     ),
     Entry {
         name: "sethi-ullman",

@@ -2,11 +2,11 @@
 //!
 //! | heuristic | placement |
 //! |---|---|
-//! | `off-chip` | every tensor off chip |
+//! | `off-chip` | every tensor in off-chip memory |
 //! | `fused` | cross-unit fusion, Alg. 1 to 3: buffers and RAMs inside fused operators, RAMs between them |
 //! | `fused-printed` | the same with Alg. 1 as printed: memory is never released |
-//! | `greedy` | most time saved per byte and step first, each in the fastest tier with enough space |
-//! | `local-search` | from the best of these, removes a few tensors and places them again in another order |
+//! | `greedy` | most time saved per byte and step first, each tensor in the fastest tier with enough space |
+//! | `local-search` | starts from the best of these; removes a few tensors and places them again |
 
 mod fill;
 mod fused;
@@ -23,40 +23,40 @@ pub use fused::Fused;
 pub use greedy::{by_saving, greedy};
 pub use local::{LocalSearch, moves, plans};
 
-/// Every heuristic for the tier problem, the simplest first.
+/// All heuristics for the tier problem, the simplest first.
 pub const TIERS: &[Entry<Tiers>] = &[
     Entry {
         name: "off-chip",
         kind: Kind::Heuristic,
-        about: "every tensor off chip, as without tiers",
+        about: "every tensor in off-chip memory, as without tiers",
         source: "cross-unit fusion, the baseline",
         build: &|_| planner("off-chip", |problem, _| all_off_chip(problem)),
     },
     Entry {
         name: "fused",
         kind: Kind::Heuristic,
-        about: "inside a group unit buffers, then RAM between units; between groups RAM if all bytes up to the consumer fit",
+        about: "inside a group: unit buffers, then RAM between units; between groups: RAM if all bytes up to the consumer fit",
         source: "cross-unit fusion, Alg. 1 to 3",
         build: &|_| planner("fused", |problem, _| Fused::RETURNING.plan(problem)),
     },
     Entry {
         name: "fused-printed",
         kind: Kind::Heuristic,
-        about: "the same, but memory is never released",
+        about: "like fused, but memory is never released",
         source: "cross-unit fusion, Alg. 1 to 3 as printed",
         build: &|_| planner("fused-printed", |problem, _| Fused::PRINTED.plan(problem)),
     },
     Entry {
         name: "greedy",
         kind: Kind::Heuristic,
-        about: "most time saved per byte and step first, each in the fastest tier with enough space",
+        about: "most time saved per byte and step first, each tensor in the fastest tier with enough space",
         source: "textbook (density greedy for knapsacks)",
         build: &|_| planner("greedy", |problem, _| greedy(problem)),
     },
     Entry {
         name: "local-search",
         kind: Kind::Heuristic,
-        about: "from the best of these: removes a few tensors and places them again in another order",
+        about: "starts from the best plan of the others; removes a few tensors and places them again in another order",
         source: "this project; after ruin and recreate (Schrimpf et al. 2000)",
         build: &|setup| {
             planner("local-search", move |problem, budget| LocalSearch::new(setup).plan(problem, budget))

@@ -1,17 +1,17 @@
-//! Heuristic schedules: the time at which the weights of each operator are fetched, for a fixed order of
+//! Heuristic schedules. They determine when the weights of each operator are fetched, for a fixed order of
 //! operators.
 //!
 //! | schedule | start of a transfer | memory for weights |
 //! |---|---|---|
-//! | `synchronous` | the previous operator has computed; with a copy rate, the processor copies | one |
-//! | `ping-pong` | the previous operator starts (LUNA, Alg. 3) | two buffers, even and odd |
-//! | `ping-pong-weighted` | the previous operator with weights starts | two buffers, alternating |
-//! | `eager` | its buffer is free | two buffers, alternating |
-//! | `k-buffers` | its buffer is free | k buffers, round robin |
-//! | `prefetch` | a channel is free and the weights fit | all memory not used by activations |
+//! | `synchronous` | after the previous operator (a copy if there is a copy rate) | one buffer |
+//! | `ping-pong` | when the previous operator starts (LUNA, Alg. 3) | two buffers, for even and odd operators |
+//! | `ping-pong-weighted` | when the previous weighted operator starts | two buffers, alternating |
+//! | `eager` | when the buffer and a channel are free | two buffers, alternating |
+//! | `k-buffers` | when the buffer and a channel are free | k buffers, round robin |
+//! | `prefetch` | when a channel is free and the weights fit | all memory not used by activations |
 //!
-//! All schedules fetch in the order of the operators, with one transfer per operator. O(n); `prefetch` is O(n
-//! k) for k buffers on chip at the same time.
+//! All schedules fetch in the order of the operators, with one transfer per operator with weights. They run
+//! in O(n), except that `prefetch` needs O(n k) for k buffers that are on chip at the same time.
 
 mod growing;
 mod prefetch;
@@ -25,12 +25,12 @@ pub use prefetch::Prefetch;
 pub use residents::{Worth, fitting, resident_sets, residents};
 pub use turns::{Fetch, Turns};
 
-/// Every heuristic schedule, the simplest first.
+/// All heuristic schedules, the simplest first.
 pub const TIMELINES: &[Entry<Timelines>] = &[
     Entry {
         name: "synchronous",
         kind: Kind::Heuristic,
-        about: "fetches (or copies by the processor), then computes, one operator at a time",
+        about: "fetches (or copies with the processor), then computes, one operator at a time",
         source: "the LUNA paper (Wang, Shen, Jing, Lyu), baseline of table 3",
         build: &|_| guarded(Turns::SYNCHRONOUS),
     },
@@ -44,7 +44,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
     Entry {
         name: "ping-pong-weighted",
         kind: Kind::Heuristic,
-        about: "ping-pong over operators with weights only; the others neither use a buffer nor start a transfer",
+        about: "ping-pong over only the operators with weights; the others neither use a buffer nor start a transfer",
         source: "the LUNA paper (Wang, Shen, Jing, Lyu), Alg. 3, with another numbering",
         build: &|_| guarded(Turns::PING_PONG_WEIGHTED),
     },
@@ -58,14 +58,14 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
     Entry {
         name: "k-buffers",
         kind: Kind::Heuristic,
-        about: "the same with k buffers, round robin (--buffers)",
+        about: "like eager, with k buffers, round robin (--buffers)",
         source: "textbook",
         build: &|setup| guarded(Turns::buffers(setup.buffers)),
     },
     Entry {
         name: "prefetch",
         kind: Kind::Heuristic,
-        about: "fetches in order, each as early as a channel is free and memory suffices until its operator has run",
+        about: "fetches in order, each transfer as soon as a channel is free and memory suffices until its operator has run",
         source: "this project",
         build: &|_| guarded(Prefetch),
     },

@@ -56,7 +56,7 @@ impl fmt::Display for Shard {
 pub struct InputRecord {
     /// The suite, path or family.
     pub suite: String,
-    /// The name of the input or algorithm.
+    /// The name of the instance or graph.
     pub name: String,
     /// The hash. Empty if the input could not be read.
     pub sha256: String,
@@ -71,7 +71,7 @@ pub struct InputRecord {
 pub struct AlgorithmRecord {
     /// The name of the problem.
     pub problem: String,
-    /// The name of the input or algorithm.
+    /// The name of the algorithm.
     pub name: String,
     /// Further terms of the question, as `KEY=VALUE` separated by blanks.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -222,7 +222,7 @@ fn show(error: &TermError) -> String {
     format!("terms: {error}")
 }
 
-/// Returns the algorithms of a problem that this build contains.
+/// Returns the algorithms of a problem, without variants for ablation.
 fn entries(registry: &Registry, problem: &str) -> Vec<Facts> {
     let [own, _] = algorithms(registry, problem);
     own
