@@ -397,8 +397,8 @@ pub fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration,
     Ok(Calibration { machine, alone, compute_slowdown, transfer_slowdown, warnings, samples })
 }
 
-/// A hand-over between threads takes microseconds. If the setup latency exceeds that of the link by more than
-/// this number of seconds, it is suspicious.
+/// A hand-over between threads takes microseconds. A setup latency is suspicious if it exceeds twice that of
+/// the link by more than this number of seconds.
 const ODD_STARTUP: f64 = 1e-4;
 /// On an idle machine, the runs of a typical operator vary by a few percent. A spread above this fraction is
 /// suspicious.

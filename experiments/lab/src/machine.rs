@@ -91,7 +91,7 @@ fn features() -> String {
     }
 }
 
-/// The current time in UTC, as `2026-01-31T23:59:59Z`.
+/// Returns the current time in UTC, formatted as `2026-01-31T23:59:59Z`.
 pub fn timestamp() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }

@@ -12,7 +12,7 @@ use plimsoll_model::{Bytes, load};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Factor by which the time limit of a rerun is extended, so that a slower machine obtains the same results.
+/// Factor by which the time limit of a rerun is extended, so that a slower machine can reproduce the results.
 const PATIENCE: f64 = 10.0;
 
 /// The columns that a comparison needs.

@@ -24,7 +24,7 @@ pub const CORPORA: &str = plimsoll_datasets::CORPORA_VARIABLE;
 /// A named suite.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
-    /// The name on the command line.
+    /// The name of the suite on the command line.
     pub name: &'static str,
     /// A description of its contents.
     pub about: &'static str,

@@ -208,7 +208,7 @@ mod tests {
         assert!(moved.iter().all(|&moved| moved > 100), "{moved:?}");
     }
 
-    /// Makes more moves before one operator than there are labels between its neighbours.
+    /// Moves more operators before one operator than there are labels between its neighbours.
     #[test]
     fn many_moves_before_one_operator_force_relabelling() {
         let n = 200u32;

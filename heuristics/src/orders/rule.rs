@@ -32,7 +32,7 @@ pub enum OrderRule {
     Engine {
         /// The ordinary order that is adjusted.
         base: Base,
-        /// The rules that adjust it.
+        /// The rules that adjust the ordinary order.
         adjust: Adjust,
     },
 }

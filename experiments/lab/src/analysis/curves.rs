@@ -82,7 +82,7 @@ pub fn value_profile(group: &Group) -> Vec<Curve> {
     let factors = numbers(group, |at, cell| match (cell.value?, group.instances[at].best_bound?) {
         (0, 0) => Some(1.0),
         (_, 0) => None,
-        // The sum is computed in integers. For a value below the bound, the deviation counts as well.
+        // The sum is computed in integers. The deviation is absolute because relations are maximised.
         (value, bound) => Some(bound.saturating_add(value.abs_diff(bound)) as f64 / bound as f64),
     });
     profile(group, &factors)

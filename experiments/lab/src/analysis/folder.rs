@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub struct Folder {
     /// The name of the folder or file, relative to the given path.
     pub name: String,
-    /// The folder, or the folder that contains the file.
+    /// The folder of the record. For a single file, this is the folder that contains it.
     pub folder: PathBuf,
     /// The README of the folder, or that of the folder above it, in Markdown.
     pub readme: Option<String>,
@@ -210,7 +210,8 @@ fn read(
 }
 
 impl Folder {
-    /// Adds the build and the machine of the manifest of a sweep, also to rows without a machine.
+    /// Uses the manifest of a sweep, if there is one. Rows without a machine get that of the manifest. If
+    /// there is no README, one is derived from the manifest.
     fn add_manifest(&mut self, folder: &Path) -> Result<(), AnalysisError> {
         let Some(manifest) = Manifest::read(folder)? else { return Ok(()) };
         let begun = &manifest.begun.machine;

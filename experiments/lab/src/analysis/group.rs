@@ -119,7 +119,7 @@ pub struct InstanceFacts {
 pub struct Cell {
     /// Number of runs, with or without an answer.
     pub runs: usize,
-    /// Number of runs that solved.
+    /// Number of solved runs.
     pub solved: usize,
     /// The median value over the runs.
     pub value: Option<u64>,
@@ -138,8 +138,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the time to solve. For a heuristic that did not solve, this is `None`: it ends early without a
-    /// proof, so the limit is not its time to solve.
+    /// Returns the time to solve. For an unsolved heuristic, this is `None`: it ends early without a proof,
+    /// so the limit is not its time to solve.
     pub fn time_to_solve(&self) -> Option<Time> {
         self.time.filter(|time| self.proves || !time.censored)
     }
@@ -166,7 +166,7 @@ pub struct Group {
 
 impl Group {
     /// Returns the time to solve of an algorithm on an instance, both given by index. Returns `None` if there
-    /// was no run, or if the run did not solve and a proof cannot be expected.
+    /// was no run, or if the median run is unsolved and a proof cannot be expected.
     pub fn time_to_solve(&self, algorithm: usize, instance: usize) -> Option<Time> {
         self.cells[algorithm][instance].as_ref()?.time_to_solve()
     }

@@ -33,10 +33,10 @@ use crate::sweep::SweepError;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Errors of an analysis.
+/// An error of an analysis.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// A file cannot be read, or a line of it is not valid.
+    /// A file cannot be read, or one of its lines is invalid.
     #[error(transparent)]
     Rows(#[from] RecordError),
     /// The manifest of a sweep cannot be read.

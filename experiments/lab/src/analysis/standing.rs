@@ -26,9 +26,9 @@ pub struct Standing {
     pub runs: usize,
     /// Number of instances with a median value.
     pub answered: usize,
-    /// Number of instances solved.
+    /// Number of solved instances.
     pub solved: usize,
-    /// Number of runs that solved.
+    /// Number of solved runs.
     pub solved_runs: usize,
     /// Number of instances whose median value equals the best bound.
     pub at_bound: usize,
@@ -93,7 +93,7 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
         .map(|nth| {
             let (name, kind) = &group.algorithms[nth];
             let mut own = summed(name, kind, &group.cells[nth], terms);
-            // With a single algorithm there are no wins.
+            // With a single algorithm, there are no wins.
             if group.algorithms.len() > 1 {
                 wins(group, nth, &mut own);
                 contribution(group, nth, &all, terms, &mut own);
@@ -209,7 +209,7 @@ fn wins(group: &Group, nth: usize, own: &mut Standing) {
     let solved = |cell: &Cell| cell.time.filter(|time| !time.censored).map(|time| time.seconds);
     for (at, cell) in group.cells[nth].iter().enumerate() {
         let Some(cell) = cell else { continue };
-        // Without another algorithm there are no wins.
+        // Without another algorithm, there are no wins.
         if others(at).next().is_none() {
             continue;
         }

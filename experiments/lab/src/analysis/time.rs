@@ -1,12 +1,12 @@
 //! Solved runs, and medians and means of times.
 //!
-//! - A run *solves* an instance if it answers the question within the limit. If a capacity is decided, the
-//!   answer is a layout within it or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]).
+//! - A run is *solved* if it answers the question within the limit. If a capacity is decided, the answer is a
+//!   layout within it or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]).
 //! - The *time spent* by an algorithm on an instance is the median over its runs, solved or not.
 //! - The *time to solve* is the median over the runs as well, but an unsolved run counts as longer than every
-//!   solved one. If the median run did not solve, the time is *censored*: it is the limit, which is only a
+//!   solved one. If the median run is unsolved, the time is *censored*: it is the limit, which is only a
 //!   lower bound. A heuristic that optimises usually ends without a proof, long before the limit
-//!   ([`can_prove`]). If it does not solve, it has no time to solve, and its means are omitted.
+//!   ([`can_prove`]). It then has no time to solve, and its means are omitted.
 //! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances. The shift
 //!   limits the influence of instances that are solved in a few milliseconds (Achterberg 2007, Constraint
 //!   Integer Programming).
@@ -33,11 +33,11 @@ pub fn can_prove(record: &Record) -> bool {
 pub struct Time {
     /// The time in seconds. If it is censored, this is the limit.
     pub seconds: f64,
-    /// Whether the median run did not solve the instance.
+    /// Whether the median run is unsolved.
     pub censored: bool,
     /// One unit of the last digit of a printed time in seconds, or 0 for a measured time.
     pub resolution: f64,
-    /// Number of runs that solved.
+    /// Number of solved runs.
     pub solved: usize,
     /// Number of runs in total.
     pub runs: usize,
@@ -46,7 +46,7 @@ pub struct Time {
 /// The properties of a run on which the median depends.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
-    /// The time in seconds, or `None` if the run solved in an unknown time.
+    /// The time in seconds, or `None` if the run is solved but its time is unknown.
     pub seconds: Option<f64>,
     /// Whether the run answers the question.
     pub solved: bool,
@@ -57,7 +57,7 @@ pub struct Run {
 }
 
 /// Returns the median time of some runs. For an even number of runs, this is the mean of the middle two, and
-/// it is censored if either did not solve. An unsolved run counts as longer than every solved one. Returns
+/// it is censored if either is unsolved. An unsolved run counts as longer than every solved one. Returns
 /// `None` without runs, or if a time is unknown.
 pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
     let mut limit: Option<f64> = None;

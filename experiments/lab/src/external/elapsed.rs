@@ -56,7 +56,7 @@ impl ElapsedPattern {
     /// Parses the pattern. `text` is the whole argument, which messages quote.
     ///
     /// # Errors
-    /// [`ElapsedError::Pattern`].
+    /// [`ElapsedError::Pattern`] if the pattern is invalid or does not have exactly one group.
     pub fn parse(pattern: &str, text: &str) -> Result<Self, ElapsedError> {
         let wrong = |why: String| ElapsedError::Pattern { text: text.to_owned(), why };
         // The error from the library shows the pattern on several lines. Only its last line states the

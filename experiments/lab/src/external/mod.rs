@@ -43,9 +43,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Size in bytes of the part at the end of standard error in which the last line is searched.
+/// Size in bytes of the part at the end of standard error in which the last line is found.
 const TAIL: u64 = 16 << 10;
-/// Additional time for an external planner that enforces the time limit itself.
+/// Additional time for an external planner that receives the time limit and enforces it itself.
 pub const GRACE: Duration = Duration::from_secs(1);
 /// Time limit of a version command.
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
@@ -89,8 +89,8 @@ pub struct ExternalAttempt {
     pub elapsed: Option<Result<Elapsed, ElapsedError>>,
     /// Whether the deadline ended the process.
     pub timed_out: bool,
-    /// Whether a [request to stop](plimsoll::interrupt) ended the process. Such a run says nothing about the
-    /// planner.
+    /// Whether a [request to stop](plimsoll::interrupt) ended the process. The results of such a run are
+    /// meaningless.
     pub interrupted: bool,
     /// The exit code or the signal, and the last line of standard error. `None` if the process was successful
     /// and printed nothing on standard error.

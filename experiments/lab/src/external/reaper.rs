@@ -121,7 +121,7 @@ fn spawn() -> Option<Child> {
     let (first, others) = COMMAND.get()?.split_first()?;
     let mut command = Command::new(first);
     command.args(others).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    // In its own group, the reaper does not receive Ctrl-C from a terminal.
+    // The reaper has its own group, so it does not receive Ctrl-C from a terminal.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().ok()

@@ -51,7 +51,7 @@ impl Said {
     }
 }
 
-/// Reads the reports from a file with standard output.
+/// Reads the reports from a file that contains the standard output of the planner.
 pub(super) fn read(path: &Path) -> io::Result<Vec<Said>> {
     Ok(parse(&tail(path, TAIL)?))
 }

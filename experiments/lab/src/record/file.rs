@@ -102,7 +102,7 @@ impl CsvFile {
     /// Checks that the file has all of these columns.
     ///
     /// # Errors
-    /// [`RecordError::Line`].
+    /// [`RecordError::Line`] if a column is missing.
     pub fn require(&self, columns: &[&str]) -> Result<(), RecordError> {
         let missing = columns.iter().find(|column| !self.has(column));
         missing.map_or(Ok(()), |column| Err(self.wrong(1, format!("missing column '{column}'"))))
@@ -122,7 +122,7 @@ impl CsvFile {
     /// file, counted from 1.
     ///
     /// # Errors
-    /// [`RecordError::Line`].
+    /// [`RecordError::Line`] if a line is invalid.
     pub fn lines(&self) -> Result<Vec<(u64, Vec<String>)>, RecordError> {
         let cells = |line: StringRecord| Ok(line.iter().map(str::to_owned).collect());
         self.each(cells)
@@ -132,7 +132,7 @@ impl CsvFile {
     /// from 1.
     ///
     /// # Errors
-    /// [`RecordError::Line`].
+    /// [`RecordError::Line`] if a line is invalid.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<(u64, T)>, RecordError> {
         // Before version 5, the column `run` of `bench` was the repetition.
         let counted = self.has("schema_version") && !self.has("repetition");
@@ -185,7 +185,7 @@ impl CsvFile {
             if let Some(today) = plimsoll::posed::problem(&record.problem) {
                 today.clone_into(&mut record.problem);
             }
-            // Older records word the witnesses differently.
+            // Older records contain other wordings of witnesses.
             for (former, today) in WITNESSES {
                 record.bound_witness = record.bound_witness.replacen(former, today, 1);
             }

@@ -8,7 +8,7 @@ use plimsoll_model::{Problem, Value};
 use std::path::Path;
 
 impl Record {
-    /// Sets the result of an algorithm on a question.
+    /// Sets the results of a run of an algorithm.
     #[must_use]
     pub fn answered<P: Problem>(self, run: &Answered<P>) -> Self {
         let answered = match &run.result {

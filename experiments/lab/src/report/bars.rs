@@ -1,4 +1,4 @@
-//! Bar charts: panels side by side, each with grouped bars on its own scale from zero.
+//! Bar charts. Panels are side by side, and each has grouped bars on its own scale from zero.
 //!
 //! ```text
 //!  2 ┼ ██                  one group per name below the axis and one bar per
@@ -177,7 +177,7 @@ mod tests {
         // The bars are wide enough for their numbers.
         assert_eq!(text.matches("font-size=\"11\"").count(), 4 * 3);
         assert!(text.contains("a &amp; b") && text.contains("height=\"210\"") && !text.contains("NaN"));
-        // Two rows of panels.
+        // There are two rows of panels.
         assert!(text.contains("height=\"712\""));
         let none = Bars { panels: Vec::new(), ..bars };
         none.write(&mut Vec::new()).unwrap();

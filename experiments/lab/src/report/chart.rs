@@ -22,7 +22,7 @@ const LINE: i32 = 20;
 /// Maximum number of characters in a line of the caption, and in an entry of the legend.
 const CAPTION: usize = 128;
 const ENTRY: usize = 44;
-/// Eight colours that colour-blind readers can distinguish (Okabe and Ito 2008), yellow darkened.
+/// Eight colours that colour-blind readers can distinguish (Okabe and Ito 2008). Yellow is darkened.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0x00, 0x72, 0xb2),
     RGBColor(0xd5, 0x5e, 0x00),
@@ -38,8 +38,8 @@ pub const BLACK: usize = 7;
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 const FAINT: RGBColor = RGBColor(0x55, 0x55, 0x55);
 const GRID: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
-/// Dash patterns used once the colours are exhausted: the lengths of a dash and of the gap after it, in
-/// pixels.
+/// Dash patterns, which distinguish lines when the colours are exhausted. Each consists of the lengths of a
+/// dash and of the gap after it, in pixels.
 const DASHES: [Option<(i32, i32)>; 5] = [None, Some((9, 4)), Some((3, 3)), Some((18, 5)), Some((6, 8))];
 
 /// An axis from `low` to `high`.
@@ -346,7 +346,7 @@ mod tests {
         assert!(text.contains("a &amp; b") && text.contains("x&lt;y&gt;"), "{text}");
         assert!(text.contains("#0072B2") && text.contains("#D55E00") && text.trim_end().ends_with("</svg>"));
         assert!(!text.contains("NaN") && !text.contains("inf") && !text.contains(" id="));
-        // No series, and axes of length zero.
+        // This chart has no series, and its axes have length zero.
         let nothing = Chart { x: axis(1.0, 1.0, true), y: axis(0.0, 0.0, false), ..chart(Vec::new()) };
         assert!(!nothing.svg().unwrap().contains("NaN"));
     }

@@ -1,4 +1,4 @@
-//! Live bytes over time, before and after reordering.
+//! Charts of the live bytes over time, before and after reordering.
 
 use super::chart::{Axis, Chart, Series};
 use plimsoll::graphs::OrderedRegion;

@@ -41,12 +41,12 @@ pub fn definitions(options: Options) -> Vec<String> {
             "Time spent: the median time of the runs that ended, solved or not. 'spent s' is its geometric mean in \
              seconds, shifted by {shift} s."
         ),
-        "Time to solve: the median over seeds and repetitions. A run that did not solve counts as longer than every run \
-         that did. If the median run did not solve, the time is the limit, or the time of the longest run if there is \
-         no limit. This is a lower bound, marked >. 'to solve s' is the shifted geometric mean over all instances on \
-         which the algorithm ran. PAR-2 is the mean with such limits counted twice. Both are empty if runs without a \
-         time limit did not solve. They are also empty for heuristics without a capacity to decide: such a heuristic \
-         proves an optimum only if it meets a bound, and otherwise has no time to solve."
+        "Time to solve: the median over seeds and repetitions. An unsolved run counts as longer than every solved run. \
+         If the median run is unsolved, the time is the limit, or the time of the longest run if there is no limit. \
+         This is a lower bound, marked >. 'to solve s' is the shifted geometric mean over all instances on which the \
+         algorithm ran. PAR-2 is the mean with such limits counted twice. Both are empty if there are unsolved runs \
+         without a time limit. They are also empty for heuristics without a capacity to decide: such a heuristic proves \
+         an optimum only if it meets a bound, and otherwise has no time to solve."
             .to_owned(),
         "Wins: the number of instances on which at least two algorithms ran and no other has a better value (or a \
          shorter time). A win is shared if another algorithm has the same value or time."

@@ -4,9 +4,9 @@
 //! faster. A mark shows the direction of its uncertainty:
 //!
 //! - If the time is only the limit, the ratio is a lower bound, marked `>`.
-//! - If a time is printed with few digits, it is reduced by half a unit of its last digit, and that of the
-//!   reference is increased by one unit. If this changes a time by more than 1 %, the ratio is marked as a
-//!   lower bound.
+//! - Times printed with few digits are uncertain. The time of the algorithm is reduced by half a unit of its
+//!   last digit, and that of the reference is increased by one unit. If this changes a time by more than 1 %,
+//!   the ratio is marked as a lower bound.
 //! - If a time is below one unit of its last digit (`0.000`), one unit is used instead. The ratio is then an
 //!   upper bound, marked `<`, and means exclude it.
 //!
@@ -46,9 +46,9 @@ struct Ratio {
     side: Side,
 }
 
-/// Summarises several ratios as one.
+/// Combines several ratios into one.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
-/// Counts the ratios that a summary includes.
+/// Counts the ratios that are combined.
 type Count = fn(&[Ratio]) -> usize;
 
 /// Returns true if the time is only known to be below one unit of its last digit.
@@ -200,7 +200,7 @@ mod tests {
         let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
         assert_eq!(found[2..4], ["s a 0.1000 4.00 40.00", "s b 0.1000 >10.00 >100.0"]);
         assert_eq!(found[4..], ["s geometric mean >63.25", "s least 40.00"]);
-        // A reference that did not solve the instance has no ratio.
+        // If the reference did not solve the instance, there is no ratio.
         let found = lines(&ratios(&times, "slow", Clock::Bench).unwrap());
         assert!(found[3].ends_with("0.1000") && found[4].contains("geometric mean 1 of 2"), "{found:?}");
         assert!(ratios(&times, "absent", Clock::Bench).is_none());

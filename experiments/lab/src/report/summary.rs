@@ -17,8 +17,7 @@ Self-reported times (columns `own ms`) are measured by each program itself, from
 the answer. They exclude process start, reading, checking and writing, and are shown as the program prints them.
 Rounding limits their precision. A ratio therefore subtracts half a unit of the last printed digit, and is marked `>`
 if that exceeds 1 % of the time. If all digits are zero, the ratio is computed from one unit, marked `<`, and excluded
-from means. A run that did not solve counts with its time limit. The cell of a solved run without a self-reported time
-is empty.";
+from means. An unsolved run counts with its time limit. The cell of a solved run without a self-reported time is empty.";
 
 /// Files that a record may contain, with descriptions. A name with `*` stands for any number of files.
 const FILES: [(&str, &str); 6] = [
@@ -218,7 +217,7 @@ pub struct Peer {
     pub line: String,
 }
 
-/// How the summary compares times.
+/// The parameters of the comparison of times.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
     /// Whether the benchmark compares times. The tables of times are shown only in this case.
@@ -298,7 +297,7 @@ impl Question<'_> {
         let mut text = format!(
             "\n## {title}: times\n\n\
              Each run has to {question}. The time spent on an instance is the median over all runs, solved or not. The \
-             time to\nsolve is the median as well. If the median run did not solve, it is the limit, marked `>`, and \
+             time to\nsolve is the median as well. If the median run is unsolved, it is the limit, marked `>`, and \
              every figure derived\nfrom it is a lower bound. Means are geometric, shifted by {shift} s, over all \
              instances. PAR-2 is the mean time to\nsolve, with unsolved instances counted as twice the limit. Wins are \
              instances with the shortest time to solve. A\nheuristic proves an optimum only if it meets a bound. \

@@ -13,7 +13,7 @@ use crate::report::table::{Align, Column, Table};
 /// Default shift of geometric means, in seconds.
 pub const SHIFT: f64 = 0.01;
 
-/// The clock that measures times.
+/// The clock by which times are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// The clock of the benchmark. It measures the whole process of an external program.
@@ -27,13 +27,13 @@ pub fn of(rows: &[Record]) -> Group {
     by(Clock::Bench, rows)
 }
 
-/// Groups the results as [`of`] does, with times of a given clock. If a run solves an instance but has no
-/// time of that clock, the instance has no median.
+/// Groups the results as [`of`] does, with times of a given clock. If a solved run has no time of that clock,
+/// its instance has no median.
 pub fn by(clock: Clock, rows: &[Record]) -> Group {
     let mut own = rows.to_vec();
     if clock == Clock::Own {
         for row in &mut own {
-            // A run that did not solve counts with its time limit.
+            // An unsolved run counts with its time limit.
             row.seconds = if solved(row) { row.own_seconds } else { Some(0.0) };
         }
     }
@@ -169,7 +169,7 @@ pub(crate) mod tests {
             (0.5f64.to_bits(), 0.001f64.to_bits())
         );
         assert_eq!(time(&[own(Some(0.25), None), own(None, None)]), None);
-        // A run that did not solve has no self-reported time, so it counts with its time limit.
+        // An unsolved run has no self-reported time, so it counts with its time limit.
         let found = time(&[row("a", "x", 10.0, "unknown")]).unwrap();
         assert!(found.censored && found.seconds > 9.9);
     }

@@ -263,7 +263,7 @@ impl Manifest {
     /// Atomically writes the manifest into a folder.
     ///
     /// # Errors
-    /// [`SweepError::Io`].
+    /// [`SweepError::Io`] if the file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), SweepError> {
         let path = folder.join(MANIFEST);
         let written = write_durably(&path, |file| {

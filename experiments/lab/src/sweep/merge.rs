@@ -30,8 +30,8 @@ pub struct Merge {
     pub notes: Vec<String>,
 }
 
-/// Joins the rows of several folders in the folder `out`, which then contains the whole sweep. The rows are
-/// in run order. `partial` allows runs without rows. `force` allows a folder `out` that already contains
+/// Writes the rows of several folders into the folder `out`, which then contains the whole sweep. The rows
+/// are in run order. `partial` allows runs without rows. `force` allows a folder `out` that already contains
 /// rows.
 ///
 /// # Errors
@@ -175,7 +175,7 @@ fn missing(records: &[(&PathBuf, Manifest)], from: &[Option<usize>]) -> Option<S
     let mut text = format!("{} of {} runs are missing: {}{more}", absent.len(), from.len(), named.join(", "));
     let shards: Vec<Shard> = records.iter().filter_map(|(_, record)| record.shard).collect();
     if let Some(of) = shards.first().map(|shard| shard.of).filter(|of| shards.iter().all(|s| s.of == *of)) {
-        // Reports at most [`NAMED`] shards.
+        // At most [`NAMED`] shards are listed.
         let given: BTreeSet<u64> = shards.iter().map(|shard| shard.part).collect();
         let gone = (1..=of).filter(|part| !given.contains(part)).take(NAMED + 1);
         let mut named: Vec<String> = gone.map(|part| format!("{part}/{of}")).collect();

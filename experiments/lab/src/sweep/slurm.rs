@@ -83,7 +83,7 @@ impl Scripts<'_> {
     /// number of shards. With such shards, tasks would fail.
     ///
     /// # Errors
-    /// [`SweepError::Other`].
+    /// [`SweepError::Other`] if there are such shards.
     pub fn check(&self, sweep: &Resolved) -> Result<(), SweepError> {
         for part in 1..=self.array {
             let folder = self.out.join(SHARDS).join(part.to_string());

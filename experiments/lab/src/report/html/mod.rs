@@ -1,4 +1,4 @@
-//! The report page: one self-contained HTML file without network access.
+//! The report page, which is one self-contained HTML file without network access.
 //!
 //! The page works without its script, which only sorts and filters tables. Its content security policy
 //! forbids all connections. All text from rows, READMEs and file names is escaped. Pictures must pass
