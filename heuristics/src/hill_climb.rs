@@ -1,4 +1,4 @@
-//! Hill climbing over orders, after TVM's unified static memory planner.
+//! Hill climbing over orders, as in TVM's unified static memory planner.
 //!
 //! **Definition.** A state is an order, and its value is the peak of its [first-fit](crate::place) placement.
 //! The initial order is by size descending, and ties are broken by more conflicts. A move selects a buffer

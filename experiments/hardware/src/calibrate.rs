@@ -123,8 +123,8 @@ fn count<S: Serializer>(samples: &[Sample], to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u64(samples.len() as u64)
 }
 
-/// The result of a calibration. JSON contains only the description of the machine and the number of samples
-/// instead of the machine and the samples.
+/// The result of a calibration. In JSON, the machine is replaced by its description, and the samples by their
+/// number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// The machine, for [`Machine::toml`].
@@ -249,7 +249,7 @@ fn take(schedule: &'static str, run: u32, chain: &[Step], execution: &Execution,
 }
 
 /// Returns true if the other stretches, which must be disjoint, cover at least 95 % of a stretch, and false
-/// if they cover nothing of it.
+/// if they cover nothing of it. Otherwise returns `None`. Under `synchronous`, nothing runs concurrently.
 fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
     if synchronous {
         return Some(false);
@@ -280,8 +280,8 @@ struct Usual {
     spread: f64,
 }
 
-/// Returns the medians of every operator that ran alone. The key is whether this is a transfer, and the
-/// position of the operator.
+/// Returns the medians of every operator that ran alone. The key consists of whether it is a transfer, and
+/// the position of the operator.
 fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
     let mut groups: BTreeMap<(bool, usize), Vec<&Sample>> = BTreeMap::new();
     for one in samples.iter().filter(|one| one.schedule == "synchronous") {
@@ -404,7 +404,8 @@ const ODD_STARTUP: f64 = 1e-4;
 /// suspicious.
 const ODD_SPREAD: f64 = 0.5;
 
-/// Returns the median over all operators of the spread of the runs alone, as a fraction of their median.
+/// Returns the spread of the runs of a typical operator that runs alone, as a fraction of their median. This
+/// is the median over all operators.
 fn spread(samples: &[Sample]) -> Option<f64> {
     median(medians(samples).map(|(_, one)| one.spread))
 }

@@ -12,8 +12,8 @@ use plimsoll::graphs::OrderedRegion;
 use plimsoll_model::Bytes;
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Tensor};
 
-/// The kinds of executable work: weights times one row, two rows, or a multiple of four rows, a pass, and no
-/// work except the overhead.
+/// The kinds of executable work. The first three multiply weights with one row, two rows, or a multiple of
+/// four rows. The fourth is a pass, and the last has no work except the overhead.
 pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"];
 
 /// Weights with fewer bytes are not treated as a matrix. They are only read, and the arithmetic uses on-chip

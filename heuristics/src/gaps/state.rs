@@ -14,7 +14,7 @@ const NOISE: f32 = 0.2;
 struct Item {
     size: u64,
     alignment: u64,
-    /// The cost of evicting the buffer without its penalty, which is its area.
+    /// The area of the buffer, which is the cost of evicting it before the penalty is applied.
     weight: f32,
     penalty: f32,
     /// Whether the buffer has gaps or exclusions, so that overlapping hulls do not imply a conflict.
@@ -185,7 +185,8 @@ impl<'a> State<'a> {
     /// Returns the offset with the lowest cost. The candidates are zero and the offsets directly above a
     /// rival, directly below a rival, or directly below the limit.
     ///
-    /// Any other offset collides with all the rivals with which one of the candidates collides.
+    /// For any other offset, there is a candidate that collides with some or all of the same rivals, and with
+    /// no others.
     fn cheapest(&mut self, id: u32, limit: u64, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
         let Item { size, alignment, .. } = self.items[id as usize];
         let highest = limit.checked_sub(size)? / alignment * alignment;

@@ -54,7 +54,7 @@ pub(super) fn ended(problem: &OrderProblem, order: &Order) -> Vec<u64> {
     ended
 }
 
-/// While an order is built, the bytes that each operator would free if it ran next.
+/// Keeps track of the bytes that each operator would free if it ran next, while an order is built.
 pub(super) struct Ending<'a> {
     problem: &'a OrderProblem,
     /// Per storage: the number of users that have not run.

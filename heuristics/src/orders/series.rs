@@ -1,5 +1,5 @@
-//! Orders by hills and valleys, which are optimal on trees and other series-parallel graphs and heuristic
-//! elsewhere.
+//! Orders that are computed from hills and valleys. They are optimal on trees and other series-parallel
+//! graphs, and heuristic elsewhere.
 //!
 //! **Definition.** Every operator is a job with a hill (allocated bytes plus scratch) and a net (allocated
 //! minus freed bytes). The graph is then reduced by three rules. Each node of the reduced graph represents a
@@ -12,10 +12,10 @@
 //! - *Triangle*: an edge parallel to a path through a node with one predecessor and one successor is
 //!   redundant and is removed.
 //!
-//! If one node remains, its sequence is the order. Otherwise list scheduling orders the remaining nodes: of
-//! the next segments of all ready nodes, the one that sorts first runs. This rule may run operators with
-//! constant inputs earlier than necessary. Therefore each order is also tried with these operators moved to
-//! their first consumer by the [fixed rule](super::engine).
+//! If one node remains, its sequence is the order. Otherwise list scheduling orders the remaining nodes:
+//! among the next segments of all ready nodes, the one that sorts first is scheduled. This rule may run
+//! operators with constant inputs earlier than necessary. Therefore each order is also tried with these
+//! operators moved to their first consumer by the [fixed rule](super::engine).
 //!
 //! **Optimality.** The order is optimal if the graph reduces to one node and every storage is freed by the
 //! same operator in every order. Graphs that reduce to one node include in-trees, out-trees, chains with
@@ -260,8 +260,8 @@ impl Reduction {
         std::mem::take(&mut self.nodes[node as usize].sequence)
     }
 
-    /// Returns the order of list scheduling: of the next segments of all ready nodes, the one that sorts
-    /// first runs. Ties are broken by id.
+    /// Returns the order of list scheduling: among the next segments of all ready nodes, the one that sorts
+    /// first is scheduled. Ties are broken by id.
     fn schedule(&self) -> Order {
         let mut left: Vec<usize> = self.nodes.iter().map(|node| node.before.len()).collect();
         let segments: Vec<Vec<Segment>> =
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn shared_tensors_settle_after_some_rounds() {
-        // a is read by three branches, all of which feed the last operator.
+        // Three branches read storage 0, and all of them feed the last operator.
         let users: [&[u32]; 5] = [&[0, 1, 2, 3], &[1, 4], &[2, 4], &[3, 4], &[4]];
         let storage = |(at, users): (usize, &&[u32])| Storage {
             name: at.to_string(),

@@ -1,16 +1,16 @@
 //! Sequences of jobs, described by hills and valleys of live bytes, and their optimal merge.
 //!
-//! A job raises the live bytes temporarily by its *hill* and permanently by its *net*. A sequence of jobs is
-//! divided into segments that are never worth interrupting. Before the lowest valley of the sequence,
-//! segments have a negative net, and their hills are ascending. After it, segments have a non-negative net,
-//! and their drops from the hill to the end (`hill - net`) are descending. Sorting the segments of
-//! independent sequences in this order merges the sequences optimally. Segments that free memory come first,
-//! by ascending hill. The others follow, by descending drop. A segment that would sort before its predecessor
-//! in the sequence is joined to it.
+//! A job temporarily raises the live bytes by its *hill*, and its *net* is the change of live bytes after it.
+//! A sequence of jobs is divided into segments that are never worth interrupting. Before the lowest valley of
+//! the sequence, segments have a negative net, and their hills are ascending. After it, segments have a
+//! non-negative net, and their drops from the hill to the end (`hill - net`) are descending. Sorting the
+//! segments of independent sequences in this order merges the sequences optimally. Segments that free memory
+//! come first, by ascending hill. The others follow, by descending drop. A segment that would sort before its
+//! predecessor in the sequence is joined to it.
 //!
-//! **Source.** For trees: Liu: An application of generalized tree pebbling to sparse matrix factorization,
-//! 1987. For series-parallel graphs: Abdel-Wahab, Kameda: Scheduling to minimize maximum cumulative cost
-//! subject to series-parallel precedence constraints, 1978.
+//! **Source.** Trees: Liu (1987), An application of generalized tree pebbling to sparse matrix factorization.
+//! Series-parallel graphs: Abdel-Wahab, Kameda (1978), Scheduling to minimize maximum cumulative cost subject
+//! to series-parallel precedence constraints.
 
 use std::collections::VecDeque;
 
@@ -114,9 +114,9 @@ impl Sequence {
         other
     }
 
-    /// Merges two independent sequences with the least peak. In ties, segments of the longer sequence come
-    /// first. O(s log l) for s segments in the shorter sequence and l in the longer one, plus the moves of
-    /// insertion.
+    /// Merges two independent sequences into one with the least peak. In ties, segments of the longer
+    /// sequence come first. O(s log l) for s segments in the shorter sequence and l in the longer one, plus
+    /// the moves of insertion.
     pub fn beside(mut self, mut other: Self) -> Self {
         if other.segments.len() > self.segments.len() {
             std::mem::swap(&mut self, &mut other);

@@ -4,9 +4,9 @@
 //! **Definition.** Buffers are placed by size descending. Memory is *single* if exactly one placed buffer
 //! uses it, and *shared* if several do. A buffer is placed in memory whose users do not conflict with it,
 //! preferably in single memory, otherwise in shared memory. The remainder is new memory on top.
-//! - `patent_descending` assigns one range to every buffer, the lowest sufficient range of only single
-//!   memory. If there is none, it uses the lowest sufficient range below the top. If there is none either, it
-//!   uses the free end below the top and new memory above it.
+//! - `patent_descending` assigns one range to every buffer: the lowest sufficient range that consists only of
+//!   single memory. If there is none, it uses the lowest sufficient range below the top. If there is none
+//!   either, it uses the free end below the top and new memory above it.
 //! - [`patent_split`] splits buffers. It uses single memory from the lowest address, then shared memory, and
 //!   then new memory.
 //!

@@ -88,7 +88,8 @@ impl<'a> Arrangement<'a> {
             .then(|| Layout::new(self.offsets.iter().copied().map(Bytes::new).collect()))
     }
 
-    /// Returns the offset at or above `from` that the fit chooses for a buffer, if its end is below `below`.
+    /// Returns the offset that `fit` chooses for a buffer at or above `from`, if the buffer then ends below
+    /// `below`.
     ///
     /// The arrangement does not change. O(n + d log n) in the worst case for d separations of the buffer.
     pub fn find(&self, id: BufferId, fit: Fit, from: Bytes, below: Option<Bytes>) -> Option<Bytes> {

@@ -23,8 +23,8 @@ pub(crate) fn least_cost_flow(instance: &Instance, budget: &mut Budget) -> Resul
     Ok(chains(instance, &predecessors(instance, budget)?))
 }
 
-/// Returns the cost in bytes if `heir` inherits from `from`. Returns `None` unless `from` ends before `heir`
-/// begins, or if either has separations.
+/// Returns the cost in bytes if `heir` inherits from `from`. Returns `None` if `from` does not end before
+/// `heir` begins, or if either has separations.
 fn cost(instance: &Instance, heir: usize, from: usize) -> Option<i128> {
     let ids = [heir, from].map(BufferId::at);
     let [heir, from] = ids.map(|id| instance.buffer(id));

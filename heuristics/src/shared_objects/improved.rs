@@ -11,7 +11,8 @@
 //! overlap without a conflict.
 //!
 //! **Complexity.** O(n^2) distances are computed if conflicts are overlaps in time. If a buffer loses its
-//! best object, a factor for the logarithm of the number of members is added. Memory is linear.
+//! best object, its distances to all objects are computed again, with an additional logarithmic factor.
+//! Memory is linear.
 
 use super::pool::{Pool, distance};
 use super::positional_maxima;

@@ -173,7 +173,7 @@ pub(super) fn off_chip(fill: &mut Fill<'_>, problem: &TierProblem, at: usize) ->
     outside.any(|tier| fill.put(at, tier))
 }
 
-/// A heuristic that runs a function from a problem to a plan.
+/// A heuristic that runs a planning function.
 struct Planner<F> {
     name: &'static str,
     plan: F,

@@ -11,8 +11,8 @@
 //!
 //! If several tiers are possible, the fastest one with enough space is used. Alg. 1 as printed only subtracts
 //! from the free bytes, so memory would soon be full permanently. `fused` releases the bytes of dead tensors,
-//! but `fused-printed` does not. Both produce plans for the same problem. In addition to the paper, a tensor
-//! that does not fit into off-chip memory goes to any tier with space.
+//! but `fused-printed` does not. Both produce plans for the same problem. Unlike in the paper, a tensor that
+//! does not fit into off-chip memory goes to any tier with space.
 
 use super::fill::{Fill, off_chip};
 use plimsoll_model::TierId;

@@ -4,8 +4,8 @@
 //! | schedule | start of a transfer | memory for weights |
 //! |---|---|---|
 //! | `synchronous` | after the previous operator (a copy if there is a copy rate) | one buffer |
-//! | `ping-pong` | when the previous operator starts (LUNA, Alg. 3) | two buffers, for even and odd operators |
-//! | `ping-pong-weighted` | when the previous weighted operator starts | two buffers, alternating |
+//! | `ping-pong` | when the previous operator starts (LUNA, Alg. 3) | two buffers, even and odd |
+//! | `ping-pong-weighted` | when the previous operator with weights starts | two buffers, alternating |
 //! | `eager` | when the buffer and a channel are free | two buffers, alternating |
 //! | `k-buffers` | when the buffer and a channel are free | k buffers, round robin |
 //! | `prefetch` | when a channel is free and the weights fit | all memory not used by activations |

@@ -5,11 +5,11 @@ use plimsoll_model::timelines::{Time, Timeline, TimelineProblem, Timelines};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 
 /// Fetches weights in the order of the operators. A transfer starts as soon as a channel is free and there is
-/// space above all activations until the operator has computed. The weights are placed at the highest free
+/// space above all activations until the operator has run. The weights are placed at the highest free
 /// address.
 ///
 /// It finds a timeline whenever one exists, because no other buffer is occupied after the previous operator
-/// has computed.
+/// has run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prefetch;
 

@@ -115,7 +115,7 @@ pub fn resident_sets(
     sets
 }
 
-/// Number of size thresholds above which all blocks stay resident.
+/// Number of size thresholds. All blocks above a threshold stay resident.
 const SIZES: usize = 6;
 
 /// Returns, for every segment, the time that each operator waits for its weights under `prefetch`. The list

@@ -62,8 +62,8 @@ fn profile(group: &Group, factors: &Numbers) -> Vec<Curve> {
     curves(group, factors, group.instances.len() as f64)
 }
 
-/// Returns the performance profile of times. x is a factor of the fastest time, and y the share of all
-/// instances. Returns no curves if nothing was solved or if there are fewer than two algorithms.
+/// Returns the performance profile of times. The x axis is a factor of the fastest time, and the y axis the
+/// share of all instances. Returns no curves if nothing was solved or if there are fewer than two algorithms.
 pub fn time_profile(group: &Group) -> Vec<Curve> {
     let mut factors = numbers(group, |_, cell| seconds(cell).map(|seconds| seconds.max(LEAST)));
     let fastest = least(&factors);
@@ -75,9 +75,9 @@ pub fn time_profile(group: &Group) -> Vec<Curve> {
     profile(group, &factors)
 }
 
-/// Returns the performance profile of values. x is 1 plus the gap to the best bound, and y the share of all
-/// instances. Returns no curves if no instance has both a positive bound and a value, or if there are fewer
-/// than two algorithms.
+/// Returns the performance profile of values. The x axis is 1 plus the gap to the best bound, and the y axis
+/// the share of all instances. Returns no curves if no instance has both a positive bound and a value, or if
+/// there are fewer than two algorithms.
 pub fn value_profile(group: &Group) -> Vec<Curve> {
     let factors = numbers(group, |at, cell| match (cell.value?, group.instances[at].best_bound?) {
         (0, 0) => Some(1.0),
@@ -88,8 +88,9 @@ pub fn value_profile(group: &Group) -> Vec<Curve> {
     profile(group, &factors)
 }
 
-/// Returns the cactus plot. x is a time limit in seconds, and y the number of instances solved within it.
-/// With several algorithms, the last curve is the virtual best. Returns no curves if nothing was solved.
+/// Returns the cactus plot. The x axis is a time limit in seconds, and the y axis the number of instances
+/// solved within it. With several algorithms, the last curve is the virtual best. Returns no curves if
+/// nothing was solved.
 pub fn cactus(group: &Group) -> Vec<Curve> {
     let times = numbers(group, |_, cell| seconds(cell));
     let mut curves = curves(group, &times, 1.0);
@@ -108,9 +109,9 @@ pub const DAWN: f64 = 0.001;
 /// The gap of a run without a value, in percent. Larger gaps are reduced to it.
 const WORST_GAP: f64 = 100.0;
 
-/// Returns one curve per algorithm, and the number of instances. x is the time since the start in seconds. y
-/// is the mean gap to the best bound from then on, in percent, over the traced runs on instances with a
-/// bound. A run without a value counts as 100 %. O(lines * log(lines)).
+/// Returns one curve per algorithm, and the number of instances. The x axis is the time since the start in
+/// seconds. The y axis is the mean gap to the best bound from then on, in percent. The mean covers the traced
+/// runs on instances with a bound. A run without a value counts as 100 %. O(lines * log(lines)).
 pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
     let bounded = |row: &TraceRow| {
         let at = group.instances.iter().position(|its| its.suite == row.suite && its.name == row.instance)?;

@@ -84,8 +84,8 @@ impl Worker {
         let mut command = Command::new(first);
         command.args(others).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(errors.try_clone().map_err(said)?);
-        // In its own group, the worker does not receive Ctrl-C from a terminal. The sweep receives it, and
-        // ends its workers without writing rows for their runs.
+        // The worker has its own group, so it does not receive Ctrl-C from a terminal. The sweep receives it,
+        // and ends its workers without writing rows for their runs.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(said)?;

@@ -245,7 +245,7 @@ impl Sweep {
             &nodes,
             &memory,
         ];
-        // Properties that only some runs have.
+        // Only some runs have the following properties.
         parts.extend(capacity.as_deref());
         parts.extend(Some(task.terms.as_str()).filter(|terms| !terms.is_empty()));
         let line = self.peer(run.task).map(External::line);

@@ -56,7 +56,7 @@ pub(super) fn lock(folder: &Path) -> Result<File, SweepError> {
 }
 
 impl Store {
-    /// Opens or creates the folder of a sweep. Removes a truncated row of a killed process.
+    /// Opens or creates the folder of a sweep. Removes a truncated row that a killed process has left.
     pub fn open(
         folder: &Path,
         sweep: &Sweep,
