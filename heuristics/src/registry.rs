@@ -203,7 +203,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         POWERS,
         512,
         CANN,
-        "execution order, objects by power of two; sizes in multiples of 512 bytes"
+        "execution order, first free object of the same power of two; sizes in multiples of 512 bytes"
     ),
     pools!(
         "binary-block-unaligned",
@@ -212,7 +212,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         POWERS,
         1,
         CANN,
-        "execution order, objects by power of two"
+        "execution order, first free object of the same power of two"
     ),
     pools!("equality", Start, First, Classes::Equal, 1, PISARCHYK, "execution order, only equal sizes share"),
     pools!(

@@ -322,7 +322,7 @@ impl<'a> Run<'a> {
         let weights = one.ok_or_else(|| ExecuteError::unknown(at))?.weights;
         if bytes != weights || size < bytes {
             let what =
-                format!("fetches {bytes} bytes into {size} for operator {operator}, which has {weights}");
+                format!("fetches {bytes} of the {weights} bytes of operator {operator} into {size} bytes");
             return Err(ExecuteError::at(at, what));
         }
         if !matches!(self.weights[operator.index()], Weights::Outside) {
@@ -545,7 +545,7 @@ mod tests {
             }
         });
         assert!(
-            few.starts_with("instruction 0 fetches 1 bytes into 64 for operator 0, which has 64"),
+            few.starts_with("instruction 0 fetches 1 of the 64 bytes of operator 0 into 64 bytes"),
             "{few}"
         );
         let far = refused(&|list| {

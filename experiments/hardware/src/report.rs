@@ -197,7 +197,7 @@ impl Record {
         };
         let (graph, schedule, error) = (&worst.graph, worst.schedule, worst.error_percent);
         format!(
-            "median error {middle:.2} % over {} schedules of {} graphs; the largest, {error:+.2} %, on {graph} with {schedule}",
+            "median error {middle:.2} % over {} schedules of {} graphs; the largest error is {error:+.2} %, on {graph} with {schedule}",
             self.comparisons.len(),
             self.graphs.len()
         )
@@ -356,7 +356,7 @@ mod tests {
         let notes = vec!["chain-1-rows-16, eager: does not fit".to_owned()];
         record.add(&chain(0).unwrap(), ran);
         record.add(&chain(1).unwrap(), Measured { notes, ..Measured::default() });
-        assert!(record.verdict().contains("over 1 schedules of 1 graphs; the largest, -50.00 %"));
+        assert!(record.verdict().contains("over 1 schedules of 1 graphs; the largest error is -50.00 %"));
         assert!(!record.markdown().contains("| chain-1-rows-16 |"), "{}", record.markdown());
         let report = serde_json::to_value(record.report()).unwrap();
         assert_eq!(

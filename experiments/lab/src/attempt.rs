@@ -69,7 +69,7 @@ impl Named<'_> {
     }
 
     fn unknown(&self) -> Record {
-        let why = format!("no algorithm '{}' for {}", self.asked.algorithm, self.asked.problem);
+        let why = format!("unknown algorithm '{}' for {}", self.asked.algorithm, self.asked.problem);
         self.asked.clone().without("failed", &why)
     }
 }

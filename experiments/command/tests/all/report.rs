@@ -419,7 +419,7 @@ fn errors_name_file_line_and_value() {
     fails(&good.replacen("3,s,b", "s,b", 1), &["rows.csv: line 6: 22 fields, but the header has 23"]);
     fails(&good.replacen("problem", "puzzle", 1), &["rows.csv: line 1: missing column 'problem'"]);
     fails(&good.replacen("seed", "run", 1), &["two columns are named 'run'"]);
-    fails(&format!("{HEADER}\n"), &["rows.csv: its files (rows.csv and others) contain no rows"]);
+    fails(&format!("{HEADER}\n"), &["rows.csv: the files (rows.csv and others) contain no rows"]);
     fails("", &["rows.csv"]);
     scratch.plimsoll(&["report", "nowhere", "--out", "o"]).refuses(&["nowhere: no such file or folder"]);
     std::fs::create_dir(scratch.path("empty")).unwrap();

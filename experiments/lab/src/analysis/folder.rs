@@ -62,7 +62,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
         if records[before..].iter().all(Folder::is_empty) {
-            let why = format!("its files ({ROWS} and others) contain no rows");
+            let why = format!("the files ({ROWS} and others) contain no rows");
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
     }
@@ -222,7 +222,7 @@ impl Folder {
         if self.readme.is_none() {
             let dirty = if begun.dirty == "true" { " with changes" } else { "" };
             self.readme = Some(format!(
-                "# Sweep\n\nRows of `plimsoll sweep {}`, {} of {} runs.\n\n- plimsoll {}, commit {}{dirty}, {} build\n\
+                "# Sweep\n\nThis folder contains rows of `plimsoll sweep {}`, for {} of {} runs.\n\n- plimsoll {}, commit {}{dirty}, {} build\n\
                  - {}\n- {}, {} threads\n",
                 manifest.file,
                 self.observations.len(),

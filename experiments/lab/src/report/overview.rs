@@ -27,8 +27,8 @@ pub fn definitions(options: Options) -> Vec<String> {
         "Group: the runs of one problem with the same terms, question (decide or optimise), time limit, node limit, \
          number of threads and machine. No average spans several groups."
             .to_owned(),
-        "Best bound: the best bound that any run proved for the instance and problem and that no valid value \
-         contradicts. The load is used only if there is no other bound."
+        "Best bound: the best bound that a run proved for the instance and problem. Bounds that a valid value \
+         contradicts are ignored. The load is used only if there is no other bound."
             .to_owned(),
         "Value of an algorithm on an instance: the median over seeds and repetitions. A run without a value counts \
          as the worst. For an even number of runs, the median is the worse of the two middle values. For bytes and \
