@@ -4,7 +4,7 @@ use plimsoll_model::graph::{Graph, GraphBuilder, GraphError, Operator, Role, Ten
 
 /// Number of operators of a chain.
 const OPERATORS: usize = 60;
-/// The distributions of the ratio of arithmetic to weight bytes. The number of rows is at most about 2 to
+/// The distributions of the ratio of arithmetic to weight bytes. The maximum number of rows is about 2 to
 /// this power.
 const POWERS: [u64; 4] = [1, 4, 7, 10];
 
