@@ -1,7 +1,7 @@
-//! Orders in which heuristics place buffers.
+//! The orders in which heuristics place buffers.
 //!
-//! Each rule is a sort key. Ties are broken by the further keys named, then by id, so an order is a function
-//! of the instance. O(n log n), except [`Order::Conflicts`].
+//! Each rule is a sort key. Ties are broken by the additional keys of the rule and then by id, so an order is
+//! a function of the instance. The complexity is O(n log n), except for [`Order::Conflicts`].
 
 use crate::heat::Heat;
 use plimsoll_model::{BufferId, Instance};
@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 /// A rule that orders buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Order {
-    /// First live step ascending: execution order.
+    /// First live step ascending, which is the execution order.
     Start,
     /// Size descending.
     Size,
@@ -24,11 +24,11 @@ pub enum Order {
     ShortDuration,
     /// Number of conflicting buffers descending, then size descending.
     Conflicts,
-    /// Largest load during the lifespan descending, then size descending. Buffers live at the most loaded
-    /// step come first.
+    /// Largest load during the lifespan descending, then size descending. Buffers that are live at the most
+    /// loaded step come first.
     Heat,
-    /// Steps by live bytes (their *breadth*) descending, ties by the earlier step. Within a step, the buffers
-    /// not yet ordered by size descending.
+    /// Visits the steps in descending order of live bytes (their *breadth*); ties are broken by the earlier
+    /// step. At each step, the live buffers that are not ordered yet follow, by size descending.
     Breadth,
 }
 
@@ -38,7 +38,7 @@ impl Order {
         let size = |id: BufferId| Reverse(instance.buffer(id).size());
         let duration = |id: BufferId| instance.buffer(id).lifespan().duration();
         let mut order: Vec<BufferId> = instance.ids().collect();
-        // The ids ascend and the sorts are stable, so ties keep the smaller id first.
+        // The ids are ascending and the sorts are stable, so the lower id comes first in ties.
         match self {
             Self::Start => order.sort_by_key(|&id| instance.buffer(id).lifespan().hull().lower),
             Self::Size => order.sort_by_key(|&id| size(id)),
@@ -56,8 +56,7 @@ impl Order {
                 order.sort_by_cached_key(|&id| (Reverse(load(id)), size(id)));
             }
             Self::Breadth => {
-                // A buffer is ordered at the first of its steps in this order, the most loaded step of its
-                // lifespan.
+                // The first step at which a buffer is visited is the most loaded step of its lifespan.
                 let heat = Heat::of(instance);
                 order.sort_by_cached_key(|&id| {
                     let peak = heat.during(instance.buffer(id).lifespan());
@@ -72,7 +71,8 @@ impl Order {
 /// Returns, for every buffer, the number of buffers that conflict with it.
 ///
 /// Overlapping hulls are counted from sorted starts and ends. Separations, exclusions and lifespans with gaps
-/// are processed individually: O(n log n + p log p + g n) for p such pairs and g buffers with gaps.
+/// are processed individually. O(n log n + p log p + g n) for p separated or exclusive pairs and g buffers
+/// with gaps.
 pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
     let hulls = || instance.buffers().iter().map(|buffer| buffer.lifespan().hull());
     let mut starts: Vec<_> = hulls().map(|hull| hull.lower).collect();
@@ -90,7 +90,7 @@ pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
     let gapped: Vec<BufferId> = instance.ids().filter(|&id| lifespan(id).has_gaps()).collect();
     for &a in &gapped {
         for b in instance.ids() {
-            // A pair of buffers with gaps is visited twice; count it once.
+            // A pair of buffers with gaps is visited twice, but is counted once.
             let counted = lifespan(b).has_gaps() && b <= a;
             let hulls_meet = lifespan(a).hull().intersects(lifespan(b).hull());
             if !counted && hulls_meet && !lifespan(a).intersects(lifespan(b)) {
@@ -111,7 +111,7 @@ pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
 }
 
 /// Returns the logarithm to base 2 of a positive number, with an error of about 1e-9. It uses only basic
-/// arithmetic, so that the result is identical to the last bit on every machine.
+/// arithmetic, so the result is bit-identical on every machine.
 pub(crate) fn log2(number: u64) -> f64 {
     let exponent = number.max(1).ilog2();
     let mantissa = number.max(1) as f64 / (1u64 << exponent) as f64;
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// The definition of greedy by breadth, step by step.
+    /// Compares the order with the definition of greedy by breadth, evaluated step by step.
     #[test]
     fn breadth_order_agrees_with_its_definition() {
         for seed in 0..200 {

@@ -1,12 +1,12 @@
-//! Ejection search: lowers the peak of a layout by ejecting the buffers in the way.
+//! Ejection search, which lowers the peak of a layout by ejecting the buffers in the way.
 //!
 //! **Definition.** Given a valid layout, the search sets a *target* below its peak. Every buffer that ends
 //! above the target is removed and becomes pending. While buffers are pending, one of the larger ones is
 //! placed into a gap below the target. If there is no gap, it is placed at the cheapest offset, and the
 //! buffers in its way are ejected and become pending. The *cost* of ejecting a buffer is its area times its
-//! penalty. The penalty is one plus the number of times the buffer found no gap. It prevents neighbours from
-//! ejecting each other for ever. When no buffer is pending, the layout is valid and meets the target, and the
-//! search sets a lower one.
+//! penalty. The penalty is one plus the number of times that no gap was found for the buffer. It prevents
+//! neighbours from ejecting each other forever. When no buffer is pending, the layout is valid and meets the
+//! target, and the search sets a lower one.
 //!
 //! ```text
 //! target ─ ─ ─ ─┌───┐─ ─        ─ ─ ─ ─ ─ ─ ─ ─
@@ -15,16 +15,17 @@
 //!   │    │ │a│  ┌───┐  │  │     │    │ └───┘ │  │
 //! ```
 //!
-//! The first target is a fraction [`STEP`] of the way from the peak to the bound. After [`Search::patience`]
-//! placements without success, the search restores the best layout, halves the step and doubles the patience.
+//! The distance of the first target from the peak is the fraction [`STEP`] of the distance from the peak to
+//! the bound. After [`Search::patience`] placements without success, the search restores the best layout,
+//! halves the step and doubles the patience.
 //!
 //! **Invariants.** The partial layout is always valid: it respects alignments, fixed offsets, gaps,
 //! separations and exclusions. Fixed buffers are never ejected. The same seed and node limit give the same
 //! answer.
 //!
 //! **Complexity.** Placing a buffer is O(m log m) for m placed buffers that conflict with it. They are found
-//! in a time index of linear size; no conflict graph is built. Work is local: only buffers near those above
-//! the target move. A step costs about the same for a million buffers as for a thousand.
+//! in a time index of linear size, and no conflict graph is built. The work is local, since only buffers near
+//! those above the target move. A placement costs about the same for a million buffers as for a thousand.
 //!
 //! **Source.** Nagata, Braysy: A powerful route minimization heuristic for the vehicle routing problem with
 //! time windows, 2009 (guided ejection search), applied to offsets. Costs and targets are from this project.
@@ -40,16 +41,16 @@ use plimsoll_model::{
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Distance of the first target from the peak, as a fraction of the way to the bound.
+/// Distance of the first target from the peak, as a fraction of the distance from the peak to the bound.
 const STEP: f64 = 0.3;
 
-/// The next buffer is the largest of this many pending buffers drawn at random.
+/// Number of pending buffers that are drawn at random. The largest of them is placed next.
 const DRAWS: usize = 4;
 
 /// Number of index entries read between two checks of the clock.
 const WORK_STRIDE: usize = 50_000;
 
-/// Placements in a run without time and node limit: a constant, and a number per buffer.
+/// Placements in a run without a time or node limit: a constant, and a number per buffer.
 const EFFORT: (u64, u64) = (20_000, 4);
 
 /// Ejection search for the offset problem. A node is one placement.
@@ -129,14 +130,14 @@ impl Solver<Offsets> for EjectionSearch {
 struct Search<'a> {
     state: State<'a>,
     rng: Xoshiro256PlusPlus,
-    /// Offsets of the best layout, and its peak.
+    /// The offsets of the best layout. `peak` is its peak.
     best: Vec<u64>,
     peak: u64,
     improved: bool,
     pending: Vec<u32>,
-    /// Placements for one target before it is abandoned.
+    /// Number of placements after which a target is abandoned.
     patience: u64,
-    /// Targets above the bound are multiples of this.
+    /// Targets above the bound are multiples of this number of bytes.
     grain: u64,
     checked: usize,
 }
@@ -196,7 +197,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Tries to move every buffer below the target. Returns true on success; the best layout is then the new
+    /// Tries to move every buffer below the target. Returns true on success. The new layout is then the best
     /// one.
     fn attempt(&mut self, target: u64, budget: &mut Budget) -> Result<bool, Stop> {
         self.pending.clear();
@@ -237,8 +238,8 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// Counts a placement. It checks the clock by the work done, since one placement may read thousands of
-    /// entries.
+    /// Counts a placement. The clock is checked after a certain amount of work, since one placement may read
+    /// thousands of entries.
     fn tick(&mut self, budget: &mut Budget) -> Option<Stop> {
         let stop = budget.tick();
         if stop.is_none() && self.state.work - self.checked > WORK_STRIDE {

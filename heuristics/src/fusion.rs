@@ -4,7 +4,7 @@ use crate::report::{Bounded, single};
 use plimsoll_model::fusion::{FusionProblem, Fusions, fusion_bound};
 use plimsoll_model::{Bound, Entry, Kind};
 
-/// Every heuristic for the fusion problem.
+/// All heuristics for the fusion problem.
 pub const FUSIONS: &[Entry<Fusions>] = &[Entry {
     name: "greedy",
     kind: Kind::Heuristic,
@@ -24,10 +24,11 @@ impl Bounded for Fusions {
     }
 }
 
-/// Returns the matches chosen by one pass over the operators in their order, as ascending indices.
+/// Returns the ascending indices of the matches that one pass over the operators chooses.
 ///
-/// A free operator takes the longest free match that begins with it; ties go to the pattern that comes first.
-/// O(matches times steps).
+/// The pass visits the operators in order. For each operator, it chooses the longest match that begins there
+/// and contains no operator of an earlier choice. Ties are broken by the order of the patterns. O(matches
+/// times steps).
 pub fn longest_matches(problem: &FusionProblem) -> Vec<usize> {
     let mut taken = vec![false; problem.operators().len()];
     let mut chosen = Vec::new();

@@ -4,13 +4,13 @@ use plimsoll_model::{Bytes, Instance, Lifespan, LoadProfile, Step};
 
 /// Finds the most loaded step of a lifespan.
 ///
-/// It is a segment tree over the load profile: built in O(n log n), linear memory, O(log n) per queried
-/// interval.
+/// This is a segment tree over the load profile. It is built in O(n log n) with linear memory, and a query is
+/// O(log n) per interval of the lifespan.
 #[derive(Clone, Debug)]
 pub struct Heat {
     profile: LoadProfile,
-    /// Node `i` contains the piece with the larger load among nodes `2i` and `2i + 1`. The leaves start at
-    /// the number of pieces.
+    /// Node `i` contains the index of the piece with the largest load among those of nodes `2i` and `2i + 1`.
+    /// The index of the first leaf is the number of pieces.
     tree: Vec<u32>,
 }
 
@@ -19,7 +19,7 @@ pub struct Heat {
 pub struct Peak {
     /// Live bytes at the step.
     pub load: Bytes,
-    /// The step; ties go to the earliest.
+    /// The step, or the earliest of several such steps.
     pub step: Step,
 }
 
@@ -27,7 +27,7 @@ impl Heat {
     /// Builds the tree for an instance.
     ///
     /// # Panics
-    /// Never: an instance has fewer than 2^32 buffers, and ids are counted in 32 bits.
+    /// If the load profile has 2^32 or more pieces.
     pub fn of(instance: &Instance) -> Self {
         let profile = LoadProfile::of(instance);
         let leaves = profile.pieces().len();
@@ -41,7 +41,7 @@ impl Heat {
         heat
     }
 
-    /// Returns the piece with the larger load; ties go to the earlier piece.
+    /// Returns the piece with the larger load. Ties are broken by the earlier piece.
     fn hotter(&self, a: u32, b: u32) -> u32 {
         let key = |piece: u32| (self.profile.pieces()[piece as usize].1, std::cmp::Reverse(piece));
         if key(a) >= key(b) { a } else { b }
@@ -69,14 +69,14 @@ impl Heat {
     /// Returns the most loaded step of a lifespan of the instance.
     ///
     /// # Panics
-    /// If the lifespan belongs to another instance and lies outside the profile.
+    /// If the lifespan belongs to another instance and extends beyond the profile.
     pub fn during(&self, lifespan: &Lifespan) -> Peak {
         let pieces = self.profile.pieces();
         let piece_at = |step: Step| pieces.partition_point(|(interval, _)| interval.upper <= step);
         let mut best: Option<Peak> = None;
         for part in lifespan.intervals() {
-            // Lifespan borders are piece borders, unless the load does not change there and pieces were
-            // merged.
+            // The borders of lifespans are borders of pieces, unless the load does not change there and the
+            // pieces were merged.
             let to = pieces.partition_point(|(interval, _)| interval.lower < part.upper);
             let (interval, load) = pieces[self.busiest(piece_at(part.lower), to) as usize];
             if best.is_none_or(|best| load > best.load) {

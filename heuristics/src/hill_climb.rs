@@ -1,16 +1,16 @@
-//! Hill climbing over orders, after TVM's unified static memory planner.
+//! Hill climbing over orders, as in TVM's unified static memory planner.
 //!
-//! **Definition.** A state is an order; its value is the peak of its [first fit](crate::place) placement. The
-//! initial order is size descending, ties by more conflicts first. A move selects a buffer `x` that ends at
-//! the peak, and an earlier buffer that conflicts with `x` or with a neighbour of `x` in the conflict graph.
-//! It swaps their positions. A better or equal order is accepted. A worse one is accepted with a probability
-//! that starts at one half and falls linearly to zero over the attempts.
+//! **Definition.** A state is an order, and its value is the peak of its [first-fit](crate::place) placement.
+//! The initial order is by size descending, and ties are broken by more conflicts. A move selects a buffer
+//! `x` that ends at the peak, and an earlier buffer that conflicts with `x` or with a neighbour of `x` in the
+//! conflict graph. It swaps the positions of the two buffers. A better or equal order is accepted. A worse
+//! one is accepted with a probability that starts at one half and falls linearly to zero over the attempts.
 //!
 //! **Invariants.** Every state decodes to a valid layout. The best layout is stored separately from the
 //! current one.
 //!
-//! **Complexity.** One placement and O(n) conflict tests per attempt. There are 500 attempts, fewer on large
-//! instances: the search ends after placing four million buffers. Linear memory.
+//! **Complexity.** Each attempt needs one placement and O(n) conflict tests. There are 500 attempts, or fewer
+//! on large instances, since the search ends after placing four million buffers. Memory is linear.
 //!
 //! **Source.** Apache TVM, USMP `hill_climb`, from its published description.
 
@@ -74,7 +74,8 @@ fn decode(arrangement: &mut Arrangement, order: &[BufferId], budget: &mut Budget
     }
 }
 
-/// Returns two positions to swap; `None` if the chosen buffer at the peak has no earlier movable neighbour.
+/// Returns two positions to swap, or `None` if the chosen buffer at the peak has no earlier movable
+/// neighbour.
 fn pick(
     instance: &Instance,
     order: &[BufferId],
@@ -94,7 +95,7 @@ fn pick(
     let neighbours = before(late);
     let near = *choose(&neighbours, rng)?;
     let further = before(near);
-    // Half of the moves use a neighbour of the neighbour, if there is one.
+    // Half of the moves use a neighbour of the neighbour if there is one.
     let early = if rng.random_bool(0.5) { choose(&further, rng).copied().unwrap_or(near) } else { near };
     Some((early, late))
 }

@@ -2,8 +2,8 @@
 //!
 //! Eight lists contain every heuristic with its name, a summary and its source: [`OFFSETS`],
 //! [`SPLIT_BUFFERS`], [`SHARED_OBJECTS`], [`ORDERS`], [`TIMELINES`], [`TIERS`], [`SPILLING`] and [`FUSIONS`].
-//! Every heuristic reports the simple lower bound of its problem, so an answer that meets this bound is
-//! proved optimal. No heuristic proves more.
+//! Every heuristic reports the simple bound of its problem, so an answer that meets this bound is proved
+//! optimal. Heuristics prove nothing else.
 //!
 //! ```
 //! use plimsoll_model::{Budget, Buffer, InstanceBuilder, Lifespan, Setup, Silent};

@@ -1,30 +1,33 @@
 //! Packs the few buffers with the longest lifespans tightly and places all others on top of them.
 //!
-//! In an allocation trace of a server, a few buffers are live for most of the run and hold most of the
-//! memory. A million short ones come and go. Valley filling with all buffers at once leaves gaps between the
-//! long ones that persist to the end. Therefore the longest buffers are packed separately by an [ejection
-//! search](EjectionSearch) on a small instance. Valley filling then starts from the upper edge of this
-//! packing.
+//! In an allocation trace of a server, a few buffers are live for most of the run and occupy most of the
+//! memory. A million other buffers have short lifespans. If valley fit places all buffers at once, it leaves
+//! gaps between the long ones, and these gaps persist to the end. Therefore the longest buffers are packed
+//! separately by an [ejection search](EjectionSearch) on a small instance. Valley fit then starts from the
+//! upper edge of this packing.
 
 use crate::ejection::EjectionSearch;
 use crate::ranks::Ranks;
 use crate::valley::{Skyline, ValleyWeights, envelope, fill, scores, valley_fit};
 use plimsoll_model::{Budget, BufferId, Instance, InstanceBuilder, Layout, Stop, simple_bound};
 
-/// Maximum number of buffers that are packed separately, and their maximum share: one in this many.
+/// Maximum number of buffers that are packed separately.
 const MOST_LONG: usize = 5_000;
+/// At most one of this many buffers is packed separately.
 const ONE_IN: usize = 500;
 
-/// Minimum share of all live steps that the long buffers must hold for the method to pay off.
+/// Minimum share of the long buffers in the total duration of all buffers. Below it, the method does not pay
+/// off.
 const LEAST_SHARE: f64 = 0.3;
 
-/// Placements of the ejection search per long buffer.
+/// Number of placements of the ejection search per long buffer.
 const PUTS: u64 = 30;
 
 /// Returns a layout with the longest buffers at the bottom.
 ///
-/// `None` if the longest buffers hold too few live steps, if a buffer is fixed or separated, or if the budget
-/// ends first. The ejection search uses at most a quarter of the remaining time.
+/// Returns `None` if the share of the longest buffers in the total duration is too small, if a buffer is
+/// fixed or separated, or if the budget ends first. The ejection search uses at most a quarter of the
+/// remaining time.
 pub fn long_first(instance: &Instance, seed: u64, budget: &mut Budget) -> Option<Layout> {
     if instance.has_fixed() || !instance.separations().is_empty() {
         return None;
@@ -44,7 +47,7 @@ pub fn long_first(instance: &Instance, seed: u64, budget: &mut Budget) -> Option
     fill(instance, &ranks, &scores, skyline, &placed, budget).ok()
 }
 
-/// Returns the ids of the longest buffers, ascending, if they hold a large enough share of the live steps.
+/// Returns the ids of the longest buffers, ascending, if their share in the total duration is large enough.
 fn longest(ranks: &Ranks) -> Option<Vec<u32>> {
     let count = (ranks.lower.len() / ONE_IN).min(MOST_LONG);
     if count < 2 {
@@ -60,7 +63,7 @@ fn longest(ranks: &Ranks) -> Option<Vec<u32>> {
     (own >= LEAST_SHARE * all).then_some(ids)
 }
 
-/// Returns a low layout of the long buffers alone.
+/// Returns a layout of only the long buffers with a low peak.
 fn pack(instance: &Instance, long: &[u32], seed: u64, budget: &mut Budget) -> Result<Layout, Stop> {
     let buffers = long.iter().map(|&id| instance.buffer(BufferId::new(id)).clone());
     let own =

@@ -1,8 +1,8 @@
-//! No sharing: every buffer has its own memory, end to end.
+//! Places all buffers end to end, so that no memory is shared.
 //!
-//! This is the baseline for savings. Buffers are placed in the order of their ids. Each lies at the lowest
-//! aligned address at or above the end of the previous one that no fixed buffer covers. Lifespans are
-//! ignored. Without alignments and fixed offsets, the peak is the sum of all sizes. O(n log n).
+//! This is the baseline for savings. Buffers are placed in the order of their ids. Each is placed at the
+//! lowest aligned address at or above the end of the previous one where it overlaps no fixed buffer.
+//! Lifespans are ignored. Without alignments and fixed offsets, the peak is the sum of all sizes. O(n log n).
 
 use plimsoll_model::{Budget, Bytes, Instance, Layout, Stop};
 
@@ -31,7 +31,7 @@ pub(crate) fn end_to_end(instance: &Instance, budget: &mut Budget) -> Result<Opt
         while let Some(&(low, high)) = taken.get(next)
             && low < start + buffer.size().get()
         {
-            // There is no space below this range for this buffer or any later one.
+            // There is no space below this range for this buffer or for any later one.
             start = start.max(high.next_multiple_of(buffer.alignment().get()));
             next += 1;
         }

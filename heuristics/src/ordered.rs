@@ -8,7 +8,8 @@
 //! | greedy by breadth (Pisarchyk and Lee) | breadth | best |
 //! | global decreasing size best fit (XLA) | size, duration | best |
 //!
-//! The [placement engine](crate::place) guarantees valid layouts. O(n^2) in the worst case, linear memory.
+//! The [placement engine](crate::place) guarantees valid layouts. The time is O(n^2) in the worst case, and
+//! memory is linear.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Abandoned, Arrangement, Fit};
@@ -23,7 +24,7 @@ pub(crate) fn ordered(
     let mut arrangement = Arrangement::new(instance);
     match arrangement.run(&order.of(instance), fit, None, budget) {
         Err(Abandoned::Budget(stop)) => Err(stop),
-        // Without a limit, a run is never abandoned because of its peak.
+        // Without a limit on the peak, a run is never abandoned because of its peak.
         Err(Abandoned::Peak) | Ok(_) => Ok(arrangement.layout()),
     }
 }

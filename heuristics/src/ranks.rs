@@ -2,16 +2,17 @@
 
 use plimsoll_model::Instance;
 
-/// The hull of every buffer, half-open, in ranks of the steps at which a hull begins or ends.
+/// The hull of every buffer as a half-open interval of ranks. Only steps at which a hull begins or ends have
+/// a rank.
 ///
-/// Built in O(n log n), with linear memory.
+/// It is built in O(n log n) with linear memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
-    /// First live rank of every buffer.
+    /// The first rank in the hull of every buffer.
     pub lower: Vec<u32>,
-    /// First rank after the hull of every buffer.
+    /// The first rank after the hull of every buffer.
     pub upper: Vec<u32>,
-    /// Number of ranks from the first start to the last end; at least 1.
+    /// Number of ranks from the first start to the last end, at least 1.
     pub count: u32,
 }
 

@@ -1,5 +1,4 @@
-//! The registry entries of all heuristics for instance problems. The command, the tables and the tests read
-//! them.
+//! The registry entries of all heuristics for instance problems.
 
 use crate::buffer_orders::Order;
 use crate::ejection::EjectionSearch;
@@ -54,7 +53,7 @@ macro_rules! pools {
     };
 }
 
-/// Every heuristic for the offset problem.
+/// All heuristics for the offset problem.
 pub const OFFSETS: &[Entry<Offsets>] = &[
     Entry {
         name: "naive",
@@ -149,7 +148,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
     },
 ];
 
-/// Every heuristic for split buffers.
+/// All heuristics for split buffers.
 pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "patent-scattered",
     kind: Kind::Heuristic,
@@ -158,10 +157,10 @@ pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     build: &|_| single("patent-scattered", |instance, budget| patent_split(instance, budget).map(Some)),
 }];
 
-/// Size classes: powers of two from 512 bytes.
+/// The size classes are powers of two of at least 512 bytes.
 const POWERS: Classes = Classes::PowersFrom(Bytes::new(512));
 
-/// Every heuristic for the shared-object problem.
+/// All heuristics for the shared-object problem.
 pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
     pools!(
         "mini-infer",

@@ -6,7 +6,7 @@ use plimsoll_model::{
     Stop, Tracker, guarded, simple_bound,
 };
 
-/// A problem with a lower bound that all its heuristics report.
+/// A problem with a bound that all its heuristics report.
 pub(crate) trait Bounded: Problem {
     fn bound(input: &Self::Input) -> Bound<Self>;
 }
@@ -17,7 +17,8 @@ impl Bounded for Offsets {
     }
 }
 
-/// Live buffers never share addresses, split or not, so the simple bound also holds for split buffers.
+/// Simultaneously live buffers never share addresses, whether they are split or not. The simple bound
+/// therefore also holds for split buffers.
 impl Bounded for SplitBuffers {
     fn bound(instance: &Instance) -> Bound<Self> {
         simple_bound(instance)
@@ -30,8 +31,8 @@ impl Bounded for Orders {
     }
 }
 
-/// A heuristic from a function, which offers solutions to the tracker and returns the reason if it ends
-/// early.
+/// A heuristic that runs a function. The function offers solutions to the tracker. Its error is the
+/// termination reason if it ends early.
 struct Heuristic<F> {
     name: &'static str,
     search: F,

@@ -1,11 +1,12 @@
-//! Heuristics for spilling: spill one buffer at the most overloaded step at a time, then restore what still
-//! fits.
+//! Heuristics for spilling. They spill one buffer at a time at the most overloaded step, and finally restore
+//! the spilled buffers that still fit.
 //!
-//! While the load of some step exceeds the capacity, one buffer live at the most loaded step is spilled. If
-//! all loads fit but no placement does, one of the buffers that end above the capacity is spilled. Finally,
+//! While the load of some step exceeds the capacity, one buffer that is live at the most loaded step is
+//! spilled. If all loads fit but no placement does, buffers that end above the capacity are spilled. Finally,
 //! spilled buffers are restored if they fit, those with the most traffic first. The two heuristics differ in
-//! the spilled buffer. One spills the largest *area* (size times steps), which frees the most. The other
-//! spills the largest area per byte of traffic. O(n (T + placements)) for T steps at which the load changes.
+//! the buffer that they spill. One chooses the largest *area* (size times steps), which frees the most
+//! memory. The other chooses the largest area per byte of traffic. O(n (T + P)) for T steps at which the load
+//! changes and the time P of a placement.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
@@ -17,7 +18,7 @@ use plimsoll_model::{
 };
 use std::cmp::Ordering;
 
-/// Every heuristic for spilling.
+/// All heuristics for spilling.
 pub const SPILLING: &[Entry<Spilling>] = &[
     Entry {
         name: "largest-area",
@@ -35,7 +36,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
     },
 ];
 
-/// Placements tried for the kept buffers, the most promising first.
+/// The placements that are tried for the kept buffers, the most promising first.
 const ORDERS: [(Order, Fit); 5] = [
     (Order::Area, Fit::First),
     (Order::SizeDuration, Fit::Best),
@@ -44,18 +45,18 @@ const ORDERS: [(Order, Fit); 5] = [
     (Order::Start, Fit::First),
 ];
 
-/// Number of rounds after which twice as many buffers are spilled per round, and the maximum number of
-/// doublings.
+/// Number of rounds after which the number of buffers spilled per round is doubled.
 const PATIENT: u32 = 8;
+/// Maximum number of doublings.
 const MOST_AT_ONCE: u32 = 10;
 
-/// Approximate number of buffers placed in attempts to restore spilled buffers.
+/// Approximate limit on the number of buffers placed in attempts to restore spilled buffers.
 const PUTS: u64 = 2_000_000;
 
-/// The rule that chooses the buffer to spill.
+/// The choice of the buffer to spill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpillChoice {
-    /// The largest area: size times steps.
+    /// The largest area, which is size times steps.
     Area,
     /// The largest area per byte of traffic.
     AreaPerTraffic,
@@ -69,7 +70,8 @@ impl SpillChoice {
         if self == Self::Area {
             return by_area;
         }
-        // Areas exceed 64 bits. Floating point is accurate enough and identical on every machine.
+        // Areas may exceed 64 bits. Floating point is accurate enough here and gives identical results on
+        // every machine.
         let worth = |id: BufferId| {
             let traffic = problem.traffic(id).map_or(0, Bytes::get);
             area(id) as f64 / traffic.max(1) as f64
@@ -83,7 +85,7 @@ impl SpillChoice {
 pub struct GreedySpill {
     /// The name in the registry.
     pub name: &'static str,
-    /// The rule that chooses the buffer to spill.
+    /// The choice of the buffer to spill.
     pub choice: SpillChoice,
 }
 
@@ -112,16 +114,17 @@ impl Solver<Spilling> for GreedySpill {
     }
 }
 
-/// Returns the solution that spills every buffer; `None` if some buffer must not be spilled.
+/// Returns the solution that spills every buffer, or `None` if some buffer must not be spilled.
 pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
     let instance = problem.instance();
     let may_go = |id: BufferId| problem.traffic(id).is_some();
     instance.ids().all(may_go).then(|| Spill::new(vec![None; instance.len()]))
 }
 
-/// Runs the greedy heuristic, starting with the buffers `stays` kept.
+/// Runs the greedy heuristic. At the start, it keeps the buffers in `stays` and those that must not be
+/// spilled.
 ///
-/// `None` if the buffers that must not be spilled do not fit in any of the tried placements.
+/// Returns `None` if the buffers that must not be spilled fit in none of the tried placements.
 ///
 /// # Errors
 /// The termination reason if the budget ends before a solution is found.
@@ -143,9 +146,10 @@ pub fn greedy_spill(
     Ok(Some(best))
 }
 
-/// Returns the best lower bound on the traffic from the given [`cliques_above`] the capacity.
+/// Returns the best lower bound on the traffic that follows from the given cliques (see [`cliques_above`]).
 ///
-/// It stops early when the time runs out. O(cliques times k log k) for k simultaneously live buffers.
+/// The computation stops early if the time runs out. O(c k log k) for c cliques and k simultaneously live
+/// buffers.
 pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &mut Budget) -> LowerBound {
     let (instance, capacity) = (problem.instance(), u128::from(problem.capacity().get()));
     let size = |id: &BufferId| instance.buffer(*id).size().get();
@@ -165,11 +169,11 @@ pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &m
     best
 }
 
-/// Returns the least cost of a fractional cover of `wanted` weight by offers (weight, cost), rounded up per
-/// offer.
+/// Returns the least cost of a fractional cover of the weight `wanted` by offers (weight, cost). The cost is
+/// rounded up for each offer.
 ///
-/// Offers are taken by ascending cost per weight. The weight of an offer counts at most as `wanted`. `None`
-/// if all offers together weigh less. O(k log k).
+/// Offers are used in ascending order of cost per weight. The weight of an offer counts at most as `wanted`.
+/// Returns `None` if the total weight of all offers is too low. O(k log k) for k offers.
 pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
     let mut offers: Vec<(u128, u128)> = offers
         .map(|(weight, cost)| (u128::from(weight).min(wanted), u128::from(cost)))
@@ -188,10 +192,10 @@ pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) 
     (shortfall == 0).then(|| u64::try_from(total).unwrap_or(u64::MAX))
 }
 
-/// Returns cliques of conflicting buffers whose total size exceeds the capacity, in order of time.
+/// Returns cliques of conflicting buffers whose total size exceeds the capacity, in time order.
 ///
-/// Each is a whole section of simultaneously live buffers or, with exclusions, a clique in it chosen greedily
-/// by size. The list is incomplete if the time of the budget runs out.
+/// Each clique consists of all buffers of a section. With exclusions, it is a clique among them that is
+/// chosen greedily by size. The list is incomplete if the time of the budget runs out.
 pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferId>> {
     let mut watch = budget.without_node_limit();
     let instance = problem.instance();
@@ -221,7 +225,8 @@ pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferI
     found
 }
 
-/// Returns a layout within the capacity from a few quick placements, or the lowest of them if all exceed it.
+/// Tries a few quick placements and returns a layout within the capacity, or the lowest layout if all of them
+/// exceed it.
 ///
 /// Fixed offsets must not contradict each other.
 ///
@@ -245,14 +250,14 @@ pub fn quick_layout(instance: &Instance, budget: &mut Budget) -> Result<Layout, 
     Ok(best)
 }
 
-/// The kept buffers and their load.
+/// The kept buffers, and their load at every step.
 struct Greedy<'a> {
     problem: &'a SpillProblem,
     choice: SpillChoice,
     stays: Vec<bool>,
-    /// Steps at which the load may change, ascending.
+    /// The steps at which the load may change, ascending.
     steps: Vec<Step>,
-    /// Load from each of these steps to the next.
+    /// The load from each of these steps to the next.
     load: Vec<u64>,
 }
 
@@ -275,7 +280,7 @@ impl<'a> Greedy<'a> {
         greedy
     }
 
-    /// Returns the indices of the steps at which a buffer is live.
+    /// Returns the indices in `steps` at which a buffer is live.
     fn places(&self, id: BufferId) -> Vec<usize> {
         let at = |step: Step| self.steps.partition_point(|&other| other < step);
         let parts = self.problem.instance().buffer(id).lifespan().intervals();
@@ -291,14 +296,14 @@ impl<'a> Greedy<'a> {
         self.stays[id.index()] = stays;
     }
 
-    /// Returns the buffer to spill among the given ones; `None` if none may be spilled.
+    /// Returns the buffer to spill among the given ones, or `None` if none of them may be spilled.
     fn first(&self, of: impl Iterator<Item = BufferId>) -> Option<BufferId> {
         let may = of.filter(|&id| self.stays[id.index()] && self.problem.traffic(id).is_some());
         may.max_by(|&a, &b| self.choice.compare(self.problem, a, b).then(b.cmp(&a)))
     }
 
-    /// Spills until no load exceeds the capacity. Returns false if the buffers left at a step must not be
-    /// spilled.
+    /// Spills buffers until no load exceeds the capacity. Returns false if an overloaded step has only
+    /// buffers that must not be spilled.
     fn below_capacity(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
         let capacity = self.problem.capacity().get();
         loop {
@@ -314,8 +319,8 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    /// Spills until the fixed offsets of kept buffers do not contradict each other. Returns false if the
-    /// buffers concerned must not be spilled.
+    /// Spills buffers until the fixed offsets of the kept ones do not contradict each other. Returns false if
+    /// contradicting buffers must not be spilled.
     fn without_contradiction(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
         if self.problem.instance().contradiction().is_none() {
             return Ok(true);
@@ -339,7 +344,8 @@ impl<'a> Greedy<'a> {
         self.problem.instance().ids().filter(|id| self.stays[id.index()]).collect()
     }
 
-    /// Spills until some placement is within the capacity; `None` if nothing spillable is left.
+    /// Spills buffers until some placement is within the capacity. Returns `None` if no remaining buffer may
+    /// be spilled.
     fn placed(&mut self, budget: &mut Budget) -> Result<Option<Spill>, Stop> {
         for round in 0.. {
             let kept = self.kept();
@@ -353,7 +359,8 @@ impl<'a> Greedy<'a> {
             if !places().any(|place| high(&place)) {
                 return Ok(Some(Spill::of_layout(self.problem, &kept, &layout)));
             }
-            // Spill more at a time in later rounds; excess spills are restored afterwards.
+            // Later rounds spill more buffers at a time. Buffers that were spilled unnecessarily are restored
+            // afterwards.
             for _ in 0..1u64 << (round / PATIENT).min(MOST_AT_ONCE) {
                 let mut chosen = self.first(places().filter(high).map(|(id, _)| id));
                 if chosen.is_none() {
@@ -366,7 +373,7 @@ impl<'a> Greedy<'a> {
         Ok(None)
     }
 
-    /// Restores spilled buffers within the budget, those with the most traffic first.
+    /// Restores spilled buffers as far as the budget allows, those with the most traffic first.
     fn restore(&mut self, best: &mut Spill, budget: &mut Budget) {
         let mut gone: Vec<BufferId> = best.spilled().collect();
         gone.sort_by_key(|&id| (std::cmp::Reverse(self.problem.traffic(id)), id));

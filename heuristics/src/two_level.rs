@@ -3,9 +3,9 @@
 //! **Definition.** Level 1 merges buffers of equal size and alignment that do not conflict into *blocks*. In
 //! execution order, each buffer joins the first block without a conflict. Level 2 processes the blocks by
 //! size descending. The largest remaining block becomes a *host* above the previous hosts. Every later block
-//! that does not conflict with the host becomes a *guest* inside the addresses of the host. It is placed at
-//! the lowest aligned start without a conflict with earlier guests, if there is one. Guests may lie inside
-//! guests to any depth. Apart from alignment, the peak is the sum of the hosts.
+//! that does not conflict with the host becomes a *guest* inside the addresses of the host, if there is
+//! space. It is placed at the lowest aligned offset without a conflict with earlier guests. Guests may be
+//! inside other guests to any depth. Apart from alignment, the peak is the sum of the sizes of the hosts.
 //!
 //! ```text
 //! bytes    0       1024      2048      3072      4096 4608
@@ -13,25 +13,27 @@
 //! guests   │ B ────────────── │ A, C ─ │
 //! ```
 //!
-//! **Invariants.** Fixed buffers are placed first, as obstacles outside all blocks; a host avoids those it
-//! conflicts with. All buffers are placed through an [`Arrangement`], which guarantees a valid layout.
+//! **Invariants.** Fixed buffers are placed first. They belong to no block, and hosts and guests avoid fixed
+//! buffers with which they conflict. All buffers are placed through an [`Arrangement`], which guarantees a
+//! valid layout.
 //!
-//! **Complexity.** Level 1 is O(n b) for b blocks, level 2 is O(h b) gap searches for h hosts. Linear memory.
+//! **Complexity.** Level 1 is O(n b) for b blocks. Level 2 needs O(h b) gap searches for h hosts. Memory is
+//! linear.
 //!
-//! **Source.** The CANN whitepaper; its worked example gives 4608.
+//! **Source.** The CANN whitepaper. The peak of its worked example is 4608.
 
 use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Step, Stop};
 use std::cmp::Reverse;
 
-/// Buffers of one size and alignment that never conflict; they share one offset.
+/// Buffers of the same size and alignment that do not conflict. They get the same offset.
 #[derive(Clone, Debug)]
 struct Block {
     size: Bytes,
     alignment: Bytes,
     members: Vec<BufferId>,
-    /// First step after all members.
+    /// The first step after the lifespans of all members.
     over: Step,
 }
 
@@ -42,8 +44,8 @@ pub(crate) fn two_level(instance: &Instance, budget: &mut Budget) -> Result<Opti
     pack(instance, blocks, budget)
 }
 
-/// Level 1. Returns the blocks by size descending, then by alignment, then by first member in execution
-/// order.
+/// Level 1: merges buffers into blocks. Returns the blocks by size descending, then by alignment descending,
+/// and then by their first member in execution order.
 fn merge_equal(instance: &Instance, budget: &mut Budget) -> Result<Vec<Block>, Stop> {
     let mut order = Order::Start.of(instance);
     order.retain(|&id| instance.buffer(id).fixed().is_none());
@@ -71,8 +73,8 @@ fn merge_equal(instance: &Instance, budget: &mut Budget) -> Result<Vec<Block>, S
     Ok(blocks)
 }
 
-/// Returns true if no member conflicts with `id`, which starts no earlier than any of them. `plain` means
-/// that conflicts are overlaps of single intervals.
+/// Returns true if no member conflicts with `id`, which must not start before any of them. `plain` means that
+/// conflicts are overlaps of single intervals.
 fn takes(instance: &Instance, plain: bool, block: &Block, id: BufferId) -> bool {
     let after = block.over <= instance.buffer(id).lifespan().hull().lower;
     if plain {
@@ -112,7 +114,8 @@ fn pack(instance: &Instance, blocks: Vec<Block>, budget: &mut Budget) -> Result<
 /// Returns the lowest offset at or above `from` that is free for every member.
 fn lowest(arrangement: &Arrangement, block: &Block, from: Bytes, below: Option<Bytes>) -> Option<Bytes> {
     let mut offset = from.align_up(block.alignment)?;
-    // Every search only raises the offset. It is valid once all members accept it in one round.
+    // Every search can only raise the offset. The offset is valid when all members in succession have
+    // accepted it.
     let mut agreed = 0;
     for &member in block.members.iter().cycle() {
         let found = arrangement.find(member, Fit::First, offset, below)?;

@@ -1,9 +1,9 @@
-//! On-chip memory whose ranges are lent: a borrower owns the bytes of its range exclusively.
+//! On-chip memory whose ranges are lent. A borrower exclusively owns the bytes of its range.
 
 use bytes::BytesMut;
 use std::collections::BTreeMap;
 
-/// A range that is not free, or out of bounds.
+/// The error for a range that is not free or is out of bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("bytes {start} to {end} of the on-chip memory are occupied or out of bounds")]
 pub struct Taken {
@@ -11,10 +11,10 @@ pub struct Taken {
     pub end: u64,
 }
 
-/// A memory that is split where ranges are lent and joined where they are returned.
+/// A memory that is split when ranges are lent and joined when they are returned.
 #[derive(Debug)]
 pub struct Arena {
-    /// Free ranges by address; no two are adjacent.
+    /// The free ranges by address. No two of them are adjacent.
     free: BTreeMap<u64, BytesMut>,
 }
 
@@ -26,15 +26,15 @@ pub struct Lent {
 }
 
 impl Arena {
-    /// A memory of `size` bytes. The system commits pages when they are first touched.
+    /// Creates a memory of `size` bytes. The system commits its pages when they are first accessed.
     pub fn new(size: usize) -> Self {
         Self { free: BTreeMap::from([(0, BytesMut::zeroed(size))]) }
     }
 
-    /// Lends `size` bytes from address `start` on. O(log n). An empty range is always free.
+    /// Lends the `size` bytes that begin at address `start`. An empty range is always free. O(log n).
     ///
     /// # Errors
-    /// [`Taken`] where a part of the range is lent or out of bounds.
+    /// [`Taken`] if a part of the range is lent or out of bounds.
     pub fn lend(&mut self, start: u64, size: u64) -> Result<Lent, Taken> {
         let taken = Taken { start, end: start.saturating_add(size) };
         if size == 0 {
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(arena.lend(0, 11).unwrap_err(), Taken { start: 0, end: 11 });
         assert_eq!(
             arena.lend(99, 1).unwrap_err().to_string(),
-            "bytes 99 to 100 of the on-chip memory are not free"
+            "bytes 99 to 100 of the on-chip memory are occupied or out of bounds"
         );
         let c = arena.lend(0, 10).unwrap();
         assert!(arena.free.is_empty());
@@ -98,7 +98,7 @@ mod tests {
         for lent in [b, c, a] {
             arena.give_back(lent);
         }
-        // One range at the original address: joining copies nothing.
+        // There is one range at its original address, so joining copied nothing.
         assert_eq!(arena.free.len(), 1);
         assert_eq!((arena.free[&0].len(), arena.free[&0].as_ptr()), (100, origin));
         assert!(arena.lend(0, 101).is_err() && arena.lend(u64::MAX, 2).is_err());

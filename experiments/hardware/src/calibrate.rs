@@ -1,13 +1,13 @@
-//! Calibration of this machine with a chain made for this purpose.
+//! Calibrates this machine with a chain of operators that is made for this purpose.
 //!
 //! The chain contains products of many sizes for each kind, passes, and operators without work, in random
-//! order. Under the schedule `synchronous`, every transfer and every computation runs alone. Setup latency,
-//! bandwidth, overhead and compute rates are fitted to the medians of these times. Under the schedule
-//! `eager`, transfers and computations run concurrently. The resulting slowdown is reported, but is not part
-//! of the machine, whose rates exclude contention.
+//! order. Under the schedule `synchronous`, every transfer and every computation runs alone. The setup
+//! latency, the bandwidth, the overhead and the compute rates are fitted to the medians of these times. Under
+//! the schedule `eager`, transfers and computations run concurrently. The resulting slowdown is reported, but
+//! it is not part of the machine, whose rates exclude contention.
 //!
-//! [`take_samples`] measures times; [`conclude`] depends only on its samples. The times of a busy machine may
-//! not determine the rates. That is an outcome, [`Inconclusive`], and not an error.
+//! [`take_samples`] measures times, and the result of [`conclude`] depends only on these samples. The times
+//! of a busy machine may not determine the rates. The outcome is then [`Inconclusive`].
 
 use super::chains::Steps;
 use super::cold::{Cold, Link};
@@ -24,19 +24,19 @@ use std::collections::BTreeMap;
 /// Settings of a calibration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// How weights are fetched.
+    /// The link through which weights are fetched.
     pub link: Link,
     /// Number of counted runs per schedule, after one warm-up run.
     pub repeat: u32,
-    /// Determines the order of the operators.
+    /// The seed for the order of the operators.
     pub seed: u64,
-    /// Largest weights fetched at once.
+    /// The maximum size of the weights in one transfer.
     pub slice: Bytes,
-    /// On-chip bytes of the resulting machine.
+    /// The on-chip capacity of the resulting machine.
     pub capacity: Bytes,
 }
 
-/// Errors of taking samples.
+/// An error while taking samples.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CalibrateError {
     /// The chain does not form a valid problem.
@@ -50,20 +50,20 @@ pub enum CalibrateError {
     Digest,
 }
 
-/// Samples that determine no machine, usually because other programs kept this machine busy.
+/// The outcome if the samples determine no machine, usually because other programs kept this machine busy.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[error(
-    "calibration is inconclusive: times of {what} determine no rate; {spread}stop other programs and run it again, or \
+    "calibration is inconclusive: the times of {what} determine no rate; {spread}stop other programs and run it again, or \
      raise --repeat (now {repeat})",
     spread = .spread_percent.map_or_else(String::new, |spread| format!(
         "runs of the same operator differ by {spread:.0} % of their median (median over operators); "
     ))
 )]
 pub struct Inconclusive {
-    /// The operators whose times determine no rate: `transfers`, `computations`, or a kind.
+    /// The operators whose times determine no rate: `transfers`, `computations`, or a kind of computation.
     pub what: &'static str,
-    /// The difference between the longest and the shortest run of an operator alone, in percent of its
-    /// median; the median over operators. `None` for a single run.
+    /// The difference between the longest and the shortest run of an operator that runs alone, in percent of
+    /// the median of its runs. This is the median over all operators, or `None` with a single run.
     pub spread_percent: Option<f64>,
     /// Number of counted runs per schedule.
     pub repeat: u32,
@@ -71,41 +71,42 @@ pub struct Inconclusive {
     pub samples: usize,
 }
 
-/// One measured time of one operator of the chain: its computation or its transfer.
+/// A measured time of an operator of the chain, either of its computation or of its transfer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// `synchronous` or `eager`.
     pub schedule: &'static str,
-    /// The number of the run, from 1.
+    /// The number of the run, counted from 1.
     pub run: u32,
     /// `transfer`, or the kind of the computation.
     pub what: &'static str,
     /// The position of the operator in the chain.
     pub operator: usize,
-    /// Bytes fetched, bytes read and written, or multiply-accumulates of a product.
+    /// The number of bytes fetched, bytes read and written, or multiply-accumulates of a product.
     pub amount: u64,
-    /// Duration, seconds.
+    /// The duration, in seconds.
     pub seconds: f64,
-    /// For a transfer, the time from its request until its end is observed; otherwise equal to `seconds`.
+    /// For a transfer, the time from its request until its end is observed, in seconds. Otherwise it equals
+    /// `seconds`.
     pub known_seconds: f64,
-    /// True where another operation ran concurrently from start to end, false where none did; `None`
-    /// otherwise.
+    /// True if other operations ran concurrently from start to end, false if none did at any time, and
+    /// otherwise `None`.
     pub beside: Option<bool>,
 }
 
 /// The fitted parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fit {
-    /// Setup latency of a transfer, seconds.
+    /// Setup latency of a transfer, in seconds.
     #[serde(rename = "startup_seconds")]
     pub startup: f64,
-    /// Bandwidth of transfers, bytes per second.
+    /// Bandwidth of transfers, in bytes per second.
     pub bandwidth: f64,
-    /// Overhead of an operator, seconds.
+    /// Overhead of an operator, in seconds.
     #[serde(rename = "overhead_seconds")]
     pub overhead: f64,
-    /// Rate of each kind of `KINDS` except the last: multiply-accumulates, or bytes, per second. A list of
-    /// pairs in JSON.
+    /// Rate of each kind in `KINDS` except the last, in multiply-accumulates or bytes per second. In JSON
+    /// this is a list of pairs.
     #[serde(serialize_with = "pairs")]
     pub rates: BTreeMap<&'static str, f64>,
 }
@@ -122,7 +123,8 @@ fn count<S: Serializer>(samples: &[Sample], to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u64(samples.len() as u64)
 }
 
-/// The result of a calibration; in JSON with the description of the machine and the number of samples.
+/// The result of a calibration. In JSON, the machine is replaced by its description, and the samples by their
+/// number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// The machine, for [`Machine::toml`].
@@ -131,9 +133,9 @@ pub struct Calibration {
     /// The parameters fitted to operators that ran alone.
     #[serde(flatten)]
     pub alone: Fit,
-    /// Slowdown factor of a computation that runs concurrently with a transfer: median over computations.
+    /// Slowdown factor of computations that run concurrently with transfers (median over computations).
     pub compute_slowdown: Option<f64>,
-    /// Slowdown factor of a transfer that runs concurrently with a computation: median over transfers.
+    /// Slowdown factor of transfers that run concurrently with computations (median over transfers).
     pub transfer_slowdown: Option<f64>,
     /// Warnings about implausible results.
     pub warnings: Vec<String>,
@@ -151,8 +153,8 @@ struct Step {
     work: Work,
 }
 
-/// The chain: products of all kinds and sizes, passes, and operators without work, twice each in random
-/// order.
+/// Returns the chain: products of all kinds and sizes, passes, and operators without work. Each appears
+/// twice, in random order.
 fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
     let mut all = Vec::new();
     for _ in 0..2 {
@@ -180,14 +182,14 @@ fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
     all
 }
 
-/// Runs the chain on this machine and returns all times. `before` is called before every run with its number
-/// and the number of runs.
+/// Runs the chain on this machine and returns all times. `before` is called before every run with the number
+/// of the run and the number of all runs.
 ///
 /// # Errors
 /// See [`CalibrateError`].
 ///
 /// # Panics
-/// Never: the on-chip memory of the calibration holds two slices.
+/// Never, since the on-chip memory of the calibration has space for two slices.
 pub fn take_samples(
     settings: Settings,
     cold: &Cold,
@@ -220,7 +222,7 @@ pub fn take_samples(
     Ok(samples)
 }
 
-/// The samples of one run.
+/// Adds the samples of a run.
 fn take(schedule: &'static str, run: u32, chain: &[Step], execution: &Execution, samples: &mut Vec<Sample>) {
     let transfers: Vec<Stretch> = execution.transfers.iter().map(|one| one.span).collect();
     let synchronous = schedule == "synchronous";
@@ -246,8 +248,8 @@ fn take(schedule: &'static str, run: u32, chain: &[Step], execution: &Execution,
     }
 }
 
-/// Whether a stretch is covered by others, which are disjoint, up to gaps of a twentieth; false where it
-/// touches none.
+/// Returns true if the other stretches, which must be disjoint, cover at least 95 % of a stretch, and false
+/// if they cover nothing of it. Otherwise returns `None`. Under `synchronous`, nothing runs concurrently.
 fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
     if synchronous {
         return Some(false);
@@ -266,19 +268,20 @@ fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
     }
 }
 
-/// The medians over the runs of the computation or transfer of one operator.
+/// The medians over all runs of the computation or the transfer of an operator.
 struct Usual {
     what: &'static str,
     amount: u64,
-    /// Duration, seconds.
+    /// The duration, in seconds.
     seconds: f64,
-    /// Time until its end is observed, which a schedule without overlap waits for, seconds.
+    /// The time until its end is observed, in seconds. A schedule without overlap waits for this time.
     known: f64,
     /// The difference between the longest and the shortest run, as a fraction of the median.
     spread: f64,
 }
 
-/// Medians of every operator that ran alone, by whether it is a transfer, and position.
+/// Returns the medians of every operator that ran alone. The key consists of whether it is a transfer, and
+/// the position of the operator.
 fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
     let mut groups: BTreeMap<(bool, usize), Vec<&Sample>> = BTreeMap::new();
     for one in samples.iter().filter(|one| one.schedule == "synchronous") {
@@ -293,7 +296,7 @@ fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
     })
 }
 
-/// Fits setup latency, bandwidth, overhead and rates to samples of operators that ran alone.
+/// Fits the setup latency, the bandwidth, the overhead and the rates to samples of operators that ran alone.
 ///
 /// # Errors
 /// The operators whose times are missing or do not determine the parameters, as in [`Inconclusive::what`].
@@ -324,7 +327,7 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, &'static str> {
 }
 
 impl Fit {
-    /// The predicted seconds of a sample.
+    /// Returns the predicted time of a sample, in seconds.
     pub fn predict(&self, what: &str, amount: u64) -> f64 {
         match what {
             "transfer" => self.startup + amount as f64 / self.bandwidth,
@@ -332,7 +335,7 @@ impl Fit {
         }
     }
 
-    /// The machine with these parameters.
+    /// Returns the machine with these parameters.
     fn machine(&self, settings: Settings) -> Machine {
         let rate = |kind: &str| self.rates[kind].round().max(1.0) as u64;
         let time = |seconds| Time::from_seconds(seconds).unwrap_or_default();
@@ -358,8 +361,8 @@ impl Fit {
     }
 }
 
-/// A description of how weights are fetched. Its wording must not change: calibrated machines store it, and a
-/// measurement compares it with its own link.
+/// Describes how weights are fetched. The wording must not change, because calibrated machines store it, and
+/// a measurement compares it with the description of its own link.
 pub fn about(link: Link) -> String {
     let startup = format!("setup latency {:.1} us", link.startup.as_secs_f64() * 1e6);
     let pace = link
@@ -371,7 +374,7 @@ pub fn about(link: Link) -> String {
 /// Derives the machine from samples.
 ///
 /// # Errors
-/// [`Inconclusive`] where they do not determine its rates.
+/// [`Inconclusive`] if the samples do not determine the rates of the machine.
 pub fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration, Inconclusive> {
     let alone = fit(&samples).map_err(|what| Inconclusive {
         what,
@@ -383,7 +386,7 @@ pub fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration,
         medians(&samples).map(|(key, one)| (key, one.seconds)).collect();
     let slowdown = |transfer: bool| {
         let beside = samples.iter().filter(|one| {
-            // Short times are dominated by the clock resolution.
+            // Short times are dominated by the resolution of the clock.
             one.beside == Some(true) && (one.what == "transfer") == transfer && one.seconds > 5e-6
         });
         median(beside.filter_map(|one| Some(one.seconds / usual.get(&(transfer, one.operator))?)))
@@ -394,18 +397,20 @@ pub fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration,
     Ok(Calibration { machine, alone, compute_slowdown, transfer_slowdown, warnings, samples })
 }
 
-/// A hand-over between threads takes microseconds: a larger excess of setup latency over that of the link is
-/// suspicious, seconds.
+/// A hand-over between threads takes microseconds. A setup latency is suspicious if it exceeds twice that of
+/// the link by more than this number of seconds.
 const ODD_STARTUP: f64 = 1e-4;
-/// A typical operator varies by a few percent on a quiet machine: a larger spread is suspicious.
+/// On an idle machine, the runs of a typical operator vary by a few percent. A spread above this fraction is
+/// suspicious.
 const ODD_SPREAD: f64 = 0.5;
 
-/// The spread of the runs of the typical operator alone, as a fraction of their median.
+/// Returns the spread of the runs of a typical operator that runs alone, as a fraction of their median. This
+/// is the median over all operators.
 fn spread(samples: &[Sample]) -> Option<f64> {
     median(medians(samples).map(|(_, one)| one.spread))
 }
 
-/// Warnings about results that suggest a busy machine.
+/// Returns warnings about results that suggest a busy machine.
 fn warnings(settings: Settings, alone: &Fit, samples: &[Sample]) -> Vec<String> {
     let mut warnings = Vec::new();
     let asked = settings.link.startup.as_secs_f64();
@@ -418,7 +423,7 @@ fn warnings(settings: Settings, alone: &Fit, samples: &[Sample]) -> Vec<String> 
     }
     if let Some(spread) = spread(samples).filter(|one| *one > ODD_SPREAD) {
         warnings.push(format!(
-            "runs scatter: half of the operators by at least {:.0} % of their median; is the machine busy?",
+            "runs vary: for half of the operators, by at least {:.0} % of the median; is the machine busy?",
             spread * 100.0
         ));
     }
@@ -447,7 +452,7 @@ mod tests {
         Settings { link, repeat: 2, seed: 1, slice, capacity: Bytes::new(1 << 20) }
     }
 
-    /// A slow hand-over does not count as a slowdown of transfers beside computations.
+    /// A slow hand-over does not count as a slowdown of transfers by computations.
     #[test]
     fn slowdowns_compare_the_same_stretches() {
         let slice = Bytes::new(1 << 20);
@@ -485,7 +490,7 @@ mod tests {
         };
         let mut samples = Vec::new();
         for run in 1..=5u32 {
-            // One run in five is disturbed; the others deviate by a percent.
+            // One run in five is disturbed. The others deviate by one percent.
             let factor = if run == 3 { 4.0 } else { 0.99 + f64::from(run % 3) * 0.01 };
             for (at, one) in chain(Bytes::new(1 << 20), 7).iter().enumerate() {
                 let mut push = |what, amount| {
@@ -512,7 +517,7 @@ mod tests {
         assert_eq!(fit(&samples), Err("transfers"));
     }
 
-    /// The measured times themselves are not checked.
+    /// This test does not check the measured times themselves.
     #[test]
     fn every_operator_is_sampled_in_every_run() {
         let cold = Cold::new(1 << 20);
@@ -530,7 +535,7 @@ mod tests {
         assert!(samples.iter().all(|one| one.seconds >= 0.0 && one.known_seconds >= one.seconds));
     }
 
-    /// Times of a machine whose runs take longer by a factor per run.
+    /// Returns times of a machine on which the duration of every run is multiplied by a factor.
     fn synthetic(factor: impl Fn(u32) -> f64) -> Vec<Sample> {
         let mut samples = Vec::new();
         for run in 1..=2u32 {
@@ -558,7 +563,7 @@ mod tests {
         assert_eq!(calibration.warnings, Vec::<String>::new());
     }
 
-    /// On a machine so busy that larger transfers are faster, no rate can be fitted.
+    /// On a busy machine, larger transfers may appear to be faster. Then no rate can be fitted.
     #[test]
     fn a_busy_machine_is_inconclusive() {
         let mut samples = synthetic(f64::from);
@@ -570,7 +575,9 @@ mod tests {
         assert!((found.spread_percent.unwrap() - 200.0 / 3.0).abs() < 1e-6, "{found:?}");
         let text = found.to_string();
         assert!(
-            text.starts_with("calibration is inconclusive: times of transfers determine no rate; runs of")
+            text.starts_with(
+                "calibration is inconclusive: the times of transfers determine no rate; runs of"
+            )
         );
         assert!(text.ends_with("stop other programs and run it again, or raise --repeat (now 2)"), "{text}");
         let once = conclude(Settings { repeat: 1, ..settings(Bytes::new(16 * 1024)) }, samples).unwrap_err();

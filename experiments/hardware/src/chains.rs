@@ -1,13 +1,14 @@
-//! Random chains for measurements, with other distributions than the chain of the calibration.
+//! Random chains for measurements. Their distributions differ from those of the calibration chain.
 
 use plimsoll_model::graph::{Graph, GraphBuilder, GraphError, Operator, Role, Tensor};
 
 /// Number of operators of a chain.
 const OPERATORS: usize = 60;
-/// Distributions of the ratio of arithmetic to weight bytes: the number of rows is at most 2 to this power.
+/// The distributions of the ratio of arithmetic to weight bytes. The maximum number of rows is about 2 to
+/// this power.
 const POWERS: [u64; 4] = [1, 4, 7, 10];
 
-/// A linear congruential generator of 31-bit numbers with Knuth's constants. Records depend on its sequence.
+/// A linear congruential generator of 31-bit numbers with Knuth's constants. Records depend on its output.
 pub(super) struct Steps(pub u64);
 
 impl Steps {
@@ -17,12 +18,12 @@ impl Steps {
     }
 }
 
-/// The chain number `nth`, from 0. It has 60 operators; every fifth is a pass over its tensors, the others
-/// are products with 1 KiB to 2 MiB of weights. The most rows alternate between 2, 16, 128 and 1024 with
-/// `nth`.
+/// Returns chain number `nth`, counted from 0. It has 60 operators. Every fifth operator is a pass over its
+/// tensors, and the others are products with 1 KiB to 2 MiB of weights. With `nth`, the maximum number of
+/// rows cycles through about 2, 16, 128 and 1024.
 ///
 /// # Errors
-/// The errors of the graph builder; none are known to occur.
+/// The errors from the graph builder. None are known to occur.
 pub fn chain(nth: u64) -> Result<Graph, GraphError> {
     let power = POWERS[(nth % 4) as usize];
     let mut random = Steps((nth + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -39,7 +40,7 @@ pub fn chain(nth: u64) -> Result<Graph, GraphError> {
         let mut operator = Operator::new(format!("o{at}"), if pass { "Relu" } else { "Gemm" });
         operator.inputs.push(last);
         if !pass {
-            // Uniform in the logarithm.
+            // The distribution is approximately uniform in the logarithm.
             let least = 1024u64 << draw(11);
             let weights = (least + draw(least)) / 4 * 4;
             let rows = (1u64 << draw(power + 1)).saturating_add(draw(3));
@@ -64,7 +65,7 @@ mod tests {
         assert_eq!((one.operators().len(), one.regions().len()), (OPERATORS, 1));
         assert_eq!(one.operators(), chain(1).unwrap().operators());
         assert_ne!(one.bytes(Role::Weight), two.bytes(Role::Weight));
-        // The sizes on which records depend.
+        // Records depend on these sizes.
         assert_eq!(one.bytes(Role::Weight).get(), 11_961_012);
     }
 }

@@ -1,10 +1,12 @@
-//! Off-chip weights: a memory larger than any cache, and the link through which weights are fetched.
+//! The memory of off-chip weights, which is larger than any cache, and the link through which weights are
+//! fetched.
 
 use std::hint::spin_loop;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Bytes copied at a time: small enough for copies to pass through the caches, like all other accesses.
+/// Number of bytes copied at a time. It is so small that copies pass through the caches, like all other
+/// accesses.
 const PIECE: usize = 16 * 1024;
 
 /// A memory of pseudorandom numbers between -1 and 1.
@@ -14,12 +16,12 @@ pub struct Cold {
 }
 
 impl Cold {
-    /// A memory of `size` bytes, rounded down to whole cache lines, at least one. O(n).
+    /// Creates a memory of `size` bytes, rounded down to whole cache lines, but at least one line. O(n).
     pub fn new(size: usize) -> Self {
         let numbers = (size / 64).max(1) * 16;
         let mut bytes = Vec::with_capacity(numbers * 4);
         for at in 0..numbers as u64 {
-            // The finaliser of splitmix64.
+            // This is the finaliser of splitmix64.
             let mut hash = (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -29,12 +31,12 @@ impl Cold {
         Self { bytes }
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Copies from an address on, wrapping around at the end.
+    /// Copies the bytes from an address on. Addresses wrap around at the end.
     fn copy(&self, from: u64, to: &mut [u8]) {
         let mut done = 0;
         while done < to.len() {
@@ -45,7 +47,7 @@ impl Cold {
         }
     }
 
-    /// The start addresses of the weights of consecutive operators, aligned to cache lines.
+    /// Returns the start addresses of the weights of consecutive operators, aligned to cache lines.
     pub fn places(weights: impl IntoIterator<Item = u64>) -> Vec<u64> {
         let place = |next: &mut u64, bytes: u64| {
             let own = *next;
@@ -62,19 +64,20 @@ impl Cold {
         bytes
     }
 
-    /// Reads the whole memory, which evicts earlier data from the caches.
+    /// Reads the whole memory, which evicts earlier data from the caches. Returns a checksum.
     pub fn sweep(&self) -> u64 {
         let words = self.bytes.as_chunks::<8>().0.iter();
         words.fold(0, |sum, word| sum ^ u64::from_le_bytes(*word))
     }
 }
 
-/// How weights are fetched: copied by a thread, with a setup latency and at the bandwidth of a slower memory.
+/// The link through which weights are fetched. A thread copies them, with a setup latency and at the
+/// bandwidth of a slower memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Link {
-    /// Setup latency: the time before the first byte.
+    /// Setup latency, which is the time before the first byte.
     pub startup: Duration,
-    /// Largest bandwidth, bytes per second; `None` for the full speed of memory.
+    /// Maximum bandwidth in bytes per second. `None` means the full speed of memory.
     pub bandwidth: Option<f64>,
 }
 
@@ -94,14 +97,14 @@ impl Link {
     }
 }
 
-/// Waits until `passed` has elapsed since `begin`; system timers are too coarse for this.
+/// Waits until `passed` has elapsed since `begin`. System timers are too coarse for this.
 fn until(begin: Instant, passed: Duration) {
     if passed > Duration::ZERO {
         wait(|| (begin.elapsed() >= passed).then_some(()));
     }
 }
 
-/// Polls until `ask` returns a value: by spinning at first, later by yielding; on one core it yields almost
+/// Polls until `ask` returns a value. It spins at first and yields later. On a single core, it yields almost
 /// at once.
 pub fn wait<T>(mut ask: impl FnMut() -> Option<T>) -> T {
     static BUSY: LazyLock<u32> = LazyLock::new(|| {

@@ -1,4 +1,4 @@
-//! Comparison of predicted and measured makespans.
+//! Compares predicted and measured makespans.
 
 use super::cold::{Cold, Link};
 use super::execute::Executor;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::time::Duration;
 
-/// Largest on-chip memory that is allocated.
+/// Maximum size of the on-chip memory that is allocated.
 const MOST_CAPACITY: Bytes = Bytes::new(1 << 34);
 
 /// Settings of a comparison.
@@ -26,24 +26,25 @@ const MOST_CAPACITY: Bytes = Bytes::new(1 << 34);
 pub struct Settings<'a> {
     /// The machine used for scheduling and prediction.
     pub machine: &'a Machine,
-    /// How weights are fetched.
+    /// The link through which weights are fetched.
     pub link: Link,
     /// Number of counted runs per schedule, after one warm-up run.
     pub repeat: u32,
-    /// On-chip bytes beside the peak activations; replaces the capacity of the machine.
+    /// On-chip bytes in addition to the peak of the activations. If set, the sum replaces the capacity of the
+    /// machine.
     pub slack: Option<Bytes>,
-    /// Number of buffers of `k-buffers`.
+    /// Number of buffers of the schedule `k-buffers`.
     pub buffers: usize,
     /// Limits of each schedule.
     pub limits: Limits,
-    /// Graphs with a longer predicted total time are skipped.
+    /// Graphs whose predicted total time is longer are skipped.
     pub most: Option<Duration>,
 }
 
-/// Why a graph was not measured; the message names the graph.
+/// The reason why a graph was not measured. The message names the graph.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
-    /// It cannot be executed here, or would take too long.
+    /// The graph cannot be executed here, or would take too long.
     #[error("{0}")]
     Skipped(String),
     /// An algorithm or the executor failed.
@@ -51,26 +52,26 @@ pub enum CompareError {
     Defect(String),
 }
 
-/// One run.
+/// A run of a schedule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// The name of the graph.
     pub graph: String,
     /// The name of the schedule.
     pub schedule: &'static str,
-    /// The number of the run, from 1.
+    /// The number of the run, counted from 1.
     pub run: u32,
     /// The predicted makespan.
     pub predicted_seconds: f64,
-    /// The measured makespan: the end of the last computation.
+    /// The measured makespan, which is the end of the last computation.
     pub measured_seconds: f64,
-    /// Sum of the computation times of all operators.
+    /// Total computation time of all operators.
     pub computing_seconds: f64,
-    /// Sum of the times of all transfers.
+    /// Total time of all transfers.
     pub fetching_seconds: f64,
 }
 
-/// All runs of one schedule of one graph.
+/// The results of all runs of one schedule of one graph.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// The name of the graph.
@@ -85,12 +86,12 @@ pub struct Comparison {
     pub least_seconds: f64,
     /// The longest measured makespan.
     pub most_seconds: f64,
-    /// Difference between prediction and median, percent of the median; positive where the prediction is too
-    /// high.
+    /// Difference between the prediction and the median, in percent of the median. It is positive if the
+    /// prediction is too high.
     pub error_percent: f64,
-    /// Predicted reduction relative to `synchronous`, percent.
+    /// Predicted reduction of the makespan relative to `synchronous`, in percent.
     pub predicted_gain_percent: Option<f64>,
-    /// Measured reduction relative to `synchronous`, percent, by medians.
+    /// Measured reduction of the median makespan relative to `synchronous`, in percent.
     pub measured_gain_percent: Option<f64>,
 }
 
@@ -101,9 +102,9 @@ pub struct Measured {
     pub samples: Vec<Sample>,
     /// One entry per schedule that has a timeline.
     pub comparisons: Vec<Comparison>,
-    /// Number of operators and slices.
+    /// Number of operators after slicing.
     pub steps: usize,
-    /// Size of the on-chip memory, bytes.
+    /// Size of the on-chip memory, in bytes.
     pub capacity: Bytes,
     /// Skipped schedules, with the reasons.
     pub notes: Vec<String>,
@@ -129,7 +130,7 @@ impl Case {
         &self.program.segments()[0].problem
     }
 
-    /// Predicted seconds of one run of every schedule.
+    /// Returns the predicted time of one run of every schedule, in seconds.
     fn seconds(&self) -> f64 {
         self.planned.iter().map(|one| one.predicted.seconds()).sum()
     }
@@ -151,7 +152,7 @@ pub fn compare(
     let seconds = case.seconds() * f64::from(settings.repeat + 1);
     if let Some(most) = settings.most.map(|most| most.as_secs_f64()).filter(|most| seconds > *most) {
         let [all, most] = [seconds, most].map(|seconds| Time::from_seconds(seconds).unwrap_or(Time::MAX));
-        let why = format!("graph '{name}' would take {all}, more than the {most} allowed");
+        let why = format!("graph '{name}' would take {all}, but at most {most} is allowed");
         return Err(CompareError::Skipped(why));
     }
     let executor = Executor { problem: case.problem(), works: &case.works, cold, link: settings.link };
@@ -183,7 +184,7 @@ pub fn compare(
     Ok(Measured { comparisons: comparisons(&samples), samples, steps, capacity, notes: case.notes })
 }
 
-/// The program of a graph on the machine, with the instruction list of every schedule.
+/// Builds the program of a graph on the machine and the instruction list of every schedule.
 fn plan(
     graph: &Graph,
     entries: &[&'static Entry<Timelines>],
@@ -235,7 +236,7 @@ fn plan(
     Ok(Case { program, works, planned, notes })
 }
 
-/// Comparisons of the samples of one graph, by schedule, in order.
+/// Returns the comparisons of the samples of one graph, one per schedule, in order.
 fn comparisons(samples: &[Sample]) -> Vec<Comparison> {
     let mut names: Vec<&'static str> = Vec::new();
     for one in samples {
@@ -272,7 +273,7 @@ fn comparison(samples: &[Sample], schedule: &str) -> Option<Comparison> {
     })
 }
 
-/// The median of the absolute errors, percent.
+/// Returns the median of the absolute errors, in percent.
 pub fn median_error(comparisons: &[Comparison]) -> Option<f64> {
     median(comparisons.iter().map(|one| one.error_percent.abs()))
 }

@@ -1,10 +1,10 @@
-//! Runs instruction lists on this machine: one thread computes, and one per channel fetches.
+//! Runs instruction lists on this machine. One thread computes, and one thread per channel fetches.
 //!
 //! The computing thread executes [`Instruction`]s in order. `DMAStart` lends the on-chip range of a buffer to
-//! the thread of its channel. `DMAWait` waits until that thread returns the filled range. `Copy` fills it
-//! synchronously. `Compute` multiplies with the weights in it and holds the addresses of its activations,
-//! which weights may not occupy. A range is owned by one thread at a time. A list with conflicting transfers
-//! and computations is therefore refused, regardless of timing.
+//! the thread of its channel. `DMAWait` waits until that thread returns the filled range. `Copy` fills the
+//! range synchronously. `Compute` multiplies with the weights in the range. Meanwhile it occupies the
+//! addresses of the activations, so weights cannot be there. Only one thread at a time owns a range. A list
+//! with conflicting transfers and computations is therefore refused, regardless of timing.
 
 use super::arena::{Arena, Lent, Taken};
 use super::cold::{Cold, Link, wait};
@@ -14,7 +14,7 @@ use plimsoll_model::{Bytes, OperatorId};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-/// Why a list cannot be run: its first invalid instruction, and what is wrong with it.
+/// The reason why a list cannot be run. The message names the first invalid instruction and its error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ExecuteError(String);
@@ -55,32 +55,32 @@ impl Stretch {
     }
 }
 
-/// One transfer of a run.
+/// A transfer of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetched {
     pub operator: OperatorId,
-    /// The transfer itself, timed by the thread of its channel.
+    /// The time of the transfer itself, measured by the thread of its channel.
     pub span: Stretch,
-    /// From the instruction that starts it until the computing thread observes its end.
+    /// The time from the instruction that starts the transfer until the computing thread observes its end.
     pub known: Stretch,
 }
 
-/// One run.
+/// The times and the result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Execution {
     /// The end of the last computation.
     pub makespan: Duration,
     pub computations: Vec<Stretch>,
-    /// In the order in which they were waited for.
+    /// The transfers, in the order in which their ends were observed.
     pub transfers: Vec<Fetched>,
-    /// Digest of all results; equal for all lists of the same operators and weights.
+    /// The digest of all results. It is equal for all lists of the same operators and weights.
     pub digest: u64,
 }
 
 /// A problem, the work of its operators, and the source of their weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Executor<'a> {
-    /// The operators with their bytes, the channels, and the on-chip memory.
+    /// The operators with their sizes, the channels, and the on-chip memory.
     pub problem: &'a TimelineProblem,
     pub works: &'a [Work],
     pub cold: &'a Cold,
@@ -117,7 +117,7 @@ struct Channel {
 }
 
 impl Executor<'_> {
-    /// The digest of a run without buffers, transfers and threads.
+    /// Returns the digest of a run without buffers, transfers and threads.
     pub fn reference(&self) -> u64 {
         let mut cpu = Cpu::new();
         let all = self.problem.operators().iter().zip(self.works).zip(self.places());
@@ -127,12 +127,13 @@ impl Executor<'_> {
         cpu.digest()
     }
 
-    /// Runs every list `repeat` times, after one warm-up run that is not counted. Before each run, the caches
-    /// are flushed by reading the cold memory. `before` is called with run and list before each run, `after`
-    /// with its execution.
+    /// Runs every list `repeat` times, after one warm-up run that is not counted. Before each run, the cold
+    /// memory is read to flush the caches. `before` is called before each run with the number of the run and
+    /// the index of the list. `after` is called after each counted run, also with the execution.
     ///
     /// # Errors
-    /// The index of the list, with an error if it cannot be run, or `None` if its results are wrong.
+    /// The index of the list. It comes with an error if the list cannot be run, or with `None` if its results
+    /// are wrong.
     pub fn rounds(
         &self,
         lists: &[&[Instruction]],
@@ -158,14 +159,14 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// The off-chip start addresses of the weights of each operator.
+    /// Returns the off-chip start addresses of the weights of each operator.
     fn places(&self) -> Vec<u64> {
         Cold::places(self.problem.operators().iter().map(|one| one.weights.get()))
     }
 
-    /// Runs a list in an on-chip memory of at least the capacity of the problem, all of it free, and returns
-    /// all times. Pages of a memory used before are already committed. After an error, parts of the memory
-    /// are missing.
+    /// Runs a list and returns all times. The on-chip memory must be free and at least as large as the
+    /// capacity of the problem. Pages of a memory that was used before are already committed. After an error,
+    /// parts of the memory are missing.
     ///
     /// # Errors
     /// [`ExecuteError`] with the first instruction that cannot be run.
@@ -198,7 +199,7 @@ impl Executor<'_> {
     }
 }
 
-/// The thread of a channel: performs transfers sequentially until the sender is dropped.
+/// Runs the thread of a channel, which performs transfers sequentially until the sender is dropped.
 fn serve(begin: Instant, cold: &Cold, link: Link, jobs: &Receiver<Job>, done: &Sender<Done>) {
     loop {
         let job = wait(|| match jobs.try_recv() {
@@ -290,7 +291,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Fetches without a channel: this thread copies and computes nothing meanwhile.
+    /// Fetches weights without a channel. This thread copies them and cannot compute meanwhile.
     fn copy(
         &mut self,
         at: usize,
@@ -309,7 +310,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// A buffer for the weights of an operator, which must still be off-chip.
+    /// Lends a buffer for the weights of an operator. The weights must not have been fetched before.
     fn buffer(
         &mut self,
         at: usize,
@@ -321,7 +322,7 @@ impl<'a> Run<'a> {
         let weights = one.ok_or_else(|| ExecuteError::unknown(at))?.weights;
         if bytes != weights || size < bytes {
             let what =
-                format!("fetches {bytes} bytes into {size} for operator {operator}, which has {weights}");
+                format!("fetches {bytes} of the {weights} bytes of operator {operator} into {size} bytes");
             return Err(ExecuteError::at(at, what));
         }
         if !matches!(self.weights[operator.index()], Weights::Outside) {
@@ -459,7 +460,7 @@ mod tests {
         follows(&problem, &run);
     }
 
-    /// Checks that operators run sequentially, each after its weights have arrived.
+    /// Checks that the operators ran sequentially, each after its weights had arrived.
     fn follows(problem: &TimelineProblem, run: &Execution) {
         assert!(run.computations.windows(2).all(|pair| pair[0].end <= pair[1].start));
         for one in &run.transfers {
@@ -470,7 +471,7 @@ mod tests {
         assert_eq!(run.makespan, run.computations.last().unwrap().end);
     }
 
-    /// The error of a modified ping-pong list.
+    /// Returns the error of a modified ping-pong list.
     fn refusal(change: &dyn Fn(&mut Vec<Instruction>)) -> String {
         let (cold, (problem, works)) = (Cold::new(16 * 1024), problem(1));
         let executor = Executor { problem: &problem, works: &works, cold: &cold, link: Link::default() };
@@ -484,7 +485,7 @@ mod tests {
         let refused = refusal;
         let list = timeline(&problem(1).0, "ping-pong").instructions();
         assert!(matches!(list[1], Instruction::DmaWait { .. }));
-        // Computes before it waits, as if a wait were missing.
+        // Without this wait, the list computes before the weights have arrived.
         assert_eq!(
             refused(&|list| {
                 list.remove(1);
@@ -515,7 +516,7 @@ mod tests {
     #[test]
     fn wrong_transfers_are_refused() {
         let refused = refusal;
-        // All buffers at one address: the second transfer conflicts with the first.
+        // If all buffers are at one address, the second transfer conflicts with the first.
         let clash = refused(&|list| {
             for one in list {
                 if let Instruction::DmaStart { offset, .. } = one {
@@ -524,23 +525,27 @@ mod tests {
             }
         });
         assert!(
-            clash.contains("for operator 1: bytes 2048 to") && clash.ends_with("are not free"),
+            clash.contains("for operator 1: bytes 2048 to")
+                && clash.ends_with("are occupied or out of bounds"),
             "{clash}"
         );
-        // A buffer over activations: the operator that computes meanwhile cannot have them.
+        // If a buffer overlaps the activations, the operator that computes meanwhile cannot be run.
         let low = refused(&|list| {
             if let Instruction::DmaStart { offset, .. } = &mut list[0] {
                 *offset = Bytes::ZERO;
             }
         });
-        assert_eq!(low, "instruction 3 for operator 0: bytes 0 to 100 of the on-chip memory are not free");
+        assert_eq!(
+            low,
+            "instruction 3 for operator 0: bytes 0 to 100 of the on-chip memory are occupied or out of bounds"
+        );
         let few = refused(&|list| {
             if let Instruction::DmaStart { bytes, .. } = &mut list[0] {
                 *bytes = Bytes::new(1);
             }
         });
         assert!(
-            few.starts_with("instruction 0 fetches 1 bytes into 64 for operator 0, which has 64"),
+            few.starts_with("instruction 0 fetches 1 of the 64 bytes of operator 0 into 64 bytes"),
             "{few}"
         );
         let far = refused(&|list| {

@@ -1,8 +1,9 @@
 //! Fits rates to samples by least squares of relative errors.
 
-/// Nonnegative coefficients that minimise the sum of squared relative errors between the rows and their
-/// positive targets. A coefficient that would be negative is set to zero and the others are refitted. `None`
-/// where the rows do not determine the coefficients. O(rows x columns^2 + columns^4).
+/// Returns non-negative coefficients that minimise the sum of squared relative errors between the rows and
+/// their positive targets. A coefficient that would be negative is set to zero, and the others are fitted
+/// again. Returns `None` if the rows do not determine the coefficients. O(r c^3 + c^4) for r rows and c
+/// columns.
 pub fn least_squares(rows: &[Vec<f64>], targets: &[f64]) -> Option<Vec<f64>> {
     let columns = rows.first()?.len();
     let mut used: Vec<usize> = (0..columns).collect();
@@ -20,7 +21,7 @@ pub fn least_squares(rows: &[Vec<f64>], targets: &[f64]) -> Option<Vec<f64>> {
     }
 }
 
-/// Solves the normal equations of some columns by elimination with pivots.
+/// Solves the normal equations of some columns by Gaussian elimination with partial pivoting.
 fn solve(rows: &[Vec<f64>], targets: &[f64], used: &[usize]) -> Option<Vec<f64>> {
     let size = used.len();
     let mut system = vec![vec![0.0; size + 1]; size];
@@ -36,7 +37,7 @@ fn solve(rows: &[Vec<f64>], targets: &[f64], used: &[usize]) -> Option<Vec<f64>>
             system[at][size] += own;
         }
     }
-    // Columns differ by many orders of magnitude, so they are scaled to equal norm.
+    // Columns differ by many orders of magnitude, so they are scaled to equal norms.
     let scale: Vec<f64> = (0..size).map(|at| system[at][at].sqrt()).collect();
     if scale.iter().any(|&scale| scale <= 0.0 || !scale.is_finite()) {
         return None;
@@ -69,7 +70,8 @@ fn solve(rows: &[Vec<f64>], targets: &[f64], used: &[usize]) -> Option<Vec<f64>>
     Some(found.iter().zip(scale).map(|(value, scale)| value / scale).collect())
 }
 
-/// The median: the middle number, or the mean of the middle two; `None` for no numbers.
+/// Returns the median, which is the middle number or the mean of the middle two. Returns `None` without
+/// numbers.
 pub fn median(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = numbers.into_iter().collect();
     all.sort_by(f64::total_cmp);

@@ -1,17 +1,17 @@
-//! The computations of operators: products of rows with weights, and passes over on-chip tensors.
+//! The computations of operators, which are products of rows with weights, and passes over on-chip tensors.
 //!
-//! Weights are lines of eight numbers; 256 lines form a panel. Four rows at a time are multiplied with a
-//! panel before the next panel is read. Every weight is therefore read from the buffer once and from the
-//! nearest cache afterwards. Where an operator has more rows than are stored, the stored rows are used
-//! cyclically. All computations form one sequence of additions and multiplications in a fixed order: the same
-//! weights in the same order give the same bits.
+//! Weights are lines of eight numbers, and 256 lines form a panel. All rows are multiplied with a panel, four
+//! at a time, before the next panel is read. Every weight is therefore read from the buffer once and from the
+//! nearest cache afterwards. If an operator has more rows than are stored, the stored rows are used
+//! cyclically. All additions and multiplications are in a fixed order, so the same weights in the same order
+//! give bit-identical results.
 
 /// Number of values in a line of weights.
 pub const LINE: usize = 8;
 pub const LINE_BYTES: usize = 4 * LINE;
 const PANEL: usize = 256;
 pub const PANEL_BYTES: usize = PANEL * LINE_BYTES;
-/// Number of stored blocks of rows; further blocks repeat them.
+/// Number of stored blocks of rows. Further blocks repeat them.
 const BLOCKS: usize = 4;
 pub const ROWS: usize = 4;
 /// Number of values of an on-chip tensor.
@@ -21,19 +21,20 @@ type Sums = [[f32; LINE]; ROWS];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Number of rows that fetched weights are multiplied with: 1, 2, or a multiple of 4; 0 without weights.
+    /// Number of rows with which fetched weights are multiplied: 1, 2, or a multiple of 4, or 0 without
+    /// weights.
     pub rows: u64,
-    /// Number of blocks of four rows that on-chip lines are multiplied with.
+    /// Number of blocks of four rows with which on-chip lines are multiplied.
     pub inner_blocks: u64,
-    /// Number of on-chip lines, at most a panel.
+    /// Number of these on-chip lines, at most a panel.
     pub inner_lines: u32,
-    /// Bytes read and written on chip.
+    /// Number of bytes read and written in a pass over on-chip tensors.
     pub stream: u64,
 }
 
 impl Work {
-    /// The slice number `part` of `parts`: the same rows with a part of the weights, and a share of all other
-    /// work.
+    /// Returns the work of slice number `part` of `parts`. It has the same rows for a part of the weights,
+    /// and a share of all other work.
     #[must_use]
     pub fn slice(self, part: u64, parts: u64) -> Self {
         let share = |whole: u64| {
@@ -44,7 +45,7 @@ impl Work {
     }
 }
 
-/// The on-chip data besides weights, and the digest of all results so far.
+/// The on-chip data except weights, and the digest of all results so far.
 #[derive(Clone, Debug)]
 pub struct Cpu {
     rows1: Vec<[f32; 1]>,
@@ -64,7 +65,7 @@ impl Default for Cpu {
 }
 
 impl Cpu {
-    /// Fixed rows and constants, and an empty digest.
+    /// Creates fixed rows and constants, and an empty digest.
     pub fn new() -> Self {
         let number = |at: usize| ((at * 37) % 64) as f32 / 64.0 - 0.5;
         let row = |at: usize, row: usize| number(at * ROWS + row);
@@ -81,7 +82,7 @@ impl Cpu {
         }
     }
 
-    /// The digest, which depends on every weight and on the order of all operations.
+    /// Returns the digest, which depends on every weight and on the order of all operations.
     pub fn digest(&self) -> u64 {
         self.digest
     }
@@ -116,7 +117,7 @@ impl Cpu {
         }
     }
 
-    /// Reads `numbers` values and writes as many.
+    /// Reads and writes the given number of values.
     fn stream(&mut self, numbers: u64, seed: f32) {
         let mut left = numbers;
         let mut shift = seed / (1.0 + seed.abs());
@@ -148,8 +149,8 @@ fn widen<const M: usize>(sums: [[f32; LINE]; M]) -> Sums {
     wide
 }
 
-/// Sums over the weights for `blocks` blocks of `M` rows, the first of which depend on `state`. O(bytes x
-/// blocks x M).
+/// Returns the sums over the weights for `blocks` blocks of `M` rows. The first rows of each stored block
+/// depend on `state`. O(bytes x blocks x M).
 fn product<const M: usize>(
     rows: &mut [[f32; M]],
     weights: &[u8],
@@ -167,7 +168,7 @@ fn product<const M: usize>(
     for panel in weights.chunks(PANEL_BYTES) {
         let whole = panel.len() - panel.len() % LINE_BYTES;
         let (lines, rest) = panel.split_at(whole);
-        // The last line is padded with zeros; bytes of an incomplete number are ignored.
+        // The last line is padded with zeros, and bytes of an incomplete number are ignored.
         let mut last = [0u8; LINE_BYTES];
         let used = rest.len() - rest.len() % 4;
         last[..used].copy_from_slice(&rest[..used]);
@@ -183,7 +184,7 @@ fn product<const M: usize>(
     sums
 }
 
-/// The inner loop, with fixed sizes so that sums stay in registers.
+/// Runs the inner loop. Its sizes are fixed, so that the sums stay in registers.
 #[inline(never)]
 fn multiply<const M: usize>(rows: &[[f32; M]], lines: &[u8], sums: &mut [[f32; LINE]; M]) {
     let mut own = *sums;
@@ -209,7 +210,7 @@ mod tests {
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// The definition, number by number.
+    /// Implements the definition number by number.
     fn plain<const M: usize>(rows: &[[f32; M]], weights: &[f32], blocks: usize) -> [[f32; LINE]; M] {
         let mut sums = [[0.0; LINE]; M];
         for (panel, numbers) in weights.chunks(PANEL * LINE).enumerate() {

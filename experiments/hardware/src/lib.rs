@@ -1,18 +1,18 @@
-//! Runs schedules of weight transfers and computations on this machine and compares them with the
+//! Runs schedules of weight transfers and computations on this machine and compares the times with the
 //! predictions.
 //!
 //! Every operator of a graph without regions becomes a matrix product with the same number of
-//! multiply-accumulates and the same bytes of weights (`work`). The weights are stored in memory larger than
-//! any cache ([`Cold`]). A second thread copies them into buffers, at full speed or at the speed of a slower
-//! memory ([`Link`]), while the first thread computes.
+//! multiply-accumulates and the same bytes of weights (`work`). The weights are stored in a memory that is
+//! larger than any cache ([`Cold`]). A second thread copies them into buffers, at full speed or at the speed
+//! of a slower memory ([`Link`]), while the first thread computes.
 //!
 //! Both threads follow the instruction list of a timeline (`execute`). They share a memory whose ranges are
 //! lent to one thread at a time (`arena`). An incorrect list is therefore refused, and no result depends on
-//! timing: every run must return the digest of a run without transfers.
+//! timing. Every run must return the same digest as a run without transfers.
 //!
-//! - [`take_samples`] times a calibration chain.
-//! - [`conclude`] fits setup latency, bandwidth, overhead and compute rates to these times. The result is an
-//!   ordinary [`Machine`](plimsoll_model::timelines::Machine).
+//! - [`take_samples`] measures the times of a calibration chain.
+//! - [`conclude`] fits the setup latency, the bandwidth, the overhead and the compute rates to these times.
+//!   The result is an ordinary [`Machine`](plimsoll_model::timelines::Machine).
 //! - [`compare()`] schedules other graphs with that machine, runs them, and reports the prediction errors.
 
 mod arena;

@@ -1,4 +1,4 @@
-//! Printed and stored results of a measurement.
+//! Prints and stores the results of a measurement.
 
 use super::calibrate::Calibration;
 use super::compare::{Comparison, Measured, Sample, median_error};
@@ -10,11 +10,11 @@ use plimsoll_model::timelines::{Machine, Time};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// The note for processes on which nothing can overlap.
+/// The note for processes in which nothing can overlap.
 const ONE_CORE: &str = "overlap: this process has one core, so transfers and computations alternate";
 
 impl Calibration {
-    /// The calibration as a table.
+    /// Returns the calibration as text.
     pub fn text(&self) -> String {
         let (mut text, fit) = (String::new(), &self.alone);
         let _ = writeln!(text, "machine      {}", self.machine.about);
@@ -54,7 +54,7 @@ pub struct Question {
     pub command: String,
     /// The machine used for the predictions.
     pub machine: Machine,
-    /// Size of the off-chip memory, bytes.
+    /// Size of the off-chip memory, in bytes.
     pub cold: u64,
     /// Number of counted runs per schedule.
     pub repeat: u32,
@@ -62,18 +62,18 @@ pub struct Question {
     pub calibration: Option<Calibration>,
 }
 
-/// One measured graph.
+/// A measured graph.
 #[derive(Clone, Debug, Serialize)]
 struct GraphLine {
     graph: String,
     operators: usize,
-    /// Number of operators and slices.
+    /// Number of operators after slicing.
     steps: usize,
     weights: u64,
     capacity: u64,
 }
 
-/// Everything that was measured.
+/// All results of a measurement.
 #[derive(Clone, Debug)]
 pub struct Record {
     question: Question,
@@ -95,14 +95,14 @@ pub struct Report<'a> {
     calibration: Option<&'a Calibration>,
     graphs: &'a [GraphLine],
     schedules: &'a [Comparison],
-    /// Absolute errors; those of schedules are signed.
+    /// The median of the absolute errors. The errors in `schedules` are signed.
     median_error_percent: Option<f64>,
     worst_error_percent: Option<f64>,
     skipped: &'a [String],
 }
 
 impl Record {
-    /// An empty record.
+    /// Creates an empty record.
     pub fn new(question: Question) -> Self {
         let (graphs, samples, comparisons) = Default::default();
         let alone = Here::here().cores < 2;
@@ -112,7 +112,7 @@ impl Record {
 
     /// Adds the measurements of a graph.
     pub fn add(&mut self, graph: &Graph, measured: Measured) {
-        // Where no schedule fits, nothing ran, and notes give the reasons.
+        // If no schedule fits, nothing was run, and notes give the reasons.
         if !measured.comparisons.is_empty() {
             self.graphs.push(GraphLine {
                 graph: graph.name().to_owned(),
@@ -127,37 +127,37 @@ impl Record {
         self.skipped.extend(measured.notes);
     }
 
-    /// The calibration, if there was one.
+    /// Returns the calibration, if there was one.
     pub fn calibration(&self) -> Option<&Calibration> {
         self.question.calibration.as_ref()
     }
 
-    /// Notes a skipped graph or schedule.
+    /// Adds a note about a skipped graph or schedule.
     pub fn skip(&mut self, why: String) {
         self.skipped.push(why);
     }
 
-    /// True where nothing was measured.
+    /// Returns true if nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.comparisons.is_empty()
     }
 
-    /// All counted runs, in the order of execution.
+    /// Returns all counted runs, in the order of execution.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
 
-    /// One row per graph and schedule.
+    /// Returns the comparisons, one per graph and schedule.
     pub fn comparisons(&self) -> &[Comparison] {
         &self.comparisons
     }
 
-    /// The comparison with the largest absolute error.
+    /// Returns the comparison with the largest absolute error.
     fn worst(&self) -> Option<&Comparison> {
         self.comparisons.iter().max_by(|a, b| a.error_percent.abs().total_cmp(&b.error_percent.abs()))
     }
 
-    /// The record for JSON output.
+    /// Returns the record for JSON output.
     pub fn report(&self) -> Report<'_> {
         let here = Here::here();
         Report {
@@ -176,7 +176,7 @@ impl Record {
         }
     }
 
-    /// The record for a terminal.
+    /// Returns the record as text for a terminal.
     pub fn text(&self) -> String {
         let mut text = match &self.question.calibration {
             Some(found) => found.text(),
@@ -190,14 +190,14 @@ impl Record {
         text
     }
 
-    /// The errors, in one sentence.
+    /// Describes the errors in one sentence.
     fn verdict(&self) -> String {
         let (Some(middle), Some(worst)) = (median_error(&self.comparisons), self.worst()) else {
             return "nothing was measured".to_owned();
         };
         let (graph, schedule, error) = (&worst.graph, worst.schedule, worst.error_percent);
         format!(
-            "median error {middle:.2} % over {} schedules of {} graphs; the largest, {error:+.2} %, on {graph} with {schedule}",
+            "median error {middle:.2} % over {} schedules of {} graphs; the largest error is {error:+.2} %, on {graph} with {schedule}",
             self.comparisons.len(),
             self.graphs.len()
         )
@@ -232,7 +232,7 @@ impl Record {
         table
     }
 
-    /// Median errors by schedule.
+    /// Returns a table of the errors of each schedule.
     fn by_schedule(&self) -> Table {
         let mut table = Table::new([
             ("schedule", Align::Left),
@@ -259,7 +259,7 @@ impl Record {
         table
     }
 
-    /// The Markdown page of a record.
+    /// Returns the Markdown page of a record.
     pub fn markdown(&self) -> String {
         let (here, question) = (Here::here(), &self.question);
         let mut text = String::from("# Predicted and measured makespans\n\n");
@@ -268,7 +268,7 @@ impl Record {
         text.push_str(&here.facts());
         let _ = writeln!(
             text,
-            "- {} counted runs of every schedule, after one warm-up run; weights from {} bytes of off-chip memory, \
+            "- every schedule has {} counted runs after one warm-up run\n- weights are in {} bytes of off-chip memory, \
              which is read between runs to flush the caches{}\n",
             question.repeat,
             question.cold,
@@ -276,8 +276,9 @@ impl Record {
         );
         let _ = writeln!(
             text,
-            "The error is the difference between prediction and median, in percent of the median. Every run gave the \
-             digest of a run without transfers. The gain is the reduction of the makespan relative to `synchronous`.\n"
+            "The error is the difference between the prediction and the median, in percent of the median. Every run \
+             returned the same digest as a run without transfers. The gain is the reduction of the makespan relative to \
+             `synchronous`.\n"
         );
         if let Some(found) = &question.calibration {
             let _ = writeln!(text, "## Calibration\n\n```\n{}```\n", found.text());
@@ -302,14 +303,14 @@ impl Record {
         }
         text.push_str(
             "| file | contents |\n|---|---|\n| `machine.toml` | the machine, for `plimsoll overlap --machine` |\n\
-             | `calibration.csv` | every time of the calibration |\n| `samples.csv` | every run that counts |\n\
+             | `calibration.csv` | every time measured by the calibration |\n| `samples.csv` | every counted run |\n\
              | `summary.csv` | one row per graph and schedule, as above |\n",
         );
         text
     }
 }
 
-/// Compares the size of the off-chip memory with the largest cache, if that is known.
+/// Compares the size of the off-chip memory with that of the largest cache, if the latter is known.
 fn caches(cold: u64, largest: Option<u64>) -> String {
     match largest {
         None => String::new(),
@@ -320,7 +321,7 @@ fn caches(cold: u64, largest: Option<u64>) -> String {
     }
 }
 
-/// A time in seconds with a unit.
+/// Formats a time in seconds with a suitable unit.
 fn time(seconds: f64) -> String {
     Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string())
 }
@@ -355,7 +356,7 @@ mod tests {
         let notes = vec!["chain-1-rows-16, eager: does not fit".to_owned()];
         record.add(&chain(0).unwrap(), ran);
         record.add(&chain(1).unwrap(), Measured { notes, ..Measured::default() });
-        assert!(record.verdict().contains("over 1 schedules of 1 graphs; the largest, -50.00 %"));
+        assert!(record.verdict().contains("over 1 schedules of 1 graphs; the largest error is -50.00 %"));
         assert!(!record.markdown().contains("| chain-1-rows-16 |"), "{}", record.markdown());
         let report = serde_json::to_value(record.report()).unwrap();
         assert_eq!(

@@ -1,27 +1,28 @@
-//! Maps a graph to executable work: every operator becomes a product with its weights, or a pass over its
+//! Maps a graph to executable work. Every operator becomes a product with its weights, or a pass over its
 //! tensors.
 //!
 //! An operator with known arithmetic multiplies all its weights with the number of rows that matches its
-//! multiply-accumulates. One with hardly any weights multiplies rows with on-chip lines instead. Any other
-//! operator reads and writes as many bytes as it touches. The graph is rewritten accordingly: kinds become
-//! [`KINDS`], and costs the exact numbers. A machine with rates for these kinds then predicts it like any
-//! other graph.
+//! multiply-accumulates. An operator with hardly any weights multiplies rows with on-chip lines instead. Any
+//! other operator reads and writes as many bytes as its tensors have. The graph is rewritten accordingly. Its
+//! kinds become those of [`KINDS`], and its costs the exact numbers. With a machine that has rates for these
+//! kinds, the times of the rewritten graph are predicted like those of any other graph.
 
 use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
 use plimsoll::graphs::OrderedRegion;
 use plimsoll_model::Bytes;
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Tensor};
 
-/// Kinds of executable work: weights times one row, two rows, a multiple of four rows; a pass; no work beyond
-/// the overhead.
+/// The kinds of executable work. The first three multiply weights with one row, two rows, or a multiple of
+/// four rows. The fourth is a pass, and the last has no work except the overhead.
 pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"];
 
-/// Weights of fewer bytes are not a matrix: they are only read, and the arithmetic uses on-chip lines.
+/// Weights with fewer bytes are not treated as a matrix. They are only read, and the arithmetic uses on-chip
+/// lines.
 const LEAST_WEIGHTS: u64 = 512;
 
 #[derive(Clone, Debug)]
 pub struct Executable {
-    /// The same graph with the kinds and costs of the executed work.
+    /// The original graph with the kinds and the costs of the executed work.
     pub graph: Graph,
     pub works: Vec<Work>,
 }
@@ -59,7 +60,8 @@ impl Executable {
         Ok(Self { graph, works })
     }
 
-    /// The work of the operators of a program with one segment, in their order and slices.
+    /// Returns the work of the operators in the order of a region. Each operator is divided into slices of
+    /// its weights.
     pub fn in_order(&self, region: &OrderedRegion, slice: Option<Bytes>) -> Vec<Work> {
         let mut all = Vec::new();
         for &id in region.order.operators() {
@@ -73,7 +75,7 @@ impl Executable {
     }
 }
 
-/// The work, kind and cost of an operator.
+/// Returns the work, the kind and the cost of an operator.
 fn work(graph: &Graph, operator: &Operator, weights: Bytes) -> (Work, &'static str, Option<u64>) {
     let read = Work { rows: u64::from(weights > Bytes::ZERO), ..Work::default() };
     if operator.moves_nothing() {
@@ -96,7 +98,7 @@ fn work(graph: &Graph, operator: &Operator, weights: Bytes) -> (Work, &'static s
     (work, "rows-4", Some(inner_blocks * inner_lines * block))
 }
 
-/// The number of rows nearest to `exact` for which there is a kernel, and its kind.
+/// Returns the number of rows nearest to `exact` for which there is a kernel, and the kind of this kernel.
 fn rows(exact: f64) -> (u64, &'static str) {
     if exact < 1.5 {
         (1, "rows-1")

@@ -9,13 +9,14 @@ use plimsoll_model::{Bytes, Entry, Observer, Setup, Silent, Value, interrupt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest wait before a measured run for solvers that earlier runs abandoned.
+/// Maximum time for which a measured run waits for abandoned solvers of earlier runs.
 const SETTLING: Duration = Duration::from_secs(10);
 /// The reason why a run that must decide a capacity is skipped.
 pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
-/// Runs an algorithm on a question with the seed and threads of a record, within limits. Returns the
-/// completed record and the solution. The run is traced on request, and its memory is measured.
+/// Runs an algorithm on a question within limits. The seed and the number of threads are those of `asked`.
+/// Returns the completed record and the solution. The run is traced if `traced` is set, and its memory is
+/// measured.
 pub fn attempt<P: Posed>(
     entry: &'static Entry<P>,
     question: &P::Question<'_>,
@@ -46,7 +47,7 @@ pub fn attempt<P: Posed>(
     (record, run.result.ok().and_then(|answer| answer.solution))
 }
 
-/// A run on a subject, with problem, algorithm and terms given by name.
+/// A run on a subject. The problem, the algorithm and the terms are given by name.
 pub struct Named<'a> {
     /// The registry that contains the algorithm named in `asked`.
     pub registry: &'a Registry,
@@ -61,14 +62,14 @@ pub struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// Attempts the run; an unknown problem or algorithm gives a record with status `failed`.
+    /// Attempts the run. For an unknown problem or algorithm, it returns a record with status `failed`.
     pub fn attempt(mut self) -> Record {
         let problem = self.asked.problem.clone();
         visit(&problem, &mut self).unwrap_or_else(|| self.unknown())
     }
 
     fn unknown(&self) -> Record {
-        let why = format!("no algorithm '{}' for {}", self.asked.algorithm, self.asked.problem);
+        let why = format!("unknown algorithm '{}' for {}", self.asked.algorithm, self.asked.problem);
         self.asked.clone().without("failed", &why)
     }
 }
@@ -98,19 +99,19 @@ impl Visitor for Named<'_> {
 }
 
 impl Record {
-    /// The parameters that the record states.
+    /// Returns the parameters in the record.
     pub fn setup(&self) -> Setup {
         Setup { seed: self.seed, threads: self.threads.max(1), ..Setup::default() }
     }
 
-    /// The limits that the record states.
+    /// Returns the limits in the record.
     pub fn limits(&self) -> Limits {
         let target = self.capacity.filter(|_| self.decides()).map(Bytes::new);
         Limits { time: self.time(), nodes: self.node_limit, target, deadline: None }
     }
 }
 
-/// Waits until no abandoned solver computes any more, at most [`SETTLING`]. Such a solver would share the
+/// Waits until all abandoned solvers have ended, but at most for [`SETTLING`]. Such a solver would share the
 /// processor with the measured run.
 fn settle() {
     let started = Instant::now();

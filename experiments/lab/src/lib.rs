@@ -2,15 +2,15 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`suite`] | instances selected by suite, file, folder or pattern; suites composed of others |
-//! | [`record`] | one run per row: its columns, their computation, the CSV file written and read |
+//! | [`suite`] | instances selected by suite, file, folder or pattern; suites composed of other suites |
+//! | [`record`] | records with one row per run: the columns, their computation, and the CSV files |
 //! | [`mod@attempt`] | runs of the built-in algorithms, with the limits of a record |
 //! | [`external`] | external planners, run as processes and checked like built-in algorithms |
 //! | [`mod@sweep`] | sweeps: many runs described by one file, each in its own process |
-//! | [`analysis`] | records read back: groups, standings, curves |
+//! | [`analysis`] | analyses of records: groups, standings, curves |
 //! | [`report`] | tables, summaries, layout maps, charts, the HTML page |
-//! | [`mod@recheck`] | records rerun and compared |
-//! | [`machine`] | the machine and program behind a measurement |
+//! | [`mod@recheck`] | reruns of records, compared with the recorded results |
+//! | [`machine`] | the machine and the build of a measurement |
 
 pub mod analysis;
 pub mod attempt;

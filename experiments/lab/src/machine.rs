@@ -1,31 +1,31 @@
-//! The build and the machine behind a measurement, and the memory of processes.
+//! The build and the machine of a measurement, and the memory of processes.
 
 use plimsoll_solvers::LIBRARIES;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::time::SystemTime;
 
-/// Build and machine, as stored with every row.
+/// The build and the machine, as stored with every row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The commit the binary was built from, or `unknown`.
+    /// The commit from which the binary was built, or `unknown`.
     pub commit: String,
-    /// `true` where tracked sources differed from that commit, `false` where not, or `unknown`.
+    /// `true` if tracked sources differed from that commit, `false` if they did not, or `unknown`.
     pub dirty: String,
-    /// The version of the command.
+    /// The version of plimsoll.
     pub version: String,
     /// The compiler, as `rustc --version` prints it.
     pub rustc: String,
-    /// The Cargo profile of the build; `debug` for development builds.
+    /// The Cargo profile of the build. It is `debug` for development builds.
     pub profile: String,
-    /// The model name of the processor, or its architecture where that is unknown.
+    /// The model name of the processor, or its architecture if the name is unknown.
     pub cpu: String,
     /// The number of hardware threads.
     pub cores: usize,
 }
 
 impl Machine {
-    /// This build on this machine.
+    /// Returns this build and this machine.
     pub fn here() -> Self {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let cpu = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
@@ -41,7 +41,7 @@ impl Machine {
     }
 }
 
-/// The size in bytes of the largest cache of the first processor, where the system reports it.
+/// Returns the size in bytes of the largest cache of the first processor, if the system reports it.
 pub fn largest_cache() -> Option<u64> {
     let folders = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
     let sizes = folders.filter_map(|folder| {
@@ -58,7 +58,7 @@ pub fn largest_cache() -> Option<u64> {
 }
 
 impl Machine {
-    /// Version, commit, compiler and processor as a Markdown list.
+    /// Returns the version, the commit, the compiler and the processor as a Markdown list.
     pub fn facts(&self) -> String {
         let dirty = match self.dirty.as_str() {
             "true" => ", with local changes",
@@ -78,7 +78,7 @@ impl Machine {
     }
 }
 
-/// The optional libraries of this build.
+/// Lists the optional libraries that this build contains, and those that it lacks.
 fn features() -> String {
     let named = |is_present: bool| -> Vec<&str> {
         let its = LIBRARIES.iter().filter(|library| library.is_present == is_present);
@@ -91,16 +91,16 @@ fn features() -> String {
     }
 }
 
-/// The current time in UTC, as `2026-01-31T23:59:59Z`.
+/// Returns the current time in UTC, formatted as `2026-01-31T23:59:59Z`.
 pub fn timestamp() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// Measures the highest resident memory of this process from a moment on.
+/// Measures the peak resident memory of this process since the start of the measurement.
 ///
-/// Linux keeps one high-water mark per process (`VmHWM`) and lets a process reset its own. The mark includes
-/// memory that was resident before the run, so it is an upper bound on what the run needed. Other systems
-/// provide no figure.
+/// Linux keeps one high-water mark per process (`VmHWM`) and lets a process reset its own mark. The mark
+/// includes memory that was resident before the run, so it is an upper bound on the memory of the run. On
+/// other systems, there is no measurement.
 #[derive(Debug)]
 pub struct MemoryMeter {
     reset: bool,
@@ -112,18 +112,18 @@ impl MemoryMeter {
         Self { reset: fs::write("/proc/self/clear_refs", "5").is_ok() }
     }
 
-    /// The current mark, bytes; `None` where it could not be reset or read.
+    /// Returns the current mark in bytes, or `None` if it could not be reset or read.
     pub fn peak(&self) -> Option<u64> {
         if self.reset { high_water_mark("self") } else { None }
     }
 }
 
-/// `VmHWM` of a process, bytes.
+/// Returns the peak resident memory (`VmHWM`) of a process, in bytes.
 pub(crate) fn high_water_mark(process: &str) -> Option<u64> {
     memory(process, "VmHWM:")
 }
 
-/// The resident memory of a process, bytes.
+/// Returns the resident memory of a process, in bytes.
 pub(crate) fn resident(process: &str) -> Option<u64> {
     memory(process, "VmRSS:")
 }

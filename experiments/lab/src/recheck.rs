@@ -1,8 +1,7 @@
-//! Reruns recorded runs and compares the results: every column that does not depend on time must be equal.
+//! Reruns recorded runs and compares the results. Every column that does not depend on time must be equal.
 //!
-//! A run that ended by itself, or by its node limit, is rerun and compared column by column. A run that a
-//! time limit ended is not repeatable, nor is one of an external program; for these only the instance is
-//! compared.
+//! A run that ended by itself, or by its node limit, is rerun and compared column by column. Runs that a time
+//! limit ended and runs of external programs are not repeatable. For these, only the instance is compared.
 
 use crate::attempt::Named;
 use crate::record::{CsvFile, Record, RecordError};
@@ -13,13 +12,13 @@ use plimsoll_model::{Bytes, load};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Factor on the time limit of a rerun, so that a slower machine does not look like different code.
+/// Factor by which the time limit of a rerun is extended, so that a slower machine can reproduce the results.
 const PATIENCE: f64 = 10.0;
 
-/// The columns that a comparison requires.
+/// The columns that a comparison needs.
 const NEEDED: [&str; 7] = ["suite", "instance", "sha256", "problem", "algorithm", "seed", "status"];
 
-/// Reads a record of any schema version; columns it lacks are empty.
+/// Reads a record of any schema version. Missing columns are empty.
 ///
 /// # Errors
 /// [`RecordError`] with the line number, also for a truncated last line.
@@ -34,21 +33,21 @@ pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
     Ok(rows)
 }
 
-/// Which rows are rerun.
+/// Selects the rows that are rerun.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Longest recorded time of a rerun, seconds.
+    /// Maximum recorded time of a row that is rerun, in seconds.
     pub slowest: f64,
     /// Of these rows, only every `every`-th is rerun.
     pub every: usize,
 }
 
-/// The result of a row.
+/// The result of the comparison of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Rerun with equal columns.
+    /// The run was repeated, and all columns are equal.
     Same,
-    /// The instance is unchanged; the run is not repeated, for this reason.
+    /// The run was not repeated, for this reason.
     Left(&'static str),
     /// A column differs.
     Differs {
@@ -56,15 +55,15 @@ pub enum Verdict {
         column: &'static str,
         /// The recorded value.
         recorded: String,
-        /// The value obtained now.
+        /// The value of the current code.
         today: String,
     },
 }
 
-/// One row, compared with the current code.
+/// A row and the result of its comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Line of the file where the row begins, from 1.
+    /// Line of the file in which the row begins, counted from 1.
     pub line: u64,
     /// The name of the instance.
     pub instance: String,
@@ -77,7 +76,7 @@ pub struct Finding {
 /// Compares rows with the current code. Rows of suites whose corpora are not available are not rerun.
 ///
 /// # Errors
-/// [`SuiteError`] where a suite of the rows is unknown or cannot be read.
+/// [`SuiteError`] if a suite of the rows is unknown or cannot be read.
 pub fn recheck(
     rows: &[Record],
     registry: &Registry,
@@ -150,7 +149,7 @@ fn subject_differs(row: &Record, subject: &Subject) -> Option<Verdict> {
         .or_else(|| compared("load", row.load, Some(load(instance).0.get())))
 }
 
-/// Repeats a run, where that is possible.
+/// Repeats a run if that is possible.
 fn rerun(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
     if !PROBLEMS.contains(&row.problem.as_str()) {
         return differs("problem", &row.problem, "no problem of that name");
@@ -183,7 +182,7 @@ fn rerun(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
     run_differs(row, &today).unwrap_or(Verdict::Same)
 }
 
-/// The first column in which two runs differ.
+/// Returns the first column in which two runs differ.
 fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
     let words = [
         ("status", &row.status, &today.status),
@@ -228,7 +227,7 @@ mod tests {
         read_rows(&path).unwrap()
     }
 
-    /// A row as `bench embedded` stores it.
+    /// Returns a row as `bench embedded` stores it.
     fn fresh(algorithm: &str) -> Record {
         let case = cases("embedded", &Reading::default()).unwrap().remove(0);
         let Ok(Subject::Instance(instance)) = case.subject else { panic!("no instance") };

@@ -1,4 +1,4 @@
-//! Suites of instances and graphs: embedded ones, corpora on disk, and files and folders of the user.
+//! Suites of instances and graphs: embedded suites, corpora on disk, and the user's own files and folders.
 
 use glob::Pattern;
 use plimsoll::posed::Subject;
@@ -18,13 +18,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The environment variable with the folder of external corpora.
+/// The name of the environment variable with the folder of the external corpora.
 pub const CORPORA: &str = plimsoll_datasets::CORPORA_VARIABLE;
 
 /// A named suite.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
-    /// The name on the command line.
+    /// The name of the suite on the command line.
     pub name: &'static str,
     /// A description of its contents.
     pub about: &'static str,
@@ -43,14 +43,14 @@ pub enum Origin {
     Corpora(&'static str),
     /// A folder of models in the external corpora.
     Models(&'static str),
-    /// All pools of all documents in a folder of the external corpora.
+    /// All memory pools of all documents in a folder of the external corpora.
     Pools(&'static str),
     /// Instances derived from every instance of a folder in the external corpora.
     Derived(&'static str, fn(&Instance) -> Vec<Instance>),
 }
 
 impl Origin {
-    /// The folder of the external corpora that it requires.
+    /// Returns the folder of the external corpora that the suite requires.
     pub fn folder(self) -> Option<&'static str> {
         match self {
             Self::Embedded(_) | Self::Graphs(_) => None,
@@ -130,7 +130,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "onnx",
-        about: "the ONNX models of the corpora, with batch size 1 unless an option sets it",
+        about: "the ONNX models of the corpora, with batch size 1 unless an option sets another",
         origin: Origin::Models("onnx"),
     },
     Suite { name: "tflite", about: "the TFLite models of the corpora", origin: Origin::Models("tflite") },
@@ -146,16 +146,16 @@ pub const SUITES: &[Suite] = &[
     },
 ];
 
-/// One instance or graph of a suite, or the error of reading it.
+/// An instance or graph of a suite, or the error from reading it.
 #[derive(Debug)]
 pub struct Case {
-    /// The name of its suite, or the folder it came from.
+    /// The name of the suite, or the folder that contains the file.
     pub suite: String,
-    /// Its name; for a file that could not be read, the path.
+    /// The name of the instance or graph. For a file that could not be read, this is the path.
     pub name: String,
-    /// The instance or graph, or the error of reading its file.
+    /// The instance or graph, or the error from reading its file.
     pub subject: Result<Subject, CaseError>,
-    /// A note on its file for the reader.
+    /// A note for the reader about the file.
     pub note: Option<String>,
 }
 
@@ -171,16 +171,16 @@ impl Case {
     }
 }
 
-/// Options of reading files.
+/// Options for reading files.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// The convention of lifespan ends in CSV files whose columns do not define it.
+    /// The convention for the ends of lifespans in CSV files whose columns do not define it.
     pub endpoints: Option<Endpoints>,
     /// Options for models, such as free dimensions.
     pub import: ImportOptions,
 }
 
-/// SHA-256 of a subject in its canonical form, in hexadecimal.
+/// Returns the SHA-256 of the canonical form of a subject, in hexadecimal.
 pub fn sha256(subject: &Subject) -> String {
     match subject {
         Subject::Instance(instance) => content_hash(instance),
@@ -188,7 +188,7 @@ pub fn sha256(subject: &Subject) -> String {
     }
 }
 
-/// A subject in its canonical form: CSV or JSON.
+/// Returns the canonical form of a subject, which is CSV or JSON.
 pub(crate) fn text(subject: &Subject) -> String {
     let mut bytes = Vec::new();
     // Writing into a vector cannot fail.
@@ -203,43 +203,43 @@ pub(crate) fn text(subject: &Subject) -> String {
 /// An error while reading an instance or a graph.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    /// A CSV file that is not valid.
+    /// The CSV file is invalid.
     #[error(transparent)]
     Csv(#[from] CsvError),
-    /// A document in the structured schema that is not valid.
+    /// The document in the structured schema is invalid.
     #[error(transparent)]
     Dsa(#[from] DsaError),
-    /// A graph or model that is not valid.
+    /// The graph or model is invalid.
     #[error(transparent)]
     Model(#[from] ImportError),
 }
 
-/// The folder of external corpora, if the variable is set and not empty.
+/// Returns the folder of the external corpora, if the variable is set and not empty.
 pub fn corpora() -> Option<PathBuf> {
     std::env::var_os(CORPORA).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Errors of resolving a suite.
+/// An error while resolving a suite.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    /// Neither a known name nor a path.
+    /// The argument is neither a known name nor a path.
     #[error(
         "'{0}' is neither a suite ({known}) nor a file (CSV, JSON, ONNX, TFLite) or folder",
         known = suite_names()
     )]
     Unknown(String),
-    /// A suite of the external corpora, whose folder is not set.
+    /// The suite belongs to the external corpora, but their folder is not set.
     #[error("the suite '{0}' belongs to the external corpora; set {CORPORA} to their folder")]
     NoCorpora(&'static str),
-    /// A folder that cannot be read.
+    /// The folder cannot be read.
     #[error("cannot read the folder {}: {error}", folder.display())]
     Folder {
         /// The folder whose files were listed.
         folder: PathBuf,
-        /// The error of the file system.
+        /// The error from the file system.
         error: std::io::Error,
     },
-    /// No file with instances or graphs.
+    /// There is no file with instances or graphs.
     #[error("'{0}' contains no file with instances or graphs")]
     Empty(String),
 }
@@ -248,10 +248,10 @@ fn suite_names() -> String {
     SUITES.iter().map(|suite| suite.name).collect::<Vec<_>>().join(", ")
 }
 
-/// The cases of a suite, given by name, file, folder, or pattern as for [`path_cases`].
+/// Returns the cases of a suite, which is given by name, file, folder, or pattern as for [`path_cases`].
 ///
 /// # Errors
-/// [`SuiteError`] where nothing of that name exists; a file that cannot be read is a case with an error.
+/// [`SuiteError`] if nothing of that name exists. A file that cannot be read is a case with an error.
 pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     if let Some(known) = SUITES.iter().find(|known| known.name == suite) {
         let read = |folder: &str| {
@@ -288,12 +288,12 @@ pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     path_cases(Path::new(suite), reading)
 }
 
-/// The cases of a file, a folder, or a pattern (`*` and `?` in any part of a path). A folder stands for its
-/// CSV files, or for its models where it has none. Where the pattern covers several folders, the suite of a
-/// case is the pattern in its own folder.
+/// Returns the cases of a file, a folder, or a pattern (`*` and `?` in any part of a path). A folder
+/// represents its CSV files or, if it has none, its models. If a pattern matches several folders, the suite
+/// of a case is its folder followed by the last part of the pattern.
 ///
 /// # Errors
-/// [`SuiteError`] where nothing exists; a file that cannot be read is a case with an error.
+/// [`SuiteError`] if there is no such file. A file that cannot be read is a case with an error.
 pub fn path_cases(path: &Path, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     let suite = path.display().to_string();
     if path.is_dir() {
@@ -332,12 +332,12 @@ pub fn path_cases(path: &Path, reading: &Reading) -> Result<Vec<Case>, SuiteErro
     Ok(all)
 }
 
-/// True where a path contains a pattern.
+/// Returns true if a path is a pattern and not an existing file or folder.
 pub(crate) fn is_pattern(path: &Path) -> bool {
     !path.exists() && path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?".contains(byte))
 }
 
-/// All paths that match a pattern, sorted. The error names the folder that cannot be read.
+/// Returns all paths that match a pattern, sorted. The error contains the folder that cannot be read.
 pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let is_varied =
         |part: &Component<'_>| part.as_os_str().as_encoded_bytes().iter().any(|b| b"*?".contains(b));
@@ -352,8 +352,8 @@ pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(found)
 }
 
-/// Default bindings for free dimensions of corpus models: batch size 1; for voice models one sequence of 512
-/// samples with 64 samples of context.
+/// Returns the default bindings for free dimensions of corpus models. The batch size is 1. Voice models get
+/// one sequence of 512 samples with 64 samples of context.
 fn usual(path: &Path) -> Reading {
     let listens = path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("silero"));
     let import = if listens {
@@ -366,7 +366,7 @@ fn usual(path: &Path) -> Reading {
     Reading { import, ..Reading::default() }
 }
 
-/// The instances derived from a case; a case that could not be read is returned unchanged.
+/// Returns the instances derived from a case. A case that could not be read is returned unchanged.
 fn derived(case: Case, derive: fn(&Instance) -> Vec<Instance>) -> Vec<Case> {
     let Ok(Subject::Instance(origin)) = &case.subject else { return vec![case] };
     let made = derive(origin).into_iter();
@@ -377,8 +377,8 @@ fn derived(case: Case, derive: fn(&Instance) -> Vec<Instance>) -> Vec<Case> {
     .collect()
 }
 
-/// True where a name matches one of the patterns (`*` stands for any text, `?` for one character), or there
-/// are none.
+/// Returns true if a name matches one of the patterns, or if there are no patterns. In a pattern, `*` matches
+/// any text and `?` one character.
 pub fn fits_any(patterns: &[String], name: &str) -> bool {
     patterns.is_empty() || patterns.iter().any(|text| pattern(text).matches(name))
 }
@@ -410,14 +410,15 @@ fn instance(suite: &str, path: &Path, reading: &Reading) -> Case {
     }
 }
 
-/// Extensions of files with graphs.
+/// The extensions of files with graphs.
 const MODELS: [&str; 3] = ["json", "onnx", "tflite"];
 
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension().is_some_and(|own| extensions.iter().any(|extension| own.eq_ignore_ascii_case(extension)))
 }
 
-/// Whether a JSON file declares the format of graphs; otherwise it is read as a document with pools.
+/// Returns true if a JSON file declares the format of graphs. Other JSON files are read as documents with
+/// pools.
 fn is_graph(path: &Path) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {
@@ -428,7 +429,7 @@ fn is_graph(path: &Path) -> bool {
     head.is_some_and(|head| head.format == plimsoll_model::graph::FORMAT)
 }
 
-/// All pools of a document, or the error of reading it.
+/// Returns all pools of a document, or the error from reading it.
 fn pools(suite: &str, path: &Path) -> Vec<Case> {
     let split = read_dsa_file(path).and_then(|document| Ok((document.split()?, document)));
     let (split, document) = match split {
@@ -440,7 +441,7 @@ fn pools(suite: &str, path: &Path) -> Vec<Case> {
     named.map(|(pool, name)| Case::of(suite, Subject::Instance(pool.instance.with_name(name)))).collect()
 }
 
-/// The files of a folder with one of these extensions.
+/// Returns the files of a folder with one of these extensions.
 fn list_folder(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SuiteError> {
     let wrong = |error| SuiteError::Folder { folder: folder.to_owned(), error };
     let mut found = Vec::new();
@@ -453,13 +454,13 @@ fn list_folder(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Suite
     Ok(found)
 }
 
-/// A pattern in which only `*` (any text) and `?` (one character) are special.
+/// Returns a pattern in which only `*` (any text) and `?` (one character) are special.
 fn pattern(text: &str) -> Pattern {
     let mut plain = text.replace('[', "[[]");
     while plain.contains("**") {
         plain = plain.replace("**", "*");
     }
-    // Without brackets and doubled stars every text is a valid pattern.
+    // Without brackets and doubled stars, every text is a valid pattern.
     Pattern::new(&plain).unwrap_or_default()
 }
 

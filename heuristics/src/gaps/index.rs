@@ -1,9 +1,10 @@
-//! A time index of placed buffers: finds all buffers that overlap a time interval.
+//! A time index of placed buffers. It finds all buffers that overlap a time interval.
 //!
-//! Buffers are grouped into levels by the binary magnitude of their duration. A level is divided into cells
-//! as wide as its durations, and a buffer belongs to the cell in which it begins. Every buffer that overlaps
-//! an interval begins in it, or at most one duration before, so a query reads few irrelevant cells. The
-//! entries are allocated once for all buffers of an instance; within each cell, placed buffers come first.
+//! Buffers are grouped into levels by the binary logarithm of their duration, rounded down. A level is
+//! divided into cells about as wide as its durations, and a buffer belongs to the cell in which it begins. A
+//! buffer that overlaps an interval begins within the interval or at most one duration before it, so a query
+//! reads few irrelevant cells. The entries are allocated once for all buffers of an instance. Within each
+//! cell, the entries of placed buffers come first.
 //!
 //! ```text
 //! level 2  |   c         |  d          |     cells 4 ranks wide: durations of 4 to 7 ranks
@@ -11,7 +12,7 @@
 //!          └──────┴──────┴──────┴──────┴─▶ ranks
 //! ```
 //!
-//! Insertion and removal are O(1), a query is O(buffers found + cells read), memory is linear.
+//! Insertion and removal are O(1), and a query is O(buffers found + cells read). Memory is linear.
 
 use crate::ranks::Ranks;
 
@@ -41,11 +42,11 @@ const NOWHERE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct TimeIndex {
     levels: Vec<Level>,
-    /// Level and cell of every buffer.
+    /// The level and the cell of every buffer.
     home: Vec<(u8, u32)>,
-    /// Entry of every buffer.
+    /// The index of the entry of every buffer.
     slot: Vec<u32>,
-    /// First entry of every cell of every level.
+    /// The index of the first entry of every cell, over all levels.
     first: Vec<u32>,
     /// Number of placed buffers in every cell.
     placed: Vec<u32>,
@@ -53,10 +54,10 @@ pub(super) struct TimeIndex {
 }
 
 impl TimeIndex {
-    /// Creates an index for the buffers of an instance, with none placed. O(n).
+    /// Creates an index for the buffers of an instance, none of which is placed. O(n).
     pub(super) fn new(ranks: &Ranks) -> Self {
         let n = ranks.lower.len();
-        // Nearly empty cells waste queries, so the finest cells are wide enough for about four buffers.
+        // Nearly empty cells make queries slow, so the finest cells are wide enough for about four buffers.
         let finest = (ranks.count / (n as u32 / 4).max(1)).max(1).ilog2();
         let magnitude = |at: usize| ranks.duration(at).ilog2().max(finest);
         let mut reaches = [0u32; 32];
@@ -89,7 +90,7 @@ impl TimeIndex {
         Self { levels, home, slot, first, placed, places }
     }
 
-    /// Inserts a buffer that is not yet placed.
+    /// Inserts a buffer that is not placed yet.
     pub(super) fn put(&mut self, buffer: Placed) {
         let (level, cell) = self.home[buffer.id as usize];
         let place = self.first[cell as usize] + self.placed[cell as usize];

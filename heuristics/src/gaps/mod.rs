@@ -1,4 +1,4 @@
-//! Gaps between placed buffers, found through a time index: linear memory, no conflict graph.
+//! Finds gaps between placed buffers through a time index. Memory is linear, and no conflict graph is needed.
 
 mod index;
 mod state;
@@ -9,13 +9,13 @@ use crate::placement::Fit;
 use crate::ranks::Ranks;
 use plimsoll_model::{Budget, Instance, Layout, Stop};
 
-/// Places the buffers of `order` sequentially, each at the lowest gap; all other buffers keep their offsets
+/// Places the buffers of `order` sequentially, each into the lowest gap. All other buffers keep their offsets
 /// in `others`.
 ///
 /// O(m log m) per buffer for m conflicting placed buffers, independent of the total number.
 ///
 /// # Errors
-/// The termination reason if the budget ends before all are placed.
+/// The termination reason if the budget ends before all buffers are placed.
 pub(crate) fn first_fit(
     instance: &Instance,
     ranks: &Ranks,

@@ -1,4 +1,4 @@
-//! A partial layout that supports removal of buffers.
+//! A partial layout from which buffers can be removed.
 
 use super::index::{Placed, TimeIndex};
 use crate::placement::Fit;
@@ -14,10 +14,10 @@ const NOISE: f32 = 0.2;
 struct Item {
     size: u64,
     alignment: u64,
-    /// Cost of evicting it without penalty: its area.
+    /// The area of the buffer, which is the cost of evicting it before the penalty is applied.
     weight: f32,
     penalty: f32,
-    /// True if it has gaps or exclusions, so that overlapping hulls do not imply a conflict.
+    /// Whether the buffer has gaps or exclusions, so that overlapping hulls do not imply a conflict.
     intricate: bool,
     separated: bool,
     fixed: bool,
@@ -43,7 +43,7 @@ pub(crate) struct State<'a> {
     ends: Vec<(u64, f32)>,
     /// Prefix sums of the costs of the rivals.
     sums: Vec<f64>,
-    /// Number of entries read so far, a measure of the time spent.
+    /// Number of entries read so far, as a measure of the time spent.
     pub work: usize,
 }
 
@@ -99,7 +99,8 @@ impl<'a> State<'a> {
         self.index.take(id);
     }
 
-    /// Selects an unplaced buffer and finds its rivals, which [`State::gap`] and [`State::evict`] then use.
+    /// Selects an unplaced buffer and finds its rivals, the conflicting placed buffers. [`State::gap`] and
+    /// [`State::evict`] use them.
     pub(crate) fn select(&mut self, id: u32) {
         let (at, buffer) = (id as usize, BufferId::new(id));
         let (items, instance, rivals) = (&self.items, self.instance, &mut self.rivals);
@@ -131,7 +132,7 @@ impl<'a> State<'a> {
         self.rivals.sort_unstable_by_key(|rival| rival.offset);
     }
 
-    /// Returns the offset of a gap for the selected buffer whose end is at most `limit`.
+    /// Returns the offset of a gap for the selected buffer, such that the buffer ends at or below `limit`.
     pub(crate) fn gap(&self, id: u32, fit: Fit, limit: u64) -> Option<u64> {
         let Item { size, alignment, .. } = self.items[id as usize];
         let (mut floor, mut tightest) = (0u64, None);
@@ -181,10 +182,11 @@ impl<'a> State<'a> {
         true
     }
 
-    /// Returns the offset with the lowest cost: directly above or below a rival, at zero, or directly below
-    /// the limit.
+    /// Returns the offset with the lowest cost. The candidates are zero and the offsets directly above a
+    /// rival, directly below a rival, or directly below the limit.
     ///
-    /// Any offset in between collides with at least the same rivals as one of these.
+    /// For any other offset, there is a candidate that collides with some or all of the same rivals, and with
+    /// no others.
     fn cheapest(&mut self, id: u32, limit: u64, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
         let Item { size, alignment, .. } = self.items[id as usize];
         let highest = limit.checked_sub(size)? / alignment * alignment;
@@ -247,7 +249,7 @@ impl<'a> State<'a> {
         best.map(|(_, offset)| offset)
     }
 
-    /// Returns true if a fixed rival is in the way.
+    /// Returns true if a fixed rival overlaps these addresses.
     fn blocked(&self, offset: u64, size: u64) -> bool {
         let in_the_way = |rival: &&Rival| rival.offset < offset + size && offset < rival.end;
         self.rivals.iter().filter(in_the_way).any(|rival| !rival.cost.is_finite())

@@ -1,10 +1,10 @@
-//! The features that weight random orders.
+//! The features of buffers from which weighted random orders are computed.
 
 use crate::buffer_orders::log2;
 use crate::heat::Heat;
 use plimsoll_model::{BufferId, Instance};
 
-/// Exponents of the product of features by which buffers are ordered, largest first.
+/// The exponents in the product of features by which buffers are ordered, largest product first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weights {
     pub size: f64,
@@ -12,7 +12,7 @@ pub(super) struct Weights {
     pub heat: f64,
 }
 
-/// Logarithms of size, duration and heat of every buffer.
+/// The logarithms of the size, the duration and the heat of every buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     logs: Vec<[f64; 3]>,
@@ -28,8 +28,8 @@ impl Features {
         Self { logs: logs.collect() }
     }
 
-    /// Returns the buffers by weighted sum plus noise, descending; ties by id. It uses only multiplication
-    /// and addition, so the result is identical on every machine.
+    /// Returns the buffers in descending order of the weighted sum plus noise. Ties are broken by id. Only
+    /// multiplication and addition are used, so the result is identical on every machine.
     pub(super) fn order(&self, weights: Weights, mut noise: impl FnMut(BufferId) -> f64) -> Vec<BufferId> {
         let score = |(at, [size, duration, heat]): (usize, &[f64; 3])| {
             let id = BufferId::at(at);

@@ -1,16 +1,18 @@
-//! Iterated search over orders: many cheap placements, each abandoned as soon as it cannot improve.
+//! Iterated search over orders. It tries many cheap placements and abandons each as soon as it cannot
+//! improve.
 //!
 //! **Definition.** An order is decoded by the [placement engine](crate::place) under first or best fit.
-//! 1. *Portfolio*: about ten orders that are good on some instances, each under both fits.
-//! 2. *Rounds* until a limit, which alternate between two moves:
-//!    - a random order by ln size + b ln duration + g ln heat + noise, with b in [0, 1] and g in [0, 8]. Heat
-//!      is the largest load during the lifespan, see [`Heat`](crate::Heat).
-//!    - *blame*: picks one of the eight best orders so far, with a preference for better ones. Buffers that
+//! 1. The *portfolio* contains about ten orders that are good on some instances. Each is decoded under both
+//!    fits.
+//! 2. *Rounds* follow until a limit is reached. They alternate between two moves:
+//!    - A *random order* sorts the buffers by ln size + b ln duration + g ln heat + noise, with b in [0, 1]
+//!      and g in [0, 8]. Heat is the largest load during the lifespan (see [`Heat`](crate::Heat)).
+//!    - *Blame* picks one of the eight best orders so far, with a preference for better ones. Buffers that
 //!      end above a random height move earlier. The result replaces its parent unless it is worse.
 //!
-//! A placement of a random order is abandoned once its peak reaches that of the worst kept order. A placement
-//! after blame is abandoned once its peak exceeds that of the parent, so that orders of equal peak can
-//! replace each other.
+//! The placement of a random order is abandoned once its peak reaches that of the worst kept order. The
+//! placement of an order from blame is abandoned once its peak exceeds that of the parent, so orders of equal
+//! peak can replace each other.
 //!
 //! ```text
 //! layout    ▆▂▇▃█   height ─ ─ ─   blamed: ▇ and █   order  ▆ ▂ ▇ ▃ █  ->  ▇ █ ▆ ▂ ▃
@@ -23,11 +25,11 @@
 //!
 //! **Invariants.** The best layout is valid. The same seed and node limit give the same answer.
 //!
-//! **Complexity.** O(n log n) per order and O(n^2) in the worst case per placement, usually far less. Linear
-//! memory.
+//! **Complexity.** An order costs O(n log n), and a placement O(n^2) in the worst case but usually far less.
+//! Memory is linear.
 //!
-//! **Source.** This project. The portfolio contains orders of classical planners; blame follows squeaky-wheel
-//! optimisation (Joslin, Clements 1999).
+//! **Source.** This project. The portfolio contains orders of classical planners. Blame is based on
+//! squeaky-wheel optimisation (Joslin, Clements 1999).
 
 mod features;
 
@@ -108,7 +110,7 @@ struct Search<'a> {
     features: Features,
     arrangement: Arrangement<'a>,
     rng: Xoshiro256PlusPlus,
-    /// At most [`ELITE`] orders, by peak ascending; ties keep the older one first.
+    /// At most [`ELITE`] orders, by peak ascending. In ties, the older order comes first.
     elite: Vec<Member>,
     run: Tracker<'a, Offsets>,
 }
@@ -186,7 +188,7 @@ impl<'a> Search<'a> {
         self.run.enough(budget).map_or(Ok(()), Err)
     }
 
-    /// Decodes an order; `None` if its peak reaches `below`.
+    /// Decodes an order. Returns `None` if its peak reaches `below`.
     fn decode(
         &mut self,
         order: Vec<BufferId>,
@@ -216,16 +218,17 @@ impl<'a> Search<'a> {
     /// Moves the buffers that end above a random height earlier in a good order. The result replaces the
     /// order unless it is worse.
     fn blame(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        // The better of two draws prefers good parents and still gives the others a chance.
+        // Choosing the better of two draws prefers good parents but still gives the others a chance.
         let draws = [(); 2].map(|()| self.rng.random_range(0..self.elite.len()));
         let parent_at = draws[0].min(draws[1]);
         let parent = &self.elite[parent_at];
         self.run.stats.count("blames", 1);
         let (instance, count) = (self.instance, parent.order.len() as u64);
-        // Any height, or one above the lower bound, which an optimal layout may not reach.
+        // The height is arbitrary in three of four cases. In the fourth it is at least the lower bound, where
+        // an optimal layout may have no buffers.
         let bound = if self.rng.random_bool(0.75) { 0 } else { self.run.bound.value.get() };
         let height = self.rng.random_range(bound.min(parent.peak.get() - 1)..parent.peak.get());
-        // Move to the front, or forward by a common distance.
+        // The buffers move to the front, or forward by a common distance.
         let lead = if self.rng.random_bool(0.5) { count } else { self.rng.random_range(1..=count) };
         let above = |id: BufferId| parent.layout.offset(id).get() + instance.buffer(id).size().get() > height;
         let mut placed: Vec<(u64, BufferId)> = (count..)

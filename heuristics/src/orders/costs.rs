@@ -6,13 +6,13 @@
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::{Order, OrderProblem};
 
-/// Bytes per operator that do not depend on the order.
+/// The costs of operators in bytes, as far as they do not depend on the order.
 pub(super) struct Costs {
     /// Bytes that the operator allocates.
     pub begun: Vec<u64>,
-    /// Additional live bytes while it runs: allocated bytes and scratch.
+    /// Additional live bytes while the operator runs: the allocated bytes and the scratch memory.
     pub need: Vec<u64>,
-    /// Bytes of all storages that it uses.
+    /// Total size of all storages that the operator uses.
     pub touched: Vec<u64>,
     /// Live bytes at the first step before any allocation.
     pub at_start: u64,
@@ -39,8 +39,8 @@ impl Costs {
     }
 }
 
-/// Returns the bytes that each operator frees under an order: those of the storages whose last user it is.
-/// O(size).
+/// Returns the bytes that each operator frees under an order, which are those of the storages whose last user
+/// it is. O(size).
 pub(super) fn ended(problem: &OrderProblem, order: &Order) -> Vec<u64> {
     let mut ended = vec![0; problem.len()];
     let mut seen: Vec<bool> = problem.storages().iter().map(|s| s.to_end).collect();
@@ -54,14 +54,14 @@ pub(super) fn ended(problem: &OrderProblem, order: &Order) -> Vec<u64> {
     ended
 }
 
-/// The bytes that each operator would free if it ran next, while an order is built.
+/// Keeps track of the bytes that each operator would free if it ran next, while an order is built.
 pub(super) struct Ending<'a> {
     problem: &'a OrderProblem,
-    /// Number of users of each storage that have not run.
+    /// Per storage: the number of users that have not run.
     left: Vec<u32>,
-    /// Exclusive or of the ids of these users; if one is left, it is its id.
+    /// Per storage: the exclusive or of the ids of these users. If only one is left, this is its id.
     users: Vec<u32>,
-    /// Bytes that each operator frees if it runs next.
+    /// Per operator: the bytes that it frees if it runs next.
     bytes: Vec<u64>,
 }
 
@@ -84,7 +84,8 @@ impl<'a> Ending<'a> {
         self.bytes[id.index()]
     }
 
-    /// If one user of a storage is left, credits the storage to it and returns it.
+    /// If only one user of a storage is left, adds the size of the storage to the bytes of this user, and
+    /// returns the user.
     fn last(&mut self, at: usize) -> Option<OperatorId> {
         let storage = &self.problem.storages()[at];
         if self.left[at] != 1 || storage.to_end {
@@ -95,8 +96,8 @@ impl<'a> Ending<'a> {
         Some(user)
     }
 
-    /// Runs an operator. `changed` is called for every operator that now frees more, possibly several times.
-    /// O(storages used).
+    /// Runs an operator. Calls `changed` for every operator that now frees more bytes, possibly several
+    /// times. O(storages used).
     pub fn run(&mut self, id: OperatorId, mut changed: impl FnMut(&Self, OperatorId)) {
         for &at in self.problem.touched(id) {
             self.left[at as usize] -= 1;

@@ -1,29 +1,30 @@
-//! The order of the CANN graph engine: an ordinary order whose operators are then moved to later steps
-//! (CANN).
+//! The order of the CANN graph engine, which is an ordinary order in which some operators are then moved to
+//! later steps.
 //!
-//! *Fixed rule*: an operator whose inputs are all never reused moves to just before its first consumer,
-//! because a delay costs nothing. *Dynamic rule*: let L1 be the latest end of the lifespans of its input
-//! tensors, and L2 the first use of its outputs. If L1 > L2, the operator moves to just before L2, because
-//! that input is live beyond L2 anyway.
+//! *Fixed rule*: if the memory of no input of an operator is ever reused, the operator moves to just before
+//! its first consumer, because a delay costs nothing. *Dynamic rule*: let L1 be the latest end of the
+//! lifespans of the input tensors of an operator, and L2 the first use of its outputs. If L1 > L2, the
+//! operator moves to just before L2, because that input is live beyond L2 anyway.
 //!
-//! The document does not specify the ordinary order. It names breadth first, depth first and reverse depth
-//! first, and its example is depth first, left branch first. It does not specify the sequence in which
-//! operators are visited either. Here the ordinary order is a parameter. Operators are visited once each,
-//! from the last to the first, at the steps that result from earlier moves. The producers of a moved operator
-//! can thus follow it. Moves only go to later steps.
+//! The document does not specify the ordinary order. It names breadth-first, depth-first and reverse
+//! depth-first order, and its example is depth-first with the left branch first. It does not specify the
+//! sequence in which operators are visited either. Here the ordinary order is a parameter. Operators are
+//! visited once each, from the last to the first, at the steps that result from earlier moves. The producers
+//! of a moved operator can thus be moved as well. Operators only move to later steps.
 //!
 //! An order problem has storages but no tensor types. An input is a storage that the operator uses but does
-//! not allocate. A storage held from the first step to the last is never reused. Tensors outside the arena
-//! are never reused either; the problem does not contain them. The fixed rule therefore applies to operators
-//! without predecessors that use no other inputs. The dynamic rule considers the reused inputs; the lifespan
-//! of an input held at the end does not end. The rule may extend the lifespans of other inputs and thus raise
-//! the peak; this is a property of the published rule.
+//! not allocate. The memory of a storage that is live from the first step to the last is never reused. That
+//! of tensors outside the arena is never reused either, but the problem does not contain them. The fixed rule
+//! therefore applies to operators without predecessors whose inputs are all of this kind. The dynamic rule
+//! considers the other inputs. If such an input is live at the end, its lifespan counts as infinite. The
+//! dynamic rule may extend the lifespans of further inputs and thus raise the peak. This is a property of the
+//! published rule.
 
 use plimsoll_model::OperatorId;
 use plimsoll_model::orders::{Order, OrderProblem};
 use std::cmp::Reverse;
 
-/// Which rules change the order.
+/// The rules that change the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Adjust {
     /// Operators with constant inputs move to their first consumer.
@@ -37,12 +38,14 @@ pub enum Adjust {
 /// Initial distance between neighbouring labels.
 const GAP: u64 = 1 << 32;
 
-/// A sequence of operators in which one moves before another in O(1), except for occasional relabelling.
+/// A sequence of operators. Moving an operator before another is O(1), except for occasional relabelling.
 struct Line {
     /// A label per operator that increases along the sequence.
     label: Vec<u64>,
-    /// Predecessor and successor of every operator. The end marker is one past the operators.
+    /// The predecessor of every operator in the sequence. The index after the last operator is the end
+    /// marker.
     before: Vec<u32>,
+    /// The successor of every operator in the sequence.
     after: Vec<u32>,
 }
 
@@ -111,8 +114,8 @@ impl Line {
     }
 }
 
-/// Returns a valid order with operators moved to later steps. O(size), plus O(n) for every 32 moves before
-/// the same operator.
+/// Returns a valid order in which the rules have moved operators to later steps. O(size), plus O(n) for every
+/// 32 moves before the same operator.
 pub(super) fn adjust(problem: &OrderProblem, order: &Order, rules: Adjust) -> Order {
     let mut line = Line::new(order);
     let last = |line: &Line, at: usize| {
@@ -143,7 +146,7 @@ pub(super) fn adjust(problem: &OrderProblem, order: &Order, rules: Adjust) -> Or
     line.order()
 }
 
-/// Returns the storages that an operator uses but does not allocate, except those held throughout.
+/// Returns the storages that an operator uses but does not allocate, except those that are live throughout.
 fn inputs(problem: &OrderProblem, id: OperatorId) -> impl Iterator<Item = usize> {
     let touched = problem.touched(id).iter().map(|&at| at as usize);
     touched.filter(move |&at| {
@@ -163,7 +166,7 @@ mod tests {
     use plimsoll_model::Bytes;
     use plimsoll_model::orders::{Storage, check_order};
 
-    /// The definition, applied to a list.
+    /// Applies the definition to a list.
     fn plain(problem: &OrderProblem, order: &Order, rules: Adjust) -> Order {
         let mut list = order.operators().to_vec();
         for &id in order.operators().iter().rev() {
@@ -205,7 +208,7 @@ mod tests {
         assert!(moved.iter().all(|&moved| moved > 100), "{moved:?}");
     }
 
-    /// More moves before one operator than there are labels between its neighbours.
+    /// Moves more operators before one operator than there are labels between its neighbours.
     #[test]
     fn many_moves_before_one_operator_force_relabelling() {
         let n = 200u32;

@@ -1,4 +1,4 @@
-//! List scheduling: repeatedly runs the ready operator with the best key.
+//! List scheduling, which repeatedly runs the ready operator with the best key.
 
 use super::costs::{Costs, Ending};
 use super::walk::schedule;
@@ -7,7 +7,7 @@ use plimsoll_model::{Budget, OperatorId, Stop};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Growth of live bytes, then freed bytes (most first), then id.
+/// The growth of live bytes, the freed bytes (most first), and the id.
 type GrowthKey = (i64, Reverse<u64>, OperatorId);
 
 /// Runs the ready operator with the least growth of live bytes. O(size log n).
@@ -50,9 +50,9 @@ pub(super) fn greedy(problem: &OrderProblem, budget: &mut Budget) -> Result<Orde
 
 /// Runs the ready operator with the least resulting peak, then the least growth, then the lowest id.
 ///
-/// Operators that fit under the current peak tie; the others are distinguished by need. Operators are ranked
-/// by need once, and a tree over the ranks stores the least growth of the ready ones. The initial peak
-/// includes the bytes held at the end. O(size log n).
+/// Operators that fit under the current peak are tied, and the others differ in the bytes that they need
+/// while they run. Operators are ranked by need once, and a tree over the ranks stores the least growth of
+/// the ready ones. The initial peak includes the bytes that are live at the end. O(size log n).
 pub(super) fn least_peak(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State<'a> {
         ending: Ending<'a>,
@@ -131,7 +131,7 @@ impl MinTree {
         }
     }
 
-    /// Returns the minimum over positions `[lower, upper)`.
+    /// Returns the minimum over the positions `[lower, upper)`.
     fn least(&self, lower: usize, upper: usize) -> Option<Growth> {
         let (mut lower, mut upper) = (self.leaves + lower, self.leaves + upper);
         let mut best = None;
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
 
-    /// The definitions: every candidate is evaluated from scratch at every step.
+    /// Implements the definitions. Every candidate is evaluated from scratch at every step.
     fn plain<K: Ord>(
         problem: &OrderProblem,
         key: impl Fn(u64, u64, i64, i64, u64, OperatorId) -> K,

@@ -1,20 +1,20 @@
-//! Local search over orders: simulated annealing with moves of blocks.
+//! Local search over orders by simulated annealing, with moves of blocks.
 //!
 //! **Definition.** A state is a topological order. A move shifts a block of one to [`BLOCK`] consecutive
 //! operators by at most [`REACH`] operators, as far as the precedences allow. The cost of a state is the sum
-//! over steps of the sixteenth power of (live bytes divided by the best peak). Steps near the peak dominate
-//! this sum, and it still distinguishes orders of equal peak. A more expensive state is accepted with a
+//! over all steps of (live bytes divided by the best peak) to the power of 16. Steps near the peak dominate
+//! this sum, but it also distinguishes orders of equal peak. A more expensive state is accepted with a
 //! probability that decreases with the difference and with time. Every round starts from the best order so
-//! far or from the order of another rule. It cools down from a new temperature; the hottest rounds come
-//! first.
+//! far or from the order of another rule. It starts at its own temperature and cools down. The hottest rounds
+//! come first.
 //!
 //! **Invariants.** Every state is valid. The best order is stored separately.
 //!
-//! **Complexity.** O(operators passed and the storages they use) per move, O(size) per improvement. Without
-//! limits, the search ends after [`LocalSearch::effort`] moves per operator, [`MOVES`] moves, or [`WORK`]
-//! operators passed.
+//! **Complexity.** A move is linear in the operators that it passes and the storages that they use. An
+//! improvement costs O(size). Without limits, the search ends after [`LocalSearch::effort`] moves per
+//! operator, [`MOVES`] moves, or [`WORK`] passed operators.
 //!
-//! **Source.** This project; annealing after Kirkpatrick, Gelatt, Vecchi, 1983.
+//! **Source.** This project. Annealing is that of Kirkpatrick, Gelatt, Vecchi, 1983.
 
 use super::engine::{Adjust, adjust};
 use super::rule::{Base, OrderRule};
@@ -35,13 +35,13 @@ const MOVES: u64 = 2_000_000;
 const WORK: u64 = 40_000_000;
 /// Number of moves between two reports of the best order, unless the order ends the search.
 const REPORT_EVERY: u64 = 4096;
-/// Number of rounds without limits; with limits, rounds continue until a limit is reached.
+/// Number of rounds of a run without limits. With limits, rounds continue until a limit is reached.
 const ROUNDS: u64 = 8;
 
 /// Simulated annealing over orders. A node is one attempted move.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LocalSearch {
-    /// Attempted moves per operator if the budget has no limit; at most two million in total.
+    /// Attempted moves per operator if the budget has no limit. In total, there are at most [`MOVES`].
     pub effort: u64,
     /// Seed of all random choices.
     pub seed: u64,
@@ -129,11 +129,11 @@ impl LocalSearch {
                     run.offer(walk.best);
                     return Err(stop);
                 }
-                // The temperature halves step by step from that of the round to about a thousandth of it.
+                // The temperature is halved in steps, from that of the round to about a thousandth of it.
                 let halves = 10 * at / length;
                 let temperature = heat / (1u64 << halves) as f64;
                 let over = unlimited && walk.work > WORK;
-                // A report costs more than many moves, so improvements are reported at intervals.
+                // A report costs as much as many moves, so improvements are reported only at intervals.
                 let better = walk.step(temperature, &mut rng);
                 let peak = Bytes::new(walk.best_peak);
                 if better && (peak <= run.bound.value || budget.reaches_target(peak))
@@ -168,19 +168,22 @@ struct Walk<'a> {
     before: Vec<u64>,
     /// Live bytes at each step.
     at: Vec<u64>,
-    /// Step of the last user of each storage; `None` if it is held to the end.
+    /// Per storage: the step of the last user, or `None` if the storage is live at the end.
     last: Vec<Option<usize>>,
     best: Order,
     best_peak: u64,
     /// Number of steps whose live bytes are at least the best peak.
     over: usize,
     work: u64,
-    /// Scratch of an attempted move: the window after it, the live bytes, the freed bytes; and a visit stamp
-    /// per storage.
+    /// The operators of the changed steps after an attempted move.
     window: Vec<OperatorId>,
+    /// The live bytes before and at each changed step after the move.
     live: Vec<(u64, u64)>,
+    /// The freed bytes of each changed step after the move.
     ends: Vec<u64>,
+    /// Per storage: the stamp of the last move that visited it.
     seen: Vec<u64>,
+    /// The number of the current move.
     stamp: u64,
 }
 
@@ -242,7 +245,7 @@ impl<'a> Walk<'a> {
         self.window.extend_from_slice(&self.ops[middle..to]);
         self.window.extend_from_slice(&self.ops[from..middle]);
         let delta = self.evaluate(from, to);
-        // Accept a more expensive state if a uniform number is below exp(-delta / temperature).
+        // A more expensive state is accepted if a uniform random number is below exp(-delta / temperature).
         let uniform = rng.random_range(1..=u64::MAX);
         let allowed = temperature * (64.0 - log2(uniform)) * std::f64::consts::LN_2;
         if delta > allowed {
@@ -258,8 +261,8 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Picks two adjacent blocks that may be exchanged: steps `[from, middle)` and `[middle, to)`. `None` if
-    /// the precedences allow no exchange.
+    /// Picks two adjacent blocks that may be exchanged. They occupy the steps `[from, middle)` and `[middle,
+    /// to)`. Returns `None` if the precedences allow no exchange.
     fn pick(&self, rng: &mut Xoshiro256PlusPlus) -> Option<(usize, usize, usize)> {
         let n = self.ops.len();
         let at = rng.random_range(0..n);
@@ -292,7 +295,7 @@ impl<'a> Walk<'a> {
         before.filter(|&step| step < middle).max().map_or(0, |step| step + 1)
     }
 
-    /// Returns the change in cost if steps `[from, to)` ran the operators of `window`.
+    /// Returns the change in cost if the steps `[from, to)` run the operators of `window`.
     fn evaluate(&mut self, from: usize, to: usize) -> f64 {
         self.stamp += 1;
         let storages = self.problem.storages();
@@ -303,7 +306,7 @@ impl<'a> Walk<'a> {
                 let one = one as usize;
                 if self.seen[one] != self.stamp {
                     self.seen[one] = self.stamp;
-                    // The previous last user was in the window too.
+                    // The previous last user is in the window as well.
                     if self.last[one].is_some_and(|last| last < to) {
                         self.ends[at] += storages[one].size.get();
                     }
@@ -335,7 +338,7 @@ impl<'a> Walk<'a> {
         delta
     }
 
-    /// Applies the window to the state.
+    /// Applies the attempted move to the state.
     fn take(&mut self, from: usize, to: usize) {
         for at in from..to {
             let id = self.window[at - from];
@@ -351,7 +354,7 @@ impl<'a> Walk<'a> {
                 if let Some(last) = &mut self.last[one as usize]
                     && *last < to
                 {
-                    // Steps ascend, so the last user is written last.
+                    // Steps are visited in ascending order, so the last user is written last.
                     *last = at;
                 }
             }

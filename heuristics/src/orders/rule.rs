@@ -8,7 +8,7 @@ use plimsoll_model::{Budget, Stop};
 /// A rule that orders operators. Ties are broken by the lower id unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderRule {
-    /// The ready operator with the lowest id: the file order, as far as it is topological.
+    /// The ready operator with the lowest id, which gives the file order as far as it is topological.
     File,
     /// The operator that became ready first; ties are broken by the lower id.
     Breadth,
@@ -16,7 +16,7 @@ pub enum OrderRule {
     DepthLeft,
     /// Depth-first from the sources: the operator that became ready last; ties are broken by the higher id.
     DepthRight,
-    /// [`OrderRule::DepthRight`] on the graph with all edges reversed; the result is reversed again.
+    /// [`OrderRule::DepthRight`] on the graph with all edges reversed. The result is reversed again.
     ReverseDepth,
     /// The ready operator whose sorted list of predecessor steps is lexicographically smallest.
     PredecessorSteps,
@@ -28,11 +28,11 @@ pub enum OrderRule {
     Greedy,
     /// The ready operator with the least resulting peak, then the least growth of live bytes.
     LeastPeak,
-    /// The order of another rule, adjusted by the rules of the CANN graph engine.
+    /// The order of another rule, adjusted with the rules of the CANN graph engine.
     Engine {
-        /// The ordinary order to start from.
+        /// The ordinary order that is adjusted.
         base: Base,
-        /// The rules that adjust it.
+        /// The rules that adjust the ordinary order.
         adjust: Adjust,
     },
 }

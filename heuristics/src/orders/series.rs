@@ -1,26 +1,28 @@
-//! Orders by hills and valleys: optimal on trees and other series-parallel graphs, a heuristic elsewhere.
+//! Orders that are computed from hills and valleys. They are optimal on trees and other series-parallel
+//! graphs, and heuristic elsewhere.
 //!
 //! **Definition.** Every operator is a job with a hill (allocated bytes plus scratch) and a net (allocated
-//! minus freed bytes). The graph is then reduced; each node represents a [sequence](super::strings) of jobs:
+//! minus freed bytes). The graph is then reduced by three rules. Each node of the reduced graph represents a
+//! [sequence](super::strings) of jobs.
 //!
-//! - *series*: a node and its only successor, of which it is the only predecessor, become one node; their
-//!   sequences are concatenated;
-//! - *parallel*: two nodes with the same predecessors and the same successors become one node; their
-//!   sequences are merged;
-//! - *triangle*: an edge parallel to a path through a node with one predecessor and one successor is
+//! - *Series*: let a node have only one successor, and let that successor have only this predecessor. The two
+//!   become one node, and their sequences are concatenated.
+//! - *Parallel*: two nodes with the same predecessors and the same successors become one node, and their
+//!   sequences are merged.
+//! - *Triangle*: an edge parallel to a path through a node with one predecessor and one successor is
 //!   redundant and is removed.
 //!
-//! If one node remains, its sequence is the order. Otherwise the remaining nodes run by list scheduling:
-//! among the next segments of all ready nodes, the one that sorts first. This rule runs operators with
-//! constant inputs as soon as they tie. Therefore each order is also tried with these operators moved to
-//! their first consumer, by the [fixed rule](super::engine).
+//! If one node remains, its sequence is the order. Otherwise list scheduling orders the remaining nodes:
+//! among the next segments of all ready nodes, the one that sorts first is scheduled. This rule may run
+//! operators with constant inputs earlier than necessary. Therefore each order is also tried with these
+//! operators moved to their first consumer by the [fixed rule](super::engine).
 //!
 //! **Optimality.** The order is optimal if the graph reduces to one node and every storage is freed by the
-//! same operator in every order. Such graphs are in-trees, out-trees, chains with skips, and nested branches
-//! that fork and join. Several users of a storage can come last, as with a tensor read by parallel branches.
-//! Then the last user in the previous order is assumed, starting with the file order. The reduction is
-//! repeated until the order is stable or for [`ROUNDS`] rounds, and the best order is kept. The outcome does
-//! not rely on this argument: its claim rests on its bound.
+//! same operator in every order. Graphs that reduce to one node include in-trees, out-trees, chains with
+//! skips, and nested branches that fork and join. If several users of a storage can be the last one, as for a
+//! tensor read by parallel branches, the last user in the previous order is assumed. The first round uses the
+//! file order. The reduction is repeated until the order is stable or for [`ROUNDS`] rounds, and the best
+//! order is kept. The claim of the outcome does not rely on this argument but on the lower bound.
 //!
 //! **Complexity.** O(e log n) per round for e edges. If long sequences are merged one by one, each merge
 //! costs O(n) moves.
@@ -39,7 +41,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
 const ROUNDS: usize = 8;
 
-/// Computes orders by merging hills and valleys. A node is one operator per round.
+/// Computes orders by merging hills and valleys. A node is one operator in one round.
 pub(super) fn sethi_ullman(
     problem: &OrderProblem,
     budget: &mut Budget,
@@ -72,14 +74,15 @@ pub(super) fn merged(problem: &OrderProblem, order: &Order, budget: &mut Budget)
     Ok(reduction.schedule())
 }
 
-/// A node of the reduced graph: a set of operators with its sequence. `gone` after it was merged into another
-/// node.
+/// A node of the reduced graph, which is a set of operators with their sequence. `gone` is set after it was
+/// merged into another node.
 #[derive(Default)]
 struct Node {
     gone: bool,
     before: BTreeSet<u32>,
     after: BTreeSet<u32>,
-    /// Exclusive or of the [`mark`]s of all predecessors, and of all successors; equal for equal sets.
+    /// The exclusive or of the [`mark`]s of all predecessors, and that of all successors. Equal sets have
+    /// equal marks.
     marks: (u64, u64),
     sequence: Sequence,
 }
@@ -97,7 +100,7 @@ struct Reduction {
     chains: Chains,
     todo: VecDeque<u32>,
     queued: Vec<bool>,
-    /// Nodes by marks. A match is verified, because marks can collide.
+    /// Nodes by marks. Matches are verified because marks can collide.
     twins: HashMap<(u64, u64), u32>,
 }
 
@@ -117,7 +120,7 @@ impl Reduction {
         Self {
             nodes: problem.ids().map(node).collect(),
             chains: Chains::new(problem.len()),
-            // In the given order, so that ties are broken as in it.
+            // The nodes are queued in the given order, which therefore breaks ties.
             todo: order.operators().iter().map(|id| id.get()).collect(),
             queued: vec![true; problem.len()],
             twins: HashMap::new(),
@@ -178,7 +181,7 @@ impl Reduction {
         }
     }
 
-    /// Merges a node into its twin, a node with the same predecessors and successors.
+    /// Merges a node into its twin, if there is a node with the same predecessors and successors.
     fn parallel(&mut self, node: u32) {
         if self.nodes[node as usize].gone {
             return;
@@ -199,8 +202,8 @@ impl Reduction {
         self.enqueue(twin);
     }
 
-    /// Joins a node to its only successor if it is the only predecessor of that node, and likewise to its
-    /// predecessor.
+    /// Joins a node to its only successor if it is the only predecessor of that node. Then tries the same
+    /// with its only predecessor.
     fn series(&mut self, node: u32) {
         if self.nodes[node as usize].gone {
             return;
@@ -215,7 +218,8 @@ impl Reduction {
         }
     }
 
-    /// Joins `a` and its successor `b` into one node, which keeps the id of the one with more edges.
+    /// Joins `a` and its successor `b` into one node, if the rule applies. The new node keeps the id of the
+    /// node with more edges.
     fn join(&mut self, a: u32, b: u32) {
         let (one, two) = (&self.nodes[a as usize], &self.nodes[b as usize]);
         if one.after.len() != 1 || two.before.len() != 1 {
@@ -256,8 +260,8 @@ impl Reduction {
         std::mem::take(&mut self.nodes[node as usize].sequence)
     }
 
-    /// Returns the order by list scheduling: among the next segments of all ready nodes, the one that sorts
-    /// first; ties by id.
+    /// Returns the order of list scheduling: among the next segments of all ready nodes, the one that sorts
+    /// first is scheduled. Ties are broken by id.
     fn schedule(&self) -> Order {
         let mut left: Vec<usize> = self.nodes.iter().map(|node| node.before.len()).collect();
         let segments: Vec<Vec<Segment>> =
@@ -294,7 +298,8 @@ mod tests {
     use rand::rngs::Xoshiro256PlusPlus;
     use rand::{RngExt, SeedableRng};
 
-    /// Returns a problem with a storage per edge, inputs and outputs with one user each, and scratch.
+    /// Returns a random problem in which every storage belongs to an edge or has only one user. Some
+    /// operators have scratch.
     fn per_edge(n: usize, edges: &[(usize, usize)], rng: &mut Xoshiro256PlusPlus) -> OrderProblem {
         let mut storages = Vec::new();
         let mut add = |users: &[usize], from_start, to_end, rng: &mut Xoshiro256PlusPlus| {
@@ -334,7 +339,7 @@ mod tests {
         for seed in 0..600 {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
             let n = rng.random_range(1..=11);
-            // Sometimes a forest.
+            // Some of the graphs are forests.
             let up: Vec<_> = (1..n).filter(|_| rng.random_bool(0.95)).collect();
             let in_tree: Vec<_> = up.iter().map(|&at| (at, rng.random_range(0..at))).collect();
             assert_optimal(&per_edge(n, &in_tree, &mut rng), &format!("in-tree {seed}"));
@@ -343,7 +348,7 @@ mod tests {
         }
     }
 
-    /// Random series-parallel graphs.
+    /// The graphs are random series-parallel graphs.
     #[test]
     fn chains_with_skips_and_nested_branches_are_solved_to_optimality() {
         for seed in 0..600 {
@@ -385,7 +390,7 @@ mod tests {
 
     #[test]
     fn shared_tensors_settle_after_some_rounds() {
-        // a is read by three branches, all of which feed the last operator.
+        // Three branches read storage 0, and all of them feed the last operator.
         let users: [&[u32]; 5] = [&[0, 1, 2, 3], &[1, 4], &[2, 4], &[3, 4], &[4]];
         let storage = |(at, users): (usize, &&[u32])| Storage {
             name: at.to_string(),

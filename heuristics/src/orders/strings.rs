@@ -1,29 +1,30 @@
-//! Sequences of jobs as hills and valleys of live bytes, and their optimal merge.
+//! Sequences of jobs, described by hills and valleys of live bytes, and their optimal merge.
 //!
-//! A job raises the live bytes by at most its *hill* and changes them by its *net*. A sequence of jobs is
-//! divided into segments; interrupting a segment never pays. Before the lowest valley of the sequence,
-//! segments have negative net, with ascending hills. After it, segments have non-negative net, with
-//! descending `hill - net`. Independent sequences are merged optimally by sorting their segments in this
-//! order. Segments that free memory come first, by ascending hill; the others follow, by descending drop from
-//! hill to end. A segment that would sort before its predecessor is joined to it.
+//! A job temporarily raises the live bytes by its *hill*, and its *net* is the change of live bytes after it.
+//! A sequence of jobs is divided into segments that are never worth interrupting. Before the lowest valley of
+//! the sequence, segments have a negative net, and their hills are ascending. After it, segments have a
+//! non-negative net, and their drops from the hill to the end (`hill - net`) are descending. Sorting the
+//! segments of independent sequences in this order merges the sequences optimally. Segments that free memory
+//! come first, by ascending hill. The others follow, by descending drop. A segment that would sort before its
+//! predecessor in the sequence is joined to it.
 //!
-//! **Source.** Liu: An application of generalized tree pebbling to sparse matrix factorization, 1987, for
-//! trees; Abdel-Wahab, Kameda: Scheduling to minimize maximum cumulative cost subject to series-parallel
-//! precedence constraints, 1978.
+//! **Source.** Trees: Liu (1987), An application of generalized tree pebbling to sparse matrix factorization.
+//! Series-parallel graphs: Abdel-Wahab, Kameda (1978), Scheduling to minimize maximum cumulative cost subject
+//! to series-parallel precedence constraints.
 
 use std::collections::VecDeque;
 
-/// The sort key of segments when independent sequences are merged; smaller comes first.
+/// The ascending sort key of segments when independent sequences are merged.
 type Rank = (bool, i64);
 
-/// A run of jobs without interruption. The jobs form a linked list in [`Chains`].
+/// Consecutive jobs that run without interruption. They form a linked list in [`Chains`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     /// Peak live bytes relative to those before the segment.
     pub hill: i64,
     /// Live bytes after the segment relative to those before it.
     pub net: i64,
-    /// First and last job.
+    /// The first and the last job.
     pub ends: (u32, u32),
 }
 
@@ -60,7 +61,7 @@ impl Chains {
     }
 }
 
-/// A sequence of jobs, as segments in ascending order of rank.
+/// A sequence of jobs, stored as segments in ascending order of rank.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sequence {
     segments: VecDeque<Segment>,
@@ -75,7 +76,7 @@ impl Sequence {
         self.segments.iter()
     }
 
-    /// Concatenates this sequence and another. O(segments of the shorter), amortised over joins.
+    /// Appends another sequence to this one. O(segments of the shorter one), amortised over joins.
     pub fn then(mut self, mut other: Self, chains: &mut Chains) -> Self {
         if other.segments.len() <= self.segments.len() {
             while let Some(mut next) = other.segments.pop_front() {
@@ -89,7 +90,7 @@ impl Sequence {
                 }
                 self.segments.push_back(next);
                 if !joined {
-                    // The remaining segments already ascend by rank.
+                    // The remaining segments are already in ascending order of rank.
                     self.segments.append(&mut other.segments);
                 }
             }
@@ -113,8 +114,9 @@ impl Sequence {
         other
     }
 
-    /// Merges two independent sequences with the least peak. Ties go to the longer sequence.
-    /// O(segments of the shorter times the logarithm of the longer), plus the moves of insertion.
+    /// Merges two independent sequences into one with the least peak. In ties, segments of the longer
+    /// sequence come first. O(s log l) for s segments in the shorter sequence and l in the longer one, plus
+    /// the moves of insertion.
     pub fn beside(mut self, mut other: Self) -> Self {
         if other.segments.len() > self.segments.len() {
             std::mem::swap(&mut self, &mut other);

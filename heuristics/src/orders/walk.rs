@@ -1,4 +1,4 @@
-//! Graph traversals that ignore sizes, and two orders of `PyTorch` Inductor that nearly do.
+//! Graph traversals that ignore sizes, and two orders of `PyTorch` Inductor.
 
 use super::costs::Costs;
 use plimsoll_model::orders::{Order, OrderProblem};
@@ -6,17 +6,17 @@ use plimsoll_model::{Budget, OperatorId, Stop};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Which of several operators that become ready at once runs first.
+/// Determines which of several operators runs first if they become ready at the same step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// The one with the lowest id.
+    /// The operator with the lowest id.
     Left,
-    /// The one with the highest id.
+    /// The operator with the highest id.
     Right,
 }
 
-/// Builds an order from the operators that `next` picks. `ready` receives the operators that become ready
-/// together, by ascending id.
+/// Builds an order from the operators that `next` picks. `ready` receives the operators that become ready at
+/// the same step, by ascending id.
 pub(super) fn schedule<S>(
     problem: &OrderProblem,
     budget: &mut Budget,
@@ -68,8 +68,8 @@ pub(super) fn depth(problem: &OrderProblem, side: Side, budget: &mut Budget) -> 
     schedule(problem, budget, &mut Vec::new(), push, Vec::pop)
 }
 
-/// Traverses depth first from the sinks, highest ids first, and reverses the result, so that lower ids come
-/// first in ties.
+/// Traverses the graph depth-first from the sinks, highest ids first. The result is reversed, so lower ids
+/// come first in ties.
 pub(super) fn reverse_depth(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     let mut blocked: Vec<usize> = problem.ids().map(|id| problem.successors(id).len()).collect();
     let mut stack: Vec<OperatorId> = problem.ids().filter(|id| blocked[id.index()] == 0).collect();
@@ -90,8 +90,8 @@ pub(super) fn reverse_depth(problem: &OrderProblem, budget: &mut Budget) -> Resu
     Ok(Order::new(order))
 }
 
-/// Runs the ready operator whose sorted list of predecessor steps is lexicographically smallest, so sources
-/// come first.
+/// Runs the ready operator whose sorted list of predecessor steps is lexicographically smallest. Sources
+/// therefore come first.
 pub(super) fn predecessor_steps(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     struct State {
         heap: BinaryHeap<Reverse<(Vec<u32>, OperatorId)>>,
@@ -116,8 +116,8 @@ pub(super) fn predecessor_steps(problem: &OrderProblem, budget: &mut Budget) -> 
     schedule(problem, budget, &mut state, push, pop)
 }
 
-/// Visits operators by bytes used ascending, each after its producers, which are visited depth first in the
-/// same order.
+/// Visits the operators in ascending order of bytes used. The producers of an operator are visited before it,
+/// depth-first and in the same order.
 pub(super) fn light_reads(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     let costs = Costs::of(problem);
     let mut ids: Vec<OperatorId> = problem.ids().collect();
@@ -133,7 +133,7 @@ pub(super) fn light_reads(problem: &OrderProblem, budget: &mut Budget) -> Result
     };
     let mut seen = vec![false; problem.len()];
     let mut order = Vec::with_capacity(problem.len());
-    // Operators being visited, each with its unvisited producers; the next producer is last.
+    // The operators being visited, each with its unvisited producers. The next producer is last.
     let mut stack: Vec<(OperatorId, Vec<OperatorId>)> = Vec::new();
     for root in ids {
         if !std::mem::replace(&mut seen[root.index()], true) {

@@ -40,7 +40,7 @@ fn choose(memory: &Memory, taken: Vec<(u64, u64)>, size: u64, alignment: u64) ->
     let mut avoided = memory.shared.parts().to_vec();
     avoided.extend_from_slice(&taken);
     let single = Ranges::union(avoided).free_below(memory.top).find_map(fitting);
-    // If nothing fits below the top, the lowest free range is the one that extends beyond it.
+    // If nothing fits below the top, this finds the free range that extends beyond it.
     let any = || Ranges::union(taken).free_below(u64::MAX).find_map(fitting);
     single.or_else(any).expect("addresses above the top are free")
 }

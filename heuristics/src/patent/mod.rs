@@ -1,12 +1,13 @@
-//! Descending placement inside the memory of placed, non-exclusive operators.
+//! Descending placement inside the memory of placed buffers, as in the patent on mutually exclusive
+//! operators.
 //!
-//! **Definition.** Buffers are placed by size descending. Memory is *single* if one placed buffer uses it and
-//! *shared* if several do. A buffer takes memory whose users do not conflict with it: first single memory,
-//! then shared memory. The remainder is newly requested on top.
-//! - `patent_descending` assigns one range per buffer: the lowest range of single memory only. If there is
-//!   none, it takes the lowest range that fits below the top, or else the free end below the top with new
-//!   memory above it.
-//! - [`patent_split`] splits buffers: all free single memory from the lowest address, then shared memory,
+//! **Definition.** Buffers are placed by size descending. Memory is *single* if exactly one placed buffer
+//! uses it, and *shared* if several do. A buffer is placed in memory whose users do not conflict with it,
+//! preferably in single memory, otherwise in shared memory. The remainder is new memory on top.
+//! - `patent_descending` assigns one range to every buffer: the lowest sufficient range that consists only of
+//!   single memory. If there is none, it uses the lowest sufficient range below the top. If there is none
+//!   either, it uses the free end below the top and new memory above it.
+//! - [`patent_split`] splits buffers. It uses single memory from the lowest address, then shared memory, and
 //!   then new memory.
 //!
 //! ```text
@@ -15,14 +16,14 @@
 //!        │ 1 ─│ 8 ─│          │ 2 ────── │ 3 ─────────────│ 6 ─ │ 5 ─ │
 //! ```
 //!
-//! **Invariants.** Only memory without a conflicting user is taken, so every partial layout is valid. Fixed
-//! buffers are placed first.
+//! **Invariants.** Only memory without a conflicting user is assigned, so every partial layout is valid.
+//! Fixed buffers are placed first.
 //!
-//! **Complexity.** O(n^2 log n) time, linear memory (split buffers: linear in the
-//! number of ranges).
+//! **Complexity.** The time is O(n^2 log n). Memory is linear in the number of buffers, or of ranges for
+//! split buffers.
 //!
 //! **Source.** The memory-planning patent on mutually exclusive operators. The contiguous variant reproduces
-//! the 46 M of its worked example.
+//! the result of its worked example, 46 M.
 
 mod descending;
 mod ranges;

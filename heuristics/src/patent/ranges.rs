@@ -1,4 +1,4 @@
-//! Sets of addresses as sorted disjoint ranges.
+//! Sets of addresses, stored as sorted disjoint ranges.
 
 /// Disjoint, non-adjacent half-open ranges, ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Ranges {
         &self.parts
     }
 
-    /// Returns the intersection with `[start, end)`, ascending.
+    /// Returns the ranges of the intersection with `[start, end)`, ascending.
     pub(super) fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let first = self.parts.partition_point(|part| part.1 <= start);
         self.parts[first..]
@@ -42,7 +42,7 @@ impl Ranges {
         self.parts.splice(from..to, [(low, high)]);
     }
 
-    /// Returns the complement within `[0, top)`, ascending.
+    /// Returns the ranges of the complement within `[0, top)`, ascending.
     pub(super) fn free_below(&self, top: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let starts = std::iter::once(0).chain(self.parts.iter().map(|part| part.1));
         let ends = self.parts.iter().map(|part| part.0).chain([u64::MAX]);

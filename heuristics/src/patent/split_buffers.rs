@@ -4,9 +4,9 @@ use super::ranges::Ranges;
 use super::{Memory, descending};
 use plimsoll_model::{Budget, Bytes, Instance, Piece, SplitLayout, Stop};
 
-/// Places buffers by size descending and splits them over free ranges. A node is one placed buffer.
+/// Places buffers by size descending and splits them across free ranges. A node is one placed buffer.
 ///
-/// Every piece starts at an aligned address; free bytes before it stay unused.
+/// Every piece starts at an aligned address. Free bytes before that address stay unused.
 ///
 /// # Errors
 /// The termination reason if the budget ends before all buffers are placed.
@@ -39,7 +39,7 @@ pub fn patent_split(instance: &Instance, budget: &mut Budget) -> Result<SplitLay
     Ok(SplitLayout::new(pieces.iter().map(|own| own.iter().map(piece).collect()).collect()))
 }
 
-/// Returns the pieces for a buffer that must avoid the ranges `taken`, ascending.
+/// Returns the pieces of a buffer that must avoid the ranges `taken`, in ascending order.
 fn cut(memory: &Memory, mut taken: Vec<(u64, u64)>, size: u64, alignment: u64) -> Vec<(u64, u64)> {
     let (mut pieces, mut shortfall) = (Vec::new(), size);
     let mut gather = |avoided: Vec<(u64, u64)>, top: u64, pieces: &mut Vec<(u64, u64)>| {
@@ -60,7 +60,7 @@ fn cut(memory: &Memory, mut taken: Vec<(u64, u64)>, size: u64, alignment: u64) -
     gather(avoided, memory.top, &mut pieces);
     taken.extend_from_slice(&pieces);
     gather(taken, memory.top, &mut pieces);
-    // The remainder is new memory: everything below the top counts as taken.
+    // The remainder is new memory, so everything below the top counts as taken.
     gather(vec![(0, memory.top)], u64::MAX, &mut pieces);
     pieces.sort_unstable();
     pieces

@@ -1,4 +1,4 @@
-//! A partial layout that grows buffer by buffer.
+//! A partial layout to which buffers are added one by one.
 
 use super::blocks::{Blocks, Hull, Placed};
 use super::fit::Fit;
@@ -6,10 +6,10 @@ use super::scan::Scan;
 use crate::ranks::Ranks;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 
-/// Marks a buffer without an offset. Valid offsets are far smaller, see [`Instance::ceiling`].
+/// Marks a buffer without an offset. Valid offsets are far smaller (see [`Instance::ceiling`]).
 const UNPLACED: u64 = u64::MAX;
 
-/// Why a placement was abandoned.
+/// The reason why a placement was abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abandoned {
     /// The peak would reach the given limit.
@@ -24,14 +24,14 @@ struct Item {
     size: u64,
     alignment: u64,
     hull: Hull,
-    /// True if it has gaps or exclusions, so that overlapping hulls do not imply a conflict.
+    /// Whether the buffer has gaps or exclusions, so that overlapping hulls do not imply a conflict.
     intricate: bool,
     separated: bool,
 }
 
 /// A partial layout in which the fixed buffers are always placed.
 ///
-/// It is created once per instance and reused with [`Arrangement::reset`], so that thousands of orders can be
+/// It is created once per instance and reused with [`Arrangement::reset`]. Thousands of orders can thus be
 /// tried without preparing the instance again. Memory is linear in the number of buffers.
 #[derive(Clone, Debug)]
 pub struct Arrangement<'a> {
@@ -77,7 +77,7 @@ impl<'a> Arrangement<'a> {
         (offset != UNPLACED).then_some(Bytes::new(offset))
     }
 
-    /// Returns the highest end of a placed buffer, bytes.
+    /// Returns the highest end of a placed buffer, in bytes.
     pub fn peak(&self) -> Bytes {
         Bytes::new(self.peak)
     }
@@ -88,14 +88,15 @@ impl<'a> Arrangement<'a> {
             .then(|| Layout::new(self.offsets.iter().copied().map(Bytes::new).collect()))
     }
 
-    /// Returns the offset at or above `from` that the fit chooses for a buffer, if its end is below `below`.
+    /// Returns the offset that `fit` chooses for a buffer at or above `from`, if the buffer then ends below
+    /// `below`.
     ///
     /// The arrangement does not change. O(n + d log n) in the worst case for d separations of the buffer.
     pub fn find(&self, id: BufferId, fit: Fit, from: Bytes, below: Option<Bytes>) -> Option<Bytes> {
         let item = self.items[id.index()];
         let below = below.map_or(u64::MAX, Bytes::get);
         let mut scan = Scan::new(item.size, item.alignment, fit, from.get(), below);
-        // Separated buffers conflict regardless of their hulls. They are merged into the scan as a second
+        // Separated buffers conflict regardless of their hulls, so they are merged into the scan as a second
         // sorted stream.
         let apart = if item.separated { self.separated(id) } else { Vec::new() };
         let mut apart = apart.iter().peekable();
@@ -163,8 +164,8 @@ impl<'a> Arrangement<'a> {
         self.peak = self.peak.max(end);
     }
 
-    /// Resets, then places every buffer in the given order, and returns the peak in bytes. Every buffer
-    /// counts as one node.
+    /// Resets the arrangement, places every buffer in the given order, and returns the peak in bytes. Every
+    /// buffer counts as one node.
     ///
     /// # Errors
     /// [`Abandoned`] if the peak would reach `below` or the budget is exhausted. The arrangement is then
@@ -198,7 +199,7 @@ impl<'a> Arrangement<'a> {
     }
 }
 
-/// Converts buffers to items. Steps become 32-bit ranks, which compare twice as fast.
+/// Converts buffers to items. Steps become 32-bit ranks, which can be compared twice as fast.
 fn items(instance: &Instance) -> Vec<Item> {
     let ranks = Ranks::of(instance);
     let (exclusions, separations) = (instance.exclusions(), instance.separations());
@@ -221,7 +222,7 @@ mod tests {
     use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::{Buffer, InstanceBuilder, Lifespan, check_layout};
 
-    /// The definition: every aligned offset is tried against every placed buffer.
+    /// Implements the definition. Every aligned offset is tried against every placed buffer.
     fn slow_find(arrangement: &Arrangement, id: BufferId, fit: Fit) -> u64 {
         let instance = arrangement.instance;
         let (size, alignment) = (instance.buffer(id).size().get(), instance.buffer(id).alignment().get());
@@ -240,7 +241,8 @@ mod tests {
             let next = rivals.iter().map(|r| r.0).filter(|&start| start >= offset).min();
             next.map_or(u64::MAX, |next| next - offset)
         };
-        // Only starts of gaps count, because a later offset would underestimate the length of the gap.
+        // Only the starts of gaps are candidates, because a later offset would underestimate the length of
+        // the gap.
         let starts = candidates.filter(|&o| o < alignment || !free(o - alignment, o + size));
         match fit {
             Fit::First => starts.min().unwrap(),
@@ -259,8 +261,8 @@ mod tests {
                     assert_eq!(offset.get(), slow_find(&arrangement, id, fit), "seed {seed} buffer {id}");
                     let end = offset.checked_add(instance.buffer(id).size()).unwrap();
                     assert_eq!(arrangement.find(id, fit, Bytes::ZERO, Some(end)).is_some(), {
-                        // A lower offset exists only under best fit, which may prefer a shorter gap at a
-                        // higher one.
+                        // A lower offset can exist only under best fit, which may prefer a shorter gap at a
+                        // higher offset.
                         fit == Fit::Best && slow_find(&arrangement, id, Fit::First) < offset.get()
                     });
                     arrangement.put(id, offset);

@@ -1,22 +1,23 @@
-//! Placed buffers by ascending offset, in blocks that a scan can skip.
+//! Placed buffers in ascending order of offset, stored in blocks that a scan can skip.
 //!
 //! A block holds up to [`BLOCK`] buffers as a structure of arrays. Its [`Head`] contains the lowest offset,
-//! the highest end and the hull of the lifespans. Invariants: blocks and the buffers within are sorted by
-//! offset, no block is empty, and heads are exact. Insertion is O(BLOCK + number of blocks), memory is linear
-//! in the number of buffers.
+//! the highest end and the hull of the lifespans. Invariants: blocks and the buffers within them are sorted
+//! by offset, no block is empty, and heads are exact. Insertion is O(BLOCK + number of blocks), and memory is
+//! linear in the number of buffers.
 //!
 //! ```text
 //! heads    | first 0   | first 96  | first 480 |     tested first, contiguous in memory
 //! blocks   | 0 0 16 64 | 96 96 128 | 480       |     scanned only if the hull overlaps the query
 //! ```
 
-/// Buffers per block: enough for vectorised comparison, few enough to make skipping worthwhile.
+/// Number of buffers per block. It is large enough for vectorised comparison and small enough to make
+/// skipping worthwhile.
 pub(super) const BLOCK: usize = 128;
 
 /// Number of lifespans compared at a time.
 const CHUNK: usize = 32;
 
-/// The hull of a lifespan, half-open, in ranks of steps.
+/// The hull of a lifespan as a half-open interval of ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hull {
     pub lower: u32,
@@ -107,7 +108,8 @@ impl Block {
         }
     }
 
-    /// Visits every buffer whose hull overlaps `query`, by ascending offset, until `visit` returns true.
+    /// Visits every buffer whose hull overlaps `query` in ascending order of offset, until `visit` returns
+    /// true. Returns whether it did.
     pub(super) fn meet(&self, query: Hull, mut visit: impl FnMut(Placed) -> bool) -> bool {
         for from in (0..self.len).step_by(CHUNK) {
             let mut hits = [0u8; CHUNK];
@@ -134,7 +136,7 @@ impl Block {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     heads: Vec<Head>,
-    /// Boxed, so that a split moves pointers instead of kilobytes.
+    /// The blocks are boxed, so that a split moves pointers instead of kilobytes.
     #[expect(clippy::vec_box, reason = "inserting in the middle moves every later block")]
     blocks: Vec<Box<Block>>,
 }
@@ -166,7 +168,7 @@ impl Blocks {
         head.hull.upper = head.hull.upper.max(hull.upper);
     }
 
-    /// Returns heads and blocks by ascending offset.
+    /// Returns the heads and the blocks in ascending order of offset.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Head, &Block)> {
         self.heads.iter().zip(self.blocks.iter().map(Box::as_ref))
     }

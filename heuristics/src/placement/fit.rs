@@ -1,11 +1,11 @@
-//! The rule that chooses a gap.
+//! The choice of a gap.
 
 /// The rule that chooses a gap for a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fit {
     /// The lowest gap that is large enough.
     First,
-    /// The smallest gap that is large enough; ties go to the lowest. The space above all buffers is used only
-    /// if no gap is large enough.
+    /// The smallest gap that is large enough, or the lowest of several such gaps. The space above all buffers
+    /// is used only if no gap is large enough.
     Best,
 }

@@ -1,17 +1,17 @@
-//! The placement engine: places buffers sequentially, each into a gap between conflicting buffers.
+//! The placement engine, which places buffers sequentially, each into a gap between conflicting buffers.
 //!
 //! **Definition.** Given the buffers placed so far, a *gap* of buffer `b` is a maximal range of addresses
 //! free of buffers that conflict with `b`. The open gap lies above the highest of them. [`Fit::First`]
-//! chooses the lowest gap that is large enough for `b`. [`Fit::Best`] chooses the smallest such gap (ties:
-//! the lowest), and the open gap only if no other is large enough. Within the gap, `b` is placed at the
-//! lowest aligned offset. Fixed buffers are placed before all others.
+//! chooses the lowest gap that is large enough for `b`. [`Fit::Best`] chooses the smallest such gap, or the
+//! lowest of several smallest ones. It chooses the open gap only if no other is large enough. Within the gap,
+//! `b` is placed at the lowest aligned offset. Fixed buffers are placed before all others.
 //!
 //! ```text
 //! bytes
-//!   9 ┤      ███ q            gaps of b over its lifespan: [2, 4) and [5, 7), open from 9
-//!   7 ┤      ···              size 2: first fit 2, best fit 2 (equal length, lower)
-//!   5 ┤ ███████  p            size 1: first fit 2
-//!   4 ┤ ···                   size 3: both 9
+//!   9 ┤      ███ q            gaps of b over its lifespan: [2, 4), [5, 7) and the open gap from 9
+//!   7 ┤      ···              size 2: offset 2 under both fits (equal lengths, so the lower gap)
+//!   5 ┤ ███████  p            size 1: offset 2 under first fit
+//!   4 ┤ ···                   size 3: offset 9 under both fits
 //!   2 ┤ ████████ r
 //!     └──── b ────▶ steps
 //! ```
@@ -19,11 +19,12 @@
 //! **Invariants.** The placed buffers always form a valid layout: alignments, fixed offsets, gaps in
 //! lifespans, separations and exclusions are respected. No offset exceeds [`Instance::ceiling`]. Every order
 //! of all buffers yields a layout. Without alignments and fixed offsets, some order yields an optimal layout
-//! under first fit: the buffers of an optimal layout, pushed down, by ascending offset.
+//! under first fit: take an optimal layout, push all buffers down as far as possible, and sort them by
+//! ascending offset.
 //!
 //! **Complexity.** Placed buffers are sorted by offset in [blocks](self::blocks) with lifespan hulls. Placing
-//! one buffer is O(n) in the worst case. First fit ends at the gap, whole blocks are skipped, and hulls are
-//! compared with vector instructions. Memory is linear; no conflict graph is built.
+//! one buffer is O(n) in the worst case. The scan of first fit ends at the gap, whole blocks are skipped, and
+//! hulls are compared with vector instructions. Memory is linear, and no conflict graph is built.
 
 mod arrangement;
 mod blocks;
@@ -35,11 +36,11 @@ pub use fit::Fit;
 
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout};
 
-/// Places all buffers in the given order and returns the layout; `None` as soon as its peak would reach
-/// `below` bytes.
+/// Places all buffers in the given order and returns the layout. Returns `None` as soon as the peak would
+/// reach `below` bytes.
 ///
-/// `order` contains every buffer once; the position of a fixed buffer in it has no effect. O(n^2) in the
-/// worst case, usually close to O(n log n) for first fit.
+/// `order` must contain every buffer once. The positions of fixed buffers have no effect. O(n^2) in the worst
+/// case, but usually close to O(n log n) for first fit.
 ///
 /// # Panics
 /// If `order` is not a permutation of the buffers.

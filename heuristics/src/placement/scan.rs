@@ -1,8 +1,8 @@
-//! A scan over placed buffers for a gap.
+//! A scan over placed buffers that searches for a gap.
 
 use super::fit::Fit;
 
-/// The state of a scan by ascending offset.
+/// The state of a scan in ascending order of offset.
 ///
 /// Invariant: every conflicting buffer visited so far ends at or below `floor`, or below the start of a
 /// recorded gap.
@@ -11,11 +11,11 @@ pub(super) struct Scan {
     size: u64,
     alignment: u64,
     fit: Fit,
-    /// The end of the buffer must stay below this.
+    /// The end of the buffer must be below this address.
     below: u64,
-    /// The lowest aligned offset above all conflicting buffers visited.
+    /// The lowest aligned offset above all conflicting buffers visited so far.
     floor: u64,
-    /// Tightest gap so far, as (length, offset).
+    /// The length and the offset of the tightest gap so far.
     tightest: Option<(u64, u64)>,
     done: bool,
 }
@@ -27,13 +27,14 @@ impl Scan {
         scan
     }
 
-    /// Raises the floor. The scan is done once a buffer at the floor would reach the limit.
+    /// Raises the floor. The scan is done when a buffer at the floor would reach the limit.
     fn raise(&mut self, to: u64) {
         self.floor = to.checked_next_multiple_of(self.alignment).unwrap_or(u64::MAX);
         self.done |= self.floor.saturating_add(self.size) >= self.below;
     }
 
-    /// Visits a conflicting buffer at an offset not below earlier ones. Returns true if the scan may end.
+    /// Visits a conflicting buffer. Its offset must not be below earlier ones. Returns true if the scan may
+    /// end.
     pub(super) fn meet(&mut self, offset: u64, end: u64) -> bool {
         if self.done || end <= self.floor {
             return self.done;
@@ -62,7 +63,7 @@ impl Scan {
         self.done || self.fit == Fit::First && first >= self.floor + self.size
     }
 
-    /// Returns the offset found, if one lies within the limit.
+    /// Returns the offset that was found, if there is one within the limit.
     pub(super) fn answer(&self) -> Option<u64> {
         let open = (self.floor.saturating_add(self.size) < self.below).then_some(self.floor);
         self.tightest.map(|(_, offset)| offset).or(open)

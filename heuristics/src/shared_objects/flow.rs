@@ -1,17 +1,19 @@
-//! Shared objects by minimum-cost flow: every buffer may inherit the memory of one dead buffer.
+//! Shared objects by minimum-cost flow. Every buffer may inherit the memory of one dead buffer.
 //!
 //! **Definition** (Lee et al. 2019, *On-device neural net inference with mobile GPUs*, section on memory). A
-//! buffer may open an object, at the cost of its size. Otherwise it inherits the memory of a buffer whose
-//! lifespan ends before its own begins. The cost is the number of bytes by which it is larger. Every buffer
-//! is inherited from at most once. The cheapest choice is a matching of buffers with predecessors, which is a
-//! minimum-cost flow. Chains of the matching are the objects. The cost is exact unless sizes along a chain
-//! fall and rise again; then it exceeds the size of the object. The plan is therefore not optimal in general.
+//! buffer may open an object, and the cost is its size. Otherwise it inherits the memory of a buffer whose
+//! lifespan ends before its own begins, and the cost is the number of bytes by which it is larger. At most
+//! one buffer inherits the memory of each buffer. The cheapest choice is a matching of buffers with
+//! predecessors, which a minimum-cost flow computes. The chains of the matching are the objects. The cost of
+//! a chain is the size of its object unless sizes along the chain fall and rise again. In that case the cost
+//! is higher, so the plan is not optimal in general.
 //!
-//! "Ends before" compares hulls of lifespans. It is transitive, so members of a chain share no step. Gaps and
-//! exclusions are not used, and a buffer with separations keeps its own object.
+//! "Ends before" compares hulls of lifespans. The relation is transitive, so members of a chain are never
+//! simultaneously live. Gaps and exclusions are not exploited, and a buffer with separations has its own
+//! object.
 //!
-//! **Complexity.** Shortest augmenting paths with potentials, one search per buffer: O(n^3) time, linear
-//! memory (costs are computed on demand).
+//! **Complexity.** Shortest augmenting paths with potentials need one search per buffer. The time is O(n^3).
+//! Memory is linear because costs are computed on demand.
 
 use plimsoll_model::{Budget, BufferId, Instance, PoolId, Stop};
 
@@ -21,8 +23,8 @@ pub(crate) fn least_cost_flow(instance: &Instance, budget: &mut Budget) -> Resul
     Ok(chains(instance, &predecessors(instance, budget)?))
 }
 
-/// Returns the cost in bytes if `heir` inherits from `from`; `None` if their hulls overlap or either has
-/// separations.
+/// Returns the cost in bytes if `heir` inherits from `from`. Returns `None` if `from` does not end before
+/// `heir` begins, or if either has separations.
 fn cost(instance: &Instance, heir: usize, from: usize) -> Option<i128> {
     let ids = [heir, from].map(BufferId::at);
     let [heir, from] = ids.map(|id| instance.buffer(id));
@@ -33,24 +35,25 @@ fn cost(instance: &Instance, heir: usize, from: usize) -> Option<i128> {
 
 /// The search tree of one augmenting path.
 struct Tree {
-    /// For every predecessor the least reduced cost of a path to it, and the heir before it on this path.
+    /// Per predecessor: the least reduced cost of a path to it, and the heir before it on this path.
     reach: Vec<Option<(i128, usize)>>,
-    /// Predecessors with a final cost, in the order in which they became final.
+    /// Predecessors with a final cost, in the order in which their costs became final.
     done: Vec<usize>,
     is_done: Vec<bool>,
 }
 
-/// Returns, for every buffer, the buffer it inherits from in a cheapest matching; `None` if it opens an
-/// object.
+/// Returns, for every buffer, the buffer from which it inherits in a cheapest matching, or `None` if it opens
+/// an object.
 fn predecessors(instance: &Instance, budget: &mut Budget) -> Result<Vec<Option<usize>>, Stop> {
     let n = instance.len();
     let mut before: Vec<Option<usize>> = vec![None; n];
     let mut heir_of: Vec<Option<usize>> = vec![None; n];
-    // Potentials. That of opening an object stays zero, because every buffer may do so.
+    // The potentials of heirs and predecessors. The potential of opening an object stays zero, because every
+    // buffer may open one.
     let (mut heirs, mut froms) = (vec![0_i128; n], vec![0_i128; n]);
     for root in 0..n {
         let mut tree = Tree { reach: vec![None; n], done: Vec::new(), is_done: vec![false; n] };
-        // The cheapest path found that opens an object: its cost and the buffer that opens it.
+        // The cost of the cheapest path so far that opens an object, and the buffer that opens it.
         let mut open: Option<(i128, usize)> = None;
         let (mut heir, mut so_far) = (root, 0_i128);
         let (length, end) = loop {
@@ -82,7 +85,7 @@ fn predecessors(instance: &Instance, budget: &mut Budget) -> Result<Vec<Option<u
                     }
                 }
                 _ => {
-                    // Augment from the buffer that opens an object back to the root.
+                    // The path is augmented from the buffer that opens an object back to the root.
                     let freed = before[opener].take();
                     break (opening, freed.filter(|_| opener != root));
                 }
@@ -94,7 +97,7 @@ fn predecessors(instance: &Instance, budget: &mut Budget) -> Result<Vec<Option<u
     Ok(before)
 }
 
-/// Updates the potentials. Reduced costs stay non-negative, and zero along the matching.
+/// Updates the potentials. Reduced costs stay non-negative, and they stay zero along the matching.
 fn settle(
     tree: &Tree,
     (root, length): (usize, i128),
@@ -136,7 +139,7 @@ fn chains(instance: &Instance, before: &[Option<usize>]) -> Vec<PoolId> {
     let mut pools: Vec<Option<PoolId>> = vec![None; before.len()];
     let mut count = 0;
     for at in order {
-        // A predecessor begins earlier, so its object is known.
+        // A predecessor begins earlier, so its object is already known.
         let inherited = before[at].and_then(|from| pools[from]);
         pools[at] = Some(inherited.unwrap_or_else(|| {
             count += 1;
@@ -160,7 +163,7 @@ mod tests {
         (0..before.len()).map(of).sum()
     }
 
-    /// Returns the least cost of any matching by enumeration.
+    /// Enumerates all matchings and returns the least cost.
     fn least(instance: &Instance, at: usize, used: &mut Vec<bool>) -> i128 {
         if at == instance.len() {
             return 0;
@@ -194,7 +197,8 @@ mod tests {
 
     #[test]
     fn cost_can_exceed_the_total_size() {
-        // Sizes 4, 1, 4: one chain would cost 4 + 0 + 3, although its object needs only 4 bytes.
+        // With the sizes 4, 1 and 4, a single chain would cost 4 + 0 + 3, although its object needs only 4
+        // bytes.
         let buffers = [4, 1, 4].into_iter().zip(0_u64..).map(|(size, at): (u64, u64)| {
             Buffer::new(format!("{at}"), size, Lifespan::single(at, at + 1).unwrap())
         });

@@ -1,23 +1,26 @@
-//! Greedy by size, improved: assigns buffers in stages of similar size, those closest in time to an object
-//! first.
+//! Greedy by size, improved. Buffers are assigned in stages of similar size. Within a stage, those closest in
+//! time to an object come first.
 //!
 //! **Definition** (Pisarchyk and Lee 2020, section 4.4). The positional maxima divide sizes into stages: a
-//! buffer belongs to the last maximum that is at least as large as its size. Stages are processed by
-//! descending maxima. Within a stage, the next buffer is the one with the smallest distance in time to a
-//! member of a free object. Ties go to the larger buffer, then to the first. It joins that object (ties: the
-//! one opened first), and the object grows if necessary. If no object is free for any buffer of the stage,
-//! the largest buffer opens a new one. The distance of two lifespans is the number of steps between them. It
-//! is zero if they touch or if their hulls overlap without a conflict.
+//! buffer belongs to the last maximum that is at least as large as its size. Stages are processed in
+//! descending order of the maxima. Within a stage, the next buffer is the one with the smallest distance in
+//! time to a member of a free object. Ties are broken by the larger buffer and then by the lower id. The
+//! buffer joins that object, or the one opened first of several such objects, and the object grows if
+//! necessary. If no object is free for any buffer of the stage, the largest buffer opens a new one. The
+//! distance of two lifespans is the number of steps between them. It is zero if they touch or if their hulls
+//! overlap without a conflict.
 //!
-//! **Complexity.** O(n^2) distances if conflicts are overlaps in time. If a buffer loses its best object, a
-//! factor for the logarithm of the number of members is added. Linear memory.
+//! **Complexity.** O(n^2) distances are computed if conflicts are overlaps in time. If a buffer loses its
+//! best object, its distances to all objects are computed again, with an additional logarithmic factor.
+//! Memory is linear.
 
 use super::pool::{Pool, distance};
 use super::positional_maxima;
 use plimsoll_model::{Budget, BufferId, Instance, PoolId, Stop};
 use std::cmp::Reverse;
 
-/// Returns the buffers by stage, largest maxima first, by ascending id within a stage.
+/// Returns the buffers by stage. Stages are in descending order of their maxima, and buffers within a stage
+/// are in ascending order of id.
 pub(super) fn stages(instance: &Instance) -> Vec<Vec<BufferId>> {
     let maxima = positional_maxima(instance);
     let mut stages = vec![Vec::new(); maxima.len()];
@@ -29,10 +32,10 @@ pub(super) fn stages(instance: &Instance) -> Vec<Vec<BufferId>> {
     stages
 }
 
-/// The closest free object of a buffer: distance in steps, index.
+/// The closest free object of a buffer, as its distance in steps and its index.
 type Closest = Option<(u64, usize)>;
 
-/// A buffer of the stage that is not yet assigned.
+/// A buffer of the stage that is not assigned yet.
 struct Pending {
     id: BufferId,
     closest: Closest,
@@ -112,7 +115,7 @@ mod tests {
     use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::{Bytes, PoolPlan, Problem, SharedObjects, Silent};
 
-    /// The definition, evaluated from scratch for every buffer.
+    /// Implements the definition, evaluated from scratch for every buffer.
     fn by_definition(instance: &Instance) -> Vec<PoolId> {
         let mut pools: Vec<Vec<BufferId>> = Vec::new();
         let mut assignment = vec![PoolId::new(0); instance.len()];

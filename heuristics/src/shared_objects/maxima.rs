@@ -1,16 +1,16 @@
-//! Positional maxima: lower bounds on the size of the largest, second largest, third largest, ... shared
-//! object.
+//! Positional maxima, which are lower bounds on the size of the largest, second largest, third largest, ...
+//! shared object.
 
 use plimsoll_model::{Bytes, Instance, Step};
 
-/// Returns the positional maxima: entry k is the maximum over all steps of the k-th largest live size, zero
-/// sizes included.
+/// Returns the positional maxima. Entry k is the maximum of the k-th largest live size over all steps.
+/// Buffers of size zero count as well.
 ///
-/// Simultaneously live buffers need different objects, so the k-th largest object of any plan is at least as
-/// large as entry k. Without exclusions, the sum of the entries is a lower bound on the total. It is at least
-/// the load (Pisarchyk and Lee 2020, section 4.1).
+/// Without exclusions, simultaneously live buffers need different objects. The k-th largest object of any
+/// plan is then at least as large as entry k, and the sum of the entries is a lower bound on the total. This
+/// sum is at least the load (Pisarchyk and Lee 2020, section 4.1).
 ///
-/// O(n log n + s a) for s intervals between events and a simultaneously live buffers.
+/// O(n log n + s k) for s events and at most k simultaneously live buffers.
 ///
 /// ```
 /// use plimsoll_heuristics::positional_maxima;
@@ -35,7 +35,7 @@ pub fn positional_maxima(instance: &Instance) -> Vec<Bytes> {
         }
     }
     events.sort_unstable();
-    // Sizes of live buffers, ascending.
+    // The sizes of the live buffers, ascending.
     let mut live: Vec<Bytes> = Vec::new();
     let mut maxima: Vec<Bytes> = Vec::new();
     for (at, &(step, begins, size)) in events.iter().enumerate() {

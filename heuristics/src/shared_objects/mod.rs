@@ -1,8 +1,8 @@
-//! Shared objects: every buffer occupies a whole object while it is live.
+//! Heuristics for shared objects. Every buffer occupies a whole object while it is live.
 //!
 //! **Definition.** Buffers are processed in an order. Each joins an object without a conflicting member,
-//! chosen by a rule, or opens a new one. An object is as large as its largest member, rounded up to an
-//! alignment; the total is the sum of all objects. Alignments of buffers and fixed offsets concern addresses
+//! which a rule chooses, or opens a new one. An object is as large as its largest member, rounded up to an
+//! alignment. The total is the sum of all objects. Alignments of buffers and fixed offsets concern addresses
 //! and are ignored.
 //!
 //! | planner | order | choice of a free object | alignment of sizes |
@@ -11,20 +11,20 @@
 //! | max-block (CANN) | execution | first opened | 512 |
 //! | binary-block (CANN) | execution | first opened of the same size class | 512 |
 //! | equality | execution | first opened of equal size | 1 |
-//! | in-order | execution | smallest sufficient, else the largest grows | 1 |
+//! | in-order | execution | smallest sufficient, or the largest grows | 1 |
 //! | shared-greedy-by-size | size descending | smallest sufficient | 1 |
-//! | shared-greedy-by-breadth | most loaded steps first | smallest sufficient, else the largest grows | 1 |
+//! | shared-greedy-by-breadth | most loaded steps first | smallest sufficient, or the largest grows | 1 |
 //! | shared-greedy-by-size-improved | size stages, closest in time first | closest in time, may grow | 1 |
 //! | min-cost-flow | all at once, by minimum-cost flow | inherits from one dead buffer | 1 |
 //!
-//! **Invariants.** Members of an object never conflict. The size of an object is that of its largest member.
+//! **Invariants.** Members of an object never conflict. No object is larger than its rounded largest member.
 //!
-//! **Complexity.** O(n p log n) for p objects if conflicts are overlaps in time, otherwise O(n^2) conflict
-//! tests. Linear memory.
+//! **Complexity.** O(n p log n) for p objects if conflicts are overlaps in time, and otherwise O(n^2)
+//! conflict tests. Memory is linear.
 //!
-//! **Bound.** Simultaneously live buffers need different objects. Without exclusions, the load is therefore a
-//! lower bound on the total. With exclusions, the lower bound is the largest size. Bounds from fixed offsets
-//! do not hold for shared objects.
+//! **Bound.** Without exclusions, simultaneously live buffers need different objects, so the load is a lower
+//! bound on the total. With exclusions, the lower bound is the largest size. Bounds from fixed offsets do not
+//! hold for shared objects.
 
 mod flow;
 mod improved;
@@ -53,7 +53,7 @@ pub(crate) fn assigning(
 }
 
 impl Bounded for SharedObjects {
-    /// Returns the load, or with exclusions the largest size. O(n log n).
+    /// Returns the load or, with exclusions, the largest size. O(n log n).
     fn bound(instance: &Instance) -> LowerBound {
         if instance.exclusions().is_empty() {
             if instance.is_empty() {

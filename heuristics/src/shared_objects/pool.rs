@@ -1,21 +1,21 @@
-//! A greedy pass over the buffers, with the choice of the shared object as a parameter.
+//! A greedy pass over the buffers. The choice of the shared object is a parameter.
 
 use super::assigning;
 use crate::buffer_orders::Order;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, PoolId, SharedObjects, Solver, Step, Stop};
 
-/// The rule that chooses one of the free objects for a buffer. Ties go to the object opened first.
+/// The choice of a free object for a buffer. Ties are broken in favour of the object opened first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PoolChoice {
     /// The object opened first.
     First,
-    /// The smallest object that is large enough; a new one if there is none.
+    /// The smallest object that is large enough. If there is none, the buffer opens a new object.
     Smallest,
-    /// The smallest object that is large enough; if there is none, the largest object grows.
+    /// The smallest object that is large enough. If there is none, the largest object grows.
     SmallestOrGrow,
 }
 
-/// The rule that decides by size which buffers may share an object.
+/// Determines by size which buffers may share an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Classes {
     /// All buffers.
@@ -24,12 +24,13 @@ pub enum Classes {
     Equal,
     /// Buffers with the same smallest sufficient power of two, which is at least this many bytes.
     PowersFrom(Bytes),
-    /// Buffers with the same smallest sufficient size in this ascending list; larger buffers share no object.
+    /// Buffers with the same smallest sufficient size in this ascending list. Larger buffers share no object.
     Listed(&'static [Bytes]),
 }
 
 impl Classes {
-    /// Returns a number that identifies the class of a size; [`u64::MAX`] for a buffer that shares no object.
+    /// Returns a number that identifies the class of a size, or [`u64::MAX`] for a buffer that shares no
+    /// object.
     fn of(self, size: Bytes) -> u64 {
         match self {
             Self::All => 0,
@@ -50,9 +51,9 @@ pub struct PoolGreedy {
     pub order: Order,
     /// The rule that chooses the object.
     pub choice: PoolChoice,
-    /// The rule that decides by size which buffers may share.
+    /// Determines by size which buffers may share an object.
     pub classes: Classes,
-    /// Sizes of objects are rounded up to multiples of this many bytes; at least 1.
+    /// Sizes of objects are rounded up to multiples of this number of bytes, which must be at least 1.
     pub alignment: Bytes,
 }
 
@@ -108,9 +109,9 @@ impl PoolGreedy {
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     class: u64,
-    /// Size of the largest member, not rounded.
+    /// Size of the largest member, without rounding.
     size: Bytes,
-    /// Members by first live step, each with the start and end of its hull.
+    /// The members in order of their first live step, each with the start and the end of its hull.
     members: Vec<(Step, Step, BufferId)>,
 }
 
@@ -119,7 +120,7 @@ impl Pool {
         Self { class: 0, size, members: Vec::new() }
     }
 
-    /// Returns the number of steps between a buffer and the member closest in time, by hulls.
+    /// Returns the number of steps between the hull of a buffer and that of the member closest in time.
     pub(super) fn distance(&self, instance: &Instance, id: BufferId) -> u64 {
         self.members.iter().map(|&(.., member)| distance(instance, member, id)).min().unwrap_or(u64::MAX)
     }
@@ -144,7 +145,7 @@ impl Pool {
     }
 }
 
-/// Returns the number of steps between two lifespans; zero if they touch or their hulls overlap.
+/// Returns the number of steps between the hulls of two lifespans, which is zero if they touch or overlap.
 pub(super) fn distance(instance: &Instance, a: BufferId, b: BufferId) -> u64 {
     let [a, b] = [a, b].map(|id| instance.buffer(id).lifespan().hull());
     a.lower.get().saturating_sub(b.upper.get()).max(b.lower.get().saturating_sub(a.upper.get()))

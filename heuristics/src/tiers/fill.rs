@@ -1,24 +1,25 @@
-//! A partial tier plan with its free space.
+//! A partial tier plan that keeps track of the free space.
 
 use plimsoll_model::tiers::{Addresses, TierKind, TierPlan, TierProblem, Tiers, fitting_bound};
 use plimsoll_model::timelines::Time;
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver, Stats, Stop, TierId, guarded};
 
+/// The contents of a tier.
 #[derive(Clone, Debug)]
 struct Shelf {
     /// Live bytes at each step.
     loads: Vec<u64>,
-    /// If plans have addresses: the tensors present during each [`BLOCK`] of steps.
+    /// If plans have addresses, the tensors that are present during each [`BLOCK`] of steps.
     blocks: Vec<Vec<u32>>,
 }
 
-/// Number of consecutive steps that share one list of tensors.
+/// Number of consecutive steps that have one common list of tensors.
 const BLOCK: usize = 32;
 
 /// A partial tier plan that never exceeds a capacity.
 ///
-/// Adding or removing a tensor is O(its steps). With addresses it is O(k log k) for k tensors in its tier at
-/// about the same time.
+/// Adding or removing a tensor is linear in the number of its steps. With addresses, it is O(k log k) for k
+/// tensors that are in the same tier at about the same time.
 #[derive(Clone, Debug)]
 pub struct Fill<'a> {
     problem: &'a TierProblem,
@@ -46,12 +47,12 @@ impl<'a> Fill<'a> {
         }
     }
 
-    /// Returns the tier of a tensor; `None` if it is not placed.
+    /// Returns the tier of a tensor, or `None` if it is not placed.
     pub fn tier(&self, tensor: usize) -> Option<TierId> {
         self.tiers[tensor]
     }
 
-    /// Returns the address of a tensor; 0 if it is not placed or has no address.
+    /// Returns the address of a tensor, or 0 if it is not placed or has no address.
     pub fn offset(&self, tensor: usize) -> Bytes {
         self.offsets[tensor]
     }
@@ -68,8 +69,8 @@ impl<'a> Fill<'a> {
         self.problem.space(tier).capacity.get() - most.copied().unwrap_or(0)
     }
 
-    /// Places a tensor in a tier, at the lowest free address if plans have addresses. Returns false, without
-    /// a change, if the tier is not allowed or has no space.
+    /// Places a tensor in a tier, at the lowest free address if plans have addresses. If the tier is not
+    /// allowed or has no space, changes nothing and returns false.
     pub fn put(&mut self, tensor: usize, tier: TierId) -> bool {
         let Some(cost) = self.problem.cost(tensor, tier) else { return false };
         let size = self.problem.size(tensor, tier).get();
@@ -104,7 +105,7 @@ impl<'a> Fill<'a> {
         {
             for &id in block {
                 let other = &tensors[id as usize];
-                // A tensor in several blocks counts in the first of them only.
+                // A tensor in several blocks counts only in the first of them.
                 let is_first = (other.lower / BLOCK).max(first) == first + at;
                 if is_first && other.lower < one.upper && one.lower < other.upper {
                     let start = self.offsets[id as usize].get();
@@ -157,7 +158,7 @@ impl<'a> Fill<'a> {
         self.problem.options(tensor).into_iter().any(|tier| self.put(tensor, tier))
     }
 
-    /// Returns the plan; `None` if some tensor is not placed.
+    /// Returns the plan, or `None` if some tensor is not placed.
     pub fn plan(&self) -> Option<TierPlan> {
         let tiers: Option<Vec<TierId>> = self.tiers.iter().copied().collect();
         let placed = self.problem.addresses() == Addresses::Placed;
@@ -172,7 +173,7 @@ pub(super) fn off_chip(fill: &mut Fill<'_>, problem: &TierProblem, at: usize) ->
     outside.any(|tier| fill.put(at, tier))
 }
 
-/// A heuristic from a function that maps a problem to a plan.
+/// A heuristic that runs a planning function.
 struct Planner<F> {
     name: &'static str,
     plan: F,

@@ -1,28 +1,28 @@
-//! Placement along fused operators (cross-unit fusion, Alg. 1 to 3).
+//! Placement that exploits fused operators (cross-unit fusion, Alg. 1 to 3).
 //!
-//! - **Inside** a group (Alg. 2): a tensor exchanged within one unit goes to the buffer of this unit if more
-//!   bytes than its size are free. Otherwise it goes to a RAM between the units involved, under the same
-//!   condition, or else off chip.
-//! - **Between** groups (Alg. 3): let a tensor be produced by s and consumed by a later d. The bytes produced
-//!   by the groups from s up to d are summed, including its own. If the sum is less than the free bytes of a
-//!   RAM between its units, the tensor stays on chip, otherwise it goes off chip. With several consumers, the
-//!   last one counts.
-//! - Tensors that Algs. 2 and 3 do not mention go off chip: graph inputs, and outputs without a consumer.
+//! - **Inside** a group (Alg. 2): a tensor that one unit produces and consumes goes to the buffer of this
+//!   unit if more bytes than its size are free. Otherwise the tensor goes to a RAM between the units
+//!   involved, under the same condition, or else to off-chip memory.
+//! - **Between** groups (Alg. 3): let group s produce a tensor, and let a later group d be its last consumer.
+//!   The bytes that the groups from s up to d produce are summed, with s included and d excluded. If the sum
+//!   is less than the free bytes of a RAM between the units of the tensor, the tensor is placed there, and
+//!   otherwise in off-chip memory.
+//! - Graph inputs and outputs without a consumer, which Algs. 2 and 3 do not mention, go to off-chip memory.
 //!
-//! Among several possible tiers, the fastest with enough space is used. Alg. 1 as printed only subtracts from
-//! the free bytes, so memory would soon be full permanently. `fused` releases the bytes of dead tensors;
-//! `fused-printed` does not. Both produce plans of the same problem. Beyond the paper, a tensor that does not
-//! fit off chip goes to any tier with space.
+//! If several tiers are possible, the fastest one with enough space is used. Alg. 1 as printed only subtracts
+//! from the free bytes, so memory would soon be full permanently. `fused` releases the bytes of dead tensors,
+//! but `fused-printed` does not. Both produce plans for the same problem. Unlike in the paper, a tensor that
+//! does not fit into off-chip memory goes to any tier with space.
 
 use super::fill::{Fill, off_chip};
 use plimsoll_model::TierId;
 use plimsoll_model::tiers::{TierKind, TierPlan, TierProblem};
 use std::collections::BTreeMap;
 
-/// The placement by Alg. 2 inside groups and Alg. 3 between them.
+/// The placement with Alg. 2 inside groups and Alg. 3 between them.
 #[derive(Clone, Copy, Debug)]
 pub struct Fused {
-    /// Whether bytes of dead tensors are released.
+    /// Whether the bytes of dead tensors are released.
     returns: bool,
 }
 
@@ -32,7 +32,7 @@ impl Fused {
     /// The variant as printed, which never releases bytes.
     pub const PRINTED: Self = Self { returns: false };
 
-    /// Plans a problem; `None` if some tensor fits in no tier.
+    /// Plans a problem. Returns `None` if some tensor fits into no tier.
     pub fn plan(self, problem: &TierProblem) -> Option<TierPlan> {
         let mut run = Run {
             problem,
@@ -59,9 +59,9 @@ impl Fused {
     }
 }
 
-/// The groups in execution order, with the bytes each produces.
+/// The groups in execution order, with the bytes that they produce.
 struct Produced {
-    /// Position of the group of every step.
+    /// Per step: the position of its group.
     place: Vec<usize>,
     /// Prefix sums of the produced bytes by position.
     sums: Vec<u128>,
@@ -71,7 +71,7 @@ struct Run<'a> {
     problem: &'a TierProblem,
     returns: bool,
     fill: Fill<'a>,
-    /// Bytes allocated so far in every tier.
+    /// Per tier: the bytes allocated so far.
     used: Vec<u64>,
 }
 
@@ -92,7 +92,8 @@ impl Run<'_> {
         }
     }
 
-    /// Places a tensor in the fastest tier of a kind with more than `needed` free bytes.
+    /// Places a tensor in the fastest tier of a kind whose free bytes exceed both `needed` and the size of
+    /// the tensor.
     fn take(&mut self, at: usize, kind: TierKind, needed: u128) -> bool {
         let options = self.problem.options(at);
         let tiers = options.into_iter().filter(|&tier| self.problem.space(tier).kind == kind);
@@ -107,8 +108,8 @@ impl Run<'_> {
         false
     }
 
-    /// Alg. 2. A buffer belongs to one unit, so only tensors produced and consumed by this unit may lie
-    /// there.
+    /// Places a tensor inside a group with Alg. 2. A buffer belongs to one unit, so only tensors that this
+    /// unit produces and consumes may be placed there.
     fn inside(&mut self, at: usize) {
         let _ = self.take(at, TierKind::Buffer, 0) || self.take(at, TierKind::Ram, 0);
     }
@@ -132,7 +133,7 @@ impl Run<'_> {
         Produced { place, sums }
     }
 
-    /// Places a tensor between groups by Alg. 3.
+    /// Places a tensor between groups with Alg. 3.
     fn between(&mut self, at: usize, produced: &Produced) {
         let one = &self.problem.tensors()[at];
         let (Some(producer), Some(&last)) = (one.producer, one.consumers.last()) else { return };

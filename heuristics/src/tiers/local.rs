@@ -1,9 +1,9 @@
-//! Local search for tiers: removes a few tensors and places them again in another order.
+//! Local search for tiers, which removes a few tensors and places them again in another order.
 //!
-//! A move selects a tensor that is not in its fastest tier and a few tensors that are live at the same time.
-//! It removes all of them and places them again: the selected one first, the others by time saved, with
-//! noise. Tensors thus change tiers or trade places. A move that increases the time is undone. After many
-//! moves without gain, larger sets are selected.
+//! A move selects a tensor that is not in its fastest tier and a few tensors that are simultaneously live. It
+//! removes all of them and places them again: the selected tensor first, and the others in order of time
+//! saved, with noise. Tensors thus change or swap their tiers. A move that increases the time is undone.
+//! After many moves without a gain, larger sets are selected.
 
 use super::fill::Fill;
 use super::fused::Fused;
@@ -13,13 +13,14 @@ use plimsoll_model::{Budget, Bytes, Setup, TierId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Default number of moves: a constant and a number per tensor, limited by the total number of tensors
-/// visited.
+/// Default number of moves: a constant, and a number per tensor.
 const MOVES: (u64, u64) = (2_000, 40);
+/// Maximum number of tensors that the default number of moves visits.
 const VISITS: u64 = 400_000_000;
 
-/// Minimum and maximum number of tensors in one move.
+/// Initial limit on the number of further tensors in a move.
 const FEWEST: usize = 3;
+/// Highest limit on the number of further tensors in a move.
 const MOST: usize = 24;
 
 /// Returns the default number of moves for a problem.
@@ -28,7 +29,7 @@ pub fn moves(problem: &TierProblem) -> u64 {
     (MOVES.0 + MOVES.1 * count).min(VISITS / count.max(1))
 }
 
-/// Returns the plans of all heuristics without search.
+/// Returns the plans of the heuristics `fused`, `fused-printed` and `greedy`.
 pub fn plans(problem: &TierProblem) -> Vec<TierPlan> {
     let fused = [Fused::RETURNING, Fused::PRINTED].map(|one| one.plan(problem));
     fused.into_iter().chain([greedy(problem)]).flatten().collect()
@@ -46,8 +47,8 @@ impl LocalSearch {
         Self { setup }
     }
 
-    /// Improves the best plan of the other heuristics. The number of moves is the node limit of the budget,
-    /// or [`moves`].
+    /// Improves the best plan of the other heuristics. The number of moves is the node limit of the budget
+    /// or, without a limit, that of [`moves`].
     pub(super) fn plan(self, problem: &TierProblem, budget: &mut Budget) -> Option<TierPlan> {
         let start = plans(problem).into_iter().min_by_key(|plan| plan.time(problem));
         let start = start.or_else(|| filled(problem, &by_saving(problem)).plan());
@@ -55,8 +56,8 @@ impl LocalSearch {
         start.map(|plan| self.improve(problem, &plan, moves, budget))
     }
 
-    /// Improves a plan with at most the given number of moves. The result is deterministic for the seed and
-    /// the number.
+    /// Improves a plan with at most the given number of moves. Without a time limit, the result depends only
+    /// on the seed and this number.
     pub fn improve(
         self,
         problem: &TierProblem,
@@ -144,8 +145,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the tensor and a few tensors live at the same time, in the order in which they are placed
-    /// again.
+    /// Returns the tensor and a few simultaneously live ones, in the order in which they are placed again.
     fn group(&mut self, first: usize) -> Vec<usize> {
         let tensors = self.problem.tensors();
         let one = &tensors[first];

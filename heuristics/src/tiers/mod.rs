@@ -2,11 +2,11 @@
 //!
 //! | heuristic | placement |
 //! |---|---|
-//! | `off-chip` | every tensor off chip |
+//! | `off-chip` | every tensor in off-chip memory |
 //! | `fused` | cross-unit fusion, Alg. 1 to 3: buffers and RAMs inside fused operators, RAMs between them |
 //! | `fused-printed` | the same with Alg. 1 as printed: memory is never released |
-//! | `greedy` | most time saved per byte and step first, each in the fastest tier with enough space |
-//! | `local-search` | from the best of these, removes a few tensors and places them again in another order |
+//! | `greedy` | most time saved per byte and step first, each tensor in the fastest tier with enough space |
+//! | `local-search` | starts from the best of these; removes a few tensors and places them again |
 
 mod fill;
 mod fused;
@@ -23,7 +23,7 @@ pub use fused::Fused;
 pub use greedy::{by_saving, greedy};
 pub use local::{LocalSearch, moves, plans};
 
-/// Every heuristic for the tier problem, the simplest first.
+/// All heuristics for the tier problem, the simplest first.
 pub const TIERS: &[Entry<Tiers>] = &[
     Entry {
         name: "off-chip",

@@ -1,4 +1,4 @@
-//! A timeline that is built operator by operator, and its outcome.
+//! A timeline that is built operator by operator, and the outcome of a schedule.
 
 use plimsoll_model::timelines::{
     Slot, Span, Time, Timeline, TimelineProblem, Timelines, Transfer, fitting_bound,
@@ -10,7 +10,7 @@ use plimsoll_model::{
 /// The channel, start time and address of one transfer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// `None` if the processor copies.
+    /// The channel, or `None` if the processor copies.
     pub channel: Option<usize>,
     pub start: Time,
     pub offset: Bytes,
@@ -20,14 +20,14 @@ pub(super) struct Place {
 pub(super) struct Growing<'a> {
     pub problem: &'a TimelineProblem,
     pub timeline: Timeline,
-    /// The time from which each channel is free.
+    /// Per channel: the time from which it is free.
     free: Vec<Time>,
 }
 
 impl<'a> Growing<'a> {
     pub fn new(problem: &'a TimelineProblem, slots: Vec<Slot>) -> Self {
         let timeline = Timeline { slots, ..Timeline::default() };
-        // More channels than operators are useless.
+        // Channels in excess of the number of operators are useless.
         let channels = (problem.dma().channels as usize).min(problem.len().max(1));
         Self { problem, timeline, free: vec![Time::ZERO; channels] }
     }
@@ -37,19 +37,20 @@ impl<'a> Growing<'a> {
         self.timeline.computations.last().map_or(Time::ZERO, |span| span.end)
     }
 
-    /// Returns the channel that is free first, and the time.
+    /// Returns the channel that is free first, and the time from which it is free.
     pub fn channel(&self) -> (usize, Time) {
         let first = self.free.iter().copied().enumerate().min_by_key(|&(_, free)| free);
         first.expect("a problem has a channel")
     }
 
-    /// Returns the timeline. Every operator counts as one node of the budget.
+    /// Returns the timeline. Every operator counts as one node.
     pub fn finish(self, budget: &mut Budget) -> Timeline {
         budget.spend(self.timeline.computations.len() as u64);
         self.timeline
     }
 
-    /// Adds the next operator. `place` returns the place of its weights, if it has any.
+    /// Adds the next operator. If it has weights, `place` is called and returns the channel, the start time
+    /// and the address of their transfer.
     pub fn add(&mut self, place: impl FnOnce(&Self) -> Place) {
         let at = self.timeline.computations.len();
         let mut start = self.end();
@@ -74,7 +75,7 @@ impl<'a> Growing<'a> {
     }
 }
 
-/// Allocates slots of the given sizes from the top of the memory downwards, above all activations.
+/// Allocates slots of the given sizes from the top of memory downwards, above all activations.
 pub(super) fn slots(
     solver: &'static str,
     problem: &TimelineProblem,

@@ -1,17 +1,17 @@
-//! Heuristic schedules: the time at which the weights of each operator are fetched, for a fixed order of
+//! Heuristic schedules. They determine when the weights of each operator are fetched, for a fixed order of
 //! operators.
 //!
 //! | schedule | start of a transfer | memory for weights |
 //! |---|---|---|
-//! | `synchronous` | the previous operator has computed; with a copy rate, the processor copies | one |
-//! | `ping-pong` | the previous operator starts (LUNA, Alg. 3) | two buffers, even and odd |
-//! | `ping-pong-weighted` | the previous operator with weights starts | two buffers, alternating |
-//! | `eager` | its buffer is free | two buffers, alternating |
-//! | `k-buffers` | its buffer is free | k buffers, round robin |
-//! | `prefetch` | a channel is free and the weights fit | all memory not used by activations |
+//! | `synchronous` | after the previous operator (a copy if there is a copy rate) | one buffer |
+//! | `ping-pong` | when the previous operator starts (LUNA, Alg. 3) | two buffers, even and odd |
+//! | `ping-pong-weighted` | when the previous operator with weights starts | two buffers, alternating |
+//! | `eager` | when the buffer and a channel are free | two buffers, alternating |
+//! | `k-buffers` | when the buffer and a channel are free | k buffers, round robin |
+//! | `prefetch` | when a channel is free and the weights fit | all memory not used by activations |
 //!
-//! All schedules fetch in the order of the operators, with one transfer per operator. O(n); `prefetch` is O(n
-//! k) for k buffers on chip at the same time.
+//! All schedules fetch in the order of the operators, with one transfer per operator with weights. They run
+//! in O(n), except that `prefetch` needs O(n k) for k buffers that are on chip at the same time.
 
 mod growing;
 mod prefetch;
@@ -25,7 +25,7 @@ pub use prefetch::Prefetch;
 pub use residents::{Worth, fitting, resident_sets, residents};
 pub use turns::{Fetch, Turns};
 
-/// Every heuristic schedule, the simplest first.
+/// All heuristic schedules, the simplest first.
 pub const TIMELINES: &[Entry<Timelines>] = &[
     Entry {
         name: "synchronous",

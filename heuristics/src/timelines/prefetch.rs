@@ -4,11 +4,12 @@ use super::growing::{Growing, Place, solved};
 use plimsoll_model::timelines::{Time, Timeline, TimelineProblem, Timelines};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 
-/// Fetches in the order of the operators. Each transfer starts as soon as a channel is free and there is
-/// space above all activations until its operator has computed. The weights lie at the highest free address.
+/// Fetches weights in the order of the operators. A transfer starts as soon as a channel is free and there is
+/// space above all activations until the operator has run. The weights are placed at the highest free
+/// address.
 ///
-/// It finds a timeline whenever one exists, because no other buffer is held once the previous operator has
-/// computed.
+/// It finds a timeline whenever one exists, because no other buffer is occupied after the previous operator
+/// has run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prefetch;
 
@@ -42,14 +43,15 @@ impl Solver<Timelines> for Prefetch {
     }
 }
 
-/// Returns the earliest place, at the highest address. Free memory only grows at the end of a computation.
+/// Returns the earliest possible transfer and the highest address for it. Free memory only grows at the end
+/// of a computation, so only these times and the first free time of a channel are tried.
 fn earliest(growing: &Growing<'_>, at: usize) -> Place {
     let (channel, free) = growing.channel();
     let computations = &growing.timeline.computations;
     let after = computations.partition_point(|span| span.end <= free);
     let ends = computations[after..].iter().map(|span| span.end);
     for (skipped, start) in std::iter::once(free).chain(ends).enumerate() {
-        // Operators that compute at `start` or later, up to this one.
+        // The first operator whose computation ends after `start`.
         let from = after + skipped;
         let activations = growing.problem.operators()[from.min(at)..=at].iter().map(|one| one.activations);
         let floor = activations.max().unwrap_or(Bytes::ZERO);
@@ -65,7 +67,8 @@ fn highest(growing: &Growing<'_>, at: usize, start: Time) -> Option<Bytes> {
     let (problem, timeline) = (growing.problem, &growing.timeline);
     let occupied = timeline.transfers.iter().rev();
     let occupied = occupied.take_while(|one| timeline.computations[one.operator.index()].end > start);
-    // These ranges may overlap each other: with several channels, one may begin after another has ended.
+    // With several channels, these ranges may overlap each other, since one buffer may be filled after
+    // another is free.
     let taken = occupied.map(|one| (one.offset.get() + one.size.get(), one.offset));
     problem.highest_free(problem.buffer(at), taken.collect())
 }

@@ -1,34 +1,37 @@
-//! Choice of the weights that stay resident on chip.
+//! Chooses the weights that stay resident on chip.
 
 use super::Prefetch;
 use plimsoll_model::timelines::{OverlapProgram, Time};
 use plimsoll_model::{Budget, Bytes, Solver};
 
-/// The benefit of resident weights; blocks with the most benefit per byte come first.
+/// The measure of the benefit of resident weights. Blocks with the most benefit per byte come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worth {
-    /// Time of the saved transfers, including setup latency, so that small weights with many uses come first.
+    /// The time of the saved transfers, including the setup latency. Small weights with many uses therefore
+    /// come first.
     Transfers,
-    /// Time that operators wait for the weights under `prefetch`; ties by the time of saved transfers.
+    /// The time for which operators wait for the weights under `prefetch`. Ties are broken by the time of the
+    /// saved transfers.
     Waiting,
 }
 
 impl Worth {
-    /// Both measures.
+    /// All measures.
     pub const ALL: [Self; 2] = [Self::Transfers, Self::Waiting];
 }
 
-/// Returns the weight blocks of a program by benefit per byte, descending, without those that save nothing.
+/// Returns the weight blocks of a program in descending order of benefit per byte, except blocks that save no
+/// transfer.
 ///
-/// The program must have no resident weights. With `stays`, resident weights remain on chip between runs;
-/// otherwise each is still fetched once. O(n log n) plus one `prefetch`.
+/// The program must have no resident weights. If `stays` is set, resident weights remain on chip between
+/// runs. Otherwise each of them is still fetched once per run of the program. O(n log n) plus one `prefetch`.
 pub fn residents(program: &OverlapProgram, worth: Worth, stays: bool) -> Vec<usize> {
     let runs = program.runs();
     let waits = match worth {
         Worth::Transfers => Vec::new(),
         Worth::Waiting => waiting(program),
     };
-    // For every block: waiting time and time of saved transfers, bytes, index.
+    // Per block: the waiting time and the time of the saved transfers, the bytes, and the index.
     let mut ranked: Vec<([u128; 2], u128, usize)> = Vec::with_capacity(program.blocks().len());
     for (at, block) in program.blocks().iter().enumerate() {
         let Some(&(segment, position)) = block.uses.first() else { continue };
@@ -43,7 +46,8 @@ pub fn residents(program: &OverlapProgram, worth: Worth, stays: bool) -> Vec<usi
             ranked.push(([waited.fold(0, u128::saturating_add), saved], u128::from(block.bytes.get()), at));
         }
     }
-    // Sort by benefit per byte. If sums or products saturate, the order is still well defined.
+    // The blocks are sorted by benefit per byte. If sums or products saturate, the order is still well
+    // defined.
     let product = |a: u128, b: u128| a.saturating_mul(b);
     ranked.sort_by(|(a, a_bytes, a_at), (b, b_bytes, b_at)| {
         let by = |nth: usize| product(b[nth], *a_bytes).cmp(&product(a[nth], *b_bytes));
@@ -67,11 +71,11 @@ pub fn fitting(program: &OverlapProgram, order: &[usize], space: Bytes, alignmen
     chosen
 }
 
-/// Returns sets of blocks that may stay resident within a capacity, the empty set first.
+/// Returns candidate sets of blocks that stay resident within a capacity, the empty set first.
 ///
-/// For several size thresholds, a set contains all larger blocks. Of the others it contains as many, in the
-/// given order, as fit into a share of the remaining space. `shares` are in eighths. The remaining space
-/// excludes the largest block that is still fetched.
+/// There is a set for every size threshold and share. It contains all blocks above the threshold, and as many
+/// of the others, in the given order, as fit into the share of the remaining space. `shares` are in eighths.
+/// The remaining space excludes the largest block below the threshold, which may still have to be fetched.
 pub fn resident_sets(
     program: &OverlapProgram,
     order: &[usize],
@@ -111,11 +115,11 @@ pub fn resident_sets(
     sets
 }
 
-/// Number of size thresholds above which all blocks stay resident.
+/// Number of size thresholds. All blocks above a threshold stay resident.
 const SIZES: usize = 6;
 
-/// Returns, for every segment and operator, the time it waits for its weights under `prefetch`; empty for a
-/// segment without a timeline.
+/// Returns, for every segment, the time that each operator waits for its weights under `prefetch`. The list
+/// is empty for a segment without a timeline.
 fn waiting(program: &OverlapProgram) -> Vec<Vec<Time>> {
     let of = |segment: &plimsoll_model::timelines::OverlapSegment| {
         let found = Prefetch.solution(&segment.problem, &mut Budget::unlimited());

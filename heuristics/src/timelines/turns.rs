@@ -7,9 +7,10 @@ use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 /// The time at which a transfer starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch {
-    /// When the previous operator has computed; by the processor, if it copies.
+    /// When the previous operator has run. With a copy rate, the processor copies instead.
     AfterPrevious,
-    /// When the previous operator starts, with or without weights; every operator counts for the alternation.
+    /// When the previous operator starts. Operators without weights also count, here and in the alternation
+    /// of the buffers.
     WithPrevious,
     /// When the previous operator with weights starts.
     WithPreviousWeighted,
@@ -28,15 +29,16 @@ pub struct Turns {
 impl Turns {
     /// No overlap of transfers and computations.
     pub const SYNCHRONOUS: Self = Self { name: "synchronous", buffers: 1, fetch: Fetch::AfterPrevious };
-    /// LUNA, Alg. 3: `DMAStart(next)` before an operator computes, `DMAWait(next)` after it.
+    /// LUNA, Alg. 3: `DMAStart(next)` is before the computation of an operator, and `DMAWait(next)` is after
+    /// it.
     pub const PING_PONG: Self = Self { name: "ping-pong", buffers: 2, fetch: Fetch::WithPrevious };
-    /// The same, but only operators with weights are numbered.
+    /// [`Self::PING_PONG`] with a numbering that skips operators without weights.
     pub const PING_PONG_WEIGHTED: Self =
         Self { name: "ping-pong-weighted", buffers: 2, fetch: Fetch::WithPreviousWeighted };
     /// Double buffering.
     pub const EAGER: Self = Self { name: "eager", buffers: 2, fetch: Fetch::WhenFree };
 
-    /// Creates a schedule with the given number of buffers, at least one.
+    /// Creates a schedule with the given number of buffers, but at least one.
     pub fn buffers(count: usize) -> Self {
         Self { name: "k-buffers", buffers: count.max(1), fetch: Fetch::WhenFree }
     }
@@ -53,7 +55,8 @@ impl Turns {
         sizes
     }
 
-    /// Returns the start of the transfer for the operator at a position, the `turn`-th with weights.
+    /// Returns the start of the transfer for the operator at position `at`. `turn` is the number of earlier
+    /// operators with weights, and `free` the time at which a channel is free.
     fn start(&self, growing: &Growing<'_>, at: usize, turn: usize, free: Time) -> Time {
         let transfers = &growing.timeline.transfers;
         let computation = |turn: usize| growing.timeline.computations[transfers[turn].operator.index()];

@@ -1,30 +1,33 @@
-//! The unplaced buffers, with queries for the best one that fits between two walls.
+//! The unplaced buffers. A query returns the best one that fits between two walls.
 //!
-//! Buffers are grouped into classes by the binary magnitude of their duration. A buffer that fits into a
-//! valley of `w` ranks is in a class up to that of `w`. Each class is a segment tree over its buffers by
-//! start; a node stores the best score and the earliest end below it. Removing a buffer is O(log n). A query
-//! is O(log n) per class, plus the visited buffers that extend beyond the valley.
+//! Buffers are grouped into classes by the binary logarithm of their duration, rounded down. A buffer that
+//! fits into a valley of `w` ranks is in a class up to that of `w`. Each class is a segment tree over its
+//! buffers in order of their starts. A node stores the best score and the earliest end among its descendants.
+//! Removing a buffer is O(log n). A query is O(log n) per class, plus the number of visited buffers that
+//! extend beyond the valley.
 
 use crate::ranks::Ranks;
 
-/// Number of further classes of shorter buffers that are queried after a hit.
+/// Number of additional classes of shorter buffers that are queried after a hit.
 const CLASSES_BELOW: usize = 1;
 
 #[derive(Clone, Debug, Default)]
 struct Class {
-    /// First leaf at or after the start of each cell of `1 << magnitude` ranks.
+    /// The first leaf at or after the start of each cell of `1 << magnitude` ranks.
     cells: Vec<u32>,
     lowers: Vec<u32>,
     ids: Vec<u32>,
-    /// Trees whose leaves start at the number of buffers; removed buffers have score minus infinity.
+    /// The tree of the best scores. The index of its first leaf is the number of buffers, and the score of a
+    /// removed buffer is minus infinity.
     scores: Vec<f32>,
+    /// The tree of the earliest ends.
     ends: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Candidates {
     classes: Vec<Class>,
-    /// Leaf of every buffer in its class.
+    /// The leaf of every buffer in its class.
     leaf: Vec<u32>,
 }
 
@@ -52,7 +55,7 @@ impl Candidates {
         class.remove(self.leaf[id as usize] as usize);
     }
 
-    /// Returns the buffer with the highest score among the longest ones that lie within `lower..upper`.
+    /// Returns the buffer with the highest score among the longest ones that fit into `lower..upper`.
     pub(super) fn best(&self, lower: u32, upper: u32) -> Option<u32> {
         let magnitude = (upper - lower).ilog2() as usize;
         let mut found: Option<(f32, u32)> = None;
@@ -123,13 +126,13 @@ impl Class {
         from + self.lowers[from..to].partition_point(|&lower| lower < rank)
     }
 
-    /// Returns the score and id of the best buffer within `lower..upper` with a score above `least`.
+    /// Returns the score and the id of the best buffer within `lower..upper` with a score above `least`.
     fn best(&self, magnitude: usize, lower: u32, upper: u32, least: f32) -> Option<(f32, u32)> {
         let n = self.ids.len();
         if n == 0 || self.scores[1] <= least {
             return None;
         }
-        // A buffer that begins less than the shortest duration before the end extends beyond it.
+        // A buffer that begins later than the shortest duration before the end extends beyond the end.
         let last = upper + 1 - (1 << magnitude);
         let (mut left, mut right) = (n + self.first(magnitude, lower), n + self.first(magnitude, last));
         let mut found = (least, usize::MAX);

@@ -1,32 +1,32 @@
-//! Valley fit: fills the valleys of the skyline; it places a million buffers in seconds.
+//! Valley fit, which fills the valleys of the skyline. It places a million buffers in seconds.
 //!
 //! **Definition.** The *skyline* is the upper edge of the placed buffers over time. A *valley* is a segment
-//! of it that is lower than both neighbours. Among the unplaced buffers whose lifespans lie within the
-//! valley, the longest ones (by binary magnitude of their duration, see [`candidates`]) are considered. The
-//! one with the highest score is placed on the floor of the valley. If none fits, the valley is raised to its
-//! lower wall, and the space below is lost. The search continues at the nearest valley instead of the lowest
-//! one, which improves locality.
+//! of it that is lower than both neighbours. Among the unplaced buffers whose lifespans are within the
+//! valley, the longest ones are considered (by the binary logarithm of their duration, see [`candidates`]).
+//! The one with the highest score is placed on the floor of the valley. If there is none, the valley is
+//! raised to its lower wall, and the space below is lost. The search continues at a nearby valley instead of
+//! the lowest one, which improves locality.
 //!
 //! ```text
-//! bytes        ┌──┐                the valley lies between p and q; a fits and is placed,
-//!    ┌────┐    │  │                b extends beyond it and is placed later
+//! bytes        ┌──┐                the valley is between p and q; a fits and is placed,
+//!    ┌────┐    │  │                but b extends beyond it and is placed later
 //!    │ p  │ aa │q │
 //!    │    │____│  │    b: ──────
 //!    └────┴────┴──┴─▶ steps
 //! ```
 //!
-//! The score is `duration * sqrt(size) * heat^k`, where heat is the largest load during the lifespan, see
-//! [`Heat`].
+//! The score is `duration * size^s * heat^h`, where heat is the largest load during the lifespan (see
+//! [`Heat`]). By default, s is 0.5 and h is 0 (see [`ValleyWeights`]).
 //!
-//! **Invariants.** The answer is a valid layout. A buffer with gaps counts as live throughout its
-//! hull, and excluded pairs count as conflicting. The skyline starts at the upper edge of the fixed buffers.
+//! **Invariants.** The layout is valid. A buffer with gaps counts as live throughout its hull, and mutually
+//! exclusive buffers count as conflicting. The skyline starts at the upper edge of the fixed buffers.
 //! Separated buffers are placed last, each into its lowest gap.
 //!
-//! **Complexity.** O(log n) per placed buffer and per raised valley in practice, after O(n log n)
-//! preparation. Linear memory.
+//! **Complexity.** In practice, O(log n) per placed buffer and per raised valley, after a preparation in O(n
+//! log n). Memory is linear.
 //!
-//! **Source.** This project; valleys after Burke, Kendall, Whitwell: A new placement heuristic for the
-//! orthogonal stock-cutting problem, 2004, where pieces may also move horizontally.
+//! **Source.** This project. The idea of valleys is from Burke, Kendall, Whitwell: A new placement heuristic
+//! for the orthogonal stock-cutting problem, 2004. In that problem, pieces may also move horizontally.
 
 mod candidates;
 mod skyline;
@@ -39,7 +39,7 @@ use candidates::Candidates;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 pub(crate) use skyline::{Skyline, envelope};
 
-/// Exponents of the score by which buffers for a valley are ranked. The exponent of the duration is 1.
+/// The exponents in the score of buffers for a valley. The exponent of the duration is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValleyWeights {
     /// Exponent of the size.
@@ -64,7 +64,7 @@ pub fn valley_fit(instance: &Instance, weights: ValleyWeights, budget: &mut Budg
     }
     let ranks = Ranks::of(instance);
     let scores = scores(instance, weights);
-    // For a million buffers, each of these steps takes some tenths of a second.
+    // For a million buffers, each of these steps takes a few tenths of a second.
     if let (Some(stop), false) = (budget.check(), instance.is_empty()) {
         return Err(stop);
     }
@@ -92,7 +92,7 @@ fn separated(instance: &Instance, scores: &[f32]) -> Vec<u32> {
     ids
 }
 
-/// Returns the logarithms of the scores.
+/// Returns the logarithm of the score of every buffer.
 pub(crate) fn scores(instance: &Instance, weights: ValleyWeights) -> Vec<f32> {
     let heat = (weights.heat != 0.0).then(|| Heat::of(instance));
     let score = |buffer: &plimsoll_model::Buffer| {
@@ -103,8 +103,7 @@ pub(crate) fn scores(instance: &Instance, weights: ValleyWeights) -> Vec<f32> {
     instance.buffers().iter().map(score).collect()
 }
 
-/// Fills the valleys of a skyline with all buffers except those in `placed`, which lie below it at the given
-/// offsets.
+/// Fills the valleys of a skyline with all buffers except those in `placed`, which keep the given offsets.
 pub(crate) fn fill(
     instance: &Instance,
     ranks: &Ranks,

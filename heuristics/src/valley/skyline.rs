@@ -1,29 +1,30 @@
-//! The upper edge of the placed buffers: a step function of time, as a linked list of segments.
+//! The upper edge of the placed buffers. It is a step function of time, stored as a linked list of segments.
 
 use crate::ranks::Ranks;
 use std::collections::BinaryHeap;
 
-/// The height of the wall at the borders of time.
+/// The height of the walls before the first rank and after the last one.
 const BORDER: u64 = u64::MAX;
 
 /// A segment and the heights of its neighbours.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
-    /// First rank.
+    /// The first rank of the segment.
     pub lower: u32,
-    /// First rank after.
+    /// The first rank after the segment.
     pub upper: u32,
-    /// Height of the segment, bytes.
+    /// The height of the segment, in bytes.
     pub floor: u64,
     left: u64,
     right: u64,
 }
 
-/// Segments of constant height; neighbours differ in height. Every operation except [`Skyline::descend`] is
-/// O(1). A descent only visits segments of decreasing height.
+/// A list of segments of constant height. Neighbours differ in height. Every operation except
+/// [`Skyline::descend`] is O(1). A descent only visits segments of decreasing height.
 #[derive(Clone, Debug)]
 pub(crate) struct Skyline {
-    /// Indexed by the first rank of a segment; meaningless elsewhere.
+    /// The height of a segment. This and the following lists are indexed by the first rank of a segment and
+    /// are meaningless elsewhere.
     height: Vec<u64>,
     end: Vec<u32>,
     before: Vec<u32>,
@@ -31,7 +32,7 @@ pub(crate) struct Skyline {
 }
 
 impl Skyline {
-    /// Creates a skyline from the height at every rank; there is at least one rank.
+    /// Creates a skyline from the height at every rank. There must be at least one rank.
     pub(crate) fn over(heights: &[u64]) -> Self {
         let len = heights.len();
         let (height, end, before) = (vec![0; len], vec![0; len], vec![0; len]);
@@ -52,7 +53,8 @@ impl Skyline {
         Segment { lower, upper, floor, left, right }
     }
 
-    /// Descends from the segment that begins at `lower` to a *valley*: a segment without a lower neighbour.
+    /// Descends from the segment that begins at `lower` to a *valley*, which is a segment without a lower
+    /// neighbour.
     pub(crate) fn descend(&self, lower: u32) -> Segment {
         let mut segment = self.at(lower);
         loop {
@@ -67,8 +69,8 @@ impl Skyline {
         }
     }
 
-    /// Raises a valley to its lower wall and returns the start of the resulting segment; `None` if there is
-    /// no wall.
+    /// Raises a valley to its lower wall and returns the start of the resulting segment. Returns `None` if
+    /// there is no wall.
     pub(crate) fn raise(&mut self, valley: Segment) -> Option<u32> {
         let to = valley.left.min(valley.right);
         if to == BORDER {
@@ -80,8 +82,8 @@ impl Skyline {
         Some(begin)
     }
 
-    /// Places a block over `lower..upper` in a valley, with its upper edge at `top`. Returns the start of the
-    /// next descent.
+    /// Places a block over `lower..upper` in a valley. Its upper edge is at `top`. Returns the segment from
+    /// which the next descent starts.
     pub(crate) fn place(&mut self, valley: Segment, lower: u32, upper: u32, top: u64) -> u32 {
         let (mut begin, mut end) = (lower, upper);
         if lower > valley.lower {
@@ -115,7 +117,7 @@ impl Skyline {
     }
 }
 
-/// Returns the highest end address live at every rank.
+/// Returns, for every rank, the highest end address of a buffer that is live there.
 pub(crate) fn envelope(ranks: &Ranks, ids: &[u32], tops: &[u64]) -> Vec<u64> {
     let mut begins: Vec<usize> = (0..ids.len()).collect();
     begins.sort_unstable_by_key(|&at| ranks.lower[ids[at] as usize]);

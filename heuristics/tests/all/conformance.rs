@@ -11,7 +11,6 @@ use std::time::Duration;
 
 const SEED: Setup = Setup { seed: 7, threads: 1, buffers: 3 };
 
-/// Records the reported values.
 #[derive(Default)]
 struct Listener {
     values: Vec<Bytes>,

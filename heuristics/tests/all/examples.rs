@@ -1,4 +1,4 @@
-//! Worked examples of the reproduced documents.
+//! Tests the worked examples of the reproduced documents.
 
 use plimsoll_heuristics::{Classes, OFFSETS, Order, PoolChoice, PoolGreedy, SHARED_OBJECTS, SPLIT_BUFFERS};
 use plimsoll_model::{
@@ -22,7 +22,7 @@ fn inclusive(rows: &[(&str, u64, u64, u64)]) -> Instance {
     InstanceBuilder::new("example").buffers(buffers).build().unwrap()
 }
 
-/// The example of the memory-planning patent: eight operators, 1 to 8, and their mutex table.
+/// Returns the example of the memory-planning patent, with the operators 1 to 8 and their mutex table.
 fn patent() -> Instance {
     let sizes = [5, 10, 8, 20, 2, 6, 15, 3];
     let table: [&[usize]; 8] = [
@@ -55,12 +55,12 @@ fn patent_split_buffers_and_search() {
     assert_eq!(solve(OFFSETS, "iterated-search", &patent()).value, Some(Bytes::new(43)));
 }
 
-/// The example of the CANN whitepaper: five tensors.
+/// Returns the example of the CANN whitepaper, which has five tensors.
 fn cann() -> Instance {
     inclusive(&[("A", 1024, 1, 2), ("B", 2048, 2, 4), ("C", 1024, 3, 4), ("D", 512, 4, 5), ("E", 4096, 5, 6)])
 }
 
-/// The block sizes in its text.
+/// The block sizes in the text of the whitepaper.
 const RANGE: &[Bytes] = &[Bytes::new(1024), Bytes::new(2048), Bytes::new(4096)];
 
 #[test]
@@ -76,8 +76,8 @@ fn graph_engine_blocks() {
     let pools: Vec<usize> = max_block.assignment().iter().map(|pool| pool.index()).collect();
     assert_eq!(pools, [0, 1, 0, 2, 0]);
     assert_eq!(max_block.sizes().iter().map(|size| size.get()).collect::<Vec<_>>(), [4096, 2048, 512]);
-    // Classes 1024, 2048, 4096 as in the text: {A, C}, {B}, {E}, and D alone in a block of the smallest
-    // class.
+    // The classes are 1024, 2048 and 4096, as in the text. The blocks are {A, C}, {B}, {E}, and D alone in a
+    // block of the smallest class.
     let binary_block = PoolGreedy {
         order: Order::Start,
         choice: PoolChoice::First,
@@ -113,7 +113,7 @@ fn eight_tensors() {
     assert_eq!(peak("greedy-by-breadth"), 124);
 }
 
-/// The example of the Mini-Infer report: a chain of tensors, at most two of them simultaneously live.
+/// The example of the Mini-Infer report is a chain of tensors. At most two of them are simultaneously live.
 #[test]
 fn colouring_reuses_two_objects_along_a_chain() {
     let kib = 1024;

@@ -1,4 +1,5 @@
-//! Real `TFLite` models from file to arena. The tests need the models in the folder `PLIMSOLL_CORPORA`.
+//! Tests the whole path of real `TFLite` models from the file to the arena. The models must be in the folder
+//! `PLIMSOLL_CORPORA`.
 
 use plimsoll_datasets::{CORPORA_VARIABLE, ImportOptions, import_file};
 use plimsoll_heuristics::OFFSETS;
@@ -6,7 +7,8 @@ use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::{Budget, Bytes, Instance, Offsets, Problem, Setup, Silent, load};
 use std::path::Path;
 
-/// Load and arena in file order, bytes. Offsets are multiples of 16; weights are outside the arena.
+/// The name, the load and the arena size of each model in bytes, for the file order. Offsets are multiples of
+/// 16, and weights are outside the arena.
 const ARENAS: &[(&str, u64, u64)] = &[
     ("ad01_int8", 768, 768),
     ("dtln_noise_suppression", 1282, 1312),

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 const SEED: Setup = Setup { seed: 7, threads: 1, buffers: 3 };
 
-/// Records the reported values.
 #[derive(Default)]
 struct Listener {
     values: Vec<Bytes>,
@@ -79,7 +78,7 @@ fn every_entry_respects_limits() {
     }
 }
 
-/// A node limit during a run leaves the best valid order found so far.
+/// If a node limit ends a run, the best order found so far is returned.
 #[test]
 fn limits_during_a_run_leave_valid_answers() {
     let problem = small_order_problem(SmallOrderParams::with_features(12, 15), 5);
@@ -151,8 +150,8 @@ fn steps(entry: &str, problem: &OrderProblem) -> (String, u64) {
     (names, outcome.value.unwrap().get())
 }
 
-/// The network drawn in the CANN whitepaper, with sizes chosen here: A feeds B and C; C, D, E form a chain; F
-/// joins B and E.
+/// Returns the network drawn in the CANN whitepaper. The sizes are not from the paper. B and C read the
+/// output of A. C, D and E form a chain. F reads the outputs of B and E.
 fn drawn(constant: bool) -> OrderProblem {
     let names = ["A", "B", "C", "D", "E", "F"].map(str::to_owned).to_vec();
     let id = OperatorId::new;
@@ -176,7 +175,7 @@ fn drawn(constant: bool) -> OrderProblem {
     OrderProblem::new("drawn", names.clone(), edges, storages, vec![Bytes::ZERO; 6]).unwrap()
 }
 
-/// The lifespan of the tensor of B is [2,6] with the left branch first. With the right branch first it is
+/// If the left branch is first, the lifespan of the tensor of B is [2,6]. If the right branch is first, it is
 /// [5,6], and that of A becomes [1,5].
 #[test]
 fn the_drawn_network_has_the_printed_lifespans() {
@@ -190,10 +189,12 @@ fn the_drawn_network_has_the_printed_lifespans() {
     assert_eq!(lifespans("dfs-left"), [(1, 3), (2, 6)]);
     assert_eq!(steps("dfs-right", &problem).0, "ACDEBF");
     assert_eq!(lifespans("dfs-right"), [(1, 5), (5, 6)]);
-    // Live bytes: left 1, 7, 11, 14, 12, 9; right 1, 5, 9, 7, 9, 9.
+    // The live bytes are 1, 7, 11, 14, 12, 9 with the left branch first, and 1, 5, 9, 7, 9, 9 with the right
+    // branch first.
     assert_eq!(steps("dfs-left", &problem).1, 14);
     assert_eq!(steps("dfs-right", &problem).1, 9);
-    // The tensor of A ends at C, step 3, before F, step 6, and A is not a constant: neither rule moves B.
+    // The tensor of A ends at C (step 3), before F (step 6), and A is not a constant. Therefore neither rule
+    // moves B.
     assert_eq!(steps("ge", &problem).0, "ABCDEF");
 }
 
@@ -208,7 +209,8 @@ fn the_fixed_rule_moves_readers_of_constants() {
     assert_eq!(steps("ge-as-in-file", &problem).1, 9);
 }
 
-/// As drawn, but G reads the tensor of A late: L1 = 7 > L2 = 6 holds only for B, which moves.
+/// In addition to the drawn network, G reads the tensor of A late. L1 = 7 > L2 = 6 holds only for B, so B
+/// moves.
 #[test]
 fn the_dynamic_rule_moves_readers_of_long_lifespans() {
     let names = ["A", "B", "C", "D", "E", "F", "G"].map(str::to_owned).to_vec();
@@ -228,7 +230,7 @@ fn the_dynamic_rule_moves_readers_of_long_lifespans() {
     let problem = OrderProblem::new("long", names.clone(), edges, storages, vec![Bytes::ZERO; 7]).unwrap();
     assert_eq!(steps("dfs-left", &problem), ("ABCDEFG".to_owned(), 15));
     assert_eq!(steps("ge-fixed", &problem), ("ABCDEFG".to_owned(), 15));
-    // Live bytes: 1, 5, 9, 7, 9, 10, 3.
+    // The live bytes are 1, 5, 9, 7, 9, 10, 3.
     assert_eq!(steps("ge-dynamic", &problem), ("ACDEBFG".to_owned(), 10));
     assert_eq!(steps("ge", &problem), ("ACDEBFG".to_owned(), 10));
 }

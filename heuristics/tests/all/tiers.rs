@@ -1,4 +1,4 @@
-//! Alg. 1 to 3 of cross-unit fusion on small cases computed by hand.
+//! Tests Alg. 1 to 3 of cross-unit fusion on small cases that were computed by hand.
 
 use plimsoll_heuristics::tiers::Fused;
 use plimsoll_model::tiers::{
@@ -11,7 +11,7 @@ const BUFFER: usize = 0;
 const RAM: usize = 1;
 const DDR: usize = 2;
 
-/// A buffer of unit 0, a RAM between the units 0 and 1, and off-chip memory.
+/// Builds a problem with a buffer of unit 0, a RAM between the units 0 and 1, and off-chip memory.
 fn problem(capacities: [u64; 3], steps: &[(u32, usize)], tensors: &[(u64, usize, &[usize])]) -> TierProblem {
     let kinds = [TierKind::Buffer, TierKind::Ram, TierKind::Ddr];
     let spaces = kinds.iter().zip(capacities).map(|(&kind, capacity)| TierSpace {
@@ -52,14 +52,14 @@ fn tiers(problem: &TierProblem, variant: Fused) -> Vec<usize> {
 
 #[test]
 fn inside_a_group_buffer_then_ram_then_ddr_is_used() {
-    // One group: 0 and 1 on unit 0, 2 on unit 1, 3 on unit 0.
+    // There is one group with the steps 0 and 1 on unit 0, step 2 on unit 1, and step 3 on unit 0.
     let steps = [(0, 0), (0, 0), (1, 0), (0, 0)];
     let run = |capacities| {
         let problem = problem(capacities, &steps, &[(4, 0, &[1]), (4, 1, &[2]), (4, 2, &[3])]);
         tiers(&problem, Fused::RETURNING)
     };
     assert_eq!(run([5, 100, 1000]), [BUFFER, RAM, RAM]);
-    // The paper requires fewer bytes than are free: four bytes do not fit into four free bytes.
+    // The paper requires more free bytes than the tensor has, so four bytes do not fit into four free bytes.
     assert_eq!(run([4, 100, 1000]), [RAM, RAM, RAM]);
     // The second and the third tensor are simultaneously live at step 2.
     assert_eq!(run([5, 8, 1000]), [BUFFER, RAM, DDR]);
@@ -76,15 +76,16 @@ fn printed_variant_never_releases_memory() {
 
 #[test]
 fn between_groups_all_bytes_up_to_the_last_consumer_must_fit() {
-    // Groups: {0}, {1, 2}, {3}. Operators 1 and 3 read the output of 0; operators 1 and 2 produce 2 and 3
-    // bytes.
+    // The groups are {0}, {1, 2} and {3}. Operators 1 and 3 read the output of 0. Operators 1 and 2 produce 2
+    // and 3 bytes.
     let steps = [(0, 0), (0, 1), (0, 1), (1, 2)];
     let run = |capacities| {
         let problem = problem(capacities, &steps, &[(4, 0, &[1, 3]), (2, 1, &[2]), (3, 2, &[3])]);
         tiers(&problem, Fused::RETURNING)
     };
     assert_eq!(run([3, 10, 1000]), [RAM, BUFFER, RAM]);
-    // 4 + 2 + 3 bytes are not fewer than 9; the output of 2 needs 5 free bytes.
+    // The 4 + 2 + 3 bytes from the groups of 0 up to that of 3 are not fewer than 9. The output of 2 needs
+    // more than 5 free bytes.
     assert_eq!(run([3, 9, 1000]), [DDR, BUFFER, RAM]);
     assert_eq!(run([3, 5, 1000]), [DDR, BUFFER, DDR]);
 }

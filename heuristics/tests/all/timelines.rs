@@ -1,4 +1,5 @@
-//! Tests of schedules: makespans computed by hand, the checker, bounds, instructions.
+//! Tests schedules. Makespans are compared with values computed by hand, and the checker, the bounds and the
+//! instructions are tested.
 
 use plimsoll_heuristics::TIMELINES;
 use plimsoll_model::timelines::{
@@ -7,7 +8,7 @@ use plimsoll_model::timelines::{
 };
 use plimsoll_model::{Budget, Bytes, Claim, Outcome, Setup, Silent};
 
-/// Builds a problem from operators (compute, weights, activations); a transfer takes one picosecond per byte.
+/// Builds a problem from operators (compute, weights, activations). A transfer takes one picosecond per byte.
 fn problem_on(
     channels: u32,
     startup: u64,
@@ -25,7 +26,7 @@ fn problem_on(
     TimelineProblem::new("p", operators.collect(), dma, Bytes::new(capacity), Bytes::new(alignment)).unwrap()
 }
 
-/// One channel, no alignment, plenty of memory.
+/// Builds a problem with one channel, no alignment and plenty of memory.
 fn ample(startup: u64, list: &[(u64, u64)]) -> TimelineProblem {
     let list: Vec<_> = list.iter().map(|&(compute, weights)| (compute, weights, 1)).collect();
     problem_on(1, startup, 1 << 40, 1, &list)
@@ -54,7 +55,8 @@ fn timeline(name: &str, problem: &TimelineProblem) -> Option<Timeline> {
     Some(timeline)
 }
 
-/// Returns the makespans by schedule, in the order of the registry; 0 without a timeline.
+/// Returns the makespans of all schedules in the order of the registry, or 0 for a schedule without a
+/// timeline.
 fn makespans(problem: &TimelineProblem) -> Vec<u64> {
     let of = |name| timeline(name, problem).map_or(0, |timeline| timeline.makespan().get());
     TIMELINES.iter().map(|entry| of(entry.name)).collect()
@@ -62,7 +64,8 @@ fn makespans(problem: &TimelineProblem) -> Vec<u64> {
 
 #[test]
 fn equal_compute_and_transfer() {
-    // Load and compute alternate (l c l c ...) versus l, then c and l in parallel, then c.
+    // `synchronous` alternates loads and computations (l c l c ...). The others run l, then c and l in
+    // parallel, and then c.
     let p = ample(0, &[(10, 10); 4]);
     assert_eq!(makespans(&p), [80, 50, 50, 50, 50, 50]);
     assert_eq!(time_bound(&p).value, Time::new(50));
@@ -72,12 +75,12 @@ fn equal_compute_and_transfer() {
 
 #[test]
 fn compute_bound_and_transfer_bound() {
-    // First load, then all computations: 3 + 3 * 10.
+    // The first load is followed by all computations: 3 + 3 * 10.
     let p = ample(0, &[(10, 3); 3]);
     assert_eq!(makespans(&p), [39, 33, 33, 33, 33, 33]);
     assert_eq!(transfer_bound(&p).unwrap().value, Time::new(33));
     assert_eq!(compute_bound(&p).value, Time::new(30));
-    // All loads, then the last computation: 3 * 10 + 3.
+    // All loads are followed by the last computation: 3 * 10 + 3.
     let p = ample(0, &[(3, 10); 3]);
     assert_eq!(makespans(&p), [39, 33, 33, 33, 33, 33]);
     assert_eq!(transfer_bound(&p).unwrap().value, Time::new(33));
@@ -85,7 +88,7 @@ fn compute_bound_and_transfer_bound() {
 
 #[test]
 fn startup_dominated() {
-    // Loads of 101, computations of 2.
+    // Loads take 101, and computations take 2.
     let p = ample(100, &[(2, 1); 5]);
     assert_eq!(makespans(&p), [515, 507, 507, 507, 507, 507]);
 }
@@ -100,25 +103,26 @@ fn single_operator_and_no_weights() {
 
 #[test]
 fn schedules_differ_as_expected() {
-    // A long computation first: ping-pong fetches one operator ahead only, three buffers two, prefetch all.
+    // The first computation is long. `ping-pong` fetches only one operator ahead, three buffers two, and
+    // `prefetch` all.
     let p = ample(0, &[(30, 5), (1, 10), (1, 10), (1, 10)]);
-    // ping-pong: 5 + 30 + max(1, 10) * 2 + 1; eager: 35 + 1, third load from 35 to 45, fourth 45 to 55 (its
-    // buffer is free from 36).
+    // `ping-pong` takes 5 + 30 + 2 * max(1, 10) + 1. With `eager`, the third load runs from 35 to 45, and the
+    // fourth from 45 to 55, although its buffer is already free at 36.
     assert_eq!(makespans(&p), [5 + 30 + 11 * 3, 56, 56, 56, 46, 38]);
-    // An operator without weights between two with weights: the numbering matters.
+    // The numbering matters if an operator without weights is between two operators with weights.
     let p = ample(0, &[(10, 4), (1, 0), (10, 8)]);
-    // With all operators numbered, the third load starts with the second operator, at 14; otherwise with the
-    // first, at 4.
+    // If all operators are numbered, the load of the third operator starts with the second one, at 14.
+    // Otherwise it starts with the first one, at 4.
     assert_eq!(makespans(&p), [4 + 10 + 1 + 8 + 10, 14 + 8 + 10, 25, 25, 25, 25]);
 }
 
 #[test]
 fn the_processor_copies_if_there_is_a_copy_rate() {
-    // Two picoseconds per byte: 3 * (10 + 2 * 4) versus transfers of 5 + 4.
+    // Copies take two picoseconds per byte, which gives 3 * (10 + 2 * 4). A transfer takes 5 + 4.
     let p = ample(5, &[(10, 4); 3]).with_copy(500_000_000_000).unwrap();
     assert_eq!(makespans(&p), [54, 39, 39, 39, 39, 39]);
     assert!(timeline("synchronous", &p).unwrap().transfers.iter().all(|one| one.channel.is_none()));
-    // Copies of 1 versus transfers of 101: prefetching is slower, and the bound allows for copies.
+    // A copy takes 1 and a transfer 101, so prefetching is slower. The bound allows for copies.
     let p = ample(100, &[(2, 1); 5]).with_copy(1_000_000_000_000).unwrap();
     assert_eq!(makespans(&p), [15, 507, 507, 507, 507, 507]);
     assert!(time_bound(&p).value <= Time::new(15));
@@ -128,16 +132,16 @@ fn the_processor_copies_if_there_is_a_copy_rate() {
 fn two_channels_fetch_at_once() {
     let list = [(1, 10, 0), (1, 10, 0), (1, 10, 0)];
     let p = problem_on(2, 0, 1000, 1, &list);
-    // Loads at 0-10 and 0-10, the third from 10 (from 11 with two buffers).
+    // Two loads run from 0 to 10. The third starts at 10, or at 11 with two buffers.
     assert_eq!(timeline("prefetch", &p).unwrap().makespan(), Time::new(21));
     assert_eq!(timeline("eager", &p).unwrap().makespan(), Time::new(22));
-    // 30 bytes on two channels, then one computation.
+    // The bound is the time of 30 bytes on two channels plus one computation.
     assert_eq!(time_bound(&p).value, Time::new(16));
 }
 
 #[test]
 fn little_memory_delays_transfers() {
-    // 20 bytes: 4 of activations, 8 of weights, and 8 more.
+    // Of the 20 bytes, activations occupy 4, and two buffers of weights 8 each.
     let list = [(10, 8, 4), (10, 8, 4), (10, 8, 4)];
     let p = problem_on(1, 0, 20, 1, &list);
     assert_eq!(makespans(&p), [54, 38, 38, 38, 0, 38]);
@@ -146,7 +150,7 @@ fn little_memory_delays_transfers() {
     assert_eq!(makespans(&p), [54, 0, 0, 0, 0, 54]);
     assert_eq!(memory_bound(&p).value, Time::new(54));
     assert_eq!(outcome("prefetch", &p).unwrap().claim, Claim::Optimal);
-    // Too little for one operator.
+    // The capacity is too small for one operator.
     let p = problem_on(1, 0, 11, 1, &list);
     for entry in TIMELINES {
         assert_eq!(outcome(entry.name, &p).unwrap().claim, Claim::Infeasible, "{}", entry.name);
@@ -155,8 +159,9 @@ fn little_memory_delays_transfers() {
 
 #[test]
 fn bounds_hold_if_rates_do_not_divide() {
-    // 3 bytes take one microsecond, 4 bytes a third more, rounded up. 12 bytes fit during the first operator.
-    // Prefetch fetches three times 4 bytes; the rest takes 2 ps less than after four times 3 bytes.
+    // 3 bytes take one microsecond, and 4 bytes take a third more, rounded up. 12 bytes can be fetched during
+    // the first operator. `prefetch` fetches 4 bytes three times. The rest takes 2 ps less than if 3 bytes
+    // had been fetched four times.
     let dma = Dma { channels: 1, startup: Time::ZERO, bandwidth: 3_000_000 };
     let weights = [0, 4, 4, 4, 3, 3, 3, 3, 4];
     let operators = weights.iter().map(|&weights| TimedOperator {
@@ -180,7 +185,7 @@ fn ping_pong_buffers_are_sized_by_parity() {
     assert_eq!(timeline("synchronous", &p).unwrap().peak(&p), Bytes::new(162));
 }
 
-/// A generator of the same numbers on every machine.
+/// A generator of pseudo-random numbers that are the same on every machine.
 struct Draw(u64);
 
 impl Draw {

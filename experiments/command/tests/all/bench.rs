@@ -191,7 +191,7 @@ fn unsupported_questions_are_rejected() {
     refused(&["--processes", "--problems", "pools"], "--processes supports only the problem offsets");
     refused(&["--reference", "naive"], "--reference 'naive': this algorithm is not part of the benchmark");
     refused(&["--decide=some"], "expected a size such as 1048576, 64k, 1.5MiB or 2GB, or file, or load");
-    refused(&["--external-version", "x=true"], "no external is called 'x'");
+    refused(&["--external-version", "x=true"], "no external planner is called 'x'");
     refused(&["--trace"], "--out");
 }
 
@@ -441,7 +441,7 @@ fn own_times_are_compared_in_addition_to_process_times() {
     let summary = scratch.read("rec/summary.md");
     assert!(
         summary.contains("## offsets: ratios to exact")
-            && summary.contains("## offsets: ratios of own times")
+            && summary.contains("## offsets: ratios of self-reported times")
     );
     assert!(summary.contains(" 2500 |") && summary.contains("| <1.00 | <"), "{summary}");
     // A program that reports no times has no column for them.
@@ -450,7 +450,7 @@ fn own_times_are_compared_in_addition_to_process_times() {
         let words = ["bench", "tiny.8.csv", "--external", &externals[0], "--external-elapsed", pattern];
         scratch.plimsoll(&words).refuses(&[&format!("external elapsed '{pattern}'"), why]);
     };
-    refused("other=(a)", "no external is called 'other'");
+    refused("other=(a)", "no external planner is called 'other'");
     refused("long=(a", "unclosed group");
     refused("long=a", "0 groups instead of one");
 }

@@ -417,12 +417,12 @@ fn errors_name_file_line_and_value() {
         &["line 2: decide is 'perhaps'; expected true, false"],
     );
     fails(&good.replace("3,s,b", "2,s,b"), &["line 6: schema_version is '2', but earlier rows have 3"]);
-    fails(&good.replace("3,s,", "9,s,"), &["line 2: schema_version is '9'; supported are 1 to"]);
+    fails(&good.replace("3,s,", "9,s,"), &["line 2: schema_version is '9'; supported versions are 1 to"]);
     fails(&good.replacen("exact,exact", ",exact", 1), &["line 5: algorithm is '', but must not be empty"]);
     fails(&good.replacen("3,s,b", "s,b", 1), &["rows.csv: line 6: 22 fields, but the header has 23"]);
     fails(&good.replacen("problem", "puzzle", 1), &["rows.csv: line 1: missing column 'problem'"]);
     fails(&good.replacen("seed", "run", 1), &["two columns are named 'run'"]);
-    fails(&format!("{HEADER}\n"), &["rows.csv: its files (rows.csv and others) contain no rows"]);
+    fails(&format!("{HEADER}\n"), &["rows.csv: the files (rows.csv and others) contain no rows"]);
     fails("", &["rows.csv"]);
     scratch.plimsoll(&["report", "nowhere", "--out", "o"]).refuses(&["nowhere: no such file or folder"]);
     std::fs::create_dir(scratch.path("empty")).unwrap();

@@ -258,7 +258,7 @@ fn rows_of_another_sweep_are_rejected() {
     scratch.plimsoll(&words).refuses(&["line 1: the columns differ from those of this sweep"]);
     scratch.write("a/rows.csv", &whole);
     std::fs::remove_file(scratch.path("a/sweep.json")).unwrap();
-    scratch.plimsoll(&words).refuses(&["a contains another sweep: it contains rows.csv, but no sweep.json"]);
+    scratch.plimsoll(&words).refuses(&["a contains another sweep: found rows.csv without sweep.json"]);
     scratch.write("a/sweep.json", "{}");
     scratch.plimsoll(&words).refuses(&["a/sweep.json: missing field"]);
 }

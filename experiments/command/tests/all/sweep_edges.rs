@@ -329,7 +329,7 @@ fn external_programs_are_algorithms() {
     // A built-in algorithm found a peak of 8, so neither the claimed optimum nor the claimed bound of 12 is
     // correct.
     assert_eq!((row.claimed.as_str(), row.claimed_bound), ("contradicted", None));
-    assert!(row.error.contains("its claim is contradicted by 8, the value of a valid solution"));
+    assert!(row.error.contains("the claim is contradicted by 8, the value of a valid solution"));
     assert!(found[1].value == Some(8) && found[1].claimed.is_empty() && found[1].version != "stack 1.2");
     let before = scratch.read("o/rows.csv");
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
@@ -360,12 +360,15 @@ fn bad_external_programs_are_rejected() {
     for (text, part) in [
         (format!("names = \"exact\"\n{line}"), "external 'exact': the name is already in use"),
         (format!("names = \"all\"\n{line}"), "external 'all': the name is already in use"),
-        (format!("names = [\"a\", \"b\"]\n{line}"), "names: an external must have one name, not 2"),
+        (
+            format!("names = [\"a\", \"b\"]\n{line}"),
+            "names: an external planner must have exactly one name; found 2",
+        ),
         (
             format!("names = \"a\"\nproblem = \"pools\"\n{line}"),
-            "problem is 'pools'; externals are for offsets",
+            "problem is 'pools'; external planners support only offsets",
         ),
-        (format!("names = \"a\"\nnodes = 5\n{line}"), "nodes: externals have no node limit"),
+        (format!("names = \"a\"\nnodes = 5\n{line}"), "nodes: external planners have no node limit"),
         ("names = \"a\"\nexternal = \"cmd {input}\"\n".to_owned(), "the command has no {output}"),
         (
             format!("names = \"a\"\nversion = \"/no/such/binary\"\n{line}"),
@@ -375,7 +378,7 @@ fn bad_external_programs_are_rejected() {
         ("names = \"exact\"\nversion = \"x\"\n".to_owned(), "version is allowed only with external"),
         (
             format!("names = \"a\"\n{line}[[algorithms]]\nnames = \"a\"\n{line}"),
-            "another external is named 'a'",
+            "another external planner is named 'a'",
         ),
     ] {
         scratch.write("s.toml", format!("[[instances]]\npath = \"i.csv\"\n[[algorithms]]\n{text}"));

@@ -146,7 +146,7 @@ fn a_run_above_its_memory_is_a_row() {
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let row = &read(&scratch.path("o/rows.csv")).unwrap()[0];
     assert_eq!(row.status, "out-of-memory", "{row:?}");
-    assert!(row.error.contains("bytes resident") && row.peak_memory_bytes > Some(1_000_000));
+    assert!(row.error.contains("resident memory of ") && row.peak_memory_bytes > Some(1_000_000));
 }
 
 /// Runs a sweep of three runs with a shell script as its worker. The time limit is generous because the

@@ -1,4 +1,4 @@
-//! Curves of a group: performance profiles, cactus plots, gaps over time.
+//! Curves of a group: performance profiles, cactus plots, and gaps over time.
 
 use super::standing::VIRTUAL;
 use super::{Cell, Group, distinct};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub struct Curve {
     /// The name of the algorithm.
     pub algorithm: String,
-    /// Points by ascending x.
+    /// Points in ascending order of x.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -29,20 +29,21 @@ fn seconds(cell: &Cell) -> Option<f64> {
     cell.time.filter(|time| !time.censored).map(|time| time.seconds)
 }
 
-/// The least number of each instance.
+/// Returns the least number of each instance.
 fn least(numbers: &Numbers) -> Vec<Option<f64>> {
     let total = numbers.first().map_or(0, Vec::len);
     (0..total).map(|at| numbers.iter().filter_map(|own| own[at]).reduce(f64::min)).collect()
 }
 
-/// The numbers in ascending order, each with the share of `total` up to and including it.
+/// Returns the numbers in ascending order. Each is paired with its rank, counted from 1, divided by `total`.
 fn ranked(numbers: &[Option<f64>], total: f64) -> Vec<(f64, f64)> {
     let mut numbers: Vec<f64> = numbers.iter().flatten().copied().collect();
     numbers.sort_by(f64::total_cmp);
     numbers.into_iter().zip(1u32..).map(|(number, nth)| (number, f64::from(nth) / total)).collect()
 }
 
-/// One curve per algorithm; empty where there are no numbers. O(algorithms * instances * log(instances)).
+/// Returns one curve per algorithm, or no curves if there are no numbers. O(algorithms * instances *
+/// log(instances)).
 fn curves(group: &Group, numbers: &Numbers, total: f64) -> Vec<Curve> {
     if numbers.iter().flatten().all(Option::is_none) {
         return Vec::new();
@@ -61,8 +62,8 @@ fn profile(group: &Group, factors: &Numbers) -> Vec<Curve> {
     curves(group, factors, group.instances.len() as f64)
 }
 
-/// Performance profile of times: factor of the fastest time, share of all instances. Empty where nothing was
-/// solved or fewer than two algorithms took part.
+/// Returns the performance profile of times. The x axis is a factor of the fastest time, and the y axis the
+/// share of all instances. Returns no curves if nothing was solved or if there are fewer than two algorithms.
 pub fn time_profile(group: &Group) -> Vec<Curve> {
     let mut factors = numbers(group, |_, cell| seconds(cell).map(|seconds| seconds.max(LEAST)));
     let fastest = least(&factors);
@@ -74,20 +75,22 @@ pub fn time_profile(group: &Group) -> Vec<Curve> {
     profile(group, &factors)
 }
 
-/// Performance profile of values: 1 + gap to the best bound, share of all instances. Empty where no instance
-/// has both a positive bound and a value, or fewer than two algorithms took part.
+/// Returns the performance profile of values. The x axis is 1 plus the gap to the best bound, and the y axis
+/// the share of all instances. Returns no curves if no instance has both a positive bound and a value, or if
+/// there are fewer than two algorithms.
 pub fn value_profile(group: &Group) -> Vec<Curve> {
     let factors = numbers(group, |at, cell| match (cell.value?, group.instances[at].best_bound?) {
         (0, 0) => Some(1.0),
         (_, 0) => None,
-        // Integer arithmetic up to the division: the worst value over the bound.
+        // The sum is computed in integers. The deviation is absolute because relations are maximised.
         (value, bound) => Some(bound.saturating_add(value.abs_diff(bound)) as f64 / bound as f64),
     });
     profile(group, &factors)
 }
 
-/// Cactus plot: seconds, and the number of instances solved within that limit. With several algorithms, the
-/// last curve is the virtual best. Empty where nothing was solved.
+/// Returns the cactus plot. The x axis is a time limit in seconds, and the y axis the number of instances
+/// solved within it. With several algorithms, the last curve is the virtual best. Returns no curves if
+/// nothing was solved.
 pub fn cactus(group: &Group) -> Vec<Curve> {
     let times = numbers(group, |_, cell| seconds(cell));
     let mut curves = curves(group, &times, 1.0);
@@ -97,18 +100,18 @@ pub fn cactus(group: &Group) -> Vec<Curve> {
     curves
 }
 
-/// The smallest time used in a ratio, seconds.
+/// The smallest time used in a ratio, in seconds.
 const LEAST: f64 = 1e-9;
 
-/// The left end of time axes, seconds: earlier events are drawn there.
+/// The left end of time axes, in seconds. Earlier events are drawn there.
 pub const DAWN: f64 = 0.001;
 
-/// The gap of a run without a value, and the largest gap counted, percent.
+/// The gap of a run without a value, in percent. Larger gaps are reduced to it.
 const WORST_GAP: f64 = 100.0;
 
-/// One curve per algorithm, and the number of instances. A point is a time in seconds since the start and the
-/// mean gap to the best bound from then on, percent, over instances with a bound and traced runs. A run
-/// without a value counts as 100 %. O(lines * log(lines)).
+/// Returns one curve per algorithm, and the number of instances. The x axis is the time since the start in
+/// seconds. The y axis is the mean gap to the best bound from then on, in percent. The mean covers the traced
+/// runs on instances with a bound. A run without a value counts as 100 %. O(lines * log(lines)).
 pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
     let bounded = |row: &TraceRow| {
         let at = group.instances.iter().position(|its| its.suite == row.suite && its.name == row.instance)?;
@@ -117,7 +120,7 @@ pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
     let mut means = Vec::new();
     let mut instances = BTreeSet::new();
     for name in distinct(group.trace.iter().map(|row| row.algorithm.as_str())) {
-        // Each improvement lowers the sum by its gain.
+        // Each improvement lowers the sum of the gaps by its gain.
         let mut gains: Vec<(f64, f64)> = Vec::new();
         let mut count = 0.0;
         for run in runs(&group.trace).filter(|run| run[0].algorithm == name) {

@@ -1,4 +1,4 @@
-//! The analysis as CSV files, with every figure that charts and pages show.
+//! The analysis as CSV files. They contain every figure in charts and pages.
 
 use super::curves::{self, Curve};
 use super::standing::{Mean, is_solved};
@@ -6,11 +6,11 @@ use super::{Cell, Group, InstanceFacts, Question, Standing, Study};
 use crate::record::Record;
 use std::collections::BTreeMap;
 
-/// Names of all possible files.
+/// The names of all possible files.
 pub const NAMES: [&str; 6] =
     ["instances.csv", "algorithms.csv", "profile.csv", "cactus.csv", "gap-over-time.csv", "troubles.csv"];
 
-/// Name and content of the files that have rows, in the order of [`NAMES`].
+/// Returns the name and the contents of each file that has rows, in the order of [`NAMES`].
 pub fn files(studies: &[Study]) -> Vec<(&'static str, String)> {
     let makers = [instances, algorithms, profiles, cactuses, gaps, troubles];
     let all = NAMES.into_iter().zip(makers.map(|maker: fn(&[Study]) -> Vec<Line>| maker(studies)));
@@ -19,13 +19,13 @@ pub fn files(studies: &[Study]) -> Vec<(&'static str, String)> {
 
 type Line = Vec<String>;
 
-/// A column: its name, and the function that returns a cell.
+/// The name of a column, and the function that returns a cell.
 type Column<T> = (&'static str, fn(&T) -> String);
 
 fn text(lines: &[Line]) -> String {
     let mut writer = csv::WriterBuilder::new().flexible(false).from_writer(Vec::new());
     for line in lines {
-        // Writing into a vector cannot fail, and all lines of a file have the same length.
+        // Writing into a vector cannot fail, and all lines of a file have the same number of cells.
         let written = writer.write_record(line);
         debug_assert!(written.is_ok());
     }
@@ -48,12 +48,12 @@ fn shown<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// Numbers of runs by status other than `done`: `name=number` separated by blanks.
+/// Returns the number of runs for every status other than `done`, as `status=number` separated by blanks.
 pub fn status_counts(troubles: &BTreeMap<String, usize>) -> String {
     troubles.iter().map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A group with the name of its record and its number within it, from 1.
+/// A group, the name of its record, and its number in that record, counted from 1.
 struct Place<'a> {
     record: &'a str,
     nth: usize,
@@ -149,7 +149,7 @@ fn is_bound(mean: Option<Mean>) -> String {
     shown(mean.map(|mean| mean.bound))
 }
 
-/// The columns of a standing before the number of all instances.
+/// The columns of a standing to the left of the number of all instances.
 const IDENTITY: [Column<Standing>; 3] = [
     ("algorithm", |own| own.algorithm.clone()),
     ("kind", |own| own.kind.clone()),

@@ -1,24 +1,25 @@
-//! Records on disk: folders of CSV files below the given paths.
+//! Finds records on disk, which are folders of CSV files below the given paths.
 
 use super::{AnalysisError, Sheet};
 use crate::record::{CsvFile, ROWS, Record, RecordError, TRACE, TraceRow};
 use crate::sweep::Manifest;
 use std::path::{Path, PathBuf};
 
-/// A folder of records, or a single file.
+/// A record: a folder of CSV files, or a single file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Folder {
-    /// Its name: that of the folder or file, relative to the given path.
+    /// The name of the folder or file, relative to the given path.
     pub name: String,
-    /// The folder, or the parent of the file.
+    /// The folder of the record. For a single file, this is the folder that contains it.
     pub folder: PathBuf,
-    /// The README of the folder, or of the folder above, in Markdown.
+    /// The README of the folder, or that of the folder above it, in Markdown.
     pub readme: Option<String>,
-    /// The summary stored in the folder, in Markdown; only without runs, since that of runs is regenerated.
+    /// The summary stored in the folder, in Markdown. It is read only if there are no runs, since the summary
+    /// of runs is regenerated.
     pub summary: Option<String>,
     /// The runs, from files with the columns of records.
     pub observations: Vec<Record>,
-    /// The trace of the runs, where one was recorded.
+    /// The trace of the runs, if one was recorded.
     pub trace: Vec<TraceRow>,
     /// CSV files with other columns.
     pub sheets: Vec<Sheet>,
@@ -28,16 +29,17 @@ pub struct Folder {
     pub notes: Vec<String>,
 }
 
-/// How deep folders are searched.
+/// Maximum depth of the search for folders.
 const DEPTH: usize = 4;
-/// The page of a report. A folder that contains it is not a record.
+/// The file name of the page of a report. A folder that contains this file is not a record.
 pub const PAGE: &str = "report.html";
 
-/// Finds the records at and below some paths, in the order of the paths and folders by name. A folder with
-/// CSV files is a record; other folders are searched.
+/// Finds the records at and below some paths, in the order of the paths. Folders are visited in alphabetical
+/// order. A folder with CSV files is a record, and other folders are searched.
 ///
 /// # Errors
-/// [`AnalysisError`] with file, line and value; [`AnalysisError::Nothing`] for a path without a record.
+/// [`AnalysisError`] with the file, the line and the value, or [`AnalysisError::Nothing`] for a path without
+/// a record.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
     let mut records: Vec<Folder> = Vec::new();
     for path in paths {
@@ -60,11 +62,11 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
         if records[before..].iter().all(Folder::is_empty) {
-            let why = format!("its files ({ROWS} and others) contain no rows");
+            let why = format!("the files ({ROWS} and others) contain no rows");
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
     }
-    // Folders with equal names from several paths get distinct names.
+    // Folders with the same name get distinct names.
     for at in 1..records.len() {
         let taken = |name: &str| records[..at].iter().any(|other| other.name == name);
         if taken(&records[at].name) {
@@ -81,13 +83,13 @@ impl Folder {
     }
 }
 
-/// The last component of a path, also of `.`.
+/// Returns the last component of a path. A path such as `.` is resolved first.
 fn named(path: &Path) -> String {
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     whole.file_name().map_or_else(|| "record".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Files and folders of a folder, sorted by name.
+/// Returns the entries of a folder, sorted by name.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, AnalysisError> {
     let wrong = |source| RecordError::Io(folder.to_owned(), source);
     let mut found = Vec::new();
@@ -102,7 +104,7 @@ fn has_extension(path: &Path, wanted: &str) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }
 
-/// Whether a path is a link to its own folder or to one above it. Such a link is not followed.
+/// Returns true if a path is a link to its own folder or to one above it. Such a link is not followed.
 fn leads_up(path: &Path, folder: &Path) -> bool {
     path.canonicalize().ok().zip(folder.canonicalize().ok()).is_some_and(|(to, from)| from.starts_with(to))
 }
@@ -138,7 +140,7 @@ fn search(
             let before = records.len();
             search(inner, &inner_name, inherited, depth - 1, records)?;
             if records.len() > before {
-                // A README that describes several folders is shown once.
+                // A README that describes several folders is shown only once.
                 inherited = None;
             }
         }
@@ -146,7 +148,7 @@ fn search(
     }
     let mut pictures: Vec<PathBuf> =
         entries.iter().filter(|path| path.is_file() && has_extension(path, "svg")).cloned().collect();
-    // Charts of single instances; those over all instances are regenerated.
+    // Only charts of single instances are read. Charts over all instances are regenerated.
     for (inner, start) in [("maps", ""), ("charts", "gap-")] {
         let inner = folder.join(inner);
         let wanted = |path: &PathBuf| {
@@ -183,7 +185,7 @@ fn read(
         let file = CsvFile::read(path)?;
         let name = file.name();
         if file.columns.is_empty() {
-            let why = "it contains no complete line".to_owned();
+            let why = "the file contains no complete line".to_owned();
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
         if file.torn > 0 {
@@ -208,7 +210,8 @@ fn read(
 }
 
 impl Folder {
-    /// Adds what the manifest of a sweep contains: build and machine, also for rows without them.
+    /// Uses the manifest of a sweep, if there is one. Rows without a machine get that of the manifest. If
+    /// there is no README, one is derived from the manifest.
     fn add_manifest(&mut self, folder: &Path) -> Result<(), AnalysisError> {
         let Some(manifest) = Manifest::read(folder)? else { return Ok(()) };
         let begun = &manifest.begun.machine;
@@ -219,7 +222,7 @@ impl Folder {
         if self.readme.is_none() {
             let dirty = if begun.dirty == "true" { " with changes" } else { "" };
             self.readme = Some(format!(
-                "# Sweep\n\nRows of `plimsoll sweep {}`, {} of {} runs.\n\n- plimsoll {}, commit {}{dirty}, {} build\n\
+                "# Sweep\n\nThis folder contains rows of `plimsoll sweep {}`, for {} of {} runs.\n\n- plimsoll {}, commit {}{dirty}, {} build\n\
                  - {}\n- {}, {} threads\n",
                 manifest.file,
                 self.observations.len(),
@@ -234,9 +237,9 @@ impl Folder {
         }
         if (self.observations.len() as u64) < manifest.sweep.runs {
             self.notes.push(format!(
-                "of the {} runs of the sweep, {} have rows",
-                manifest.sweep.runs,
-                self.observations.len()
+                "{} of the {} runs of the sweep have rows",
+                self.observations.len(),
+                manifest.sweep.runs
             ));
         }
         Ok(())

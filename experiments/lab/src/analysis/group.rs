@@ -11,26 +11,26 @@ use std::fmt;
 /// Options of the analysis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// If set, a run that minimises also counts as solved when its gap is at most this, percent.
+    /// If set, a run that optimises also counts as solved if its gap in percent is at most this value.
     pub target_gap: Option<f64>,
-    /// Shift of geometric means, seconds.
+    /// Shift of geometric means, in seconds.
     pub shift: f64,
 }
 
 /// The properties that all runs of a group share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
-    /// The problem: `offsets`, `split-buffers`, `shared-objects`, `orders`, ...
+    /// The name of the problem, such as `offsets`, `split-buffers`, `shared-objects` or `orders`.
     pub problem: String,
-    /// Unit of values and bounds: `bytes`, `picoseconds`, `relations`.
+    /// The unit of values and bounds: `bytes`, `picoseconds` or `relations`.
     pub unit: String,
-    /// Further terms of the question, `KEY=VALUE` separated by blanks.
+    /// Further terms of the question, as `KEY=VALUE` separated by blanks.
     pub terms: String,
-    /// True where a capacity is decided, false where the value is optimised.
+    /// Whether a capacity is decided. Otherwise the value is optimised.
     pub decide: bool,
-    /// Time limit of each run, seconds.
+    /// Time limit of each run, in seconds.
     pub time_limit: Option<f64>,
-    /// Node limit; the algorithm defines what a node is.
+    /// Node limit of each run. The algorithm defines the meaning of a node.
     pub node_limit: Option<u64>,
     /// Number of threads that a run may use.
     pub threads: usize,
@@ -55,7 +55,7 @@ impl Question {
         }
     }
 
-    /// [`rank`] in the unit of the values.
+    /// Returns the [`rank`] of a number in the unit of the values.
     pub fn rank(&self, number: u64) -> u64 {
         rank(&self.unit, number)
     }
@@ -94,19 +94,19 @@ pub struct InstanceFacts {
     pub suite: String,
     /// The name of the instance.
     pub name: String,
-    /// SHA-256 of the instance; empty where unknown.
+    /// SHA-256 of the instance, or an empty string if it is unknown.
     pub sha256: String,
-    /// The capacity to decide, bytes; `None` where the value is optimised.
+    /// The capacity to decide in bytes, or `None` if the value is optimised.
     pub capacity: Option<u64>,
-    /// Number of buffers of an instance.
+    /// Number of buffers, if the subject is an instance.
     pub buffers: Option<usize>,
-    /// Number of operators of a graph.
+    /// Number of operators, if the subject is a graph.
     pub operators: Option<usize>,
-    /// Load of an instance, bytes.
+    /// Load in bytes, if the subject is an instance.
     pub load: Option<u64>,
-    /// The best proved bound that no valid value contradicts.
+    /// The best proved bound that is not contradicted by a valid value.
     pub best_bound: Option<u64>,
-    /// The source of the bound: `run` or `load`.
+    /// The source of the bound: `run`, `load`, or an empty string without a bound.
     pub bound_from: &'static str,
     /// The arithmetic in which the bound was proved.
     pub arithmetic: Arithmetic,
@@ -119,27 +119,27 @@ pub struct InstanceFacts {
 pub struct Cell {
     /// Number of runs, with or without an answer.
     pub runs: usize,
-    /// Number of runs that solved.
+    /// Number of solved runs.
     pub solved: usize,
     /// The median value over the runs.
     pub value: Option<u64>,
-    /// The gap of the median value, percent.
+    /// The gap of the median value, in percent.
     pub gap: Option<f64>,
-    /// The median time to solve; `None` where no times were recorded.
+    /// The median time to solve, or `None` if no times were recorded.
     pub time: Option<Time>,
     /// Whether the algorithm can be expected to prove its answer; see [`can_prove`].
     pub proves: bool,
-    /// Median seconds of the completed runs, solved or not.
+    /// Median time of the completed runs in seconds, solved or not.
     pub spent: Option<f64>,
     /// Number of runs by status other than `done`.
     pub troubles: BTreeMap<String, usize>,
-    /// Mean primal integral of the runs, where they were traced.
+    /// Mean primal integral of the runs, if they were traced.
     pub integral: Option<Integral>,
 }
 
 impl Cell {
-    /// The time to solve. `None` for an unsolved heuristic run: it ends early without a proof, so its limit
-    /// is not a time to solve.
+    /// Returns the time to solve. For an unsolved heuristic, this is `None`: it ends early without a proof,
+    /// so the limit is not its time to solve.
     pub fn time_to_solve(&self) -> Option<Time> {
         self.time.filter(|time| self.proves || !time.censored)
     }
@@ -152,9 +152,9 @@ pub struct Group {
     pub question: Question,
     /// The instances, in order of first appearance.
     pub instances: Vec<InstanceFacts>,
-    /// Name and kind of the algorithms, in order of first appearance.
+    /// The name and the kind of each algorithm, in order of first appearance.
     pub algorithms: Vec<(String, String)>,
-    /// One cell per algorithm and instance; `None` where there was no run.
+    /// One cell per algorithm and instance, or `None` if there was no run.
     pub cells: Vec<Vec<Option<Cell>>>,
     /// Runs without an answer, in the order of the rows.
     pub troubles: Vec<Record>,
@@ -165,8 +165,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// The time to solve of an algorithm on an instance, both by position. `None` where there was no run and
-    /// where a proof cannot be expected.
+    /// Returns the time to solve of an algorithm on an instance, both given by index. Returns `None` if there
+    /// was no run, or if the median run is unsolved and a proof cannot be expected.
     pub fn time_to_solve(&self, algorithm: usize, instance: usize) -> Option<Time> {
         self.cells[algorithm][instance].as_ref()?.time_to_solve()
     }
@@ -175,7 +175,7 @@ impl Group {
 /// Problems whose values are at least the load.
 const LOADED: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
 
-/// Whether a row has a problem and an algorithm. Rows of unreadable instances may have neither.
+/// Returns true if a row has a problem and an algorithm. Rows of unreadable instances may have neither.
 pub(super) fn has_question(row: &Record) -> bool {
     !row.problem.is_empty() && !row.algorithm.is_empty()
 }
@@ -207,7 +207,7 @@ pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options) -> Vec<Grou
     questions.into_iter().map(one).collect()
 }
 
-/// The trace lines that belong to some runs.
+/// Returns the trace lines of the given runs.
 fn trace_of(rows: &[&Record], trace: &[TraceRow]) -> Vec<TraceRow> {
     if trace.is_empty() {
         return Vec::new();
@@ -264,23 +264,23 @@ impl Builder<'_> {
             let count = rows.iter().filter(floating).count();
             if count > 0 {
                 notes.push(format!(
-                    "{count} claims of {name} rest on floating-point arithmetic alone (HiGHS): no exact bound or search \
-                     of the same run confirms them"
+                    "claims of {name} that rest on floating-point arithmetic alone (HiGHS) because no exact bound or \
+                     search of the same run confirms them: {count}"
                 ));
             }
         }
         if !timed {
-            notes.push("no seconds were recorded, so there are no times".to_owned());
+            notes.push("the rows contain no seconds, so there are no times".to_owned());
         }
         if rows.iter().any(|row| row.whole_process) && rows.iter().any(|row| !row.whole_process) {
             notes.push(
-                "some times cover whole processes, others only the algorithm: they are not strictly comparable"
+                "some times are those of a whole process and others those of the algorithm alone, so they are not strictly comparable"
                     .to_owned(),
             );
         }
         if cells.iter().flatten().any(Option::is_none) {
             notes.push(
-                "not every algorithm ran on every instance: means cover the instances an algorithm ran on, shares in curves are of all"
+                "not every algorithm ran on every instance: means cover the instances on which an algorithm ran, but shares in curves refer to all instances"
                     .to_owned(),
             );
         }
@@ -290,7 +290,7 @@ impl Builder<'_> {
 
     fn facts(&self, row: &Record, capacity: Option<u64>) -> InstanceFacts {
         let known = self.known.get(&row.place()).copied().unwrap_or_default();
-        // With exclusions the load may exceed the peak.
+        // With exclusions, the load may exceed the peak.
         let is_bound =
             |load: &u64| LOADED.contains(&&*row.problem) && known.contradiction(row, *load).is_none();
         let load = row.load.filter(is_bound);
@@ -314,9 +314,10 @@ impl Builder<'_> {
         }
     }
 
-    /// The error of a run whose bound is contradicted by a valid value.
+    /// Returns an error if the bound of a run is contradicted by a valid value.
     fn wrong(&self, row: &Record) -> Option<String> {
-        // For a graph with regions, bound and peak are those of the body, each computed under its own limits.
+        // For a graph with regions, the bound and the peak are those of the body, each computed under its own
+        // limits.
         if row.problem == Orders::NAME || row.status != "done" {
             return None;
         }
@@ -375,8 +376,8 @@ impl Builder<'_> {
     }
 }
 
-/// The median of values. A run without a value counts as worse than all others; for an even number of runs,
-/// the worse of the middle two counts.
+/// Returns the median of values. A run without a value counts as worse than all others. For an even number of
+/// runs, the median is the worse of the two middle values.
 fn median_value(values: impl Iterator<Item = Option<u64>>, rank: impl Fn(u64) -> u64) -> Option<u64> {
     let mut values: Vec<Option<u64>> = values.collect();
     values.sort_by_key(|value| value.map_or((true, 0), |value| (false, rank(value))));

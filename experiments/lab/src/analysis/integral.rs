@@ -1,4 +1,4 @@
-//! Primal integrals (Berthold 2013): solution quality over time in one number.
+//! Primal integrals (Berthold 2013), which express solution quality over time as one number.
 
 use crate::record::{RunKey, TraceRow, runs};
 use std::collections::BTreeMap;
@@ -6,25 +6,26 @@ use std::collections::BTreeMap;
 /// The integral of the primal gap over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Integral {
-    /// The mean over the runs, seconds: 0 for the best value from the start, the horizon for no value at all.
+    /// The mean over the runs, in seconds. It is 0 if the best value is present from the start, and equals
+    /// the horizon if there is no value.
     pub seconds: f64,
-    /// The end of the integral, seconds: the time limit, or without a limit the last event of any run on the
-    /// instance.
+    /// The end of the integral in seconds. This is the time limit or, without a limit, the last event of any
+    /// run on the instance.
     pub horizon: f64,
     /// Number of traced runs.
     pub runs: usize,
-    /// True where values were only reported by an external program, not checked.
+    /// Whether values were only reported by an external program and not checked.
     pub claimed: bool,
 }
 
-/// The primal gap of a value to the best known value: 0 to 1.
+/// Returns the primal gap of a value to the best known value, from 0 to 1.
 fn primal_gap(value: u64, best: u64) -> f64 {
     let most = value.max(best);
     if most == 0 { 0.0 } else { value.abs_diff(best) as f64 / most as f64 }
 }
 
-/// The primal integral of one run, seconds. Values come by ascending time and hold until the next one, the
-/// last until the horizon. The gap before the first value is 1. O(events).
+/// Returns the primal integral of one run, in seconds. The values must be in ascending order of time. Each
+/// holds until the next one, and the last until the horizon. The gap before the first value is 1. O(events).
 pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon: f64) -> f64 {
     let (mut sum, mut since, mut gap) = (0.0, 0.0f64, 1.0);
     for (seconds, value) in events {
@@ -35,8 +36,8 @@ pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon
     sum + gap * (horizon - since).max(0.0)
 }
 
-/// The integrals of traced runs, by algorithm and instance of a group. `best` contains the best value of each
-/// instance, `places` the algorithm and instance of each run.
+/// Returns the integrals of traced runs by algorithm and instance of a group. `best` contains the best value
+/// of each instance, and `places` the algorithm and the instance of each run.
 pub(super) fn integrals(
     trace: &[TraceRow],
     best: &[Option<u64>],

@@ -1,17 +1,18 @@
-//! Records read back, grouped and compared. The module `report` draws the results.
+//! Reads, groups and compares records. The module `report` presents the results.
 //!
 //! Rows of `bench` (of every schema version) and of `sweep` are [`Record`]s. A *group* contains the runs of
-//! one [`Question`], which are comparable. Nothing is averaged over groups. Every report prints the
-//! definitions of its figures ([`definitions`](crate::report::overview::definitions)). Curves of a group:
+//! one [`Question`], which are comparable. No average spans several groups. Every report prints the
+//! definitions of its figures ([`definitions`](crate::report::overview::definitions)). A group has these
+//! curves:
 //!
-//! - **Performance profile** (Dolan and Moré 2002): the share of the instances of the group that an
-//!   algorithm solves within a factor of the fastest time; and the share on which its gap is at most a given
-//!   one.
-//! - **Cactus plot**: the number of instances that an algorithm solves within a time limit, as a function of
-//!   the limit.
+//! - **Performance profile** (Dolan and Moré 2002). One profile shows the share of the instances that an
+//!   algorithm solves within a factor of the fastest time. The other shows the share of the instances on
+//!   which its gap is at most a given one.
+//! - **Cactus plot.** It shows the number of instances that an algorithm solves within a time limit, as a
+//!   function of the limit.
 //!
-//! Runs that failed, were refused, crashed or declined count as unsolved and without a value. They are listed
-//! separately.
+//! Runs without an answer (failed, refused, crashed or skipped) count as unsolved and have no value. They are
+//! listed separately.
 
 pub mod curves;
 pub mod files;
@@ -32,10 +33,10 @@ use crate::sweep::SweepError;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Errors of an analysis.
+/// An error of an analysis.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// A file cannot be read, or a line of it is not valid.
+    /// A file cannot be read, or one of its lines is invalid.
     #[error(transparent)]
     Rows(#[from] RecordError),
     /// The manifest of a sweep cannot be read.
@@ -49,30 +50,32 @@ pub enum AnalysisError {
     Nothing {
         /// The path as given.
         path: PathBuf,
-        /// The file or folder that the path lacks.
+        /// The reason why there is nothing to analyse.
         why: String,
     },
 }
 
-/// Distinct values, in order of first appearance.
+/// Returns the distinct values, in order of first appearance.
 pub(crate) fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = BTreeSet::new();
     values.filter(|value| seen.insert(*value)).collect()
 }
 
-/// A record with its groups and the standings in each.
+/// A record with its groups, and the standings of each group.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// The record as read from disk.
     pub record: Folder,
     /// The groups, in order of first appearance.
     pub groups: Vec<Group>,
-    /// Per group: the algorithms in order of first appearance, then, with at least two, the virtual best.
+    /// Per group: the standings of the algorithms in order of first appearance. If there are at least two,
+    /// the virtual best follows.
     pub standings: Vec<Vec<Standing>>,
 }
 
 impl Study {
-    /// Runs without an answer, starting with those of unreadable instances, which belong to no group.
+    /// Returns the runs without an answer. Those of unreadable instances come first, since they belong to no
+    /// group.
     pub fn troubles(&self) -> impl Iterator<Item = &Record> {
         let groupless = self.record.observations.iter().filter(|row| !group::has_question(row));
         groupless.chain(self.groups.iter().flat_map(|group| &group.troubles))

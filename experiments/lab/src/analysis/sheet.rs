@@ -6,9 +6,10 @@ use crate::record::{CsvFile, RecordError};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sheet {
     file: String,
-    /// Names of the columns.
+    /// The names of the columns.
     pub columns: Vec<String>,
-    /// The lines below the header, as long as the header, each with its line number in the file, from 1.
+    /// The lines below the header. Each has as many cells as the header, and its line number in the file,
+    /// counted from 1.
     pub lines: Vec<(u64, Vec<String>)>,
 }
 
@@ -21,12 +22,13 @@ impl Sheet {
         Ok(Self { file: file.name(), columns: file.columns.clone(), lines: file.lines()? })
     }
 
-    /// The name of the file.
+    /// Returns the name of the file.
     pub fn name(&self) -> String {
         self.file.clone()
     }
 
-    /// Whether every non-empty cell of a column is a number or a dash, and at least one is a number.
+    /// Returns true if at least one cell of a column is a number, and all others are numbers, dashes or
+    /// empty.
     pub fn is_numeric(&self, column: usize) -> bool {
         let mut cells = self.lines.iter().map(|(_, cells)| cells[column].trim());
         let blank = |cell: &str| cell.is_empty() || cell == "-";

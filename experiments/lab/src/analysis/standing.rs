@@ -1,15 +1,15 @@
-//! The results of each algorithm over all instances of a group, and of their virtual best.
+//! The results of each algorithm, and of the virtual best, over all instances of a group.
 
 use super::time::{Time, shifted_geometric_mean};
 use super::{Cell, Group};
 use std::collections::BTreeMap;
 
-/// A mean of times, which is only a lower bound where censored times took part.
+/// A mean of times. It is only a lower bound if some of the times are censored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     /// The mean, in the unit of the times.
     pub value: f64,
-    /// True where it is only a lower bound.
+    /// Whether the mean is only a lower bound.
     pub bound: bool,
 }
 
@@ -18,74 +18,74 @@ pub struct Mean {
 pub struct Standing {
     /// The name of the algorithm.
     pub algorithm: String,
-    /// `heuristic`, `exact`, `external`, or `virtual` for the virtual best.
+    /// The kind: `heuristic`, `exact`, `external`, or `virtual` for the virtual best.
     pub kind: String,
-    /// Number of instances it ran on.
+    /// Number of instances on which the algorithm ran.
     pub instances: usize,
     /// Number of runs on these instances.
     pub runs: usize,
     /// Number of instances with a median value.
     pub answered: usize,
-    /// Number of instances solved.
+    /// Number of solved instances.
     pub solved: usize,
-    /// Number of runs that solved.
+    /// Number of solved runs.
     pub solved_runs: usize,
     /// Number of instances whose median value equals the best bound.
     pub at_bound: usize,
-    /// Mean gap over the instances that have one, percent.
+    /// Mean gap in percent, over the instances with a gap.
     pub mean_gap: Option<f64>,
-    /// Largest gap over the instances that have one, percent.
+    /// Largest gap in percent, over the instances with a gap.
     pub worst_gap: Option<f64>,
-    /// Shifted geometric mean of times to solve, seconds. Unsolved instances count as their limit. `None`
-    /// where they have no limit, and for heuristics that minimise.
+    /// Shifted geometric mean of the times to solve, in seconds. Unsolved instances count with their limit.
+    /// `None` if they have no limit, and for heuristics that optimise.
     pub mean_time: Option<Mean>,
-    /// PAR-2: the mean time to solve with unsolved instances counted as twice their limit, seconds. `None`
-    /// where `mean_time` is.
+    /// PAR-2: the mean time to solve in seconds, with unsolved instances counted as twice their limit. `None`
+    /// if `mean_time` is `None`.
     pub par2: Option<f64>,
-    /// Shifted geometric mean of the seconds spent, solved or not.
+    /// Shifted geometric mean of the times spent in seconds, solved or not.
     pub mean_spent: Option<f64>,
-    /// Number of instances on which it alone has the best value.
+    /// Number of instances on which only this algorithm has the best value.
     pub value_alone: usize,
-    /// Number of instances on which it shares the best value.
+    /// Number of instances on which this algorithm and others have the best value.
     pub value_shared: usize,
-    /// Number of instances on which it alone has the shortest time.
+    /// Number of instances on which only this algorithm has the shortest time.
     pub time_alone: usize,
-    /// Number of instances on which it shares the shortest time.
+    /// Number of instances on which this algorithm and others have the shortest time.
     pub time_shared: usize,
     /// Number of instances that only this algorithm solves.
     pub only_solver: Option<usize>,
-    /// Factor by which the mean time of the virtual best grows without this algorithm; a lower bound where
-    /// limits take part.
+    /// Factor by which the mean time of the virtual best grows without this algorithm. It is a lower bound if
+    /// the time of an instance is then only the limit.
     pub time_factor: Option<Mean>,
-    /// Percentage points by which the mean gap of the virtual best grows without this algorithm, over
+    /// Percentage points by which the mean gap of the virtual best grows without this algorithm, over the
     /// instances on which others have a value.
     pub gap_loss: Option<f64>,
-    /// Mean primal integral over traced instances, seconds.
+    /// Mean primal integral over the traced instances, in seconds.
     pub integral: Option<f64>,
-    /// The same as a share of the horizon, percent.
+    /// Mean primal integral over the traced instances, in percent of the horizon.
     pub integral_share: Option<f64>,
     /// Number of runs by status other than `done`.
     pub troubles: BTreeMap<String, usize>,
 }
 
-/// How times are averaged.
+/// The parameters of averages of times.
 #[derive(Clone, Copy)]
 struct Terms {
     shift: f64,
-    /// Whether runs had a time limit, which stands for the time of unsolved runs.
+    /// Whether the runs had a time limit, which replaces the time of unsolved runs.
     limited: bool,
 }
 
 /// The name of the virtual best.
 pub const VIRTUAL: &str = "virtual best";
 
-/// The arithmetic mean; `None` for no values.
+/// Returns the arithmetic mean, or `None` without values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The standings of a group: its algorithms, then, with at least two, their virtual best. O(algorithms^2 *
-/// instances).
+/// Returns the standings of the algorithms of a group. If there are at least two, that of the virtual best
+/// follows. O(algorithms^2 * instances).
 pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
     let terms = Terms { shift, limited: group.question.time_limit.is_some() };
     let all = virtual_best(group, None);
@@ -93,7 +93,7 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
         .map(|nth| {
             let (name, kind) = &group.algorithms[nth];
             let mut own = summed(name, kind, &group.cells[nth], terms);
-            // With a single algorithm there are no wins.
+            // With a single algorithm, there are no wins.
             if group.algorithms.len() > 1 {
                 wins(group, nth, &mut own);
                 contribution(group, nth, &all, terms, &mut own);
@@ -107,7 +107,7 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
     found
 }
 
-/// The best cell of each instance over all algorithms, or over all but one.
+/// Returns the best cell of each instance over all algorithms, or over all but the algorithm `without`.
 pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> {
     let best = |at: usize| {
         let others = group.cells.iter().enumerate().filter(|(nth, _)| Some(*nth) != without);
@@ -141,7 +141,8 @@ pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> 
     (0..group.instances.len()).map(best).collect()
 }
 
-/// Whether the median run solves: by time where times were recorded, otherwise by count.
+/// Returns true if the median run solves the instance. Without recorded times, more than half of the runs
+/// must solve it.
 pub fn is_solved(cell: &Cell) -> bool {
     cell.time.map_or(cell.solved * 2 > cell.runs, |time| !time.censored)
 }
@@ -183,8 +184,8 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Stand
     }
 }
 
-/// Whether these times have a mean. Without a limit, an unsolved run has no time, and an algorithm that gives
-/// up early would seem the fastest.
+/// Returns true if these times have a mean. Without a limit, an unsolved run has no time, and an algorithm
+/// that gives up early would appear to be the fastest.
 fn is_averaged(times: &[Time], terms: Terms) -> bool {
     terms.limited || times.iter().all(|time| !time.censored)
 }
@@ -208,7 +209,7 @@ fn wins(group: &Group, nth: usize, own: &mut Standing) {
     let solved = |cell: &Cell| cell.time.filter(|time| !time.censored).map(|time| time.seconds);
     for (at, cell) in group.cells[nth].iter().enumerate() {
         let Some(cell) = cell else { continue };
-        // Without another algorithm there are no wins.
+        // Without another algorithm, there are no wins.
         if others(at).next().is_none() {
             continue;
         }
@@ -229,7 +230,7 @@ fn wins(group: &Group, nth: usize, own: &mut Standing) {
     }
 }
 
-/// The loss of the virtual best without an algorithm.
+/// Computes the loss of the virtual best without an algorithm.
 fn contribution(group: &Group, nth: usize, all: &[Option<Cell>], terms: Terms, own: &mut Standing) {
     let without = virtual_best(group, Some(nth));
     let pairs = || all.iter().zip(&without).filter_map(|(all, less)| Some((all.as_ref()?, less.as_ref())));
@@ -241,8 +242,8 @@ fn contribution(group: &Group, nth: usize, all: &[Option<Cell>], terms: Terms, o
         mean_time(&times, terms)
     };
     if let (Some(with), Some(less)) = (part(|pair| pair.0), part(|pair| pair.1)) {
-        // Where both times are limits, both means contain them. The factor is a lower bound only where a
-        // further time becomes a limit.
+        // If both times are limits, both means contain them. The factor is a lower bound only if a further
+        // time becomes a limit.
         let lost = timed.iter().any(|(with, less)| less.censored && !with.censored);
         let value = (less.value + terms.shift) / (with.value + terms.shift);
         own.time_factor = value.is_finite().then_some(Mean { value, bound: lost });

@@ -1,20 +1,20 @@
 //! Solved runs, and medians and means of times.
 //!
-//! - A run *solves* where it answers the question within the limit. Where a capacity is decided, the answer
-//!   is a layout within it or a proof of infeasibility; otherwise it is a proven optimum ([`solved`]).
+//! - A run is *solved* if it answers the question within the limit. If a capacity is decided, the answer is a
+//!   layout within it or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]).
 //! - The *time spent* by an algorithm on an instance is the median over its runs, solved or not.
-//! - The *time to solve* is the median over its runs; an unsolved run counts as longer than every solved one.
-//!   Where the median run did not solve, the time is the limit and only a lower bound: it is *censored*. A
-//!   heuristic that minimises usually ends without a proof, long before the limit ([`can_prove`]). Where it
-//!   does not solve, it has no time to solve, and its means are omitted.
+//! - The *time to solve* is the median over the runs as well, but an unsolved run counts as longer than every
+//!   solved one. If the median run is unsolved, the time is *censored*: it is the limit, which is only a
+//!   lower bound. A heuristic that optimises usually ends without a proof, long before the limit
+//!   ([`can_prove`]). It then has no time to solve, and its means are omitted.
 //! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances. The shift
-//!   limits the influence of instances that take a few milliseconds (Achterberg 2007, Constraint Integer
-//!   Programming).
+//!   limits the influence of instances that are solved in a few milliseconds (Achterberg 2007, Constraint
+//!   Integer Programming).
 //! - *PAR-2* is the mean over all instances with censored times counted twice.
 
 use crate::record::Record;
 
-/// Whether a run answers its question.
+/// Returns true if a run answers its question. Unverified claims of an external program count.
 pub fn solved(record: &Record) -> bool {
     let settles = |claim: &String| claim == "optimal" || claim == "infeasible";
     let claims = [&record.claim, &record.claimed];
@@ -22,8 +22,8 @@ pub fn solved(record: &Record) -> bool {
         && (claims.into_iter().any(settles) || record.decides() && record.claim == "feasible")
 }
 
-/// Whether the algorithm of a run can be expected to answer the question. A heuristic decides a capacity by a
-/// layout within it, but proves an optimum only where it meets a bound.
+/// Returns true if the algorithm of a run can be expected to answer the question. A heuristic decides a
+/// capacity by a layout within it, but proves an optimum only if it meets a bound.
 pub fn can_prove(record: &Record) -> bool {
     record.decides() || record.kind != "heuristic"
 }
@@ -31,34 +31,34 @@ pub fn can_prove(record: &Record) -> bool {
 /// The median time of one algorithm on one instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time {
-    /// Seconds; the limit where censored.
+    /// The time in seconds. If it is censored, this is the limit.
     pub seconds: f64,
-    /// True where the median run did not solve.
+    /// Whether the median run is unsolved.
     pub censored: bool,
-    /// One unit of the last digit of a printed time, seconds; 0 for a measured time.
+    /// One unit of the last digit of a printed time in seconds, or 0 for a measured time.
     pub resolution: f64,
-    /// Number of runs that solved.
+    /// Number of solved runs.
     pub solved: usize,
     /// Number of runs in total.
     pub runs: usize,
 }
 
-/// The properties of a run that its median depends on.
+/// The properties of a run on which the median depends.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
-    /// Seconds; `None` where the run solved in an unknown time.
+    /// The time in seconds, or `None` if the run is solved but its time is unknown.
     pub seconds: Option<f64>,
-    /// Whether it answers the question.
+    /// Whether the run answers the question.
     pub solved: bool,
-    /// Its time limit, seconds.
+    /// The time limit of the run, in seconds.
     pub limit: Option<f64>,
-    /// One unit of the last digit of a printed time, seconds.
+    /// One unit of the last digit of a printed time, in seconds.
     pub resolution: f64,
 }
 
-/// The median of some runs; for an even number the mean of the middle two, censored where either did not
-/// solve. An unsolved run counts as longer than every solved one. `None` for no runs, and where a time is
-/// unknown.
+/// Returns the median time of some runs. For an even number of runs, this is the mean of the middle two, and
+/// it is censored if either is unsolved. An unsolved run counts as longer than every solved one. Returns
+/// `None` without runs, or if a time is unknown.
 pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
     let mut limit: Option<f64> = None;
     let mut seconds: Vec<f64> = Vec::new();
@@ -82,14 +82,15 @@ pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
     Some(Time { seconds, censored, resolution, solved, runs: count })
 }
 
-/// The median of seconds, solved or not; for an even number the mean of the middle two. `None` for no runs.
+/// Returns the median of the times of all runs, solved or not. For an even number, this is the mean of the
+/// middle two. Returns `None` without runs.
 pub fn median_spent(seconds: impl Iterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = seconds.collect();
     all.sort_by(f64::total_cmp);
     (!all.is_empty()).then(|| f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2]))
 }
 
-/// The shifted geometric mean of seconds; `None` for no values.
+/// Returns the shifted geometric mean of times in seconds, or `None` without values.
 pub fn shifted_geometric_mean(seconds: &[f64], shift: f64) -> Option<f64> {
     let sum: f64 = seconds.iter().map(|seconds| (seconds + shift).ln()).sum();
     (!seconds.is_empty()).then(|| ((sum / seconds.len() as f64).exp() - shift).max(0.0))

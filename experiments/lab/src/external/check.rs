@@ -1,4 +1,4 @@
-//! Checks the answer of another process and completes its record.
+//! Checks the answer of a process and completes the record of the run.
 
 use super::{External, ExternalAttempt, Said, Task};
 use crate::record::{Record, of_process};
@@ -6,22 +6,22 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::run::audit;
 use plimsoll_model::{Bytes, Instance, Layout, LowerBound, Offsets, Outcome, Stats, Stop, Witness};
 
-/// The origin of a process.
+/// The kind of program that a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// A built-in algorithm. Its bound was audited by the process that printed it.
+    /// A built-in algorithm. The process that printed its bound has already audited it.
     Own,
-    /// An external program: its reports are recorded but prove nothing. The bound is the best that built-in
-    /// algorithms proved.
+    /// An external program. Its reports are recorded but prove nothing. The field is the best bound proved by
+    /// built-in algorithms.
     Foreign(Bytes),
 }
 
 /// Termination reasons that a process may report.
 const STOPS: [&str; 5] = ["completed", "target", "time-limit", "node-limit", "interrupted"];
 
-/// Runs a process with the parameters of a record, gives it `capacity`, and checks its answer. Returns the
-/// completed record, traced on request, and the layout where it is valid. `None` where a request to stop
-/// ended the process.
+/// Runs a process with the parameters of a record and the given capacity, and checks its answer. Returns the
+/// completed record, and the layout if it is valid. If `traced` is set, the record contains a trace. Returns
+/// `None` if a request to stop ended the process.
 pub fn answer(
     peer: &External,
     instance: &Instance,
@@ -44,7 +44,7 @@ pub fn answer(
     Some((record, layout))
 }
 
-/// Checks an answer and completes its record; returns the layout where it is valid.
+/// Checks an answer and completes its record. Returns the layout if it is valid.
 fn check(record: &mut Record, instance: &Instance, whose: Whose, attempt: ExternalAttempt) -> Option<Layout> {
     let said = Said::last(&attempt.said);
     let stop = if attempt.timed_out { Stop::TimeLimit } else { Stop::Completed };
@@ -69,7 +69,7 @@ fn check(record: &mut Record, instance: &Instance, whose: Whose, attempt: Extern
         Ok(layout) => with_layout(record, instance, whose, &said, stop, layout, &mut errors),
     };
     if let Whose::Foreign(_) = whose {
-        // Without a layout only infeasibility can be claimed.
+        // A claim other than `infeasible` or `unknown` requires a valid layout.
         let backed = valid.is_some() || matches!(said.claim.as_deref(), Some("infeasible" | "unknown"));
         record.claimed = said.claim.filter(|_| backed).unwrap_or_default();
         record.claimed_bound = said.lower_bound;
@@ -96,7 +96,8 @@ fn check(record: &mut Record, instance: &Instance, whose: Whose, attempt: Extern
     valid
 }
 
-/// A run without a layout has failed, unless the time limit ended it or it reported a claim.
+/// Completes the record of a run without a layout. The run has failed unless the time limit ended it or it
+/// reported a claim.
 fn without_layout(record: &mut Record, whose: Whose, said: &Said, timed_out: bool) {
     match (&said.claim, whose) {
         (Some(claim), Whose::Own) if matches!(claim.as_str(), "infeasible" | "unknown") => {
@@ -129,7 +130,7 @@ fn with_layout(
         errors.push(format!("the peak {value} is below the proven bound {bound}"));
         LowerBound::trivial()
     } else {
-        // The bound was proved elsewhere; here it only serves to derive the claim.
+        // The bound was proved elsewhere. Here it is only used to derive the claim.
         LowerBound::new(bound, Witness::Search { solver: "bench".to_owned() })
     };
     let best = Some((layout, value));

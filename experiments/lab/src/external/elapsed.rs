@@ -1,17 +1,17 @@
-//! The time that an external planner reports: from the end of reading the instance to its answer, by its own
-//! clock.
+//! The time that an external planner reports itself, from the end of reading the instance to the answer.
 //!
-//! `NAME=REGEX` defines where the printed seconds are: in the single group of the pattern. `^` and `$` match
-//! at line ends. The last match counts; standard error follows standard output.
+//! The user describes the printed time as `NAME=REGEX`. The single group of the pattern matches the seconds.
+//! `^` and `$` match at the ends of lines. The last match counts, and standard error is searched after
+//! standard output.
 
 use super::tail::tail;
 use regex::{Regex, RegexBuilder};
 use std::io;
 use std::path::Path;
 
-/// Length of the end of each stream that is searched, bytes.
+/// Size in bytes of the searched part at the end of each stream.
 const TAIL: u64 = 64 << 10;
-/// Most characters of a match that a message quotes.
+/// Maximum number of characters of a match in a message.
 const SHOWN: usize = 40;
 
 /// The pattern of the printed seconds.
@@ -21,21 +21,21 @@ pub struct ElapsedPattern(Regex);
 /// The time that an external planner reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Elapsed {
-    /// Seconds as printed.
+    /// The time in seconds, as printed.
     pub seconds: f64,
-    /// One unit of the last digit printed, seconds: 0.001 for `0.004`.
+    /// One unit of the last printed digit in seconds, such as 0.001 for `0.004`.
     pub resolution: f64,
 }
 
-/// Why the reported time is not available.
+/// The reason why there is no self-reported time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElapsedError {
-    /// The pattern is not valid, or does not have exactly one group.
+    /// The argument or its pattern is invalid.
     #[error("external elapsed '{text}': {why}")]
     Pattern {
         /// The argument as given.
         text: String,
-        /// What is wrong with the pattern.
+        /// The error in the argument.
         why: String,
     },
     /// No output matches the pattern.
@@ -53,13 +53,13 @@ pub enum ElapsedError {
 }
 
 impl ElapsedPattern {
-    /// Parses the pattern; `text` is the whole argument, for messages.
+    /// Parses the pattern. `text` is the whole argument, which messages quote.
     ///
     /// # Errors
-    /// [`ElapsedError::Pattern`].
+    /// [`ElapsedError::Pattern`] if the pattern is invalid or does not have exactly one group.
     pub fn parse(pattern: &str, text: &str) -> Result<Self, ElapsedError> {
         let wrong = |why: String| ElapsedError::Pattern { text: text.to_owned(), why };
-        // The error of the library draws the pattern over several lines; only its last line states the
+        // The error from the library shows the pattern on several lines. Only its last line states the
         // problem.
         let regex = RegexBuilder::new(pattern).multi_line(true).build().map_err(|error| {
             let error = error.to_string();
@@ -74,7 +74,7 @@ impl ElapsedPattern {
     /// Finds the seconds in a text. O(characters).
     ///
     /// # Errors
-    /// [`ElapsedError::NoMatch`], [`ElapsedError::NotSeconds`].
+    /// [`ElapsedError::NoMatch`] or [`ElapsedError::NotSeconds`].
     pub fn find(&self, text: &str) -> Result<Elapsed, ElapsedError> {
         let last = self.0.captures_iter(text).last();
         let no_match = || ElapsedError::NoMatch { pattern: self.0.as_str().to_owned() };
@@ -82,13 +82,13 @@ impl ElapsedPattern {
         read(found).ok_or_else(|| ElapsedError::NotSeconds { found: found.chars().take(SHOWN).collect() })
     }
 
-    /// Finds the seconds in the two files that a process has printed to.
+    /// Finds the seconds in the files with the standard output and the standard error of a process.
     pub(super) fn find_in(&self, output: &Path, errors: &Path) -> io::Result<Result<Elapsed, ElapsedError>> {
         Ok(self.find(&format!("{}\n{}", tail(output, TAIL)?, tail(errors, TAIL)?)))
     }
 }
 
-/// Parses seconds: digits with at most one point, and an optional exponent.
+/// Parses seconds, which are digits with at most one point and an optional exponent.
 fn read(text: &str) -> Option<Elapsed> {
     let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let plain = |c: char| c.is_ascii_digit() || c == '.';

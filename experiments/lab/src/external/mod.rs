@@ -1,24 +1,24 @@
 //! Runs external planners under the limits of the benchmark and checks their answers.
 //!
-//! An external is a command line with placeholders. The line is split into words as a shell does (blanks,
-//! single and double quotes, backslash), and placeholders are replaced afterwards. Paths therefore need no
-//! quoting, and no shell runs; use `sh -c '..'` to get one.
+//! An external planner is a command line with placeholders. The line is split into words as a shell does
+//! (blanks, single and double quotes, backslash), and placeholders are replaced afterwards. Paths therefore
+//! need no quoting. No shell is used unless the command is `sh -c '..'`.
 //!
-//! | placeholder | stands for |
+//! | placeholder | meaning |
 //! |---|---|
-//! | `{input}` | an instance file: half-open `MiniMalloc` columns, the capacity also in its name |
-//! | `{output}` | the file to which the external must write a layout (`id` and `offset`) |
-//! | `{capacity}` | the capacity, bytes |
+//! | `{input}` | an instance file with half-open `MiniMalloc` columns; its name contains the capacity |
+//! | `{output}` | the file to which the planner must write a layout (`id` and `offset`) |
+//! | `{capacity}` | the capacity in bytes |
 //! | `{seed}` | the seed; commands without `{seed}` run once |
-//! | `{threads}` | the number of threads it may use |
-//! | `{time_limit}` | the time limit, seconds; commands with it have [`GRACE`] more to write an answer |
+//! | `{threads}` | the number of threads that the planner may use |
+//! | `{time_limit}` | the time limit in seconds; commands with it get [`GRACE`] more to write an answer |
 //!
-//! An external leads its own process group. The whole group is killed at the deadline, on a [request to
-//! stop](plimsoll::interrupt), and when the process ends, so none of its children survives, even if this
-//! process is killed ([`reaper`]). Seconds are those of the whole process.
+//! Each planner runs in its own process group. The whole group is killed at the deadline, on a [request to
+//! stop](plimsoll::interrupt), and when the planner ends. No child of the planner survives, even if this
+//! process is killed ([`reaper`]). The measured time is that of the whole process.
 //!
-//! Nothing that an external planner reports counts as proof. The checker verifies its layout. The claims and
-//! bounds it prints ([`Said`]) and the time it reports ([`ElapsedPattern`]) are recorded unverified.
+//! Nothing that an external planner reports counts as proof. The checker verifies its layout. The printed
+//! claims and bounds ([`Said`]) and the printed time ([`ElapsedPattern`]) are recorded unverified.
 
 mod check;
 mod elapsed;
@@ -43,13 +43,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Length of the end of standard error that is searched for its last line, bytes.
+/// Size in bytes of the part at the end of standard error in which the last line is found.
 const TAIL: u64 = 16 << 10;
-/// Time beyond the limit for an external that enforces the limit itself.
+/// Additional time for an external planner that receives the time limit and enforces it itself.
 pub const GRACE: Duration = Duration::from_secs(1);
 /// Time limit of a version command.
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
-/// Longest version that is kept, characters.
+/// Maximum length of a version, in characters.
 const VERSION_LENGTH: usize = 160;
 
 /// An external planner: a name and its command line.
@@ -64,43 +64,43 @@ pub struct External {
 /// The task of an external run.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// The instance, written to the file `{input}`.
+    /// The instance, which is written to the file `{input}`.
     pub instance: &'a Instance,
-    /// The capacity that the layout must keep, bytes.
+    /// The capacity of the layout, in bytes.
     pub capacity: Bytes,
     /// The wall-clock time limit.
     pub limit: Option<Duration>,
-    /// Seed of all randomness.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// The number of threads it may use.
+    /// The number of threads that the planner may use.
     pub threads: usize,
 }
 
 /// One run of an external planner.
 #[derive(Debug)]
 pub struct ExternalAttempt {
-    /// The layout it wrote, not yet checked, or why there is none.
+    /// The layout that the planner wrote, which is not checked yet, or the reason why there is none.
     pub layout: Result<Layout, String>,
-    /// The reports it printed, in order.
+    /// The printed reports, in order.
     pub said: Vec<Said>,
-    /// Wall-clock seconds of the whole process, from its start to its end or the deadline.
+    /// Wall-clock time of the whole process in seconds, from its start to its end or to the deadline.
     pub seconds: f64,
-    /// The time it reports; `None` without a pattern, or where the deadline ended it.
+    /// The self-reported time. `None` without a pattern, or if the deadline ended the process.
     pub elapsed: Option<Result<Elapsed, ElapsedError>>,
-    /// True where the deadline ended it.
+    /// Whether the deadline ended the process.
     pub timed_out: bool,
-    /// True where a [request to stop](plimsoll::interrupt) ended it: the run is then no evidence about the
-    /// external.
+    /// Whether a [request to stop](plimsoll::interrupt) ended the process. The results of such a run are
+    /// meaningless.
     pub interrupted: bool,
-    /// How it ended: exit code or signal, and the last line of its standard error; `None` for a successful,
-    /// silent end.
+    /// The exit code or the signal, and the last line of standard error. `None` if the process was successful
+    /// and printed nothing on standard error.
     pub remark: Option<String>,
-    /// Highest resident memory of the process itself, bytes, sampled while it ran.
+    /// Peak resident memory of the process without its children, in bytes, sampled during the run.
     pub peak_memory: Option<u64>,
 }
 
 impl ExternalAttempt {
-    /// The improvements it reported, by its own clock but never later than its end.
+    /// Returns the reported improvements. Their times are self-reported, but at most the end of the run.
     pub fn improvements(&self) -> Improvements {
         let mut improvements = Improvements::default();
         for said in &self.said {
@@ -117,7 +117,7 @@ impl ExternalAttempt {
     }
 }
 
-/// Whether a name is fit for tables and file names.
+/// Returns true if a name is suitable for tables and file names.
 fn is_plain(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
     !name.is_empty() && name.chars().all(plain)
@@ -127,7 +127,7 @@ impl External {
     /// Parses `NAME=cmd {input} {output} {capacity}`.
     ///
     /// # Errors
-    /// One line that states what is wrong.
+    /// A message of one line that describes the error.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |why: &str| Err(format!("external '{text}': {why}"));
         let Some((name, line)) = text.split_once('=') else {
@@ -151,27 +151,27 @@ impl External {
         Ok(Self::new(name, words))
     }
 
-    /// An external from words that are already split.
+    /// Creates an external planner from a command line that is already split into words.
     pub fn new(name: &str, words: Vec<String>) -> Self {
         Self { name: name.to_owned(), words, version: None, elapsed: None }
     }
 
-    /// The name under which it appears in tables and records.
+    /// Returns the name of the planner in tables and records.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The command line, quoted, for the record.
+    /// Returns the quoted command line for the record.
     pub fn line(&self) -> String {
         self.words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
     }
 
-    /// The version, where a version command was given.
+    /// Returns the version, if a version command was given.
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
     }
 
-    /// True where its command line contains `{seed}`.
+    /// Returns true if the command line contains `{seed}`.
     pub fn is_seeded(&self) -> bool {
         self.asks_for("{seed}")
     }
@@ -180,16 +180,17 @@ impl External {
         self.words.iter().any(|word| word.contains(placeholder))
     }
 
-    /// Runs the command of `NAME='cmd'` and keeps the first line it prints as the version of that external.
+    /// Runs the command in `NAME='cmd'`. The first line that it prints becomes the version of the planner
+    /// NAME.
     ///
     /// # Errors
-    /// One line that states what is wrong: an unknown name, or a command that cannot be run, fails, or prints
+    /// A message of one line if the name is unknown, or if the command cannot be run, fails, or prints
     /// nothing.
     pub fn ask_version(peers: &mut [Self], text: &str) -> Result<(), String> {
         let wrong = |why: String| format!("external version '{text}': {why}");
         let (name, line) = text.split_once('=').ok_or_else(|| wrong("expected NAME='cmd'".to_owned()))?;
         let peer = peers.iter_mut().find(|peer| peer.name == name);
-        let peer = peer.ok_or_else(|| wrong(format!("no external is called '{name}'")))?;
+        let peer = peer.ok_or_else(|| wrong(format!("no external planner is called '{name}'")))?;
         let words = words::split(line).map_err(|why| wrong(why.to_owned()))?;
         let (first, others) = words.split_first().ok_or_else(|| wrong("the command is empty".to_owned()))?;
         let said = first_line(first, others).map_err(|error| wrong(format!("'{first}': {error}")))?;
@@ -197,16 +198,16 @@ impl External {
         Ok(())
     }
 
-    /// Parses `NAME=REGEX`: where the external of that name prints its time, seconds.
+    /// Parses `NAME=REGEX`, which describes how the planner NAME prints its time in seconds.
     ///
     /// # Errors
-    /// [`ElapsedError::Pattern`]: an unknown name, a second pattern for one name, an invalid pattern, or not
-    /// exactly one group.
+    /// [`ElapsedError::Pattern`] if the name is unknown or already has a pattern, or if the pattern is
+    /// invalid or does not have exactly one group.
     pub fn set_elapsed_pattern(peers: &mut [Self], text: &str) -> Result<(), ElapsedError> {
         let wrong = |why: String| ElapsedError::Pattern { text: text.to_owned(), why };
         let (name, pattern) = text.split_once('=').ok_or_else(|| wrong("expected NAME=REGEX".to_owned()))?;
         let peer = peers.iter_mut().find(|peer| peer.name == name);
-        let peer = peer.ok_or_else(|| wrong(format!("no external is called '{name}'")))?;
+        let peer = peer.ok_or_else(|| wrong(format!("no external planner is called '{name}'")))?;
         if peer.elapsed.is_some() {
             return Err(wrong(format!("'{name}' already has a pattern")));
         }
@@ -214,7 +215,7 @@ impl External {
         Ok(())
     }
 
-    /// Runs it until it ends or reaches the time limit.
+    /// Runs the planner until it ends or reaches the time limit.
     pub fn run(&self, task: &Task<'_>) -> ExternalAttempt {
         self.try_run(task).unwrap_or_else(|error| ExternalAttempt {
             layout: Err(format!("cannot run '{}': {error}", self.words[0])),
@@ -239,7 +240,7 @@ impl External {
         command.stdin(Stdio::null()).stdout(File::create(&prints)?).stderr(File::create(&errors)?);
         let ended = process::run(&mut command, self.deadline(task.limit))?;
         let remark = remark(&ended, &errors)
-            // The path of the scratch folder is irrelevant to a reader of the record.
+            // The path of the scratch folder is irrelevant to readers of the record.
             .map(|text| text.replace(&*folder.path().to_string_lossy(), "FOLDER"));
         let layout = if output.exists() {
             read_layout_file(&output, task.instance)
@@ -254,15 +255,15 @@ impl External {
         Ok(ExternalAttempt { layout, said, seconds, elapsed, timed_out, interrupted, remark, peak_memory })
     }
 
-    /// Its deadline: the limit, or [`GRACE`] beyond it where it enforces the limit itself.
+    /// Returns the deadline: the limit, plus [`GRACE`] if the planner enforces the limit itself.
     fn deadline(&self, limit: Option<Duration>) -> Option<Duration> {
         let grace = if self.asks_for("{time_limit}") { GRACE } else { Duration::ZERO };
         limit.map(|limit| limit.saturating_add(grace))
     }
 
-    /// The command with its placeholders replaced.
+    /// Returns the command with its placeholders replaced.
     fn command(&self, task: &Task<'_>, input: &Path, output: &Path) -> Command {
-        // No limit is passed as one year.
+        // If there is no limit, one year is passed.
         let limit = task.limit.map_or(31_536_000.0, |limit| limit.as_secs_f64());
         let fill = |word: &String| {
             word.replace("{input}", &input.to_string_lossy())
@@ -272,14 +273,14 @@ impl External {
                 .replace("{threads}", &task.threads.to_string())
                 .replace("{time_limit}", &limit.to_string())
         };
-        // The program is taken as given: placeholders are replaced in arguments only.
+        // Placeholders are replaced only in the arguments, not in the name of the program.
         let mut command = Command::new(PathBuf::from(&self.words[0]));
         command.args(self.words[1..].iter().map(fill));
         command
     }
 }
 
-/// The first non-empty line that a command prints.
+/// Returns the first non-empty line that a command prints.
 fn first_line(first: &str, others: &[String]) -> io::Result<String> {
     let folder = tempfile::tempdir()?;
     let prints = folder.path().join("stdout");
@@ -291,7 +292,7 @@ fn first_line(first: &str, others: &[String]) -> io::Result<String> {
     }
     let text = String::from_utf8_lossy(&fs::read(&prints)?).into_owned();
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-    line.map(str::to_owned).ok_or_else(|| io::Error::other("it prints nothing"))
+    line.map(str::to_owned).ok_or_else(|| io::Error::other("the command prints nothing"))
 }
 
 fn remark(ended: &Ended, errors: &Path) -> Option<String> {
@@ -349,7 +350,7 @@ mod tests {
         let peer = External::parse(&line).unwrap();
         let attempt = ask(&peer, 4, Some(Duration::from_millis(100)));
         assert!(attempt.timed_out && attempt.layout.is_err());
-        // A surviving child would see this file sooner or later.
+        // A surviving child would detect this file.
         fs::write(&go, "").unwrap();
         std::thread::sleep(Duration::from_millis(300));
         assert!(!mark.exists(), "a child of the peer survived");
@@ -407,7 +408,7 @@ mod tests {
         let mut ask = |text: &str| External::ask_version(&mut peers, text);
         assert!(ask("p=sh -c 'echo; echo 1.2 of may; echo more'").is_ok());
         for (bad, why) in [
-            ("q=true", "no external is called 'q'"),
+            ("q=true", "no external planner is called 'q'"),
             ("p", "expected NAME='cmd'"),
             ("p=", "is empty"),
             ("p=true", "prints nothing"),
@@ -439,7 +440,7 @@ mod tests {
         let mut peers = vec![External::parse("p=cmd {input} {output}").unwrap()];
         for (bad, why) in [
             ("p", "expected NAME=REGEX"),
-            ("q=(a)", "no external is called 'q'"),
+            ("q=(a)", "no external planner is called 'q'"),
             ("p=", "has 0 groups"),
             ("p=(", "unclosed group"),
         ] {

@@ -3,8 +3,8 @@
 //! The process has its own process group. The whole group is killed at the deadline, on a [request to
 //! stop](plimsoll::interrupt), and when the process ends, so none of its children survives. The
 //! [reaper](super::reaper) kills the group if this process is killed. One thread sleeps until the process
-//! ends, so its time is as exact as the wake-up of the system. Another thread samples its memory and enforces
-//! the deadline.
+//! ends, so the measured time is as exact as the wake-up latency of the system allows. Another thread samples
+//! the memory of the process and enforces the deadline.
 
 #[cfg(unix)]
 use super::reaper::{Leader, kill_group, pid_of};
@@ -14,22 +14,22 @@ use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// First and longest wait between two samples of memory.
+/// The first and the longest wait between two samples of memory.
 const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 
-/// How a process ended.
+/// The end of a process.
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
     pub(super) seconds: f64,
-    /// True where the deadline ended it.
+    /// Whether the deadline ended the process.
     pub(super) timed_out: bool,
-    /// True where a request to stop ended it.
+    /// Whether a request to stop ended the process.
     pub(super) interrupted: bool,
-    /// The highest resident memory sampled, bytes.
+    /// The peak of the sampled resident memory, in bytes.
     pub(super) peak_memory: Option<u64>,
 }
 
-/// Starts the command, waits for its end or the deadline, then kills its whole group.
+/// Starts the command, waits for its end or the deadline, and then kills its whole group.
 #[cfg(unix)]
 pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Ended> {
     use std::sync::mpsc;
@@ -49,17 +49,17 @@ pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<
         drop(running);
         (ended, guard.join())
     });
-    // The leader has not been reaped, so its id still denotes its group.
+    // The leader has not been reaped yet, so its id still denotes its group.
     kill_group(group);
     let status = child.wait()?;
     let (peak_memory, killed) = sampled.unwrap_or((None, None));
-    // A process that ended by itself just before the kill has its answer.
+    // A process that ended by itself just before the kill counts as ended by itself.
     let killed = killed.filter(|_| status.code().is_none());
     let (timed_out, interrupted) = (killed == Some(Why::Deadline), killed == Some(Why::Request));
     Ok(Ended { status, seconds: ended?.as_secs_f64(), timed_out, interrupted, peak_memory })
 }
 
-/// Why a group was killed.
+/// The reason why a group was killed.
 #[cfg(unix)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Why {
@@ -67,8 +67,8 @@ enum Why {
     Request,
 }
 
-/// Samples memory until `finished` disconnects. Kills the group at the deadline or on request, and returns
-/// the reason.
+/// Samples memory until `finished` disconnects. Kills the group at the deadline or on request. Returns the
+/// peak memory and the reason for the kill.
 #[cfg(unix)]
 fn guard(
     id: u32,

@@ -1,16 +1,17 @@
 //! Ends external programs when this process dies, even if it is killed.
 //!
-//! A killed process cannot clean up. A second process, the *reaper*, therefore reads a pipe whose only other
-//! end the first process holds. The first process writes a line for every process group it starts and every
-//! scratch folder it creates, and another line once it has ended or removed them. When the pipe closes, the
-//! first process is gone. The reaper then kills the remaining groups, removes the remaining folders, and
-//! exits.
+//! A killed process cannot clean up. A second process, the *reaper*, therefore reads a pipe whose write end
+//! only the first process has open. The first process writes a line for every process group it starts and
+//! every scratch folder it creates. It writes another line when the group has ended or the folder has been
+//! removed. When the pipe closes, the first process no longer exists. The reaper then kills the remaining
+//! groups, removes the remaining folders, and exits.
 //!
-//! A program that started before its line was written would survive if the first process were killed in
-//! between. Each group is therefore led by a process that only waits (`Leader`); the program joins the group
+//! A program that starts before its line is written would survive if the first process were killed in
+//! between. Each group is therefore led by a process that only waits (`Leader`). The program joins the group
 //! after the line has been written.
 //!
-//! Nothing is started before [`employ`] sets the command of the reaper, which is this binary.
+//! The reaper is this binary, run with other arguments. Without a call of [`employ`], which sets its command,
+//! no reaper is started.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -23,7 +24,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Ward {
-    /// A process group, by the id of its leader.
+    /// A process group, identified by the id of its leader.
     Group(u32),
     /// A folder of scratch files.
     Folder(PathBuf),
@@ -39,14 +40,14 @@ enum Line {
 static COMMAND: OnceLock<Vec<OsString>> = OnceLock::new();
 static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
-/// Sets the command that starts the reaper, which must call [`serve`]. The reaper starts with the first
-/// external program.
+/// Sets the command that starts the reaper. That command must call [`serve`]. The reaper is started together
+/// with the first external program.
 pub fn employ(command: Vec<OsString>) {
     // Later calls have no effect.
     let _ = COMMAND.set(command);
 }
 
-/// A resource registered with the reaper until this value is dropped.
+/// The registration of a resource with the reaper, which ends when this value is dropped.
 pub(super) struct Watch(Option<Ward>);
 
 /// Registers a resource with the reaper.
@@ -78,20 +79,21 @@ pub(super) struct Leader {
 
 #[cfg(unix)]
 impl Leader {
-    /// Starts a process in its own group that waits for the end of this one; `None` without a reaper.
+    /// Starts a process in its own group that waits for the end of this process. Returns `None` without a
+    /// reaper.
     pub(super) fn start() -> Option<Self> {
         let process = spawn()?;
         let watch = watch(&Ward::Group(process.id()));
         Some(Self { process, watch })
     }
 
-    /// The id of the group.
+    /// Returns the id of the group.
     pub(super) fn id(&self) -> u32 {
         self.process.id()
     }
 }
 
-/// Kills the whole group.
+/// Dropping the leader kills the whole group.
 #[cfg(unix)]
 impl Drop for Leader {
     fn drop(&mut self) {
@@ -102,7 +104,7 @@ impl Drop for Leader {
     }
 }
 
-/// Writes a line to the reaper; false where there is none.
+/// Writes a line to the reaper. Returns false without a reaper.
 fn write_line(line: &Line) -> bool {
     let Some(pipe) = PIPE.get_or_init(start) else { return false };
     let Ok(mut text) = serde_json::to_vec(line) else { return false };
@@ -119,13 +121,12 @@ fn spawn() -> Option<Child> {
     let (first, others) = COMMAND.get()?.split_first()?;
     let mut command = Command::new(first);
     command.args(others).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Ctrl-C in a terminal signals the group of the command, not the reaper.
+    // The reaper has its own group, so it does not receive Ctrl-C from a terminal.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().ok()
 }
 
-/// Kills a process group.
 #[cfg(unix)]
 pub(super) fn kill_group(id: u32) {
     use rustix::process::{Signal, kill_process_group};
@@ -140,7 +141,8 @@ pub(super) fn pid_of(id: u32) -> Option<rustix::process::Pid> {
     rustix::process::Pid::from_raw(i32::try_from(id).ok()?)
 }
 
-/// The reaper: reads lines until the input ends, then cleans up every resource that was not released.
+/// Runs the reaper, which reads lines until the input ends and then cleans up every resource that was not
+/// released.
 pub fn serve(input: impl Read) {
     let mut wards: Vec<Ward> = Vec::new();
     for line in BufReader::new(input).lines() {
@@ -158,7 +160,7 @@ pub fn serve(input: impl Read) {
             #[cfg(not(unix))]
             Ward::Group(_) => {}
             Ward::Folder(path) => {
-                // An error means that the other process has already removed it.
+                // An error means that the other process has already removed the folder.
                 let _ = std::fs::remove_dir_all(path);
             }
         }

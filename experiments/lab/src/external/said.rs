@@ -1,7 +1,7 @@
-//! The reports of an external planner on standard output.
+//! Reads the reports that an external planner prints on standard output.
 //!
-//! Every line that is a JSON object with `claim`, `peak` or `lower_bound` is a report, such as the lines of
-//! `plimsoll solve --json`. All other output is ignored. Reports with `seconds` form a trace of events. The
+//! A report is a line with a JSON object that has the member `claim`, `peak` or `lower_bound`, as `plimsoll
+//! solve --json` prints it. All other output is ignored. Reports with `seconds` form a trace of events. The
 //! last value of each member is final.
 
 use super::tail::tail;
@@ -9,22 +9,22 @@ use serde::Deserialize;
 use std::io;
 use std::path::Path;
 
-/// Length of the end of standard output that is read, bytes.
+/// Size in bytes of the part at the end of standard output that is read.
 const TAIL: u64 = 4 << 20;
 
-/// One line, or the last value of each member.
+/// A report, or the last value of each member over several reports.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Said {
-    /// Seconds since the start, by the clock of the planner.
+    /// Time since the start in seconds, as measured by the planner.
     pub seconds: Option<f64>,
-    /// `optimal`, `feasible`, `infeasible`, `unknown`.
+    /// The claim: `optimal`, `feasible`, `infeasible` or `unknown`.
     pub claim: Option<String>,
-    /// The termination reason, in the words of `plimsoll solve`.
+    /// The termination reason, as `plimsoll solve` spells it.
     pub stop: Option<String>,
-    /// The peak of its layout, bytes.
+    /// The peak of the layout, in bytes.
     pub peak: Option<u64>,
-    /// The lower bound it reports, bytes.
+    /// The reported lower bound, in bytes.
     pub lower_bound: Option<u64>,
     /// The reason for the bound.
     pub witness: Option<String>,
@@ -33,7 +33,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// The last value of each member.
+    /// Returns the last value of each member.
     pub fn last(lines: &[Self]) -> Self {
         let mut last = Self::default();
         for line in lines.iter().cloned() {
@@ -51,7 +51,7 @@ impl Said {
     }
 }
 
-/// Reads the reports from a file of standard output.
+/// Reads the reports from a file that contains the standard output of the planner.
 pub(super) fn read(path: &Path) -> io::Result<Vec<Said>> {
     Ok(parse(&tail(path, TAIL)?))
 }

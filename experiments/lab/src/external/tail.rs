@@ -1,10 +1,10 @@
-//! The end of a file that another process writes.
+//! Reads the end of a file that another process writes.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Returns at most `most` bytes from the end, as text; invalid UTF-8 is replaced.
+/// Returns at most the last `most` bytes as text. Invalid UTF-8 is replaced.
 pub(super) fn tail(path: &Path, most: u64) -> io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -14,13 +14,14 @@ pub(super) fn tail(path: &Path, most: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Longest line that is kept, characters.
+/// Maximum length of the line that is kept, in characters.
 const LONGEST: usize = 200;
 /// The line that Rust prints below the message of a panic.
 const NOTE: &str = "note: run with `RUST_BACKTRACE";
 
-/// The last non-empty line of a text, where failing programs usually print the reason; empty where there is
-/// none. Control characters and terminal colours are removed, and the line is cut to 200 characters.
+/// Returns the last non-empty line of a text, or an empty string if there is none. Failing programs usually
+/// print the reason there. Control characters and terminal colours are removed, and the line is cut to 200
+/// characters.
 pub(super) fn last_line(text: &str) -> String {
     let plain = text.split(['\n', '\r']).map(plain);
     let said = plain.rev().find(|line| !line.is_empty() && !line.starts_with(NOTE)).unwrap_or_default();
@@ -31,8 +32,8 @@ pub(super) fn last_line(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A line as a terminal shows it: without escape sequences (`ESC [` to the first letter) and control
-/// characters, with single blanks between words.
+/// Returns a line without escape sequences and control characters, with single blanks between words. An
+/// escape sequence extends from `ESC [` to the first character between `@` and `~`.
 fn plain(line: &str) -> String {
     let mut text = String::new();
     let mut letters = line.chars().peekable();

@@ -1,11 +1,11 @@
-//! Command lines split into words and quoted again.
+//! Splits command lines into words, and quotes words.
 
 /// Splits a command line into words as a shell does.
 pub(super) fn split(line: &str) -> Result<Vec<String>, &'static str> {
     shlex::split(line).ok_or("a quote is not closed, or nothing follows the last backslash")
 }
 
-/// Quotes a word for a shell where necessary.
+/// Quotes a word for a shell if necessary.
 pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+/=:,@%{}".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,23 +1,23 @@
-//! The columns of a file, and records as CSV lines.
+//! The columns of a file, and the conversion of records to CSV lines.
 
 use super::Record;
 use csv::StringRecord;
 use std::sync::LazyLock;
 
-/// Names of all columns, in order.
+/// The names of all columns, in order.
 static NAMES: LazyLock<StringRecord> = LazyLock::new(|| first_line(&Record::default(), true));
 
-/// The last column that every file has. The columns up to it identify the run and state its result.
+/// The last of the columns that every file has. These columns identify the run and contain its result.
 const LAST_FIXED: &str = "error";
 /// Columns that are stored only on request.
 const ON_REQUEST: [&str; 2] = ["trace", "layout"];
 
-/// Columns that may differ between equal runs, since they depend on time or memory. All others are
-/// reproducible for runs without a time limit, on the same build and machine.
+/// Columns that may differ between equal runs because they depend on time or memory. All others are
+/// reproducible for runs without a time limit, with the same build and on the same machine.
 pub const MEASURED: [&str; 7] =
     ["seconds", "own_seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp", "trace"];
 
-/// The header, or the line of a record.
+/// Returns the header if `header` is set, and otherwise the line of a record.
 fn first_line(record: &Record, header: bool) -> StringRecord {
     let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
     // Writing into a vector cannot fail.
@@ -28,12 +28,12 @@ fn first_line(record: &Record, header: bool) -> StringRecord {
     lines.records().next().and_then(Result::ok).unwrap_or_default()
 }
 
-/// The columns that a sweep may keep or omit (`metrics`).
+/// Returns the columns that a sweep may keep or omit (`metrics`).
 pub fn metrics() -> impl Iterator<Item = &'static str> {
     NAMES.iter().skip_while(|name| *name != LAST_FIXED).skip(1)
 }
 
-/// Whether there is a column of this name.
+/// Returns true if there is a column of this name.
 pub(super) fn is_known(name: &str) -> bool {
     NAMES.iter().any(|known| known == name)
 }
@@ -43,14 +43,14 @@ pub(super) fn is_known(name: &str) -> bool {
 pub struct Columns(Vec<usize>);
 
 impl Columns {
-    /// All columns except those on request.
+    /// Returns all columns except those that are stored only on request.
     pub fn all() -> Self {
         let all = NAMES.iter().enumerate().filter(|(_, name)| !ON_REQUEST.contains(name));
         Self(all.map(|(at, _)| at).collect())
     }
 
-    /// The columns that every file has, the given metrics (or all), and trace and layout on request. `None`
-    /// if a name is not a metric.
+    /// Returns the columns that every file has, the given metrics or else all metrics, and the requested ones
+    /// of `trace` and `layout`. Returns `None` if a name is not a metric.
     pub fn of(kept: Option<&[String]>, trace: bool, layouts: bool) -> Option<Self> {
         if kept.is_some_and(|kept| kept.iter().any(|name| !metrics().any(|known| known == name))) {
             return None;
@@ -71,22 +71,22 @@ impl Columns {
         Some(Self(all.filter(|(_, name)| is_kept(name)).map(|(at, _)| at).collect()))
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(|&at| &NAMES[at])
     }
 
-    /// Whether there is a column of this name.
+    /// Returns true if there is a column of this name.
     pub fn has(&self, name: &str) -> bool {
         self.names().any(|own| own == name)
     }
 
-    /// The header of the file, with its line break.
+    /// Returns the header of the file with its line break.
     pub fn header(&self) -> String {
         line(self.names())
     }
 
-    /// A record as one line, with its line break. Line breaks inside cells become blanks.
+    /// Returns a record as one line with its line break. Line breaks inside cells become blanks.
     pub fn line(&self, record: &Record) -> String {
         let cells = first_line(record, false);
         let plain: Vec<String> =
@@ -94,7 +94,7 @@ impl Columns {
         line(plain.iter().map(String::as_str))
     }
 
-    /// A whole file: header and records.
+    /// Returns a whole file: the header and the records.
     pub fn file<'a>(&self, records: impl IntoIterator<Item = &'a Record>) -> String {
         records.into_iter().fold(self.header(), |text, record| text + &self.line(record))
     }

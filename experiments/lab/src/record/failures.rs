@@ -1,13 +1,13 @@
-//! Failed runs, counted by algorithm.
+//! Counts failed runs by algorithm.
 
 use super::Record;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// An algorithm with runs that failed.
+/// An algorithm with failed or refused runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Failures {
-    /// The problem that it solves.
+    /// The problem that the algorithm solves.
     pub problem: String,
     /// The name of the algorithm.
     pub algorithm: String,
@@ -17,7 +17,7 @@ pub struct Failures {
     pub runs: usize,
     /// Number of runs that failed, crashed, or were killed for exceeding their time limit.
     pub failed: usize,
-    /// Number of runs whose answer the checker refused.
+    /// Number of runs whose answer the checker rejected.
     pub refused: usize,
     /// The instance of the first failed or refused run.
     pub instance: String,
@@ -26,18 +26,18 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Whether the algorithm has no accepted answer at all.
+    /// Returns true if all attempted runs failed or were refused.
     pub fn is_total(&self) -> bool {
         self.failed + self.refused == self.runs
     }
 
-    /// Whether the algorithm is an external program.
+    /// Returns true if the algorithm is an external program.
     pub fn is_external(&self) -> bool {
         self.kind == "external"
     }
 }
 
-/// The algorithms with failed runs, in the order of the runs.
+/// Returns the algorithms with failed or refused runs, in order of their first attempted run.
 pub fn failures(records: &[Record]) -> Vec<Failures> {
     let mut all: Vec<Failures> = Vec::new();
     for run in records {
@@ -72,7 +72,7 @@ pub fn failures(records: &[Record]) -> Vec<Failures> {
     all
 }
 
-/// One line per algorithm: number of failed runs, and the first error.
+/// Returns one line per algorithm with the number of failed runs and the first error.
 pub fn lines(failures: &[Failures]) -> String {
     failures.iter().fold(String::new(), |mut text, one| {
         let Failures { problem, algorithm, runs, failed, refused, instance, reason, .. } = one;

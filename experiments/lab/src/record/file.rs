@@ -1,4 +1,4 @@
-//! Reads CSV files of records, of every schema version.
+//! Reads CSV files of records of every schema version.
 
 use super::columns::is_known;
 use super::{Record, SCHEMA_VERSION, number_runs};
@@ -6,18 +6,18 @@ use csv::StringRecord;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
-/// Errors of reading a CSV file.
+/// An error while reading a CSV file.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The file or folder cannot be read.
     #[error("cannot read {path}: {1}", path = .0.display())]
     Io(PathBuf, #[source] std::io::Error),
-    /// A line, counted from 1, is not valid.
+    /// A line, counted from 1, is invalid.
     #[error("{path}: line {1}: {2}", path = .0.display())]
     Line(PathBuf, u64, String),
 }
 
-/// Wording of witnesses in older records, and today's.
+/// Wordings of witnesses in older records, each with the current one.
 const WITNESSES: [(&str, &str); 3] = [
     ("alive while ", "live while "),
     ("prices of operators", "dual multipliers of operators"),
@@ -27,16 +27,16 @@ const WITNESSES: [(&str, &str); 3] = [
 /// The columns that every file of runs has.
 const NEEDED: [&str; 4] = ["instance", "problem", "algorithm", "status"];
 
-/// The complete lines of a CSV file. A last line without a line break is truncated and skipped.
+/// The complete lines of a CSV file. A last line without a line break counts as truncated and is skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CsvFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// Names of the columns; empty where the file has no complete line.
+    /// The names of the columns. Empty if the file has no complete line.
     pub columns: Vec<String>,
     /// The text up to the last line break.
     text: String,
-    /// Length of a truncated last line, bytes.
+    /// Length of a truncated last line in bytes, or 0.
     pub torn: u64,
 }
 
@@ -52,7 +52,7 @@ impl CsvFile {
     /// Reads a file. O(bytes).
     ///
     /// # Errors
-    /// [`RecordError`] where the file cannot be read, is not UTF-8, or has two columns of one name.
+    /// [`RecordError`] if the file cannot be read, is not UTF-8, or has two columns of the same name.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         let path = path.to_owned();
         let mut bytes = match std::fs::read(&path) {
@@ -85,12 +85,12 @@ impl CsvFile {
         csv::Reader::from_reader(self.text.as_bytes())
     }
 
-    /// The name of the file.
+    /// Returns the name of the file.
     pub fn name(&self) -> String {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Length of the complete lines, bytes.
+    /// Returns the total length of the complete lines, in bytes.
     pub fn whole(&self) -> u64 {
         self.text.len() as u64
     }
@@ -102,35 +102,37 @@ impl CsvFile {
     /// Checks that the file has all of these columns.
     ///
     /// # Errors
-    /// [`RecordError::Line`].
+    /// [`RecordError::Line`] if a column is missing.
     pub fn require(&self, columns: &[&str]) -> Result<(), RecordError> {
         let missing = columns.iter().find(|column| !self.has(column));
         missing.map_or(Ok(()), |column| Err(self.wrong(1, format!("missing column '{column}'"))))
     }
 
-    /// Whether it contains records of `bench` or `sweep`, of any schema version.
+    /// Returns true if the file contains records of `bench` or `sweep`, of any schema version.
     pub fn has_records(&self) -> bool {
         self.has("schema_version") || ["key", "repetition", "algorithm"].iter().all(|name| self.has(name))
     }
 
-    /// Columns that no schema version has.
+    /// Returns the columns that no schema version has.
     pub fn unknown(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(String::as_str).filter(|name| !is_known(name) && *name != "peak")
     }
 
-    /// The lines below the header, as long as the header, each with its line number in the file, from 1.
+    /// Returns the lines below the header. Each has as many cells as the header, and its line number in the
+    /// file, counted from 1.
     ///
     /// # Errors
-    /// [`RecordError::Line`].
+    /// [`RecordError::Line`] if a line is invalid.
     pub fn lines(&self) -> Result<Vec<(u64, Vec<String>)>, RecordError> {
         let cells = |line: StringRecord| Ok(line.iter().map(str::to_owned).collect());
         self.each(cells)
     }
 
-    /// The lines below the header as rows of some type, each with its line number in the file, from 1.
+    /// Returns the lines below the header as rows of type `T`, each with its line number in the file, counted
+    /// from 1.
     ///
     /// # Errors
-    /// [`RecordError::Line`].
+    /// [`RecordError::Line`] if a line is invalid.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<(u64, T)>, RecordError> {
         // Before version 5, the column `run` of `bench` was the repetition.
         let counted = self.has("schema_version") && !self.has("repetition");
@@ -160,17 +162,16 @@ impl CsvFile {
         Ok(all)
     }
 
-    /// Whether it contains records of a sweep from before version 5.
+    /// Returns true if the file contains records of a sweep from before version 5.
     pub fn is_older_sweep(&self) -> bool {
         !self.has("schema_version") && self.has_records()
     }
 
-    /// The records in file order, converted to the current schema version. Columns that the file lacks are
-    /// empty.
+    /// Returns the records in file order, converted to the current schema version. Missing columns are empty.
     ///
     /// # Errors
-    /// [`RecordError::Line`] where a required column is missing, a cell is not valid, or schema versions are
-    /// mixed or unknown.
+    /// [`RecordError::Line`] if a required column is missing, a cell is invalid, or schema versions are mixed
+    /// or unknown.
     pub fn records(&self) -> Result<Vec<Record>, RecordError> {
         if self.columns.is_empty() {
             return Ok(Vec::new());
@@ -184,7 +185,7 @@ impl CsvFile {
             if let Some(today) = plimsoll::posed::problem(&record.problem) {
                 today.clone_into(&mut record.problem);
             }
-            // Former wording of witnesses.
+            // Older records contain other wordings of witnesses.
             for (former, today) in WITNESSES {
                 record.bound_witness = record.bound_witness.replacen(former, today, 1);
             }
@@ -197,11 +198,13 @@ impl CsvFile {
         Ok(records)
     }
 
-    /// Checks a record beyond the types of its cells; returns the error message.
+    /// Checks the values of a record whose types are already valid. The error is a message.
     fn check(&self, record: &Record, first: u32) -> Result<(), String> {
         let version = record.schema_version;
         if self.has("schema_version") && !(1..=SCHEMA_VERSION).contains(&version) {
-            return Err(format!("schema_version is '{version}'; supported are 1 to {SCHEMA_VERSION}"));
+            return Err(format!(
+                "schema_version is '{version}'; supported versions are 1 to {SCHEMA_VERSION}"
+            ));
         }
         if version != first {
             return Err(format!("schema_version is '{version}', but earlier rows have {first}"));
@@ -223,13 +226,13 @@ impl CsvFile {
         }
         for (column, seconds) in [("time_limit", record.time_limit), ("seconds", record.seconds)] {
             if let Some(seconds) = seconds.filter(|seconds| !(seconds.is_finite() && *seconds >= 0.0)) {
-                return Err(format!("{column} is '{seconds}'; expected a time in seconds from 0 on"));
+                return Err(format!("{column} is '{seconds}'; expected a time in seconds, at least 0"));
             }
         }
         Ok(())
     }
 
-    /// An error at a line.
+    /// Returns an error at a line, which is counted from 1.
     pub fn wrong(&self, line: u64, why: String) -> RecordError {
         RecordError::Line(self.path.clone(), line, why)
     }

@@ -1,8 +1,9 @@
-//! Records: one run per row, from the algorithm to the CSV file and back.
+//! Records of runs, one run per row. This module fills, writes and reads them.
 //!
-//! Every run of `bench` and `sweep` is one [`Record`]: the question, the result, and the machine. Fields are
-//! columns. Records are completed by [`attempt`](mod@crate::attempt) and [`external`](crate::external),
-//! written with [`Columns`], read with [`CsvFile`] and grouped by [`analysis`](crate::analysis).
+//! Every run of `bench` and `sweep` is one [`Record`], which contains the question, the result, and the
+//! machine. Its fields are columns. [`attempt`](mod@crate::attempt) and [`external`](crate::external)
+//! complete records, [`Columns`] writes them, [`CsvFile`] reads them, and [`analysis`](crate::analysis)
+//! groups them.
 
 mod columns;
 mod failures;
@@ -33,14 +34,14 @@ use std::time::Duration;
 /// flag, and `value` was named `peak`. Files of all versions can be read.
 pub const SCHEMA_VERSION: u32 = 5;
 
-/// The file of records in the folder of a benchmark or sweep.
+/// The name of the file with records in the folder of a benchmark or sweep.
 pub const ROWS: &str = "rows.csv";
-/// The file of traces.
+/// The name of the file with traces.
 pub const TRACE: &str = "trace.csv";
-/// The folder of layouts.
+/// The name of the folder with layouts.
 pub const LAYOUTS: &str = "layouts";
 
-/// The path of the layout of a run, relative to the folder of its record.
+/// Returns the path of the layout of a run, relative to the folder of its record.
 pub fn layout_of(run: u64) -> String {
     format!("{LAYOUTS}/{run}.csv")
 }
@@ -53,36 +54,37 @@ fn bytes() -> String {
     "bytes".to_owned()
 }
 
-/// One attempted run. Fields are columns, in this order. A column that does not apply or was not stored is
-/// empty. Values and bounds are in `unit`.
+/// One attempted run. The fields are the columns, in this order. A column that does not apply or was not
+/// stored is empty. Values and bounds are in `unit`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
-    /// Line number in the file it was read from, from 1.
+    /// Line number in the file from which the record was read, counted from 1.
     #[serde(skip)]
     pub line: u64,
-    /// Number of the run among those of its algorithm on its instance, from 1, across seeds and limits.
-    /// Traces use the same number.
+    /// Number of the run among all runs of its algorithm on its instance, counted from 1 across seeds and
+    /// limits. Traces use the same number.
     #[serde(skip)]
     pub nth: u64,
-    /// The version of the columns: [`SCHEMA_VERSION`] when written.
+    /// The version of the columns, which is [`SCHEMA_VERSION`] in new files.
     pub schema_version: u32,
-    /// Number of the run in its sweep or benchmark, from 0.
+    /// Number of the run in its sweep or benchmark, counted from 0.
     pub run: u64,
-    /// Hash of instance, algorithm, parameters, seed, repetition and limits; sweeps only.
+    /// In sweeps, a hash of the instance, the algorithm, the parameters, the seed, the repetition and the
+    /// limits.
     pub key: String,
-    /// Suite, path or family of the instance.
+    /// The suite, path or family of the instance.
     pub suite: String,
     /// Name of the instance.
     pub instance: String,
-    /// SHA-256 of the instance or graph, in the canonical form that Plimsoll writes.
+    /// SHA-256 of the instance or graph in its canonical form, as Plimsoll writes it.
     pub sha256: String,
-    /// The problem: `offsets`, `split-buffers`, `shared-objects`, `orders`, ...
+    /// The name of the problem, such as `offsets`, `split-buffers`, `shared-objects` or `orders`.
     pub problem: String,
-    /// Unit of `value`, of bounds and of `capacity`: `bytes`, `picoseconds`, `relations`.
+    /// Unit of `value`, of bounds and of `capacity`: `bytes`, `picoseconds` or `relations`.
     #[serde(default = "bytes")]
     pub unit: String,
-    /// Further terms of the question, `KEY=VALUE` separated by blanks: see [`Terms`](plimsoll::posed::Terms).
+    /// Further [`Terms`](plimsoll::posed::Terms) of the question, as `KEY=VALUE` separated by blanks.
     pub terms: String,
     /// Name of the algorithm.
     pub algorithm: String,
@@ -91,36 +93,38 @@ pub struct Record {
     /// Number of threads that the run may use.
     #[serde(default = "one")]
     pub threads: usize,
-    /// `file`, `load` or a number where a capacity is decided; `true` in older files, which do not store the
-    /// capacity. Empty where the value is optimised.
+    /// `file`, `load` or a number if a capacity is decided. It is `true` in older files, which do not store
+    /// the capacity. Empty if the value is optimised.
     pub decide: String,
-    /// The capacity to decide, or the capacity that is part of the question (spilling); for an external, the
-    /// capacity it was given.
+    /// The capacity to decide, or the capacity that is part of the question (spilling). For an external
+    /// planner, this is the capacity on its command line.
     pub capacity: Option<u64>,
-    /// The time limit, seconds.
+    /// The time limit, in seconds.
     pub time_limit: Option<f64>,
-    /// The node limit; the algorithm defines what a node is.
+    /// The node limit. The algorithm defines the meaning of a node.
     pub node_limit: Option<u64>,
-    /// Seed of all randomness.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Number among equal runs, from 1; in `bench` also across seeds.
+    /// Number of the run among equal runs, counted from 1. In `bench`, runs with other seeds are counted as
+    /// well.
     #[serde(default = "one")]
     pub repetition: u64,
-    /// `done`, `skipped` (declined), `failed`, `refused` (by the checker), `unreadable` (instance), `crashed`
-    /// (process), `killed` (exceeded its time limit), `out-of-memory`.
+    /// `done`, `skipped` (the algorithm declined the question), `failed`, `refused` (the checker rejected the
+    /// answer), `unreadable` (the instance cannot be read), `crashed` (the process crashed), `killed` (the
+    /// run exceeded its time limit), or `out-of-memory`.
     pub status: String,
-    /// The solution status: what is proved.
+    /// The solution status, which states what is proved.
     pub claim: String,
     /// The value of the best solution.
     #[serde(alias = "peak")]
     pub value: Option<u64>,
-    /// The bound that the run proved: a lower bound, for relations an upper bound.
+    /// The bound that the run proved. It is a lower bound, or an upper bound if the unit is `relations`.
     pub lower_bound: Option<u64>,
-    /// The verdict of the checker: `valid`, `refused`, or empty where there was nothing to check.
+    /// The verdict of the checker: `valid`, `refused`, or empty if there was nothing to check.
     pub verdict: String,
     /// An error message, or a message of an external program.
     pub error: String,
-    /// The termination reason: `completed`, `target`, `time-limit`, `node-limit`, ...
+    /// The termination reason, such as `completed`, `target`, `time-limit` or `node-limit`.
     pub stop: String,
     /// The reason why the bound holds.
     pub bound_witness: String,
@@ -128,37 +132,37 @@ pub struct Record {
     pub arithmetic: String,
     /// The best bound of all runs on the same instance and problem.
     pub best_bound: Option<u64>,
-    /// The distance of the value from `best_bound`, percent of the bound.
+    /// The distance of the value from `best_bound`, in percent of the bound.
     pub gap_percent: Option<f64>,
-    /// Number of buffers of an instance.
+    /// Number of buffers, if the subject is an instance.
     pub buffers: Option<usize>,
-    /// Number of operators of a graph.
+    /// Number of operators, if the subject is a graph.
     pub operators: Option<usize>,
-    /// Load of an instance, bytes.
+    /// Load in bytes, if the subject is an instance.
     pub load: Option<u64>,
-    /// Wall-clock seconds, of the algorithm alone or of the whole process.
+    /// Wall-clock time of the algorithm alone or of the whole process, in seconds.
     pub seconds: Option<f64>,
-    /// True where `seconds` covers a process from its start to its end.
+    /// Whether `seconds` is the time of a process from its start to its end.
     pub whole_process: bool,
-    /// Wall-clock seconds from the end of reading the instance to the answer, by the clock of the algorithm.
+    /// Self-reported wall-clock time in seconds, from the end of reading the instance to the answer.
     pub own_seconds: Option<f64>,
-    /// One unit of the last digit that an external program printed of `own_seconds`, seconds.
+    /// One unit of the last digit of `own_seconds` as printed by an external program, in seconds.
     pub own_resolution: Option<f64>,
-    /// Seconds per phase, `name=seconds` separated by blanks.
+    /// The times of the phases, as `name=seconds` separated by blanks.
     pub phases: String,
-    /// Counters of the algorithm, `name=number` separated by blanks.
+    /// The counters of the algorithm, as `name=number` separated by blanks.
     pub counters: String,
-    /// Number of nodes; the algorithm defines what a node is.
+    /// Number of nodes. The algorithm defines the meaning of a node.
     pub nodes: Option<u64>,
-    /// Highest resident memory of the process during the run, bytes.
+    /// Peak resident memory of the process during the run, in bytes.
     pub peak_memory_bytes: Option<u64>,
-    /// Resident memory of the process before the run, bytes.
+    /// Resident memory of the process before the run, in bytes.
     pub resident_bytes: Option<u64>,
     /// Commit of the sources.
     pub commit: String,
     /// Whether the sources differed from that commit.
     pub dirty: String,
-    /// Version of the command, or of the external program.
+    /// Version of plimsoll, or of the external program.
     pub version: String,
     /// The compiler of the build.
     pub rustc: String,
@@ -168,22 +172,22 @@ pub struct Record {
     pub cpu: String,
     /// Number of hardware threads of the machine.
     pub cores: usize,
-    /// End of the run, UTC.
+    /// End of the run, in UTC.
     pub timestamp: String,
-    /// Command line of a process.
+    /// Command line of an external program.
     pub params: String,
-    /// The claim of an external program; `contradicted` where a valid solution disproves it.
+    /// The claim of an external program, or `contradicted` if a valid solution disproves it.
     pub claimed: String,
     /// The lower bound that an external program claims.
     pub claimed_bound: Option<u64>,
-    /// Improvements over time, `seconds:event:value:bound` separated by blanks; stored only on request.
+    /// Improvements over time, as `seconds:event:value:bound` separated by blanks. Stored only on request.
     pub trace: String,
-    /// Path of the layout, relative to the folder of the record; stored only on request.
+    /// Path of the layout, relative to the folder of the record. Stored only on request.
     pub layout: String,
 }
 
 impl Record {
-    /// A record with build and machine set.
+    /// Creates a record with the build and the machine.
     pub fn on(machine: &Machine) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
@@ -200,7 +204,7 @@ impl Record {
         }
     }
 
-    /// Sets the instance, with its capacity as the one to decide, or the graph.
+    /// Sets the instance or the graph. The capacity of an instance becomes the capacity to decide.
     #[must_use]
     pub fn about(self, suite: &str, subject: &Subject, sha256: &str) -> Self {
         let named = Self {
@@ -226,18 +230,18 @@ impl Record {
         Self { status: status.to_owned(), error: error.to_string(), ..self }
     }
 
-    /// Whether a capacity is decided instead of a value optimised.
+    /// Returns true if a capacity is decided, and false if a value is optimised.
     pub fn decides(&self) -> bool {
         !self.decide.is_empty()
     }
 
-    /// The time limit as a duration.
+    /// Returns the time limit as a duration.
     pub fn time(&self) -> Option<Duration> {
         self.time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok())
     }
 
-    /// The arithmetic in which the bound was proved; for older files derived from the solver named in the
-    /// witness.
+    /// Returns the arithmetic in which the bound was proved. In older files, it is derived from the solver
+    /// that the witness names.
     pub fn arithmetic(&self) -> Arithmetic {
         let known = [Arithmetic::Exact, Arithmetic::FloatingPoint];
         let named = known.into_iter().find(|one| one.as_str() == self.arithmetic);

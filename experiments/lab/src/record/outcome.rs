@@ -1,4 +1,4 @@
-//! The results of a run of a built-in algorithm, as columns.
+//! Stores the results of a run of a built-in algorithm in a record.
 
 use super::Record;
 use crate::machine::timestamp;
@@ -8,7 +8,7 @@ use plimsoll_model::{Problem, Value};
 use std::path::Path;
 
 impl Record {
-    /// Sets the result of an algorithm on a question.
+    /// Sets the results of a run of an algorithm.
     #[must_use]
     pub fn answered<P: Problem>(self, run: &Answered<P>) -> Self {
         let answered = match &run.result {
@@ -59,13 +59,13 @@ impl Record {
         }
     }
 
-    /// The value of a counter by name.
+    /// Returns the value of the counter of this name.
     pub fn counter(&self, name: &str) -> Option<u64> {
         let mut words = self.counters.split(' ').filter_map(|word| word.split_once('='));
         words.find(|(own, _)| *own == name)?.1.parse().ok()
     }
 
-    /// Writes the solution to a file below `folder` and sets its path.
+    /// Writes the solution to a file below `folder` and sets the column `layout` to its path.
     #[must_use]
     pub fn keeping<P: Posed>(
         self,

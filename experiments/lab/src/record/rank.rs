@@ -1,9 +1,9 @@
-//! Comparison of numbers in a unit.
+//! Compares numbers in a unit.
 
 use plimsoll_model::{Relations, Value};
 
-/// The rank of a number in a unit of [`Value`]. The better of two numbers has the lower rank, and a bound
-/// with a higher rank than a valid value is wrong. The rank of a rank is the number itself.
+/// Returns the rank of a number in a unit of [`Value`]. The better of two numbers has the lower rank, and a
+/// bound with a higher rank than a valid value is wrong. The rank of a rank is the original number.
 pub fn rank(unit: &str, number: u64) -> u64 {
     if unit == Relations::UNIT { u64::MAX - number } else { number }
 }

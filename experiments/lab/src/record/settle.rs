@@ -5,22 +5,22 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll_model::gap_percent;
 use std::collections::HashMap;
 
-/// Problem, terms and instance of a record.
+/// The problem, the terms and the instance of a record.
 pub(crate) type Place = [String; 4];
 
-/// What all records of a question prove together.
+/// The results that all records of a question prove together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
     /// The best value of a valid solution.
     pub(crate) value: Option<u64>,
-    /// The best bound that no valid solution contradicts.
+    /// The best bound that is not contradicted by a valid solution.
     pub(crate) bound: Option<u64>,
     /// The arithmetic in which the bound was proved.
     pub(crate) arithmetic: Arithmetic,
 }
 
 impl Known {
-    /// The error message for a bound that a valid solution contradicts.
+    /// Returns an error message if a valid solution contradicts the bound.
     pub(crate) fn contradiction(&self, record: &Record, bound: u64) -> Option<String> {
         let value = self.value.filter(|&value| record.rank(bound) > record.rank(value))?;
         let side = if bound > value { "above" } else { "below" };
@@ -28,7 +28,7 @@ impl Known {
     }
 }
 
-/// Best values and bounds of the completed records. O(records).
+/// Returns the best values and bounds of the completed records. O(records).
 pub(crate) fn known(records: &[Record]) -> HashMap<Place, Known> {
     let mut all: HashMap<Place, Known> = HashMap::new();
     let done = || records.iter().filter(|record| record.status == "done");
@@ -49,11 +49,12 @@ pub(crate) fn known(records: &[Record]) -> HashMap<Place, Known> {
     all
 }
 
-/// Cross-checks records of the same problem, terms and instance. A bound that a valid solution contradicts is
-/// wrong: its record is refused, and the bound is ignored. Claims of externals that a valid solution
-/// disproves are marked as contradicted; they never count as proof. Sets best bounds, never worse than
-/// `floor`, and gaps. Returns the best of the best bounds. Settling a part of the records first does not
-/// change the result. O(records).
+/// Cross-checks records of the same problem, terms and instance. If a valid solution contradicts a bound, the
+/// bound is ignored, and its record is refused. If a valid solution disproves the claim of an external
+/// planner, the claim is marked as contradicted. Such claims never count as proof.
+///
+/// Sets the gaps and the best bounds, which are at least as good as `floor`. Returns the best of these
+/// bounds. The result does not change if some of the records have been settled before. O(records).
 pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
     let known = known(records);
     for record in records.iter_mut() {
@@ -73,25 +74,25 @@ pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
 }
 
 impl Record {
-    /// Equal for records of the same problem, terms and instance, under any limits. Instances are identified
-    /// by hash, or by name where there is none.
+    /// Returns a key that is equal for records of the same problem, terms and instance, under any limits.
+    /// Instances are identified by hash or, without a hash, by name.
     pub(crate) fn place(&self) -> Place {
         let [suite, instance] =
             if self.sha256.is_empty() { [&*self.suite, &*self.instance] } else { ["", &*self.sha256] };
         [&*self.problem, &*self.terms, suite, instance].map(str::to_owned)
     }
 
-    /// [`rank`] in the unit of the record.
+    /// Returns the [`rank`] of a number in the unit of the record.
     pub(crate) fn rank(&self, number: u64) -> u64 {
         rank(&self.unit, number)
     }
 
-    /// The tighter of two bounds.
+    /// Returns the tighter of two bounds.
     fn tightest(&self, one: Option<u64>, other: Option<u64>) -> Option<u64> {
         one.into_iter().chain(other).max_by_key(|&bound| self.rank(bound))
     }
 
-    /// Marks a claim of an external that the best valid value disproves.
+    /// Marks the claim of an external planner as contradicted if the best valid value disproves it.
     fn contradict(&mut self, best: Option<u64>) {
         let Some(best) = best else { return };
         let is_worse = |number: u64| self.rank(number) > self.rank(best);
@@ -101,7 +102,7 @@ impl Record {
             _ => false,
         };
         if wrong || self.claimed_bound.is_some_and(is_worse) {
-            let remark = format!("its claim is contradicted by {best}, the value of a valid solution");
+            let remark = format!("the claim is contradicted by {best}, the value of a valid solution");
             self.error = if self.error.is_empty() { remark } else { format!("{}; {remark}", self.error) };
             "contradicted".clone_into(&mut self.claimed);
             self.claimed_bound = None;
@@ -153,12 +154,12 @@ mod tests {
         assert_eq!(records[2].error, "the bound 7 is below 8, the value of a valid solution");
         assert!(records.iter().all(|record| record.best_bound == Some(8)));
         assert_eq!(records[0].claimed, "contradicted");
-        // With other terms it is a different question.
+        // A problem with other terms is a different question.
         let terms = "machine=luna".to_owned();
         let mut records = [fused(Some(6), 9), Record { terms, ..fused(Some(12), 12) }];
         assert_eq!(settle(&mut records, None), Some(9));
         assert_eq!(records.map(|record| record.best_bound), [Some(9), Some(12)]);
-        // The floor counts where nothing better was proved.
+        // The floor counts if no better bound was proved.
         let mut records = [fused(Some(6), 9)];
         assert_eq!((settle(&mut records, Some(7)), records[0].best_bound), (Some(7), Some(7)));
     }

@@ -1,9 +1,9 @@
-//! Traces: improvements of solutions and bounds over time.
+//! Traces, which are improvements of solutions and bounds over time.
 //!
 //! Runs of built-in algorithms are traced through their observer, whose clock starts with the run. The trace
-//! of an external process contains its own timestamped reports, and the checked value at its end. Only
-//! improvements are kept. `rows.csv` stores a trace in one column with a word per event; `trace.csv`, derived
-//! from it, has a line per event.
+//! of an external process contains the timestamped reports of the process, and finally the checked value.
+//! Only improvements are kept. `rows.csv` stores a trace in one column with one word per event. `trace.csv`
+//! is derived from it and has one line per event.
 
 use super::{Record, TRACE, rank};
 use plimsoll_model::files::write_durably;
@@ -15,10 +15,10 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-/// A line of `trace.csv`. Fields are columns, in this order.
+/// A line of `trace.csv`. The fields are the columns, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceRow {
-    /// Suite of the instance.
+    /// The suite of the instance.
     pub suite: String,
     /// The name of the instance.
     pub instance: String,
@@ -26,13 +26,13 @@ pub struct TraceRow {
     pub problem: String,
     /// The name of the algorithm.
     pub algorithm: String,
-    /// Seed of the run.
+    /// The seed of the run.
     pub seed: u64,
-    /// Number of the run among those of this algorithm on this instance, from 1.
+    /// Number of the run among all runs of this algorithm on this instance, counted from 1.
     pub run: u64,
-    /// Wall-clock seconds since the start of the run.
+    /// Wall-clock time since the start of the run, in seconds.
     pub seconds: f64,
-    /// `incumbent`, `bound` or `end`, with suffix `-claimed` where an external process reports it.
+    /// `incumbent`, `bound` or `end`, with the suffix `-claimed` if an external process reports the event.
     pub event: String,
     /// The best value so far.
     #[serde(alias = "peak")]
@@ -41,10 +41,10 @@ pub struct TraceRow {
     pub lower_bound: Option<u64>,
 }
 
-/// One event of a run; displayed as a word of the column `trace`.
+/// An event of a run. Its textual form is a word of the column `trace`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// Seconds since the start of the run.
+    /// Time since the start of the run, in seconds.
     pub seconds: f64,
     /// `incumbent`, `bound` or `end`.
     pub what: &'static str,
@@ -72,7 +72,7 @@ pub struct Improvements {
 }
 
 impl Improvements {
-    /// Adds a value if it is better than all before.
+    /// Adds a value if it is better than all earlier ones.
     pub fn value(&mut self, seconds: f64, unit: &str, value: u64) {
         if self.value.is_none_or(|best| rank(unit, value) < rank(unit, best)) {
             self.value = Some(value);
@@ -80,7 +80,7 @@ impl Improvements {
         }
     }
 
-    /// Adds a bound if it is tighter than all before.
+    /// Adds a bound if it is tighter than all earlier ones.
     pub fn bound(&mut self, seconds: f64, unit: &str, bound: u64) {
         if self.bound.is_none_or(|best| rank(unit, bound) > rank(unit, best)) {
             self.bound = Some(bound);
@@ -88,7 +88,8 @@ impl Improvements {
         }
     }
 
-    /// Adds the end, with value and bound of the record, even if no observer was called.
+    /// Adds the end of the run with the value and the bound of the record, even if the observer was never
+    /// called.
     fn end(&mut self, seconds: f64, record: &Record) {
         if let Some(value) = record.value {
             self.value(seconds, &record.unit, value);
@@ -112,12 +113,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder whose clock starts now.
+    /// Creates a recorder whose clock starts now.
     pub fn start() -> Self {
         Self { started: Instant::now(), trace: Improvements::default() }
     }
 
-    /// The trace of a run that ended with this record.
+    /// Returns the trace of a run that ended with this record.
     pub fn finish(mut self, record: &Record) -> String {
         let seconds = record.seconds.unwrap_or_default();
         // The clock of the recorder started slightly before that of the run.
@@ -137,7 +138,8 @@ impl<P: Problem> Observer<P> for Recorder {
     }
 }
 
-/// The trace of a process: its reports, if its answer passed the checker, then the checked result.
+/// Returns the trace of a process: its reports, if its answer passed the checker, followed by the checked
+/// result.
 pub fn of_process(record: &Record, reported: &Improvements) -> String {
     let mut all = Vec::new();
     if record.status == "done" {
@@ -158,24 +160,25 @@ fn words(all: impl IntoIterator<Item = String>) -> String {
     all.into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// Identifies a run of a record in a trace: suite, instance, problem, algorithm; seed; number.
+/// Identifies a run in a trace: suite, instance, problem and algorithm, then the seed, then the number of the
+/// run.
 pub type RunKey<'a> = ([&'a str; 4], u64, u64);
 
 impl Record {
-    /// The key of the run in a trace.
+    /// Returns the key of the run in a trace.
     pub fn run_key(&self) -> RunKey<'_> {
         ([&self.suite, &self.instance, &self.problem, &self.algorithm], self.seed, self.nth)
     }
 }
 
 impl TraceRow {
-    /// The key of the run of a line.
+    /// Returns the key of the run to which the line belongs.
     pub fn run_key(&self) -> RunKey<'_> {
         ([&self.suite, &self.instance, &self.problem, &self.algorithm], self.seed, self.run)
     }
 }
 
-/// Numbers the runs of each algorithm on each instance from 1, as traces do.
+/// Numbers the runs of each algorithm on each instance, counting from 1 as traces do.
 pub fn number_runs(records: &mut [Record]) {
     let mut counts: HashMap<[String; 4], u64> = HashMap::new();
     for record in records {
@@ -185,12 +188,13 @@ pub fn number_runs(records: &mut [Record]) {
     }
 }
 
-/// The runs of a trace: consecutive lines with the same key.
+/// Returns the runs of a trace, which are groups of consecutive lines with the same key.
 pub fn runs(trace: &[TraceRow]) -> impl Iterator<Item = &[TraceRow]> {
     trace.chunk_by(|a, b| a.run_key() == b.run_key())
 }
 
-/// The trace lines of all records, in order. Runs of one algorithm on one instance are numbered from 1.
+/// Returns the trace lines of all records, in order. Runs of one algorithm on one instance are numbered from
+/// 1.
 pub fn trace_rows(records: &[Record]) -> Vec<TraceRow> {
     let mut counts: HashMap<[&str; 4], u64> = HashMap::new();
     let mut lines = Vec::new();
@@ -220,7 +224,7 @@ pub fn trace_rows(records: &[Record]) -> Vec<TraceRow> {
 /// Writes `trace.csv` into a folder.
 ///
 /// # Errors
-/// Returns the errors of the file system.
+/// Returns the errors from the file system.
 pub fn write_trace(folder: &Path, records: &[Record]) -> io::Result<()> {
     write_durably(&folder.join(TRACE), |file| {
         let mut writer = csv::Writer::from_writer(file);

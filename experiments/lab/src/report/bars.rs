@@ -1,8 +1,8 @@
-//! Bar charts: panels side by side, each with grouped bars on its own scale from zero.
+//! Bar charts. Panels are side by side, and each has grouped bars on its own scale from zero.
 //!
 //! ```text
-//!  2 ┼ ██                  one group per name below the axis, one bar per
-//!    │ ██ ▒▒    ██ ▒▒      series; a dashed line where a panel has a mark
+//!  2 ┼ ██                  one group per name below the axis and one bar per
+//!    │ ██ ▒▒    ██ ▒▒      series; the mark of a panel is a dashed line
 //!  0 ┼─██─▒▒────██─▒▒──
 //!      large    short
 //! ```
@@ -13,14 +13,14 @@ use std::io::{self, Write};
 const WIDTH: f64 = 1200.0;
 const MARGIN: f64 = 40.0;
 const TOP: f64 = 104.0;
-/// Height of a panel including its title and names.
+/// Height of a panel, including its title and the names below the axis.
 const HIGH: f64 = 300.0;
-/// Space in a panel: left of the axis, above it, below it.
+/// Space in a panel to the left of the axis, above the bars and below the axis.
 const LEFT: f64 = 78.0;
 const ABOVE: f64 = 46.0;
 const BELOW: f64 = 44.0;
 const COLUMNS: usize = 3;
-/// Width of a digit above a bar.
+/// Width of a digit above a bar, in pixels.
 const FIGURE: f64 = 6.6;
 const COLOURS: [&str; 8] =
     ["#9aa5b1", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
@@ -31,7 +31,7 @@ const MARK: &str = "stroke=\"#111\" stroke-width=\"1.6\" stroke-dasharray=\"6 4\
 pub struct Panel {
     /// The title above the panel.
     pub name: String,
-    /// Groups: a name, and one optional height per series.
+    /// The groups of bars. Each has a name and one optional height per series.
     pub groups: Vec<(String, Vec<Option<u64>>)>,
     /// A reference height, drawn as a dashed line.
     pub mark: Option<u64>,
@@ -42,13 +42,13 @@ pub struct Panel {
 pub struct Bars {
     /// The title, in the first line.
     pub title: String,
-    /// The second line: how to read the chart.
+    /// The second line, which explains how to read the chart.
     pub caption: String,
-    /// Names of the bars of a group, in order.
+    /// The names of the series, in the order of the bars of a group.
     pub series: Vec<String>,
-    /// The name of the dashed lines in the legend; empty where there are none.
+    /// The name of the dashed lines in the legend, or an empty string if there are none.
     pub mark: String,
-    /// The unit of heights, for tooltips.
+    /// The unit of the heights, shown in tooltips.
     pub unit: String,
     /// The panels, three per row.
     pub panels: Vec<Panel>,
@@ -58,7 +58,7 @@ impl Bars {
     /// Writes the chart as SVG.
     ///
     /// # Errors
-    /// Returns the errors of `output`.
+    /// Returns the errors from `output`.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         let columns = self.panels.len().clamp(1, COLUMNS);
         let rows = self.panels.len().div_ceil(columns).max(1);
@@ -96,7 +96,7 @@ impl Frame {
         self.bottom - value as f64 / self.most as f64 * (self.bottom - self.ceiling)
     }
 
-    /// A horizontal line at a value.
+    /// Draws a horizontal line at a value.
     fn across(&self, scene: &mut Scene, value: u64, look: &str) {
         scene.line((self.axis, self.y(value)), (self.right, self.y(value)), look);
     }
@@ -121,7 +121,8 @@ impl Panel {
         frame.across(scene, 0, "stroke=\"#333\"");
     }
 
-    /// Draws the bars with tooltips and names. A value is printed above its bar where it fits.
+    /// Draws the bars with tooltips and names. If the bars are wide enough, each value is printed above its
+    /// bar.
     fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) {
         let pace = (frame.right - frame.axis) / self.groups.len().max(1) as f64;
         let bar = pace * 0.78 / series.max(1) as f64;
@@ -170,13 +171,13 @@ mod tests {
         let mut text = Vec::new();
         bars.write(&mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
-        // Background, two of the legend, three bars per panel.
+        // The background, two swatches of the legend, and three bars per panel.
         assert_eq!(text.matches("<rect ").count(), 1 + 2 + 4 * 3);
         assert_eq!(text.matches("stroke-dasharray").count(), 1 + 4);
         // The bars are wide enough for their numbers.
         assert_eq!(text.matches("font-size=\"11\"").count(), 4 * 3);
         assert!(text.contains("a &amp; b") && text.contains("height=\"210\"") && !text.contains("NaN"));
-        // Two rows of panels.
+        // There are two rows of panels.
         assert!(text.contains("height=\"712\""));
         let none = Bars { panels: Vec::new(), ..bars };
         none.write(&mut Vec::new()).unwrap();

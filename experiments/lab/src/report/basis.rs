@@ -1,10 +1,11 @@
-//! The assumptions and size sources of a graph, which open every report on it.
+//! The assumptions about a graph and the sources of its tensor sizes. Every report on a graph begins with
+//! them.
 
 use plimsoll_datasets::{Import, SizeSources};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// The assumptions of an import, and the sources of its sizes.
+/// The assumptions of an import, and the sources of its tensor sizes.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Basis {
     /// One line per assumption.
@@ -14,7 +15,7 @@ pub struct Basis {
     sizes: Option<Sizes>,
 }
 
-/// Numbers of tensors by the source of their size: see [`SizeSources`].
+/// Numbers of tensors by the source of their size, as in [`SizeSources`].
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Sizes {
     inferred: usize,
@@ -23,7 +24,7 @@ struct Sizes {
 }
 
 impl Basis {
-    /// The basis of an import.
+    /// Returns the basis of an import.
     pub fn of(import: &Import) -> Self {
         let SizeSources { inferred, declared, assumed } = &import.sizes;
         let sizes = Sizes { inferred: *inferred, declared: declared.len(), assumed: assumed.len() };
@@ -31,7 +32,7 @@ impl Basis {
         Self { assumed: import.assumed.clone(), sizes: any.then_some(sizes) }
     }
 
-    /// One line per assumption, and one that counts sizes by source.
+    /// Returns one line per assumption, and a line with the number of sizes per source.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for line in &self.assumed {
@@ -49,7 +50,8 @@ impl Basis {
         text
     }
 
-    /// A claim with the sizes it holds for where they are uncertain: `optimal for the declared sizes`.
+    /// Returns the claim. If sizes are uncertain, it adds a restriction, as in `optimal for the declared
+    /// sizes`.
     pub fn claim(&self, claim: &str) -> String {
         match self.sizes {
             _ if !matches!(claim, "optimal" | "infeasible") => claim.to_owned(),

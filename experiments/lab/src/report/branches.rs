@@ -1,4 +1,4 @@
-//! Comparisons of schemes for graphs with branches and loops, as text, table and CSV.
+//! Comparisons of schemes for graphs with branches and loops, as text, as a table and as CSV.
 
 use super::table::{Align, Table};
 use super::{gap_percent, percent};
@@ -6,7 +6,7 @@ use plimsoll::branches::{Comparison, Scheme};
 use std::fmt::Write as _;
 use std::io;
 
-/// The table of planners, the chain of optima, and the saving of each idea.
+/// Returns the table of planners, the chain of optima, and the saving of each idea.
 pub fn text(comparison: &Comparison) -> String {
     let Comparison { graph, regions, buffers, load, .. } = comparison;
     let mut text = format!("{graph}: {regions} regions, {buffers} buffers, peak live bytes {load}\n\n");
@@ -25,7 +25,7 @@ pub fn text(comparison: &Comparison) -> String {
     text
 }
 
-/// One row per planner.
+/// Returns a table with one row per planner.
 pub fn table(comparison: &Comparison) -> Table {
     let mut table = Table::new([
         ("branches", Align::Left),
@@ -55,10 +55,10 @@ pub fn table(comparison: &Comparison) -> Table {
     table
 }
 
-/// Writes the lines of comparisons as CSV.
+/// Writes the lines of the comparisons as CSV, one row per planner.
 ///
 /// # Errors
-/// Returns the errors of `file`.
+/// Returns the errors from `file`.
 pub fn write_lines(comparisons: &[Comparison], file: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record([

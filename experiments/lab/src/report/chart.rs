@@ -1,8 +1,8 @@
-//! Line charts: axes, steps, a legend.
+//! Line charts with axes, step functions and a legend.
 //!
 //! ```text
-//!  1 ┼──────────┌────────  a series is a step function: a value holds until the
-//!    │     ┌────┘  ┄┄┄┄┄┄  next point; a dashed one belongs to the solid one of its colour
+//!  1 ┼──────────┌────────  a series is a step function: a value holds until the next point;
+//!    │     ┌────┘  ┄┄┄┄┄┄  a dashed line belongs to the solid line of the same colour
 //!  0 ┼─────┴─────────────
 //!    1     10    100
 //! ```
@@ -12,17 +12,17 @@ use plotters::prelude::*;
 use std::io::{self, Write};
 
 const WIDTH: i32 = 940;
-/// Height unless the legend needs more.
+/// Minimum height. A long legend enlarges it.
 const HEIGHT: i32 = 520;
 const LEFT: i32 = 96;
 const TOP: i32 = 66;
 const BOTTOM: i32 = 52;
 /// Height of a line of text.
 const LINE: i32 = 20;
-/// Characters that fit into a line of the caption, and into the legend.
+/// Maximum number of characters in a line of the caption, and in an entry of the legend.
 const CAPTION: usize = 128;
 const ENTRY: usize = 44;
-/// Eight colours that colour-blind readers can distinguish (Okabe and Ito 2008), yellow darkened.
+/// Eight colours that colour-blind readers can distinguish (Okabe and Ito 2008). Yellow is darkened.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0x00, 0x72, 0xb2),
     RGBColor(0xd5, 0x5e, 0x00),
@@ -38,7 +38,8 @@ pub const BLACK: usize = 7;
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 const FAINT: RGBColor = RGBColor(0x55, 0x55, 0x55);
 const GRID: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
-/// Dash patterns used once the colours are exhausted: length of a dash and of the gap after it, pixels.
+/// Dash patterns, which distinguish lines when the colours are exhausted. Each consists of the lengths of a
+/// dash and of the gap after it, in pixels.
 const DASHES: [Option<(i32, i32)>; 5] = [None, Some((9, 4)), Some((3, 3)), Some((18, 5)), Some((6, 8))];
 
 /// An axis from `low` to `high`.
@@ -46,24 +47,24 @@ const DASHES: [Option<(i32, i32)>; 5] = [None, Some((9, 4)), Some((3, 3)), Some(
 pub struct Axis {
     /// The quantity, with its unit.
     pub label: &'static str,
-    /// The lower end; above 0 on a logarithmic axis.
+    /// The lower end. It must be above 0 on a logarithmic axis.
     pub low: f64,
-    /// The upper end, above `low`.
+    /// The upper end, which must be above `low`.
     pub high: f64,
-    /// Places powers of ten at equal distances.
+    /// Whether the scale is logarithmic.
     pub logarithmic: bool,
 }
 
 /// One line of a chart.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Its name in the legend; empty to omit it there.
+    /// The name of the line in the legend. A line with an empty name has no entry.
     pub name: String,
-    /// The index of its colour; lines of one colour belong together.
+    /// The index of the colour. Lines of the same colour belong together.
     pub colour: usize,
-    /// True for the second line of a colour.
+    /// Whether the line is dashed, as the second line of a colour is.
     pub dashed: bool,
-    /// Points by ascending x; each value holds until the next.
+    /// Points in ascending order of x. Each value holds until the next point.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -72,7 +73,7 @@ pub struct Series {
 pub struct Chart {
     /// The title, in the first line.
     pub title: String,
-    /// The second line: how to read the chart.
+    /// The second line, which explains how to read the chart.
     pub caption: String,
     /// The horizontal axis.
     pub x: Axis,
@@ -83,14 +84,14 @@ pub struct Chart {
 }
 
 impl Axis {
-    /// The position of a value on the axis, 0 to 1; values outside are clamped.
+    /// Returns the position of a value on the axis, from 0 to 1. Values outside the range are clamped.
     fn share(&self, value: f64) -> f64 {
         let place = |value: f64| if self.logarithmic { value.max(f64::MIN_POSITIVE).ln() } else { value };
         let (low, high) = (place(self.low), place(self.high));
         if high > low { ((place(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Values with a tick, ascending; empty where the range is not valid.
+    /// Returns the values with a tick in ascending order, or no values if the range is invalid.
     fn ticks(&self) -> Vec<f64> {
         if !(self.low.is_finite() && self.high.is_finite()) || (self.logarithmic && self.low <= 0.0) {
             return Vec::new();
@@ -108,7 +109,7 @@ impl Axis {
         let pace = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&pace| pace >= least * 0.999);
         let pace = pace.unwrap_or(10.0 * power);
         let (first, last) = ((self.low / pace).ceil() as i64, (self.high / pace + 1e-9).floor() as i64);
-        // Limits the number of steps against rounding.
+        // The limit of 20 steps guards against rounding errors.
         (first..=last.min(first.saturating_add(20))).map(|nth| nth as f64 * pace).collect()
     }
 }
@@ -116,12 +117,12 @@ impl Axis {
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// A font of a size in pixels; the library expects the line height.
+/// Returns a font with a size in pixels. The library expects the line height instead of the size.
 fn font(pixels: f64, colour: RGBColor) -> TextStyle<'static> {
     ("sans-serif", pixels * 1.24).into_font().color(&colour)
 }
 
-/// Linear and logarithmic axes share one coordinate type.
+/// `Axis` is the coordinate type of both linear and logarithmic axes.
 impl Ranged for Axis {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
@@ -143,7 +144,7 @@ impl Chart {
     /// Writes the chart as SVG.
     ///
     /// # Errors
-    /// Returns the errors of `output` and of the drawing library.
+    /// Returns the errors from `output` and from the drawing library.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         output.write_all(self.svg()?.as_bytes())
     }
@@ -151,7 +152,7 @@ impl Chart {
     /// Returns the chart as SVG. O(points).
     ///
     /// # Errors
-    /// Returns the errors of the drawing library.
+    /// Returns the errors from the drawing library.
     pub fn svg(&self) -> io::Result<String> {
         let mut text = String::new();
         self.draw(&mut text).map_err(|error| io::Error::other(error.to_string()))?;
@@ -180,7 +181,6 @@ impl Chart {
         Ok(())
     }
 
-    /// Draws the axes and lines.
     fn lines(&self, area: &Area<'_>) -> Drawn {
         let mut chart = ChartBuilder::on(area)
             .x_label_area_size(BOTTOM)
@@ -211,13 +211,13 @@ impl Chart {
         Ok(())
     }
 
-    /// A line as steps, extended to the right edge.
+    /// Returns the points of a line as a step function that extends to the right edge.
     fn steps(&self, series: &Series) -> Vec<(f64, f64)> {
         let mut steps: Vec<(f64, f64)> = Vec::new();
         for &(x, y) in &series.points {
             match steps.last() {
                 None => steps.push((x, y)),
-                // Changes of less than a tenth of a pixel are dropped.
+                // Changes of less than a tenth of a pixel are omitted.
                 Some(&(_, before))
                     if (self.y.share(before) - self.y.share(y)).abs() * f64::from(HEIGHT) < 0.1 => {}
                 Some(&(_, before)) => steps.extend([(x, before), (x, y)]),
@@ -229,7 +229,7 @@ impl Chart {
     }
 }
 
-/// Draws one line of the legend, starting at a point.
+/// Draws an entry of the legend, starting at a point.
 fn entry(root: &Area<'_>, series: &Series, (x, y): (i32, i32)) -> Drawn {
     let (colour, dash) = style(series);
     let (size, gap) = dash.unwrap_or((26, 0));
@@ -248,7 +248,7 @@ fn style(series: &Series) -> (RGBColor, Option<(i32, i32)>) {
     (colour, DASHES[broken])
 }
 
-/// A name cut to the width of the legend; a suffix in brackets is kept.
+/// Cuts a name to the width of the legend, but keeps a suffix in parentheses.
 fn shortened(name: &str) -> String {
     let letters = name.chars().count();
     if letters <= ENTRY {
@@ -259,7 +259,7 @@ fn shortened(name: &str) -> String {
     format!("{}\u{2026}{tail}", name.chars().take(kept).collect::<String>())
 }
 
-/// Splits a text at blanks into lines of at most `most` characters; empty for an empty text.
+/// Splits a text at blanks into lines of at most `most` characters. An empty text has no lines.
 fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -274,7 +274,7 @@ fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// A short label for a number on an axis.
+/// Returns a short label for a number on an axis.
 fn mark(number: f64) -> String {
     let size = number.abs();
     if size >= 1000.0 && number.fract() == 0.0 && size < 9e15 {
@@ -282,7 +282,7 @@ fn mark(number: f64) -> String {
     } else if size != 0.0 && size < 0.001 {
         format!("{number:e}")
     } else {
-        // Ticks are round: digits beyond the sixth decimal are rounding noise.
+        // Ticks are round numbers, so digits beyond the sixth decimal are rounding noise.
         let text = format!("{number:.6}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
@@ -326,7 +326,8 @@ mod tests {
     #[test]
     fn lines_are_steps_to_the_right_end() {
         let chart = chart(vec![line("x", 0, false, vec![(1.0, 0.0), (10.0, 0.5), (1e9, 1.0)])]);
-        // From the lower left corner, halfway up at the middle, at the top at the right end.
+        // The line starts in the lower left corner, is halfway up in the middle, and reaches the top at the
+        // right end.
         let steps = [(1.0, 0.0), (10.0, 0.0), (10.0, 0.5), (1e9, 0.5), (1e9, 1.0), (100.0, 1.0)];
         assert_eq!(chart.steps(&chart.series[0]), steps);
         let places = steps.map(|(x, y)| (chart.x.map(&x, (0, 200)), chart.y.map(&y, (100, 0))));
@@ -345,7 +346,7 @@ mod tests {
         assert!(text.contains("a &amp; b") && text.contains("x&lt;y&gt;"), "{text}");
         assert!(text.contains("#0072B2") && text.contains("#D55E00") && text.trim_end().ends_with("</svg>"));
         assert!(!text.contains("NaN") && !text.contains("inf") && !text.contains(" id="));
-        // No series, and axes of length zero.
+        // This chart has no series, and its axes have length zero.
         let nothing = Chart { x: axis(1.0, 1.0, true), y: axis(0.0, 0.0, false), ..chart(Vec::new()) };
         assert!(!nothing.svg().unwrap().contains("NaN"));
     }

@@ -1,4 +1,4 @@
-//! Maps of the layouts kept by a sweep: the one with the lowest peak of every instance.
+//! Maps of the layouts kept by a sweep. For every instance, the layout with the lowest peak is drawn.
 
 use crate::analysis::Study;
 use crate::record::Record;
@@ -7,11 +7,11 @@ use plimsoll_model::csv::{ReadOptions, read_instance, read_layout_file};
 use plimsoll_model::{Bytes, Offsets, Piece, Problem};
 use std::path::{Component, Path};
 
-/// Largest number of buffers that a map shows.
+/// Maximum number of buffers in a map.
 const MOST: usize = 20_000;
 
-/// The maps with their names, in the order of the rows; an error message for a layout that cannot be drawn.
-/// Covers the offset problem only, whose layouts contain lifespans and offsets of all buffers.
+/// Returns the maps with their names, in the order of the rows. If a layout cannot be drawn, its map is an
+/// error message. Only layouts of the offset problem are drawn.
 pub fn maps(study: &Study) -> Vec<(String, Result<String, String>)> {
     let mut best: Vec<&Record> = Vec::new();
     let kept =

@@ -1,11 +1,12 @@
-//! Live bytes over time, before and after reordering.
+//! Charts of the live bytes over time, before and after reordering.
 
 use super::chart::{Axis, Chart, Series};
 use plimsoll::graphs::OrderedRegion;
 use plimsoll_model::Bytes;
 use plimsoll_model::orders::Order;
 
-/// A chart of the live bytes at every step of a region, in file order and in the order found, with the bound.
+/// Returns a chart of the live bytes at every step of a region, in file order and in the order found, with
+/// the lower bound.
 pub fn profile_chart(graph: &str, algorithm: &str, one: &OrderedRegion) -> Chart {
     let problem = &one.storages.problem;
     let bound = one.outcome.lower_bound.value;

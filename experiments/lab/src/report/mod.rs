@@ -24,12 +24,12 @@ pub use basis::Basis;
 
 pub use plimsoll_model::gap_percent;
 
-/// `part` as a percentage of `whole`; `None` where `whole` is zero.
+/// Returns `part` as a percentage of `whole`, or `None` if `whole` is zero.
 pub fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part * 100.0 / whole)
 }
 
-/// A percentage with two decimals; a positive one below 0.01 is shown as `<0.01`.
+/// Returns a percentage with two decimals. A positive value below 0.01 becomes `<0.01`.
 pub fn percent(gap: f64) -> String {
     if gap > 0.0 && gap < 0.01 { "<0.01".to_owned() } else { format!("{gap:.2}") }
 }

@@ -1,4 +1,4 @@
-//! Tables of an analysis, and its summary in Markdown.
+//! Tables of an analysis, and a summary of it in Markdown.
 
 use crate::analysis::files::status_counts;
 use crate::analysis::{Cell, Group, Mean, Options, Standing, Study};
@@ -12,50 +12,52 @@ use std::fmt::Write as _;
 const LEFT: Align = Align::Left;
 const RIGHT: Align = Align::Right;
 
-/// Definitions of the terms used in the tables, one line each.
+/// Returns definitions of the terms used in the tables, one line each.
 pub fn definitions(options: Options) -> Vec<String> {
     let Options { target_gap, shift } = options;
     let solved = match target_gap {
         Some(target) => format!(
-            "Solved: the run proved its answer or decided the given capacity; where no capacity was given, it also \
-             counts as solved if it ended with a gap of at most {target} %. Its time is that of the whole run."
+            "Solved: the run proved its answer or decided the given capacity. If no capacity was given, a run that \
+             ended with a gap of at most {target} % also counts as solved. Its time is that of the whole run."
         ),
         None => "Solved: the run proved its answer (optimal, infeasible) or decided the given capacity."
             .to_owned(),
     };
     vec![
-        "Groups hold runs of one problem with the same terms, question (decide or optimise), time limit, node limit, \
-         number of threads and machine. Nothing is averaged over groups."
+        "Group: the runs of one problem with the same terms, question (decide or optimise), time limit, node limit, \
+         number of threads and machine. No average spans several groups."
             .to_owned(),
-        "Best bound: the best bound that any run proved for the instance and problem and that no valid value \
-         contradicts. The load is used only where there is no other bound."
+        "Best bound: the best bound that a run proved for the instance and problem. Bounds that a valid value \
+         contradicts are ignored. The load is used only if there is no other bound."
             .to_owned(),
         "Value of an algorithm on an instance: the median over seeds and repetitions. A run without a value counts \
-         as worst; for an even number of runs, the worse of the middle two counts. Fewer bytes and picoseconds are \
-         better, more relations are better. Gap: distance from the best bound, in percent of that bound. Mean and \
-         worst gap are taken over the instances with a value, which may differ between algorithms."
+         as the worst. For an even number of runs, the median is the worse of the two middle values. For bytes and \
+         picoseconds, lower values are better; for relations, higher values are better. Gap: the distance from the \
+         best bound, in percent of that bound. The mean gap and the worst gap cover the instances with a value, which \
+         may differ between algorithms."
             .to_owned(),
         solved,
         format!(
-            "Time spent: the median seconds of the runs that ended, solved or not. 'spent s' is its geometric mean, \
-             shifted by {shift} s."
+            "Time spent: the median time of the runs that ended, solved or not. 'spent s' is its geometric mean in \
+             seconds, shifted by {shift} s."
         ),
-        "Time to solve: the median over seeds and repetitions. Runs that did not solve count as longer than all that \
-         did. Where the median run did not solve, the time is the limit (or the longest run where there is no limit): \
-         a lower bound, marked >. 'to solve s' is its shifted geometric mean over all instances that the algorithm \
-         ran on; PAR-2 is the mean with such limits counted twice. Both are empty where runs without a time limit did \
-         not solve, and for heuristics without a capacity to decide: such heuristics prove an optimum only where \
-         they meet a bound, and have no time to solve elsewhere."
+        "Time to solve: the median over seeds and repetitions. An unsolved run counts as longer than every solved run. \
+         If the median run is unsolved, the time is the limit, or the time of the longest run if there is no limit. \
+         This is a lower bound, marked >. 'to solve s' is the shifted geometric mean over all instances on which the \
+         algorithm ran. PAR-2 is the mean with such limits counted twice. Both are empty if there are unsolved runs \
+         without a time limit. They are also empty for heuristics without a capacity to decide: such a heuristic proves \
+         an optimum only if it meets a bound, and otherwise has no time to solve."
             .to_owned(),
-        "Wins: instances where at least two algorithms ran and no other has a better value (or a shorter time). A win \
-         is shared where another algorithm has the same value or time."
+        "Wins: the number of instances on which at least two algorithms ran and no other has a better value (or a \
+         shorter time). A win is shared if another algorithm has the same value or time."
             .to_owned(),
-        "Virtual best: the best algorithm of each instance. The columns 'gap lost, points' (percentage points of its \
-         mean gap), 'only it solves' and 'time factor' (of its shifted mean time) show its loss without the algorithm."
+        "Virtual best: the best algorithm on each instance. Three columns show what it would lose without an algorithm: \
+         'gap lost, points' is the increase of its mean gap in percentage points, 'only it solves' is the number of \
+         instances that no other algorithm solves, and 'time factor' is the factor by which its shifted mean time grows."
             .to_owned(),
-        "Primal integral (Berthold 2013): integral from start to limit of |p - q| / max(p, q), where p is the best \
-         value so far and q the best valid value of all runs; 1 before the first value. In seconds and in percent of \
-         the limit, averaged over traced instances."
+        "Primal integral (Berthold 2013): the integral of |p - q| / max(p, q) from the start to the time limit. Here p \
+         is the best value so far and q the best valid value of all runs. The integrand is 1 before the first value. \
+         The integral is given in seconds and in percent of the limit, averaged over the traced instances."
             .to_owned(),
     ]
 }
@@ -64,7 +66,7 @@ fn maybe(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or_else(String::new, show)
 }
 
-/// Seconds, down to microseconds. A positive time is never shown as 0.
+/// Formats seconds with a resolution of microseconds. A positive time is never shown as 0.
 fn seconds(seconds: f64) -> String {
     match seconds {
         s if s >= 0.01 => figure(s),
@@ -78,7 +80,7 @@ fn mean(mean: Option<Mean>, show: fn(f64) -> String) -> String {
     mean.map_or_else(String::new, |mean| format!("{}{}", if mean.bound { ">" } else { "" }, show(mean.value)))
 }
 
-/// One row per algorithm: the quality of its values.
+/// Returns a table of the quality of the values, one row per algorithm.
 pub fn values(group: &Group, standings: &[Standing]) -> Table {
     let wins =
         |own: &Standing, count: usize| if own.kind == "virtual" { String::new() } else { count.to_string() };
@@ -99,13 +101,13 @@ pub fn values(group: &Group, standings: &[Standing]) -> Table {
     Table::of(&columns, standings)
 }
 
-/// A count of instances; "N of M" where it is not all of them.
+/// Returns a count of instances, as "N of M" if some are missing.
 fn part(count: usize, group: &Group) -> String {
     let all = group.instances.len();
     if count == all { count.to_string() } else { format!("{count} of {all}") }
 }
 
-/// One row per algorithm: its times. `None` where no times were recorded.
+/// Returns a table of times, one row per algorithm, or `None` if no times were recorded.
 pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table> {
     standings.iter().find(|own| own.mean_time.is_some() || own.mean_spent.is_some())?;
     let name = format!("to solve s (shift {shift})");
@@ -117,7 +119,7 @@ pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table>
         ("solved", RIGHT, &|own| own.solved.to_string()),
         ("solved runs", RIGHT, &|own| real(own, format!("{} of {}", own.solved_runs, own.runs))),
         (&name, RIGHT, &|own| mean(own.mean_time, seconds)),
-        // PAR-2 counts limits twice, so it is not a bound and carries no mark.
+        // PAR-2 counts limits twice, so it is not a bound and has no mark.
         ("PAR-2 s", RIGHT, &|own| maybe(own.par2, seconds)),
         ("wins alone", RIGHT, &|own| real(own, own.time_alone.to_string())),
         ("wins shared", RIGHT, &|own| real(own, own.time_shared.to_string())),
@@ -130,7 +132,7 @@ pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table>
     Some(table.without_empty(&["primal integral s", "primal integral %"]))
 }
 
-/// One row per instance with a column per algorithm.
+/// Returns a table with one row per instance and one column per algorithm.
 fn by_instance(group: &Group, what: &str, show: impl Fn(&Cell) -> String) -> Table {
     let Group { question, instances, algorithms, cells, .. } = group;
     let (bound, best) = (format!("best bound, {}", question.unit), format!("best value, {}", question.unit));
@@ -163,7 +165,7 @@ fn by_instance(group: &Group, what: &str, show: impl Fn(&Cell) -> String) -> Tab
     table.without_empty(&["suite", "buffers", "operators", "load, bytes"])
 }
 
-/// Gaps, instance by algorithm; values where there is no bound.
+/// Returns the gaps by instance and algorithm, or values for an instance without a bound.
 pub fn gaps_by_instance(group: &Group) -> Table {
     by_instance(group, "gap %", |cell| match (cell.gap, cell.value) {
         (Some(gap), _) => percent(gap),
@@ -172,13 +174,13 @@ pub fn gaps_by_instance(group: &Group) -> Table {
     })
 }
 
-/// Times spent, instance by algorithm; `None` where no times were recorded.
+/// Returns the times spent by instance and algorithm, or `None` if no times were recorded.
 pub fn spent_by_instance(group: &Group) -> Option<Table> {
     group.cells.iter().flatten().flatten().find(|cell| cell.spent.is_some())?;
     Some(by_instance(group, "s", |cell| cell.spent.map_or_else(|| "-".to_owned(), seconds)))
 }
 
-/// Times to solve, instance by algorithm; `None` where there are none.
+/// Returns the times to solve by instance and algorithm, or `None` if there are none.
 pub fn times_by_instance(group: &Group) -> Option<Table> {
     group.cells.iter().flatten().flatten().find(|cell| cell.time_to_solve().is_some())?;
     Some(by_instance(group, "s", |cell| {
@@ -189,7 +191,7 @@ pub fn times_by_instance(group: &Group) -> Option<Table> {
     }))
 }
 
-/// One row per run without an answer.
+/// Returns a table with one row per run without an answer.
 pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
     let columns: [Column<'_, &Record>; 8] = [
         ("line", RIGHT, &|row| row.line.to_string()),
@@ -204,7 +206,8 @@ pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
     Table::of(&columns, rows)
 }
 
-/// One row per record, with its counts.
+/// Returns a table with one row of counts per record. Instances and algorithms are those of the largest
+/// group.
 pub fn records(studies: &[Study]) -> Table {
     let most = |study: &Study, count: fn(&Group) -> usize| {
         study.groups.iter().map(count).max().unwrap_or(0).to_string()
@@ -221,7 +224,7 @@ pub fn records(studies: &[Study]) -> Table {
     Table::of(&columns, studies)
 }
 
-/// Returns `summary.md`.
+/// Returns the text of `summary.md`.
 pub fn summary(title: &str, studies: &[Study], options: Options) -> String {
     let mut text = format!("# {title}\n\n{}\n", records(studies).markdown());
     for line in definitions(options) {

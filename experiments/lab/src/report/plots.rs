@@ -1,8 +1,8 @@
 //! The charts of an analysis.
 //!
-//! In a performance profile of times (Dolan and Moré 2002), the left end of a line (factor 1) is the share
-//! of instances on which the algorithm is the fastest. To the right it rises to the share that it solves.
-//! Instances that no algorithm solves count in the total.
+//! A line of a performance profile of times (Dolan and Moré 2002) starts at factor 1 with the share of
+//! instances on which the algorithm is the fastest. To the right it rises to the share of instances that the
+//! algorithm solves. The total includes instances that no algorithm solves.
 
 use crate::analysis::curves::{self, Curve};
 use crate::analysis::standing::VIRTUAL;
@@ -12,11 +12,11 @@ use crate::report::chart::{Axis, BLACK, Chart, Series};
 /// A chart of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// The study, by position.
+    /// The index of the study.
     pub study: usize,
-    /// The group within the study, by position.
+    /// The index of the group within the study.
     pub group: usize,
-    /// Its file name without extension, valid on any file system.
+    /// The file name without an extension, which is valid on any file system.
     pub name: String,
     /// The title of the chart, used as its label and caption.
     pub title: String,
@@ -24,7 +24,7 @@ pub struct Plot {
     pub svg: String,
 }
 
-/// The non-empty charts of all groups, in order.
+/// Returns the non-empty charts of all groups, in order.
 pub fn plots(studies: &[Study]) -> Vec<Plot> {
     let mut plots = Vec::new();
     for (at, study) in studies.iter().enumerate() {
@@ -50,14 +50,14 @@ pub fn plots(studies: &[Study]) -> Vec<Plot> {
     plots
 }
 
-/// Replaces characters of a name that a file system or a link might reject by `_`; at most 80 characters.
+/// Makes a name valid in file systems and links: other characters become `_`, and only the first 80 are kept.
 pub fn harmless(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     name.chars().map(plain).take(80).collect()
 }
 
-/// A performance profile: the share of instances solved within a factor of the fastest time. `None` with
-/// fewer than two algorithms, or where nothing was solved.
+/// Returns a performance profile: the share of instances solved within a factor of the fastest time. Returns
+/// `None` with fewer than two algorithms, or if nothing was solved.
 pub fn time_profile(group: &Group) -> Option<Chart> {
     let curves = curves::time_profile(group);
     let total = group.instances.len();
@@ -88,7 +88,7 @@ fn counted(total: usize) -> impl Fn(&Curve) -> String {
     move |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len())
 }
 
-/// The position of gap zero on a logarithmic axis, percent.
+/// The position of gap zero on a logarithmic axis, in percent.
 const NO_GAP: f64 = 0.01;
 
 fn value_profile(group: &Group) -> Option<Chart> {
@@ -128,7 +128,7 @@ fn cactus(group: &Group) -> Option<Chart> {
     })
 }
 
-/// The mean gap over time; `None` without traced runs on an instance with a bound.
+/// Returns a chart of the mean gap over time, or `None` without traced runs on an instance with a bound.
 pub fn gap_chart(group: &Group) -> Option<Chart> {
     let (curves, total) = curves::gaps(group);
     let first = curves.first()?.points.first()?.0;
@@ -137,7 +137,7 @@ pub fn gap_chart(group: &Group) -> Option<Chart> {
     Some(Chart {
         title: "Gap over time".to_owned(),
         caption: format!(
-            "{}: mean gap to the best bound over {total} instances; counted as 100 % before the first value and where it is larger",
+            "{}: mean gap to the best bound over {total} instances; it counts as 100 % before the first value or if it is larger",
             group.question
         ),
         x: Axis {
@@ -151,7 +151,7 @@ pub fn gap_chart(group: &Group) -> Option<Chart> {
     })
 }
 
-/// Starts each line at the lower left corner, at `low`.
+/// Starts each line in the lower left corner, where x is `low`.
 fn from(low: f64, mut series: Vec<Series>) -> Vec<Series> {
     for one in &mut series {
         one.points.insert(0, (low, 0.0));
@@ -159,8 +159,8 @@ fn from(low: f64, mut series: Vec<Series>) -> Vec<Series> {
     series
 }
 
-/// The lines in legend order: sorted by their last value times `sign`, the greatest first. An algorithm has
-/// the same colour in all charts; the virtual best is black.
+/// Returns the lines in the order of the legend, which is descending by the last value times `sign`. An
+/// algorithm has the same colour in all charts. The virtual best is black.
 fn series(
     group: &Group,
     curves: Vec<Curve>,

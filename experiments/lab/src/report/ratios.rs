@@ -1,15 +1,16 @@
 //! Times of algorithms relative to a reference algorithm, instance by instance.
 //!
-//! A *ratio* divides the time of an algorithm by that of the reference; above 1 the reference is faster. A
-//! mark shows the direction of its uncertainty:
+//! A *ratio* is the time of an algorithm divided by that of the reference. If it is above 1, the reference is
+//! faster. A mark shows the direction of its uncertainty:
 //!
-//! - A time that is only the limit makes the ratio a lower bound, marked `>`.
-//! - A time printed with few digits is reduced by half a unit of its last digit, and that of the reference is
-//!   increased by one unit. Where this exceeds 1 % of the time, the ratio is marked as a lower bound.
-//! - A time below one unit of its last digit (`0.000`) makes the ratio an upper bound, computed from one unit
-//!   and marked `<`. Means exclude it.
+//! - If the time is only the limit, the ratio is a lower bound, marked `>`.
+//! - Times printed with few digits are uncertain. The time of the algorithm is reduced by half a unit of its
+//!   last digit, and that of the reference is increased by one unit. If this changes a time by more than 1 %,
+//!   the ratio is marked as a lower bound.
+//! - If a time is below one unit of its last digit (`0.000`), one unit is used instead. The ratio is then an
+//!   upper bound, marked `<`, and means exclude it.
 //!
-//! O(algorithms * instances * suites).
+//! **Complexity.** O(algorithms * instances * suites).
 
 use crate::analysis::time::Time;
 use crate::analysis::{Group, distinct};
@@ -18,10 +19,10 @@ use crate::report::table::{Align, Table};
 use crate::report::times::{self, Clock, figure};
 use std::collections::BTreeSet;
 
-/// Fraction of a time by which rounding may move it before the ratio is marked.
+/// Fraction by which rounding may change a time before the ratio is marked.
 const COARSE: f64 = 0.01;
 
-/// The direction in which a ratio may be off.
+/// The direction in which the true ratio may deviate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Exact,
@@ -45,17 +46,17 @@ struct Ratio {
     side: Side,
 }
 
-/// Reduces many ratios to one.
+/// Combines several ratios into one.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
-/// Counts the ratios that take part.
+/// Counts the ratios that are combined.
 type Count = fn(&[Ratio]) -> usize;
 
-/// True where the time is only known to be below one unit of its last digit.
+/// Returns true if the time is only known to be below one unit of its last digit.
 fn is_unseen(time: Time) -> bool {
     !time.censored && time.resolution > 0.0 && time.seconds < time.resolution
 }
 
-/// The ratio of a time to that of the reference; `None` where the reference has no time to divide by.
+/// Returns the ratio of a time to that of the reference, or `None` if the reference has no usable time.
 fn ratio(time: Option<Time>, reference: Option<Time>) -> Option<Ratio> {
     let (time, reference) = (time?, reference.filter(|reference| !reference.censored)?);
     let least = |time: Time| if time.censored { time.seconds } else { time.seconds - time.resolution / 2.0 };
@@ -75,7 +76,7 @@ fn shown_ratio(ratio: Option<Ratio>) -> String {
     ratio.map_or_else(String::new, |ratio| format!("{}{}", ratio.side.mark(), figure(ratio.value)))
 }
 
-/// A time in the unit of the tables of its clock.
+/// Formats a time in the unit of the tables of its clock.
 fn shown(time: Option<Time>, clock: Clock) -> String {
     let scale = match clock {
         Clock::Bench => 1.0,
@@ -88,8 +89,8 @@ fn shown(time: Option<Time>, clock: Clock) -> String {
     })
 }
 
-/// A table of ratios of own times, of the algorithms that report any. `None` where no external process
-/// reports one, and where the reference is unknown or alone.
+/// Returns a table of the ratios of self-reported times for the algorithms that report any. Returns `None` if
+/// no external process reports a time, or if the reference is unknown or the only algorithm.
 pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
     let own = |row: &&Record| row.own_seconds.is_some();
     let timed: BTreeSet<&str> = rows.iter().filter(own).map(|row| row.algorithm.as_str()).collect();
@@ -99,12 +100,14 @@ pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
     ratios(&times::by(Clock::Own, &timed), reference, Clock::Own)
 }
 
-/// One row per instance: the time of the reference, and for each other algorithm its time and ratio. Times
-/// are in seconds by the clock of the benchmark, in milliseconds by own clocks.
+/// Returns a table with one row per instance: the time of the reference, and for each other algorithm its
+/// time and ratio. Times measured by the benchmark are in seconds, and self-reported times are in
+/// milliseconds.
 ///
-/// Below the instances, each suite has rows for the geometric mean and the least ratio. They are bounds where
-/// bounds took part, and give the number of instances where it is not all. `None` where the reference is
-/// unknown or alone.
+/// Below the instances, each suite has one row for the geometric mean and one for the least ratio. A result
+/// derived from bounds is a bound itself. A result that does not cover all instances states their number.
+///
+/// Returns `None` if the reference is unknown or the only algorithm.
 pub fn ratios(group: &Group, reference: &str, clock: Clock) -> Option<Table> {
     let Group { instances, algorithms, .. } = group;
     let at = algorithms.iter().position(|(name, _)| name == reference)?;
@@ -140,7 +143,7 @@ pub fn ratios(group: &Group, reference: &str, clock: Clock) -> Option<Table> {
             its.filter_map(|nth| ratio_on(other, nth)).collect()
         };
         let total = instances.iter().filter(|instance| instance.suite == suite).count();
-        // Each column shows on how many instances it rests where some have no usable ratio.
+        // A column that does not cover all instances shows how many it covers.
         let share = |count: usize| if count < total { format!("{count} of {total}") } else { String::new() };
         let kinds: [(&str, Summarise, Count); 2] = [
             ("geometric mean", geometric_mean, |ratios| meant(ratios).count()),
@@ -158,7 +161,7 @@ pub fn ratios(group: &Group, reference: &str, clock: Clock) -> Option<Table> {
     Some(table)
 }
 
-/// The ratios that a mean may include.
+/// Returns the ratios that a mean may include.
 fn meant(ratios: &[Ratio]) -> impl Iterator<Item = &Ratio> {
     ratios.iter().filter(|ratio| ratio.side != Side::AtMost)
 }
@@ -171,7 +174,7 @@ fn geometric_mean(ratios: &[Ratio]) -> Option<Ratio> {
     (count > 0).then(|| Ratio { value: (sum / count as f64).exp(), side })
 }
 
-/// The least ratio. Where upper bounds take part, the least is itself only an upper bound.
+/// Returns the least ratio. If upper bounds are included, the result is itself only an upper bound.
 fn least(ratios: &[Ratio]) -> Option<Ratio> {
     let by_value = |a: &Ratio, b: &Ratio| a.value.total_cmp(&b.value);
     if ratios.iter().any(|ratio| ratio.side == Side::AtMost) {
@@ -197,7 +200,7 @@ mod tests {
         let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
         assert_eq!(found[2..4], ["s a 0.1000 4.00 40.00", "s b 0.1000 >10.00 >100.0"]);
         assert_eq!(found[4..], ["s geometric mean >63.25", "s least 40.00"]);
-        // A reference that did not solve gives no ratio.
+        // If the reference did not solve the instance, there is no ratio.
         let found = lines(&ratios(&times, "slow", Clock::Bench).unwrap());
         assert!(found[3].ends_with("0.1000") && found[4].contains("geometric mean 1 of 2"), "{found:?}");
         assert!(ratios(&times, "absent", Clock::Bench).is_none());
@@ -220,7 +223,7 @@ mod tests {
         assert_eq!((of(0.005).side, of(0.015).side), (Side::Exact, Side::AtLeast));
     }
 
-    /// The rows as external processes, beside one that reports no own time.
+    /// Turns the rows into rows of external processes, and adds one without a self-reported time.
     fn with_whole(mut rows: Vec<Record>) -> Vec<Record> {
         rows.push(row("a", "silent", 1.0, "optimal"));
         rows.into_iter().map(|row| Record { whole_process: true, ..row }).collect()

@@ -1,12 +1,12 @@
-//! A picture in SVG, built element by element; all text is escaped.
+//! SVG pictures, built element by element. All text is escaped.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Degrees between neighbouring hues: the golden angle separates any number of them.
+/// Degrees between successive hues. The golden angle separates any number of hues.
 const GOLDEN_ANGLE: f64 = 137.508;
 
-/// The hue of the item at position `at`, degrees.
+/// Returns the hue of the item at position `at`, in degrees.
 pub fn hue(at: usize) -> f64 {
     (at as f64 * GOLDEN_ANGLE).rem_euclid(360.0)
 }
@@ -25,7 +25,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A white page of a width and height in pixels.
+    /// Creates a white page. The width and the height are in pixels.
     pub fn new((width, height): Point) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -35,7 +35,7 @@ impl Scene {
         Self { text }
     }
 
-    /// Draws title and caption, starting at `left`.
+    /// Draws the title and the caption, starting at `left`.
     pub fn heads(&mut self, left: f64, title: &str, caption: &str) {
         self.text((left, 30.0), "font-size=\"18\" font-weight=\"600\"", title);
         self.text((left, 52.0), "class=\"soft\" fill=\"#555\"", caption);
@@ -70,7 +70,7 @@ impl Scene {
     fn element(&mut self, name: &str, numbers: &[(&str, f64)], look: &str, inner: &str) {
         let _ = write!(self.text, "<{name}");
         for (attribute, number) in numbers {
-            // Two decimals are a hundredth of a pixel.
+            // Two decimals give a precision of a hundredth of a pixel.
             let _ = write!(self.text, " {attribute}=\"{}\"", (number * 100.0).round() / 100.0 + 0.0);
         }
         let space = if look.is_empty() { "" } else { " " };
@@ -87,12 +87,13 @@ impl Scene {
         self.element("rect", &[("x", x), ("y", y), ("width", width), ("height", height)], look, &inner);
     }
 
-    /// A line.
+    /// Draws a line.
     pub fn line(&mut self, (x1, y1): Point, (x2, y2): Point, look: &str) {
         self.element("line", &[("x1", x1), ("x2", x2), ("y1", y1), ("y2", y2)], look, "");
     }
 
-    /// Draws a text starting at a point, or anchored by the `text-anchor` of its look.
+    /// Draws a text that starts at a point, unless `look` sets another `text-anchor`. Draws nothing for an
+    /// empty text.
     pub fn text(&mut self, (x, y): Point, look: &str, text: &str) {
         if !text.is_empty() {
             self.element("text", &[("x", x), ("y", y)], look, &escape(text));
@@ -144,14 +145,14 @@ impl Scene {
     /// Writes the picture.
     ///
     /// # Errors
-    /// Returns the errors of `output`.
+    /// Returns the errors from `output`.
     pub fn write(mut self, output: &mut dyn Write) -> io::Result<()> {
         self.text.push_str("</svg>\n");
         output.write_all(self.text.as_bytes())
     }
 }
 
-/// The width of a legend entry including the distance to the next, pixels.
+/// Returns the width of a legend entry in pixels, including the distance to the next entry.
 pub fn entry_width(name: &str) -> f64 {
     58.0 + 7.4 * name.chars().count() as f64
 }
@@ -170,8 +171,8 @@ fn places_of(entries: &[(String, String)], (left, right): (f64, f64)) -> Vec<(us
     entries.iter().map(place).collect()
 }
 
-/// Shortens a name to its last `most` characters, where names differ most; `None` where too little would
-/// remain.
+/// Shortens a name to `most` characters. It keeps the end, because long names differ most there. Returns
+/// `None` if too little would remain.
 pub fn shortened(name: &str, most: usize) -> Option<String> {
     const LEAST: usize = 4;
     let letters = name.chars().count();
@@ -184,7 +185,7 @@ pub fn shortened(name: &str, most: usize) -> Option<String> {
     Some(format!("\u{2026}{}", name.chars().skip(letters + 1 - most).collect::<String>()))
 }
 
-/// Round numbers between two ends, about `most` of them.
+/// Returns about `most` round numbers between two ends.
 pub fn ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
     let least = (to.saturating_sub(from) / most).max(1);
     let mut pace = 1u64;
@@ -216,7 +217,7 @@ pub fn byte_ticks(top: u64, most: u64) -> Vec<(u64, String)> {
     all.take_while(|&tick| tick <= top).map(|tick| (tick, label(tick))).collect()
 }
 
-/// A number with thin spaces between groups of three digits.
+/// Formats a number with thin spaces between groups of three digits.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

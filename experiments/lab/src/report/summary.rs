@@ -1,4 +1,4 @@
-//! Tables and Markdown pages generated from rows.
+//! Tables and Markdown pages that are generated from rows.
 
 use crate::analysis::distinct;
 use crate::analysis::standing::mean;
@@ -11,33 +11,40 @@ use plimsoll::arithmetic::Arithmetic;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Explains the table of ratios of own times.
+/// The explanation of the table of ratios of self-reported times.
 const OWN_TIMES: &str = "\
-Own times are measured by each program itself, from the end of reading the instance to the answer. They exclude
-process start, reading, checking and writing, and are reported as the program prints them. Rounding limits their
-precision: a ratio subtracts half a unit of the last printed digit, and is marked `>` where that exceeds 1 % of the
-time. Where all digits are zero, the ratio is computed from one unit, marked `<`, and excluded from means. A run that
-did not solve counts as its limit. A solved run without an own time leaves the cell empty.";
+Self-reported times (columns `own ms`) are measured by each program itself, from the end of reading the instance to
+the answer. They exclude process start, reading, checking and writing, and are shown as the program prints them.
+Rounding limits their precision. A ratio therefore subtracts half a unit of the last printed digit, and is marked `>`
+if that exceeds 1 % of the time. If all digits are zero, the ratio is computed from one unit, marked `<`, and excluded
+from means. An unsolved run counts with its time limit. The cell of a solved run without a self-reported time is empty.";
 
-/// Files that a record may contain, with descriptions. A `*` stands for any number of files.
+/// Files that a record may contain, with descriptions. A name with `*` stands for any number of files.
 const FILES: [(&str, &str); 6] = [
     ("rows.csv", "one row per attempted run, including skipped, failed and refused runs"),
     ("summary.md", "tables generated from the rows"),
-    ("maps/*.svg", "the best solution of each instance: steps to the right, addresses upwards"),
+    ("maps/*.svg", "the best solution of each instance; the axes are steps and addresses"),
     ("charts/profile.svg", "share of instances solved within a factor of the fastest time to solve"),
-    ("trace.csv", "when values and bounds improved; externals report their own times"),
-    ("charts/gap*.svg", "the gap to the best bound over time, for all instances and for each"),
+    (
+        "trace.csv",
+        "the times at which values and bounds improved; external programs report these times themselves",
+    ),
+    (
+        "charts/gap*.svg",
+        "the gap to the best bound over time, for all instances together and for each instance",
+    ),
 ];
 
-/// Longest remark in a table, characters.
+/// Maximum length of a remark in a table, in characters.
 const REMARK: usize = 70;
 
-/// The problems of the rows, in order of first appearance.
+/// Returns the problems of the rows, in order of first appearance.
 pub fn problems(rows: &[Record]) -> Vec<&str> {
     distinct(rows.iter().map(|row| row.problem.as_str()).filter(|problem| !problem.is_empty()))
 }
 
-/// The rows of each question, keyed by problem and terms ("tiers, machine=b"), in order of first appearance.
+/// Groups the rows by question, which is the problem with its terms ("tiers, machine=b"). Questions are in
+/// order of first appearance.
 pub fn questions(rows: &[Record]) -> Vec<(String, Vec<Record>)> {
     let mut all: Vec<(String, Vec<Record>)> = Vec::new();
     for row in rows.iter().filter(|row| !row.problem.is_empty()) {
@@ -53,8 +60,8 @@ pub fn questions(rows: &[Record]) -> Vec<(String, Vec<Record>)> {
     all
 }
 
-/// One row per run of a question: instance, algorithm, value, gap to the best proven bound, claim, seconds.
-/// `None` without rows.
+/// Returns a table of the runs of a question, with instance, algorithm, value, gap to the best bound, claim
+/// and seconds. Returns `None` without rows.
 pub fn runs(rows: &[Record]) -> Option<Table> {
     let unit = &rows.first()?.unit;
     let (bound, value) = (format!("best bound, {unit}"), format!("value, {unit}"));
@@ -99,14 +106,14 @@ pub fn runs(rows: &[Record]) -> Option<Table> {
     Some(table.without_empty(&["operators", "load, bytes", "seed", "remark"]))
 }
 
-/// Problem, terms, suite and name of an instance.
+/// An instance, identified by problem, terms, suite and name.
 type Instance<'a> = [&'a str; 4];
 
 fn instance(row: &Record) -> Instance<'_> {
     [&row.problem, &row.terms, &row.suite, &row.instance]
 }
 
-/// Instances whose best bound is proved in floating-point arithmetic only.
+/// Returns the instances whose best bound is proved only in floating-point arithmetic.
 pub fn floating(rows: &[Record]) -> BTreeSet<Instance<'_>> {
     let best =
         |row: &&Record| row.status == "done" && row.best_bound.is_some() && row.lower_bound == row.best_bound;
@@ -129,30 +136,30 @@ pub struct Tally<'a> {
     pub answered: usize,
     /// Number of runs that claim an optimum.
     pub optimal: usize,
-    /// Gaps to the best bound, percent, of the runs that have one.
+    /// Gaps to the best bound in percent, for the runs with a gap.
     pub gaps: Vec<f64>,
-    /// Seconds of all runs together.
+    /// Total time of all runs, in seconds.
     pub seconds: f64,
 }
 
 impl Tally<'_> {
-    /// The mean gap over the runs that have one, percent.
+    /// Returns the mean gap in percent, over the runs with a gap.
     pub fn mean_gap(&self) -> Option<f64> {
         mean(&self.gaps)
     }
 
-    /// The largest gap over the runs that have one, percent.
+    /// Returns the largest gap in percent, over the runs with a gap.
     pub fn worst_gap(&self) -> Option<f64> {
         self.gaps.iter().copied().reduce(f64::max)
     }
 
-    /// The number of runs whose value equals the best bound.
+    /// Returns the number of runs whose value equals the best bound.
     pub fn at_bound(&self) -> usize {
         self.gaps.iter().filter(|&&gap| gap == 0.0).count()
     }
 }
 
-/// One tally per algorithm of the rows of one problem, in order of first appearance.
+/// Returns one tally per algorithm, in order of first appearance. The rows must belong to one problem.
 pub fn tallies<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Vec<Tally<'a>> {
     let mut all: Vec<Tally> = Vec::new();
     for row in rows {
@@ -172,7 +179,8 @@ pub fn tallies<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Vec<Tally<'a>>
     all
 }
 
-/// One row per algorithm over all instances: answers, optima, gaps and time. `None` without rows.
+/// Returns a table with one row per algorithm over all instances: answers, optima, gaps and time. Returns
+/// `None` without rows.
 pub fn algorithms(rows: &[Record]) -> Option<Table> {
     let gap = |gap: Option<f64>| gap.map_or_else(String::new, percent);
     let columns: [Column<'_, Tally>; 9] = [
@@ -201,39 +209,39 @@ fn shorten(text: &str) -> String {
 /// An external program, as listed in a record.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// The name of the external.
+    /// The name of the program.
     pub name: String,
-    /// The first line of its version command, where one is given.
+    /// The first line that its version command prints, if it has such a command.
     pub version: Option<String>,
-    /// The command line, with its placeholders.
+    /// The command line with its placeholders.
     pub line: String,
 }
 
-/// How the summary compares times.
+/// The parameters of the comparison of times.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
-    /// True where the benchmark asks for times; only then the tables of times are shown.
+    /// Whether the benchmark compares times. The tables of times are shown only in this case.
     pub is_asked: bool,
-    /// The task of a run, completing "Each run has to ...".
+    /// The task of a run, as a completion of "Each run has to ...".
     pub question: &'a str,
-    /// The algorithm that ratios are relative to.
+    /// The algorithm to which ratios are relative.
     pub reference: Option<&'a str>,
-    /// Shift of geometric means, seconds.
+    /// Shift of geometric means, in seconds.
     pub shift: f64,
 }
 
-/// What was run, for README and summary of a record.
+/// A benchmark as described by the README and the summary of a record.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// The command line, ready to be repeated.
+    /// The command line, ready to be run again.
     pub command: &'a str,
     /// The machine of the runs.
     pub machine: &'a Machine,
-    /// Notes shown beside the results.
+    /// Notes shown with the results.
     pub notes: &'a [String],
-    /// The external programs that took part.
+    /// The external programs of the benchmark.
     pub peers: &'a [Peer],
-    /// How times are compared.
+    /// The comparison of times.
     pub comparison: Comparison<'a>,
 }
 
@@ -250,7 +258,7 @@ impl Question<'_> {
         text
     }
 
-    /// Returns `summary.md`: the tables.
+    /// Returns the text of `summary.md`, which contains the tables.
     pub fn summary(&self, rows: &[Record]) -> String {
         let mut text = format!("# Summary\n\nGenerated from `rows.csv` by\n\n{}", self.facts());
         for (title, own) in &questions(rows) {
@@ -281,19 +289,19 @@ impl Question<'_> {
         text
     }
 
-    /// The tables of times of one question, with an explanation.
+    /// Returns the tables of times of one question, with an explanation.
     fn times(&self, title: &str, rows: &[Record]) -> String {
         let Comparison { question, reference, shift, .. } = self.comparison;
         let group = times::of(rows);
         let Some(table) = times::table(&group, shift) else { return String::new() };
         let mut text = format!(
             "\n## {title}: times\n\n\
-             Each run has to {question}. Time spent on an instance is the median over all runs, solved or not. Time \
-             to solve is\nthe median as well; where the median run did not solve, it is the limit, marked `>`, and \
-             every figure derived from it is a\nlower bound. Means are geometric, shifted by {shift} s, over all \
-             instances. PAR-2 is the mean time to solve, with unsolved\ninstances counted as twice the limit. Wins are \
-             instances with the shortest time to solve. Heuristics prove an optimum only\nwhere they meet a bound. \
-             Elsewhere they have no time to solve, and their means are shown as `-`.\n\n{}",
+             Each run has to {question}. The time spent on an instance is the median over all runs, solved or not. The \
+             time to\nsolve is the median as well. If the median run is unsolved, it is the limit, marked `>`, and \
+             every figure derived\nfrom it is a lower bound. Means are geometric, shifted by {shift} s, over all \
+             instances. PAR-2 is the mean time to\nsolve, with unsolved instances counted as twice the limit. Wins are \
+             instances with the shortest time to solve. A\nheuristic proves an optimum only if it meets a bound. \
+             Otherwise it has no time to solve, and its means are shown as\n`-`.\n\n{}",
             table.markdown()
         );
         if let Some(reference) = reference
@@ -301,18 +309,23 @@ impl Question<'_> {
         {
             let _ = write!(
                 text,
-                "\n## {title}: ratios to {reference}\n\nAbove 1, {reference} is faster.\n\n{}",
+                "\n## {title}: ratios to {reference}\n\nIf a ratio is above 1, {reference} is faster.\n\n{}",
                 table.markdown()
             );
         }
         if let Some(table) = reference.and_then(|reference| ratios::own_ratios(rows, reference)) {
-            let _ = write!(text, "\n## {title}: ratios of own times\n\n{OWN_TIMES}\n\n{}", table.markdown());
+            let _ = write!(
+                text,
+                "\n## {title}: ratios of self-reported times\n\n{OWN_TIMES}\n\n{}",
+                table.markdown()
+            );
         }
         text
     }
 
-    /// Returns `README.md`: the files of the folder and how they were produced. `is_there` is called with
-    /// each name of the file table and returns whether that file or folder of pictures was written.
+    /// Returns the text of `README.md`, which lists the files of the folder and how they were produced.
+    /// `is_there` is called with each name in the list of files. It must return whether that file or folder
+    /// of pictures was written.
     pub fn readme(&self, is_there: impl Fn(&str) -> bool) -> String {
         let held = FILES.iter().filter(|(name, _)| is_there(name));
         let held = held.fold(String::new(), |mut text, (name, holds)| {
@@ -323,13 +336,13 @@ impl Question<'_> {
             "# Benchmark record\n\nGenerated by\n\n{}\n\
              | file | contents |\n|---|---|\n\
              {held}\n\
-             Values and bounds are in the unit given in the column `unit`; sizes are in bytes. `seconds` is wall-clock\n\
-             time: of the whole process where `whole_process` is set (always for externals), of the algorithm alone\n\
-             otherwise. `own_seconds` is the time that a program measures itself, from the end of reading the instance\n\
-             to the answer; `own_resolution` is its resolution where it was printed. Every solution passed the checker.\n\
-             The best bound of an instance is the best one proved by any run; the gap is the distance from it.\n\
-             `peak_memory_bytes` is the high-water mark of the process. It is reset before each run and includes\n\
-             memory that was resident before the run.\n",
+             Values and bounds are in the unit given in the column `unit`, and sizes are in bytes. `seconds` is\n\
+             wall-clock time. It is that of the whole process if `whole_process` is set, as it always is for external\n\
+             programs, and otherwise that of the algorithm alone. `own_seconds` is the time that a program measures\n\
+             itself, from the end of reading the instance to the answer. `own_resolution` is the resolution of that\n\
+             time if it was printed. Every solution passed the checker. The best bound of an instance is the best one\n\
+             proved by any run, and the gap is the distance from it. `peak_memory_bytes` is the high-water mark of the\n\
+             process. It is reset before each run and includes memory that was resident before the run.\n",
             self.facts()
         )
     }

@@ -3,13 +3,13 @@
 /// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// For text.
+    /// Left-aligned, for text.
     Left,
-    /// For numbers.
+    /// Right-aligned, for numbers.
     Right,
 }
 
-/// A column of a table of `T`: name, alignment, and the function that returns a cell.
+/// A column of a table with one row per `T`: its name, its alignment, and the function that returns a cell.
 pub type Column<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
 
 /// A table with a header. The columns are as wide as their contents.
@@ -20,13 +20,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Align)>) -> Self {
         let columns = columns.into_iter().map(|(name, align)| (name.to_owned(), align)).collect();
         Self { columns, rows: Vec::new() }
     }
 
-    /// A table with one row per item.
+    /// Creates a table with one row per item.
     pub fn of<T>(columns: &[Column<'_, T>], things: impl IntoIterator<Item = T>) -> Self {
         let mut table = Self::new(columns.iter().map(|(name, align, _)| (*name, *align)));
         for thing in things {
@@ -35,7 +35,7 @@ impl Table {
         table
     }
 
-    /// Removes those of the named columns that are empty in every row.
+    /// Removes each of the named columns that is empty in every row.
     #[must_use]
     pub fn without_empty(mut self, names: &[&str]) -> Self {
         for at in (0..self.columns.len()).rev() {
@@ -48,29 +48,29 @@ impl Table {
         self
     }
 
-    /// Adds a row; missing cells are empty.
+    /// Adds a row. Missing cells are empty.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut row: Vec<String> = cells.into_iter().collect();
         row.resize(self.columns.len(), String::new());
         self.rows.push(row);
     }
 
-    /// Names and alignments of the columns.
+    /// Returns the names and the alignments of the columns.
     pub fn columns(&self) -> &[(String, Align)] {
         &self.columns
     }
 
-    /// The rows, each as long as the columns.
+    /// Returns the rows. Each has one cell per column.
     pub fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }
 
-    /// True where there is no row.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The table as text: a header, a rule, rows; columns are separated by two blanks.
+    /// Returns the table as text: a header, a rule, and the rows. Columns are separated by two blanks.
     pub fn text(&self) -> String {
         let width = |text: &str| text.chars().count();
         let widths: Vec<usize> = (0..self.columns.len())
@@ -98,7 +98,7 @@ impl Table {
         text
     }
 
-    /// The table in Markdown.
+    /// Returns the table in Markdown.
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let escape = |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ");

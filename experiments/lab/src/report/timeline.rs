@@ -1,8 +1,8 @@
-//! Drawings of timelines: a trace for Chrome and Perfetto, a Gantt chart.
+//! Drawings of timelines: a trace for Chrome and Perfetto, and a Gantt chart.
 //!
 //! ```text
-//! compute    ░░█a█░█b████░█c█     a box is an operator, or the transfer of its weights in the same colour;
-//! channel 0  █a█ █b██ █c██        where nothing computes, the operator waits for its weights
+//! compute    ░░█a█░█b████░█c█     a box is an operator; ░ is time spent waiting for weights
+//! channel 0  █a█ █b██ █c██        a box is the transfer of weights, in the colour of the operator
 //! on-chip    ▁▃▅▇▆▅▃              bytes of activations and weight buffers
 //! ```
 
@@ -21,12 +21,12 @@ const LANE: f64 = 44.0;
 const GAP: f64 = 14.0;
 const MEMORY: f64 = 170.0;
 const BOTTOM: f64 = 50.0;
-/// Width of a character of a name, points; many are capitals.
+/// Width of a character of a name, in pixels. Many names are in capitals.
 const LETTER: f64 = 7.6;
-/// The look of time in which nothing computes because an operator waits for its weights.
+/// The look of the time in which an operator waits for its weights.
 const WAITING: &str = "fill=\"#f6c9c4\"";
 
-/// One schedule of one program, drawn along its longest run.
+/// A schedule of a program, drawn along the longest run.
 #[derive(Clone, Copy, Debug)]
 pub struct Playback<'a> {
     /// The name of the graph.
@@ -35,33 +35,33 @@ pub struct Playback<'a> {
     pub machine: &'a str,
     /// The name of the schedule.
     pub schedule: &'a str,
-    /// The program, whose segments the timelines schedule.
+    /// The program. Each timeline schedules one of its segments.
     pub program: &'a OverlapProgram,
-    /// The timelines of its segments.
+    /// The timelines of the segments.
     pub scheduled: &'a Scheduled,
 }
 
-/// An operation that occupies a lane for a while.
+/// An operation that occupies a lane from `start` to `end`.
 struct Box {
     name: String,
-    /// 0 for computing, 1 and above for DMA channels.
+    /// The lane: 0 for the processor, 1 and above for the DMA channels.
     lane: usize,
-    /// Whether it moves weights, by a channel or a copy.
+    /// Whether the operation moves weights, by DMA or as a copy.
     fetches: bool,
     start: Time,
     end: Time,
-    /// Weights of the operator, or bytes moved.
+    /// The size of the weights of the operator, or the number of bytes moved.
     bytes: Bytes,
-    /// Index of its colour: the position of the operator over all segments.
+    /// Index of the colour: the position of the operator, counted over all segments.
     colour: usize,
 }
 
-/// Everything that is drawn.
+/// The contents of a drawing.
 struct Activity {
     boxes: Vec<Box>,
     /// Points in time, each with the on-chip bytes occupied until the next one.
     occupancy: Vec<(Time, Bytes)>,
-    /// Start of the preload, if there is one, and of every segment on the path.
+    /// The start of the preload, if there is one, and of every segment on the path.
     borders: Vec<Time>,
     channels: usize,
     capacity: Bytes,
@@ -132,12 +132,12 @@ impl Playback<'_> {
         activity
     }
 
-    /// Writes a trace in the JSON format of the Chrome and Perfetto viewers: a thread for computing, one per
-    /// channel, and a counter of on-chip bytes. Times are in microseconds. Members are sorted by name, an
-    /// order that every build of `serde_json` keeps.
+    /// Writes a trace in the JSON format of the Chrome and Perfetto viewers. It has a thread for the
+    /// processor, one thread per channel, and a counter of on-chip bytes. Times are in microseconds. Members
+    /// are sorted by name because every build of `serde_json` keeps that order.
     ///
     /// # Errors
-    /// Returns the errors of `output`.
+    /// Returns the errors from `output`.
     pub fn write_trace(&self, output: &mut dyn Write) -> io::Result<()> {
         let activity = self.activity();
         let micros = |time: Time| time.get() as f64 / 1e6;
@@ -177,7 +177,7 @@ impl Playback<'_> {
     /// Draws the Gantt chart as SVG.
     ///
     /// # Errors
-    /// Returns the errors of `output`.
+    /// Returns the errors from `output`.
     pub fn write_gantt(&self, output: &mut dyn Write) -> io::Result<()> {
         let activity = self.activity();
         let lanes = activity.channels + 1;
@@ -301,10 +301,10 @@ fn boxes(scene: &mut Scene, activity: &Activity, frame: &Frame) {
     scene.close();
 }
 
-/// Draws on-chip bytes over time, with resident weights, peak and capacity.
+/// Draws the on-chip bytes over time, with the resident weights, the peak and the capacity.
 fn memory(scene: &mut Scene, activity: &Activity, frame: &Frame) {
     let peak = activity.occupancy.iter().map(|&(_, bytes)| bytes.get()).max().unwrap_or(0);
-    // A capacity far above the peak would flatten the picture.
+    // If the capacity is far above the peak, it is omitted, since it would flatten the picture.
     let near = activity.capacity.get() <= peak.saturating_mul(2);
     let top = if near { activity.capacity.get() } else { peak }.max(1);
     let y = |bytes: u64| frame.floor - bytes as f64 / top as f64 * (MEMORY - 20.0);
@@ -334,7 +334,7 @@ fn memory(scene: &mut Scene, activity: &Activity, frame: &Frame) {
     scene.text(place, "text-anchor=\"end\"", "on-chip");
 }
 
-/// A time without trailing zeros after its decimal point.
+/// Formats a time without trailing zeros after the decimal point.
 fn short(time: Time) -> String {
     let text = time.to_string();
     match text.split_once(' ') {

@@ -1,47 +1,49 @@
-//! Comparisons of times: shifted geometric means, penalised averages, ratios, wins.
+//! Comparisons of times: shifted geometric means, penalised averages and wins.
 //!
 //! The definitions are those of [`analysis::time`](crate::analysis::time). A time is that of the whole
-//! process or run, or the time that an algorithm measures itself ([`Clock`]).
+//! process or run, or the time that an algorithm reports itself ([`Clock`]).
 //!
-//! O(rows * log(rows) + algorithms * instances).
+//! **Complexity.** O(rows * log(rows) + algorithms * instances).
 
 use crate::analysis::time::solved;
 use crate::analysis::{Group, Options, Standing, groups, standings};
 use crate::record::Record;
 use crate::report::table::{Align, Column, Table};
 
-/// Default shift of geometric means, seconds.
+/// Default shift of geometric means, in seconds.
 pub const SHIFT: f64 = 0.01;
 
-/// The clock that times are read from.
+/// The clock by which times are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The clock of the benchmark: the whole process for externals.
+    /// The clock of the benchmark. It measures the whole process of an external program.
     Bench,
-    /// The clock of the algorithm itself: from the end of reading the instance to the answer.
+    /// The clock of the algorithm itself. It runs from the end of reading the instance to the answer.
     Own,
 }
 
-/// The results of all algorithms on the instances of one question, by the clock of the benchmark.
+/// Groups the results of all algorithms on the instances of one question. Times are those of the benchmark.
 pub fn of(rows: &[Record]) -> Group {
     by(Clock::Bench, rows)
 }
 
-/// The same by a given clock. An instance on which a run solved but has no time by that clock has no median.
+/// Groups the results as [`of`] does, with times of a given clock. If a solved run has no time of that clock,
+/// its instance has no median.
 pub fn by(clock: Clock, rows: &[Record]) -> Group {
     let mut own = rows.to_vec();
     if clock == Clock::Own {
         for row in &mut own {
-            // A run that did not solve counts as its limit.
+            // An unsolved run counts with its time limit.
             row.seconds = if solved(row) { row.own_seconds } else { Some(0.0) };
         }
     }
-    // The shift is applied where means are shown.
+    // The shift is applied when means are shown.
     let options = Options { target_gap: None, shift: 0.0 };
     groups(&own, &[], options).into_iter().next().unwrap_or_default()
 }
 
-/// One row per algorithm: time spent, instances solved, time to solve, wins. `None` without rows.
+/// Returns a table with one row per algorithm: time spent, instances solved, time to solve, and wins. Returns
+/// `None` without rows.
 pub fn table(group: &Group, shift: f64) -> Option<Table> {
     let spent = format!("spent s (shift {shift})");
     let mean = format!("to solve s (shift {shift})");
@@ -62,7 +64,7 @@ pub fn table(group: &Group, shift: f64) -> Option<Table> {
     (!table.is_empty()).then_some(table)
 }
 
-/// A number with four significant digits, at most four decimals.
+/// Formats a number with three or more significant digits, and with at most four decimals.
 pub(crate) fn figure(number: f64) -> String {
     match number {
         n if n >= 1000.0 => format!("{n:.0}"),
@@ -92,7 +94,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// `fast` solves both in 0.1 s; `slow` needs 4 s for one and does not solve the other.
+    /// `fast` solves both instances in 0.1 s. `slow` needs 4 s for one and does not solve the other.
     pub(crate) fn rows() -> Vec<Record> {
         let mut rows = Vec::new();
         for instance in ["a", "b"] {
@@ -132,7 +134,7 @@ pub(crate) mod tests {
         assert_eq!(lines[3], ["slow", "2", "2", "6.32", "1", "1", "6.32", "12.00", "0"]);
     }
 
-    /// A run that ends in microseconds without a proof is not shown as one that took the whole limit.
+    /// A run that ends in microseconds without a proof is not shown as a run that used the whole limit.
     #[test]
     fn heuristics_have_time_spent_but_no_time_to_solve() {
         let ran = |instance: &str, seconds, claim: &str, decide: &str| Record {
@@ -148,7 +150,7 @@ pub(crate) mod tests {
         let text = table(&times, 0.0).unwrap().text();
         let line: Vec<&str> = text.lines().nth(2).unwrap().split_whitespace().collect();
         assert_eq!(line, ["quick", "2", "2", "0.0001", "1", "1", "-", "-", "0"]);
-        // A layout within the capacity decides it: a heuristic that finds none has not answered.
+        // A layout within the capacity decides it. A heuristic that finds no such layout has not answered.
         let rows = [ran("a", 6e-5, "unknown", "load")];
         assert!(of(&rows).time_to_solve(0, 0).unwrap().censored);
     }
@@ -167,7 +169,7 @@ pub(crate) mod tests {
             (0.5f64.to_bits(), 0.001f64.to_bits())
         );
         assert_eq!(time(&[own(Some(0.25), None), own(None, None)]), None);
-        // A run that did not solve has no time of its own: the limit counts.
+        // An unsolved run has no self-reported time, so it counts with its time limit.
         let found = time(&[row("a", "x", 10.0, "unknown")]).unwrap();
         assert!(found.censored && found.seconds > 9.9);
     }

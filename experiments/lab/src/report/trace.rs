@@ -1,4 +1,4 @@
-//! Charts of traces: value and bound of one instance over time.
+//! Charts of traces, which show the value and the bound of one instance over time.
 
 use crate::analysis::curves::DAWN;
 use crate::analysis::distinct;
@@ -6,7 +6,8 @@ use crate::record::{TraceRow, runs};
 use crate::report::chart::{Axis, Chart, Series};
 use crate::report::scene::thousands;
 
-/// Value and bound of each algorithm over time on one instance, of its first run. `None` for an empty trace.
+/// Returns a chart of the value and the bound over time, for the first run of each algorithm on one instance.
+/// Returns `None` if the trace contains neither values nor bounds.
 pub fn trace_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> Option<Chart> {
     let first = trace.first()?;
     let mut series = Vec::new();

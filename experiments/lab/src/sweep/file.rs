@@ -1,47 +1,48 @@
-//! The file that describes a sweep: TOML with known keys only and all numbers in range.
+//! The TOML file that describes a sweep. Unknown keys and numbers out of range are errors.
 //!
 //! ```toml
 //! seeds = "0..3"                      # a number, a list, or a range that excludes its end; default 0
 //! repetitions = 2                     # default 1
 //! metrics = ["seconds", "nodes"]      # columns to keep in addition to the fixed ones; default all
 //!
-//! trace = true                        # records improvements over time, also in trace.csv; default false
-//! layouts = true                      # stores every valid layout in layouts/RUN.csv; default false
+//! trace = true                        # record improvements over time, also in trace.csv; default false
+//! layouts = true                      # store every valid layout in layouts/RUN.csv; default false
 //!
-//! [limits]                            # of every run; with a list, every value is run
+//! [limits]                            # limits of every run; with a list, there is a run for every value
 //! time = [1, 10.5]                    # seconds; default none
 //! nodes = 100_000                     # default none
 //! grace = 10                          # seconds beyond the limit before a run counts as hung; default 10
-//! memory = 4_000_000_000              # resident bytes of a run; default no limit
+//! memory = 4_000_000_000              # limit on the resident memory of a run in bytes; default none
 //!
 //! [[instances]]
-//! suite = "embedded"                  # a suite by name, or
-//! # path = "models/*.csv"             # a CSV file, a folder, a pattern (* and ?), relative to this file
+//! suite = "embedded"                  # the name of a suite, or
+//! # path = "models/*.csv"             # a CSV file, a folder, or a pattern (* and ?), relative to this file
 //! only = ["perfect-*"]                # names to include; default all
 //!
 //! [[instances]]
 //! family = "uniform"                  # a generated family of instances or graphs
-//! buffers = [100, 1000]               # instances
+//! buffers = [100, 1000]               # only for families of instances
 //! seeds = "1..4"
 //!
 //! [[instances]]
-//! graph = "net.json"                  # graphs and models, for the problems of graphs: a file or a pattern
-//! batch = 1                           # first dimension of model inputs; dim_default: all free dimensions
+//! graph = "net.json"                  # a file or a pattern of graphs or models, for the problems of graphs
+//! batch = 1                           # first dimension of model inputs; dim_default sets all free ones
 //!
 //! [[algorithms]]
-//! names = ["exact", "large-first"]    # or the groups heuristics, solvers, all
-//! problem = "offsets"                 # default: first with that algorithm: offsets, shared-objects,
-//!                                     # split-buffers, orders, joint, spilling, timelines, tiers, fusion
+//! names = ["exact", "large-first"]    # or one of the groups heuristics, solvers and all
+//! problem = "offsets"                 # default: the first of these with the algorithm: offsets,
+//!                                     # shared-objects, split-buffers, orders, joint, spilling, timelines,
+//!                                     # tiers, fusion
 //! terms = "machine=luna"              # terms of the question; `plimsoll bench --help` lists the keys
 //! threads = [1, 2]                    # default 1
-//! decide = "load"                     # or "file", or bytes: first layout within it; default: minimise
-//! nodes = 1000                        # also time, seeds, repetitions; overrides the values above
+//! decide = "load"                     # a capacity to decide: "load", "file" or bytes; default: optimise
+//! nodes = 1000                        # also time, seeds and repetitions; overrides the values above
 //!
 //! [[algorithms]]
-//! names = "theirs"                    # the name of an external program, for offsets only
+//! names = "theirs"                    # the name of an external planner, only for offsets
 //! external = "theirs {input} {output} --capacity {capacity}"  # placeholders: see plimsoll_lab::external
 //! version = "theirs --version"        # command that prints the version; default none
-//! elapsed = "took ([0-9.]+) s"        # regular expression for the seconds it prints; default none
+//! elapsed = "took ([0-9.]+) s"        # regular expression for the printed seconds; default none
 //! ```
 
 use super::SweepError;
@@ -114,21 +115,21 @@ pub(super) struct RawAlgorithms {
     pub repetitions: Option<Whole>,
 }
 
-/// A file with its text, for messages with line numbers.
+/// The path and the text of a file. The text is kept for messages with line numbers.
 pub(super) struct Source {
     pub path: PathBuf,
     text: String,
 }
 
 impl Source {
-    /// Reads the text.
+    /// Reads the text of a file.
     pub fn open(path: &Path) -> Result<Self, SweepError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| SweepError::Io { path: path.to_owned(), source })?;
         Ok(Self { path: path.to_owned(), text })
     }
 
-    /// Parses the text.
+    /// Parses the text as TOML.
     pub fn parse(&self) -> Result<RawSweep, SweepError> {
         toml::from_str(&self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -137,14 +138,14 @@ impl Source {
         })
     }
 
-    /// An error at a byte of the text.
+    /// Returns an error at a byte of the text.
     pub fn wrong(&self, at: usize, message: &str) -> SweepError {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.split(|&byte| byte == b'\n').count();
         SweepError::File { path: self.path.clone(), line, message: message.to_owned() }
     }
 
-    /// The folder that paths in the file are relative to.
+    /// Returns the folder to which paths in the file are relative.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
     }

@@ -1,4 +1,4 @@
-//! The inputs of a sweep: instances and graphs, each read or generated once.
+//! The inputs of a sweep, which are instances and graphs. Each is read or generated once.
 
 use super::SweepError;
 use super::file::{RawInstances, Source};
@@ -15,17 +15,17 @@ use std::path::{Path, PathBuf};
 /// An instance or graph of a sweep.
 #[derive(Debug)]
 pub struct Input {
-    /// Suite, path or family, as named in the sweep file.
+    /// The suite, path or family, as given in the sweep file.
     pub suite: String,
     /// The name of the instance or graph.
     pub name: String,
-    /// Its kind, also where it could not be read.
+    /// The kind of the input, which is known even if it could not be read.
     pub kind: SubjectKind,
-    /// SHA-256 of its canonical form; empty where it could not be read.
+    /// SHA-256 of the canonical form. Empty if the input could not be read.
     pub sha256: String,
-    /// The load of an instance.
+    /// The load, if the input is an instance.
     pub load: Option<Bytes>,
-    /// The instance with its original capacity, or the graph; or the error of reading it.
+    /// The instance with its original capacity or the graph, or else the error from reading it.
     pub subject: Result<Subject, String>,
 }
 
@@ -45,7 +45,7 @@ impl Input {
         }
     }
 
-    /// The instance, if it is one.
+    /// Returns the instance, if the input is one.
     pub(super) fn instance(&self) -> Option<&Instance> {
         match &self.subject {
             Ok(Subject::Instance(instance)) => Some(instance),
@@ -53,7 +53,7 @@ impl Input {
         }
     }
 
-    /// The original capacity.
+    /// Returns the original capacity.
     pub(super) fn capacity(&self) -> Option<Bytes> {
         self.instance().and_then(Instance::capacity)
     }
@@ -64,7 +64,7 @@ impl Input {
     }
 }
 
-/// The position of an entry in the file, for messages.
+/// The position of an entry in the sweep file, used in messages.
 struct Place<'a> {
     source: &'a Source,
     at: usize,
@@ -77,7 +77,7 @@ impl Place<'_> {
     }
 }
 
-/// Resolves all inputs of an entry, whose number counts from 1.
+/// Resolves all inputs of the entry with this number, counted from 1.
 pub(super) fn inputs(
     source: &Source,
     at: usize,
@@ -136,7 +136,7 @@ fn reading(place: &Place<'_>, raw: &RawInstances) -> Result<Reading, SweepError>
     Ok(Reading { endpoints, import: import(raw) })
 }
 
-/// The import options of models.
+/// Returns the options for importing models.
 fn import(raw: &RawInstances) -> ImportOptions {
     ImportOptions { batch: raw.batch, dim_default: raw.dim_default, ..ImportOptions::default() }
 }
@@ -169,7 +169,7 @@ fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>,
     Ok(found.into_iter().map(|case| input(case, folder)).collect())
 }
 
-/// Converts a case found from a folder. Names and messages are as in the sweep file, wherever the file is.
+/// Converts a case to an input. Names and messages contain paths relative to the folder of the sweep file.
 fn input(case: Case, folder: &Path) -> Input {
     let suite = without(&case.suite, folder);
     match case.subject {
@@ -185,7 +185,7 @@ fn input(case: Case, folder: &Path) -> Input {
     }
 }
 
-/// A text that begins with a path, without the leading folder.
+/// Removes the folder from the beginning of a text that starts with a path.
 fn without<'a>(text: &'a str, folder: &Path) -> &'a str {
     if folder.as_os_str().is_empty() {
         return text;
@@ -219,7 +219,7 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
         return Err(place.wrong(format!("unknown family '{name}'; known: {}", known.join(", "))));
     };
     if raw.buffers.is_some() {
-        return Err(place.wrong(format!("buffers: family '{name}' generates graphs, which take params")));
+        return Err(place.wrong(format!("buffers: family '{name}' generates graphs; use params instead")));
     }
     for params in products(&raw.params) {
         for &seed in seeds {
@@ -231,7 +231,7 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
     Ok(found)
 }
 
-/// All combinations of one value per parameter; the last parameter varies fastest.
+/// Returns all combinations of one value per parameter. The last parameter varies fastest.
 fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
     let mut all = vec![BTreeMap::new()];
     for (name, values) in params {

@@ -1,11 +1,11 @@
-//! Values of a sweep file that may be single or lists.
+//! Values of a sweep file. Most of them may be single values or lists.
 
 use serde::Deserialize;
 use std::fmt;
 use std::time::Duration;
 use toml::Value;
 
-/// Most numbers in a range.
+/// Maximum length of a range.
 const MOST: u64 = 10_000_000;
 
 /// A whole number.
@@ -13,17 +13,17 @@ const MOST: u64 = 10_000_000;
 #[serde(try_from = "Value")]
 pub(super) struct Whole(pub u64);
 
-/// Whole numbers: one, a list, or a range that excludes its end, `"0..10"`.
+/// One whole number, a list of them, or a range such as `"0..10"`, which excludes its end.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct Numbers(pub Vec<u64>);
 
-/// Non-negative seconds: one number or a list.
+/// One non-negative number of seconds, or a list of them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct Seconds(pub Vec<Duration>);
 
-/// Names: one or a list.
+/// One name, or a list of names.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct Words(pub Vec<String>);
@@ -74,7 +74,7 @@ fn word(value: &Value) -> Result<String, String> {
         .map_or_else(|| expected(value, "a quoted string, or a list of them"), |text| Ok(text.to_owned()))
 }
 
-/// Reads one value or a list.
+/// Reads one value or a list of values.
 fn several<T>(value: &Value, read: fn(&Value) -> Result<T, String>) -> Result<Vec<T>, String> {
     match value {
         Value::Array(list) if list.is_empty() => Err("the list is empty".to_owned()),

@@ -1,4 +1,5 @@
-//! The manifest of a sweep, stored beside its rows: the resolved sweep, its shard, build and machine.
+//! The manifest of a sweep. It is stored next to the rows and contains the resolved sweep, the shard, the
+//! build and the machine.
 
 use super::SweepError;
 use crate::machine::Machine;
@@ -13,19 +14,19 @@ pub const MANIFEST: &str = "sweep.json";
 const FORMAT: &str = "plimsoll-sweep";
 const VERSION: u32 = 1;
 
-/// One of several parts of a sweep, from 1.
+/// One of several parts of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
-    /// The number of the part, from 1.
+    /// The number of the part, counted from 1.
     pub part: u64,
     /// The number of parts.
     pub of: u64,
 }
 
 impl Shard {
-    /// Whether a run belongs to this part. A part contains every `of`-th run, so parts take about equally
-    /// long.
+    /// Returns true if a run belongs to this part. A part contains every `of`-th run, so all parts take about
+    /// the same time.
     pub fn has(self, index: u64) -> bool {
         index % self.of == self.part - 1
     }
@@ -53,13 +54,13 @@ impl fmt::Display for Shard {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputRecord {
-    /// Suite, path or family.
+    /// The suite, path or family.
     pub suite: String,
-    /// The name.
+    /// The name of the instance or graph.
     pub name: String,
-    /// The hash; empty where it could not be read.
+    /// The hash. Empty if the input could not be read.
     pub sha256: String,
-    /// The original capacity, bytes, if a run decides it.
+    /// The original capacity in bytes, if a run decides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
 }
@@ -68,22 +69,22 @@ pub struct InputRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AlgorithmRecord {
-    /// The name of its problem.
+    /// The name of the problem.
     pub problem: String,
-    /// The name.
+    /// The name of the algorithm.
     pub name: String,
-    /// Further terms of its question, `KEY=VALUE` separated by blanks.
+    /// Further terms of the question, as `KEY=VALUE` separated by blanks.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
     /// Number of threads that a run may use.
     pub threads: usize,
-    /// The capacity it decides.
+    /// The capacity to decide: `file`, `load` or a number of bytes.
     pub decide: Option<String>,
-    /// Time limits of its runs, seconds; `None` for none.
+    /// Time limits of the runs in seconds. `None` means no limit.
     pub time: Vec<Option<f64>>,
-    /// Node limits of its runs; `None` for none.
+    /// Node limits of the runs. `None` means no limit.
     pub nodes: Vec<Option<u64>>,
-    /// Seeds of its runs.
+    /// Seeds of the runs.
     pub seeds: Vec<u64>,
     /// Number of runs with equal parameters.
     pub repetitions: u64,
@@ -95,7 +96,7 @@ pub struct AlgorithmRecord {
     pub version: Option<String>,
 }
 
-/// A sweep after resolving its file. Two files that resolve to equal values describe the same sweep.
+/// A sweep as resolved from its file. Two files that resolve to equal values describe the same sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resolved {
@@ -103,7 +104,7 @@ pub struct Resolved {
     pub inputs: Vec<InputRecord>,
     /// The algorithms with their parameters, in file order.
     pub algorithms: Vec<AlgorithmRecord>,
-    /// Columns kept in addition to the fixed ones; `None` for all.
+    /// Columns kept in addition to the fixed ones. `None` means all columns.
     pub metrics: Option<Vec<String>>,
     /// Whether improvements over time are recorded.
     #[serde(default)]
@@ -111,9 +112,9 @@ pub struct Resolved {
     /// Whether layouts are stored.
     #[serde(default)]
     pub layouts: bool,
-    /// Seconds beyond the time limit before a run counts as hung.
+    /// Time beyond the time limit before a run counts as hung, in seconds.
     pub grace: f64,
-    /// Limit on the resident memory of a run, bytes.
+    /// Limit on the resident memory of a run, in bytes.
     pub memory: Option<u64>,
     /// Number of runs of the whole sweep.
     pub runs: u64,
@@ -122,13 +123,13 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// The same value after writing and reading, so that numbers compare equal.
+    /// Returns the value that results from writing and reading this one, so that numbers compare equal.
     pub(super) fn normal(self) -> Self {
         let text = serde_json::to_string(&self).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or(self)
     }
 
-    /// A description of the first difference from another sweep; `None` where both are equal.
+    /// Returns a description of the first difference from another sweep, or `None` if both are equal.
     pub fn difference(&self, now: &Self) -> Option<String> {
         if self == now {
             return None;
@@ -191,7 +192,7 @@ fn length(what: &str, then: usize, now: usize) -> Option<String> {
     (then != now).then(|| format!("{what}: {then} there, {now} here"))
 }
 
-/// The difference of two values, as JSON, each cut to 80 characters.
+/// Describes the difference of two values. Both are printed as JSON and cut to 80 characters.
 fn differs<T: PartialEq + Serialize>(what: &str, then: &T, now: &T) -> Option<String> {
     let shown = |value: &T| -> String {
         let text = serde_json::to_string(value).unwrap_or_default().replace("null", "none");
@@ -204,13 +205,13 @@ fn differs<T: PartialEq + Serialize>(what: &str, then: &T, now: &T) -> Option<St
     (then != now).then(|| format!("{what} is {} there, {} here", shown(then), shown(now)))
 }
 
-/// Build and machine at the start of a sweep, and the time.
+/// The build and the machine at the start of a sweep, and the time of the start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begun {
-    /// Build and machine.
+    /// The build and the machine.
     #[serde(flatten)]
     pub machine: Machine,
-    /// The time of the start, UTC.
+    /// The time of the start, in UTC.
     pub timestamp: String,
 }
 
@@ -222,24 +223,24 @@ pub struct Manifest {
     version: u32,
     /// The name of the sweep file.
     pub file: String,
-    /// The shard of the sweep; `None` for the whole sweep.
+    /// The shard of the sweep. `None` means the whole sweep.
     pub shard: Option<Shard>,
-    /// The resolved sweep, also for a shard the whole one.
+    /// The resolved sweep. For a shard, this is still the whole sweep.
     pub sweep: Resolved,
-    /// Build and machine at the start.
+    /// The build and the machine at the start.
     pub begun: Begun,
 }
 
 impl Manifest {
-    /// A new manifest.
+    /// Creates a manifest.
     pub fn new(file: &str, shard: Option<Shard>, sweep: Resolved, begun: Begun) -> Self {
         Self { format: FORMAT.to_owned(), version: VERSION, file: file.to_owned(), shard, sweep, begun }
     }
 
-    /// Reads the manifest of a folder; `None` where there is none.
+    /// Reads the manifest of a folder. Returns `None` if there is none.
     ///
     /// # Errors
-    /// [`SweepError`] where it cannot be read, or has another format or version.
+    /// [`SweepError`] if the manifest cannot be read, or has another format or version.
     pub fn read(folder: &Path) -> Result<Option<Self>, SweepError> {
         let path = folder.join(MANIFEST);
         let text = match std::fs::read_to_string(&path) {
@@ -251,7 +252,7 @@ impl Manifest {
             .map_err(|error| SweepError::Manifest { path: path.clone(), why: error.to_string() })?;
         if record.format != FORMAT || record.version != VERSION {
             let why = format!(
-                "format '{}' version {}, not '{FORMAT}' version {VERSION}",
+                "found format '{}' version {}; expected '{FORMAT}' version {VERSION}",
                 record.format, record.version
             );
             return Err(SweepError::Manifest { path, why });
@@ -259,10 +260,10 @@ impl Manifest {
         Ok(Some(record))
     }
 
-    /// Writes the manifest into a folder, atomically.
+    /// Atomically writes the manifest into a folder.
     ///
     /// # Errors
-    /// [`SweepError::Io`].
+    /// [`SweepError::Io`] if the file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), SweepError> {
         let path = folder.join(MANIFEST);
         let written = write_durably(&path, |file| {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Most runs that a message names.
+/// Maximum number of runs listed in a message.
 const NAMED: usize = 10;
 
 /// The result of a merge.
@@ -20,21 +20,22 @@ pub struct Merge {
     pub runs: u64,
     /// Number of rows written.
     pub rows: u64,
-    /// Number of rows that the checker refused.
+    /// Number of rows with a rejected answer.
     pub refused: u64,
-    /// Algorithms with failed runs, and the errors.
+    /// The algorithms with failed runs, and their errors.
     pub failures: Vec<Failures>,
-    /// A description of missing runs; `None` where there are none.
+    /// A description of the missing runs, or `None` if there are none.
     pub missing: Option<String>,
     /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// Joins the rows of several folders, in the order of runs, into `out`, which then contains the whole sweep.
-/// `partial` allows runs without rows, `force` an `out` that already contains rows.
+/// Writes the rows of several folders into the folder `out`, which then contains the whole sweep. The rows
+/// are in run order. `partial` allows runs without rows. `force` allows a folder `out` that already contains
+/// rows.
 ///
 /// # Errors
-/// [`SweepError::Merge`] for folders of different sweeps, duplicate runs, and missing runs.
+/// [`SweepError::Merge`] if the folders belong to different sweeps, or if runs are duplicated or missing.
 pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Result<Merge, SweepError> {
     let refuse = |why: String| Err(SweepError::Merge(why));
     let mut notes = Vec::new();
@@ -64,7 +65,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
     let sweep = first.sweep.clone();
     let columns = Columns::of(sweep.metrics.as_deref(), sweep.trace, sweep.layouts);
     let Some(columns) = columns else {
-        return refuse("its metrics are not supported by this version".to_owned());
+        return refuse("this version does not support the metrics of the sweep".to_owned());
     };
     let (rows, from) = gather(&records, sweep.runs, &mut notes)?;
     let missing = missing(&records, &from);
@@ -91,7 +92,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
 /// The contents of all folders.
 struct Gathered {
     rows: Vec<Record>,
-    /// Paths of layouts, and their new paths relative to the output folder.
+    /// The paths of the layouts, each with its new path relative to the output folder.
     layouts: Vec<(PathBuf, String)>,
     missing: Option<String>,
     notes: Vec<String>,
@@ -119,7 +120,7 @@ fn write(
             std::fs::copy(&from, out.join(to)).map_err(io(from))?;
         }
     }
-    // Bounds are compared once all rows are present.
+    // Bounds are cross-checked only if all rows are present.
     write_in_order(&path, columns, &mut rows, missing.is_none())?;
     record.write(out)?;
     let refused = rows.iter().filter(|row| row.status == "refused").count() as u64;
@@ -162,7 +163,7 @@ fn gather(
     Ok((rows, from))
 }
 
-/// A description of the runs without a row and the shards that are not among the folders.
+/// Describes the runs without a row, and the shards that are not among the folders.
 fn missing(records: &[(&PathBuf, Manifest)], from: &[Option<usize>]) -> Option<String> {
     let absent: Vec<u64> =
         from.iter().enumerate().filter(|(_, from)| from.is_none()).map(|(run, _)| run as u64).collect();
@@ -174,7 +175,7 @@ fn missing(records: &[(&PathBuf, Manifest)], from: &[Option<usize>]) -> Option<S
     let mut text = format!("{} of {} runs are missing: {}{more}", absent.len(), from.len(), named.join(", "));
     let shards: Vec<Shard> = records.iter().filter_map(|(_, record)| record.shard).collect();
     if let Some(of) = shards.first().map(|shard| shard.of).filter(|of| shards.iter().all(|s| s.of == *of)) {
-        // Reports at most [`NAMED`] shards.
+        // At most [`NAMED`] shards are listed.
         let given: BTreeSet<u64> = shards.iter().map(|shard| shard.part).collect();
         let gone = (1..=of).filter(|part| !given.contains(part)).take(NAMED + 1);
         let mut named: Vec<String> = gone.map(|part| format!("{part}/{of}")).collect();
@@ -187,7 +188,7 @@ fn missing(records: &[(&PathBuf, Manifest)], from: &[Option<usize>]) -> Option<S
             let lacks =
                 absent.iter().filter(|run| record.shard.is_some_and(|shard| shard.has(**run))).count();
             if lacks > 0 {
-                let _ = write!(text, "; {} lacks {lacks}", folder.display());
+                let _ = write!(text, "; {} lacks {lacks} of its runs", folder.display());
             }
         }
     }

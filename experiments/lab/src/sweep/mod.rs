@@ -1,18 +1,18 @@
-//! Sweeps: many runs described by one file, each in its own process, one row per run.
+//! Sweeps. One file describes many runs. Each run has its own process and becomes one row.
 //!
 //! | part | purpose |
 //! |---|---|
 //! | [`Sweep`] | reads the TOML file, resolves instances and algorithms, lists the runs in order |
-//! | [`run()`] | attempts the runs without a row, several at a time, and appends a row when one ends |
+//! | [`run()`] | attempts the runs without a row, several at a time, and appends a row when a run ends |
 //! | [`worker`] | serves runs sequentially in a separate process |
-//! | [`Manifest`] | the description stored beside the rows, and its difference from another sweep |
+//! | [`Manifest`] | describes the sweep in a file next to the rows, and finds differences between sweeps |
 //! | [`merge()`] | joins shards |
-//! | [`slurm`] | scripts for a cluster |
+//! | [`slurm`] | writes scripts for a cluster |
 //!
-//! Runs are isolated. Each has a process of its own while it lasts, and a crash, a hang or exhausted memory
-//! becomes a row. Every row is appended by one `write` and flushed to disk at most once a second. A killed
-//! sweep therefore loses no finished run, and a failing machine loses few. After the last run, the rows are
-//! sorted by run and the file is replaced atomically.
+//! Runs are isolated. Each run has a process to itself, and a crash, a hang or exhausted memory becomes a
+//! row. Every row is appended with one `write`, and rows are flushed to disk at most once a second. Therefore
+//! no finished run is lost if the sweep is killed, and few are lost if the machine fails. After the last run,
+//! the rows are sorted by run and the file is replaced atomically.
 
 mod file;
 mod inputs;
@@ -37,7 +37,7 @@ pub use tasks::Task;
 use crate::record::RecordError;
 use std::path::PathBuf;
 
-/// Errors of a sweep.
+/// An error of a sweep.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// A file or folder cannot be read or written.
@@ -45,25 +45,25 @@ pub enum SweepError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The error of the file system.
+        /// The error from the file system.
         source: std::io::Error,
     },
-    /// The sweep file is not valid.
+    /// The sweep file is invalid.
     #[error("{}: line {line}: {message}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// The line number, from 1.
+        /// The line number, counted from 1.
         line: usize,
-        /// What is wrong, and what is allowed.
+        /// The error, and the allowed values.
         message: String,
     },
-    /// The manifest of a folder is not valid.
+    /// The manifest of a folder is invalid.
     #[error("{}: {why}", path.display())]
     Manifest {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         why: String,
     },
     /// The folder contains another sweep.
@@ -74,7 +74,7 @@ pub enum SweepError {
         /// The first difference between the two sweeps.
         difference: String,
     },
-    /// Another process writes into the folder.
+    /// Another process is writing into the folder.
     #[error("{} is in use by another process", .0.display())]
     InUse(PathBuf),
     /// Rows cannot be read, or do not belong to this sweep.

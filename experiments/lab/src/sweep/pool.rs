@@ -1,4 +1,4 @@
-//! Attempts the runs of a sweep, several at a time.
+//! Attempts the runs of a sweep, several of them in parallel.
 
 use super::SweepError;
 use super::manifest::Shard;
@@ -21,17 +21,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// How a sweep is run.
+/// The parameters for running a sweep.
 pub struct Start<'a> {
-    /// The folder of its rows; created if it does not exist, resumed if it does.
+    /// The folder of the rows. It is created if it does not exist, and otherwise the sweep is resumed.
     pub out: &'a Path,
     /// The part of the sweep to run.
     pub shard: Option<Shard>,
-    /// Number of runs at a time.
+    /// Number of parallel runs.
     pub jobs: usize,
     /// The command that starts a worker.
     pub worker: &'a [OsString],
-    /// Called for every row, with the row, the number of rows so far, and the number of runs.
+    /// Called for every row. The arguments are the row, the number of rows so far, and the number of runs.
     pub progress: &'a (dyn Fn(&Record, u64, u64) + Sync),
 }
 
@@ -40,34 +40,35 @@ pub struct Start<'a> {
 pub struct Report {
     /// Number of runs of the sweep, or of the shard.
     pub runs: u64,
-    /// Number of runs that had rows before.
+    /// Number of runs that already had rows.
     pub kept: u64,
-    /// Length of a truncated row that was removed, bytes.
+    /// Length in bytes of a truncated row that was removed, or 0.
     pub torn: u64,
     /// Number of rows by status.
     pub statuses: BTreeMap<String, u64>,
-    /// Algorithms with failed runs, and the errors.
+    /// The algorithms with failed runs, and their errors.
     pub failures: Vec<Failures>,
-    /// Wall-clock seconds for the runs attempted now.
+    /// Wall-clock time of this call, in seconds.
     pub seconds: f64,
-    /// Sum of the seconds that algorithms took in them.
+    /// Total time of the algorithms in this call, in seconds.
     pub busy: f64,
-    /// Number of runs without a row because of a [request to stop](plimsoll::interrupt); the same call
-    /// resumes.
+    /// Number of runs without a row because of a [request to stop](plimsoll::interrupt). The same call
+    /// resumes them.
     pub open: u64,
     /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Overhead per attempted run, seconds: wall-clock time times jobs, less the time of the algorithms.
+    /// Returns the overhead per attempted run in seconds: the wall-clock time multiplied by the jobs, minus
+    /// the time of the algorithms.
     pub fn overhead(&self, jobs: usize) -> Option<f64> {
         let made = self.runs - self.kept - self.open;
         (made > 0).then(|| (self.seconds * jobs as f64 - self.busy).max(0.0) / made as f64)
     }
 }
 
-/// State shared by all jobs.
+/// The state shared by all jobs.
 struct Shared<'a> {
     sweep: &'a Sweep,
     start: &'a Start<'a>,
@@ -85,12 +86,12 @@ struct State {
     busy: f64,
 }
 
-/// Attempts all runs without a row. If this process is killed, the same call resumes. On a [request to
-/// stop](plimsoll::interrupt), active runs end without a row.
+/// Attempts all runs without a row. If this process is killed, the same call resumes the sweep. On a [request
+/// to stop](plimsoll::interrupt), active runs end without a row.
 ///
 /// # Errors
-/// [`SweepError`] where the folder contains another sweep, cannot be written, or no worker starts. A failing
-/// run is not an error, but has a row.
+/// [`SweepError`] if the folder contains another sweep or cannot be written, or if no worker starts. A
+/// failing run is not an error. It gets a row.
 pub fn run(sweep: &Sweep, start: &Start<'_>) -> Result<Report, SweepError> {
     let machine = Machine::here();
     let Opened { store, has, torn, notes } = Store::open(start.out, sweep, start.shard, &machine)?;
@@ -158,7 +159,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// The row of a run; `None` where a request to stop ended it.
+    /// Returns the row of a run, or `None` if a request to stop ended it.
     fn answer(&self, slot: &mut Option<Worker>, run: &Run) -> Result<Option<Record>, SweepError> {
         let asked = self.sweep.blank(run, &self.machine);
         let input = &self.sweep.inputs[run.input];
@@ -172,8 +173,8 @@ impl Shared<'_> {
         if let Some(peer) = self.sweep.peer(run.task) {
             return Ok(self.ask_peer(peer, run, asked));
         }
-        // A graph may have to be ordered before its question can be posed; each region may use the time limit
-        // once more.
+        // A graph may have to be ordered before its question can be posed. This may take the time limit once
+        // more for each region.
         let stages = match subject {
             Subject::Graph(graph) => u32::try_from(graph.regions().len() + 1).unwrap_or(u32::MAX),
             Subject::Instance(_) => 1,
@@ -198,8 +199,7 @@ impl Shared<'_> {
                     if interrupt::is_requested() {
                         return Ok(None);
                     }
-                    // A worker that was ended between two runs is not a failure of this run: it is retried
-                    // once.
+                    // If the worker ended between two runs, this run has not failed. It is retried once.
                     if lost.asked || !std::mem::take(&mut again) {
                         return Ok(Some(lost.answer));
                     }
@@ -208,11 +208,11 @@ impl Shared<'_> {
         }
     }
 
-    /// Runs an external program in its own process group; `None` where a request to stop ended it.
+    /// Runs an external planner in its own process group. Returns `None` if a request to stop ended it.
     fn ask_peer(&self, peer: &External, run: &Run, asked: Record) -> Option<Record> {
         let input = &self.sweep.inputs[run.input];
         let (Some(instance), Some(capacity)) = (input.instance(), self.sweep.passed_capacity(run)) else {
-            return Some(asked.without("failed", "an external requires an instance"));
+            return Some(asked.without("failed", "an external planner requires an instance"));
         };
         let instance = instance.clone().with_capacity(self.sweep.capacity(run));
         let whose = Whose::Foreign(Offsets::floor(&instance).value);
@@ -221,7 +221,7 @@ impl Shared<'_> {
             external::answer(peer, &instance, capacity, whose, asked, self.sweep.traces())?;
         let (seconds, peak) = (record.seconds, record.peak_memory_bytes);
         if let Some(bytes) = peak.filter(|&peak| self.sweep.memory.is_some_and(|most| peak > most)) {
-            let why = format!("{bytes} bytes resident exceed the limit");
+            let why = format!("resident memory of {bytes} bytes exceeds the limit");
             return Some(Record { seconds, peak_memory_bytes: peak, ..blank.without("out-of-memory", &why) });
         }
         Some(if self.sweep.keeps_layouts() {

@@ -1,4 +1,5 @@
-//! The client side of a worker process: starts it, sends runs, watches time and memory, ends it.
+//! The client side of a worker process. It starts and ends the worker, sends it runs, and watches its time
+//! and memory.
 
 use super::SweepError;
 use super::worker::{Job, Reply, Request};
@@ -20,15 +21,15 @@ const HELLO: Duration = Duration::from_secs(60);
 const READING: Duration = Duration::from_secs(600);
 /// Time limit for a worker to exit after its output has ended.
 const ENDING: Duration = Duration::from_secs(2);
-/// Delay after a worker was killed from outside. If a shutdown or a cancelled cluster job caused it, this
-/// process is killed too, before it writes a row.
+/// Delay after a worker was killed from outside. If a shutdown or a cancelled cluster job was the cause, this
+/// process is killed as well, before it writes a row.
 const FATE: Duration = Duration::from_millis(500);
-/// First and longest wait between two samples of memory.
+/// The first and the longest wait between two samples of memory.
 const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
-/// A worker that has used this many bytes is replaced, so that memory it retains does not count for later
-/// runs.
+/// A worker that has used this many bytes is replaced, so that memory that it retains is not attributed to
+/// later runs.
 const STALE: u64 = 256 << 20;
-/// Length of the end of standard error that is kept, bytes.
+/// Size in bytes of the part at the end of standard error that is kept.
 const TAIL: u64 = 400;
 
 /// A running worker.
@@ -37,9 +38,9 @@ pub(super) struct Worker {
     stdin: Option<ChildStdin>,
     replies: Receiver<Reply>,
     errors: File,
-    /// The input that it holds.
+    /// The index of the input that the worker has read.
     holds: Option<usize>,
-    /// The most memory it has used, bytes.
+    /// The peak memory of the worker, in bytes.
     most: u64,
 }
 
@@ -51,20 +52,20 @@ pub(super) struct Question<'a> {
     pub job: Job,
     /// Time after which the run counts as hung.
     pub limit: Option<Duration>,
-    /// Limit on resident memory, bytes.
+    /// Limit on resident memory, in bytes.
     pub memory: Option<u64>,
 }
 
 /// The result of a run whose worker died.
 pub(super) struct Lost {
     pub answer: Record,
-    /// Whether the run was sent, or the worker had died before.
+    /// Whether the run was sent before the worker died.
     pub asked: bool,
 }
 
-/// Why there is no reply.
+/// The reason why there is no reply.
 enum End {
-    /// It had ended before the run was sent.
+    /// The worker had ended before the run was sent.
     Deaf,
     Gone,
     Late(Duration),
@@ -74,7 +75,7 @@ enum End {
 }
 
 impl Worker {
-    /// Starts a worker, and waits until it has identified itself as the same build.
+    /// Starts a worker and waits until it has identified itself as the same build.
     pub fn start(command: &[OsString]) -> Result<Self, SweepError> {
         let wrong = |why: String| SweepError::Worker(why);
         let (first, others) = command.split_first().ok_or_else(|| wrong("no command".to_owned()))?;
@@ -83,8 +84,8 @@ impl Worker {
         let mut command = Command::new(first);
         command.args(others).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(errors.try_clone().map_err(said)?);
-        // Ctrl-C in a terminal signals only the sweep, which ends its workers without writing rows for their
-        // runs.
+        // The worker has its own group, so it does not receive Ctrl-C from a terminal. The sweep receives it,
+        // and ends its workers without writing rows for their runs.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(said)?;
@@ -115,7 +116,7 @@ impl Worker {
         }
     }
 
-    /// Whether it can serve another run: it runs and has not grown.
+    /// Returns true if the worker can serve another run: it is still running and has used little memory.
     pub fn is_fit(&mut self) -> bool {
         self.most < STALE && matches!(self.child.try_wait(), Ok(None)) && self.stdin.is_some()
     }
@@ -163,13 +164,14 @@ impl Worker {
         }
     }
 
-    /// Writes a request that fits into a pipe.
+    /// Writes a request that fits into the buffer of a pipe.
     fn send(&mut self, request: &Request) -> Result<(), End> {
         let line = line(request)?;
         self.stdin.as_mut().ok_or(End::Deaf)?.write_all(&line).map_err(|_| End::Deaf)
     }
 
-    /// Writes a request of any size on a separate thread, since a stopped worker would never read it.
+    /// Writes a request of any size and waits for the reply. A separate thread writes, since a stopped worker
+    /// would block it.
     fn send_large(
         &mut self,
         request: &Request,
@@ -188,7 +190,7 @@ impl Worker {
         reply
     }
 
-    /// Waits for the next reply, sampling memory meanwhile.
+    /// Waits for the next reply and samples memory at the same time.
     fn wait(
         &mut self,
         limit: Option<Duration>,
@@ -221,16 +223,16 @@ impl Worker {
         }
     }
 
-    /// Ends the worker; returns status and error of the run.
+    /// Ends the worker. Returns the status and the error of the run.
     fn end(&mut self, end: &End) -> (&'static str, String) {
         match end {
             End::Late(limit) => {
                 self.kill();
-                ("killed", format!("killed after {} s: it exceeded its time limit", limit.as_secs_f64()))
+                ("killed", format!("killed after {} s for exceeding the time limit", limit.as_secs_f64()))
             }
             End::Large(bytes) => {
                 self.kill();
-                ("out-of-memory", format!("{bytes} bytes resident exceed the limit"))
+                ("out-of-memory", format!("resident memory of {bytes} bytes exceeds the limit"))
             }
             End::Interrupted => {
                 self.kill();
@@ -242,7 +244,7 @@ impl Worker {
                     std::thread::sleep(FATE);
                 }
                 let errors = self.tail();
-                // The message of the allocator before it aborts the process.
+                // The allocator prints this message before it aborts the process.
                 let large = errors.contains("memory allocation of");
                 let mut why = status.map_or_else(|| "the process has ended".to_owned(), |s| s.to_string());
                 if !errors.is_empty() {
@@ -253,7 +255,7 @@ impl Worker {
         }
     }
 
-    /// The exit status of the worker, which is killed if it does not exit by itself.
+    /// Returns the exit status of the worker, which is killed if it does not exit by itself.
     fn status(&mut self) -> Option<ExitStatus> {
         let started = Instant::now();
         drop(self.stdin.take());
@@ -268,7 +270,7 @@ impl Worker {
     }
 
     fn kill(&mut self) {
-        // An error means that it has already exited.
+        // An error means that the worker has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -283,14 +285,14 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// An idle worker exits when its input ends; otherwise it is killed.
+    /// An idle worker exits when its input ends. A busy one is killed.
     fn drop(&mut self) {
         let _ = self.status();
     }
 }
 
-/// True for signals from outside, which usually reach all processes of a job. The run is then not at fault.
-/// If this process is about to be killed too, it must not write a row before.
+/// Returns true for signals from outside, which usually reach all processes of a job. The run is then not at
+/// fault. If this process is about to be killed as well, it must not write a row for the run.
 #[cfg(unix)]
 fn ended_by_hand(status: ExitStatus) -> bool {
     use rustix::process::Signal;
@@ -310,7 +312,7 @@ fn line(request: &Request) -> Result<Vec<u8>, End> {
     Ok(line)
 }
 
-/// Reads replies until the output ends. Lines that are not replies come from libraries and are ignored.
+/// Reads replies until the output ends. Other lines, such as the output of libraries, are ignored.
 fn listen(output: Option<ChildStdout>) -> Receiver<Reply> {
     let (hand, replies) = mpsc::channel();
     if let Some(output) = output {

@@ -19,49 +19,49 @@ use std::time::Duration;
 
 /// Default time beyond the time limit before a run counts as hung.
 const GRACE: Duration = Duration::from_secs(10);
-/// Most runs of one sweep, limited by memory.
+/// Maximum number of runs of a sweep, which limits its memory.
 const MOST_RUNS: u64 = 10_000_000;
 /// Number of hexadecimal digits of a key.
 const KEY: usize = 32;
 
-/// Byte positions of the entries of inputs and tasks in the file.
+/// For every input and every task, the byte position of its entry in the file.
 struct Places {
     inputs: Vec<usize>,
     tasks: Vec<usize>,
 }
 
 impl Places {
-    /// The entry to report for a duplicate run: the later of the entries that differ, otherwise that of the
-    /// algorithm.
+    /// Returns the entry to report for a duplicate run. If the entries of the inputs differ, this is the
+    /// later of them, and otherwise the later entry of the algorithms.
     fn of(&self, run: &Run, first: &Run) -> usize {
         let (own, other) = (self.inputs[run.input], self.inputs[first.input]);
         if own == other { self.tasks[run.task].max(self.tasks[first.task]) } else { own.max(other) }
     }
 }
 
-/// One run.
+/// A run of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its number in the sweep, from 0.
+    /// The number of the run in the sweep, counted from 0.
     pub index: u64,
-    /// Its input, a position in [`Sweep::inputs`].
+    /// The index of the input in [`Sweep::inputs`].
     pub input: usize,
-    /// Its task, a position in [`Sweep::tasks`].
+    /// The index of the task in [`Sweep::tasks`].
     pub task: usize,
-    /// Seed of all randomness.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Number among equal runs, from 1.
+    /// Number of the run among equal runs, counted from 1.
     pub repetition: u64,
-    /// The time limit; `None` for none.
+    /// The time limit, if there is one.
     pub time: Option<Duration>,
-    /// The node limit; `None` for none.
+    /// The node limit, if there is one.
     pub nodes: Option<u64>,
-    /// The key that distinguishes it from all other runs.
+    /// The key that distinguishes the run from all others.
     pub key: String,
 }
 
 impl Run {
-    /// The runs of a task on one input, without numbers and keys.
+    /// Returns the runs of a task on one input, without numbers and keys.
     fn of(owner: &Task, input: usize, task: usize) -> impl Iterator<Item = Self> {
         let limits = owner.times.iter().flat_map(|time| owner.nodes.iter().map(move |nodes| (*time, *nodes)));
         let seeded = limits.flat_map(|limits| owner.seeds.iter().map(move |seed| (limits, *seed)));
@@ -88,26 +88,26 @@ pub struct Sweep {
     pub inputs: Vec<Input>,
     /// The algorithms with their parameters.
     pub tasks: Vec<Task>,
-    /// The external programs among the tasks.
+    /// The external planners among the tasks.
     pub peers: Vec<External>,
-    /// All runs, ordered by input, task, time limit, node limit, seed, repetition.
+    /// All runs, ordered by input, task, time limit, node limit, seed and repetition.
     pub runs: Vec<Run>,
-    /// The columns of its rows.
+    /// The columns of the rows.
     pub columns: Columns,
-    /// The metrics of the file, where it names some.
+    /// The metrics in the file, if there are any.
     metrics: Option<Vec<String>>,
     /// Time beyond the time limit before a run counts as hung.
     pub grace: Duration,
-    /// Limit on the resident memory of a run, bytes.
+    /// Limit on the resident memory of a run, in bytes.
     pub memory: Option<u64>,
 }
 
 impl Sweep {
-    /// Reads a file and resolves everything it names. Reads or generates every instance.
+    /// Reads a sweep file and resolves its contents. Reads or generates every instance.
     ///
     /// # Errors
-    /// [`SweepError`] with file, line, key and value. An instance that cannot be read is not an error: its
-    /// rows report it.
+    /// [`SweepError`] with the file, the line, the key and the value. An instance that cannot be read is not
+    /// an error. Its rows have the status `unreadable`.
     pub fn read(path: &Path) -> Result<Self, SweepError> {
         let source = Source::open(path)?;
         let raw = source.parse()?;
@@ -152,7 +152,7 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// Checks that the list of runs is not too large before creating it.
+    /// Checks that the list of runs is not too long, before it is created.
     fn not_too_many(&self, places: &Places) -> Result<(), (usize, String)> {
         let mut runs = 0u64;
         for (at, task) in self.tasks.iter().enumerate() {
@@ -171,7 +171,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// Creates the list of runs.
+    /// Creates the list of runs. Duplicate runs are errors.
     fn enumerate(&mut self, places: &Places) -> Result<(), (usize, String)> {
         let mut runs: Vec<Run> = Vec::new();
         for input in 0..self.inputs.len() {
@@ -195,12 +195,12 @@ impl Sweep {
         Ok(())
     }
 
-    /// Whether an algorithm accepts an input of this kind.
+    /// Returns true if the algorithm of a task accepts an input of this kind.
     fn go_together(&self, input: usize, task: usize) -> bool {
         takes(self.tasks[task].problem, self.inputs[input].kind)
     }
 
-    /// Checks that every named input and algorithm takes part in a run.
+    /// Checks that every input and every algorithm has a run.
     fn nothing_idle(&self, places: &Places) -> Result<(), (usize, String)> {
         let (inputs, tasks) = (0..self.inputs.len(), 0..self.tasks.len());
         if let Some(idle) =
@@ -221,7 +221,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// A hash of everything that distinguishes one run from another, including the name of the instance.
+    /// Returns a hash of everything that distinguishes a run from others, including the name of the instance.
     fn key(&self, run: &Run) -> String {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         let time = run.time.map_or_else(|| "-".to_owned(), |time| time.as_nanos().to_string());
@@ -245,7 +245,7 @@ impl Sweep {
             &nodes,
             &memory,
         ];
-        // Properties that are not part of the hashed content.
+        // Only some runs have the following properties.
         parts.extend(capacity.as_deref());
         parts.extend(Some(task.terms.as_str()).filter(|terms| !terms.is_empty()));
         let line = self.peer(run.task).map(External::line);
@@ -261,30 +261,31 @@ impl Sweep {
         key
     }
 
-    /// Whether improvements over time are recorded.
+    /// Returns true if improvements over time are recorded.
     pub(super) fn traces(&self) -> bool {
         self.columns.has("trace")
     }
 
-    /// Whether layouts are stored.
+    /// Returns true if layouts are stored.
     pub(super) fn keeps_layouts(&self) -> bool {
         self.columns.has("layout")
     }
 
-    /// The external program of a task.
+    /// Returns the external planner of a task, if it has one.
     pub(super) fn peer(&self, task: usize) -> Option<&External> {
         self.tasks[task].peer.map(|peer| &self.peers[peer])
     }
 
-    /// The capacity passed to an external: the one to decide, otherwise that of the file, otherwise the load.
-    /// In the last two cases an answer above it counts as well.
+    /// Returns the capacity passed to an external planner: the capacity to decide or, if there is none, that
+    /// of the file or else the load. If no capacity is decided, answers above the passed capacity count as
+    /// well.
     pub(super) fn passed_capacity(&self, run: &Run) -> Option<Bytes> {
         let input = &self.inputs[run.input];
         let decides = self.tasks[run.task].decide.is_some();
         if decides { self.capacity(run) } else { input.capacity().or(input.load) }
     }
 
-    /// A description of one run.
+    /// Returns a description of a run.
     pub fn describe(&self, run: &Run) -> String {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         let mut text = format!("{} {} by {} ({})", input.suite, input.name, task.algorithm, task.problem);
@@ -311,7 +312,7 @@ impl Sweep {
         text
     }
 
-    /// The capacity that a run decides, if it decides one and the capacity is known.
+    /// Returns the capacity that a run decides, if it decides one and the capacity is known.
     pub(super) fn capacity(&self, run: &Run) -> Option<Bytes> {
         let input = &self.inputs[run.input];
         match self.tasks[run.task].decide.as_ref()? {
@@ -321,7 +322,7 @@ impl Sweep {
         }
     }
 
-    /// The row of a run before it is attempted.
+    /// Returns the row of a run before it is attempted.
     pub(super) fn blank(&self, run: &Run, machine: &Machine) -> Record {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         let peer = self.peer(run.task);
@@ -360,7 +361,7 @@ impl Sweep {
         }
     }
 
-    /// The resolved sweep as stored in the manifest and compared with it.
+    /// Returns the resolved sweep, which is stored in the manifest or compared with it.
     pub fn resolved(&self) -> Resolved {
         let mut hasher = Sha256::new();
         for run in &self.runs {
@@ -408,7 +409,7 @@ impl Sweep {
     }
 }
 
-/// Whether a problem is posed on such subjects.
+/// Returns true if a problem can be posed on subjects of this kind.
 fn takes(problem: &str, kind: SubjectKind) -> bool {
     profile(problem).is_some_and(|own| (own.takes)(kind))
 }

@@ -1,4 +1,5 @@
-//! A sweep on a cluster under Slurm: an array job with a shard per task, and a job that joins the shards.
+//! Writes and submits scripts that run a sweep under Slurm: an array job with one shard per task, and a job
+//! that joins the shards.
 
 use super::SweepError;
 use super::manifest::{Manifest, Resolved, Shard};
@@ -21,15 +22,15 @@ pub struct Scripts<'a> {
     pub file: &'a Path,
     /// The folder of the whole sweep.
     pub out: &'a Path,
-    /// Number of shards, from 1.
+    /// Number of shards, at least 1.
     pub array: u64,
-    /// Runs at a time in every shard.
+    /// Number of parallel runs in every shard.
     pub jobs: usize,
-    /// Options of `sbatch`, as typed; passed to both jobs.
+    /// Options for `sbatch` as typed by the user. They are passed to both jobs.
     pub options: &'a str,
     /// The path of the command `plimsoll`.
     pub command: &'a Path,
-    /// Environment variables of the runs, such as the folder of corpora.
+    /// Environment variables of the runs, such as the one with the folder of corpora.
     pub environment: &'a [(String, String)],
 }
 
@@ -43,11 +44,11 @@ pub struct Written {
 }
 
 impl Scripts<'_> {
-    /// Writes both scripts, which depend only on absolute paths.
+    /// Writes both scripts. They contain only absolute paths.
     ///
     /// # Errors
-    /// [`SweepError`] for options that span several lines or that this command sets itself, and where files
-    /// cannot be written.
+    /// [`SweepError`] if the options span several lines or contain an option that this command sets itself,
+    /// if a path cannot be quoted in a script, or if files cannot be written.
     pub fn write(&self) -> Result<Written, SweepError> {
         if self.options.contains(['\n', '\r']) {
             return Err(SweepError::Slurm("options must be on one line".to_owned()));
@@ -78,11 +79,11 @@ impl Scripts<'_> {
         Ok(written)
     }
 
-    /// Checks that the folder contains no shards of another sweep, or of another number of tasks, from an
-    /// earlier call. Otherwise every task would fail.
+    /// Checks that the folder contains no shards that an earlier call wrote for another sweep or for another
+    /// number of shards. With such shards, tasks would fail.
     ///
     /// # Errors
-    /// [`SweepError::Other`].
+    /// [`SweepError::Other`] if there are such shards.
     pub fn check(&self, sweep: &Resolved) -> Result<(), SweepError> {
         for part in 1..=self.array {
             let folder = self.out.join(SHARDS).join(part.to_string());
@@ -142,8 +143,8 @@ impl Scripts<'_> {
 }
 
 impl Written {
-    /// Submits both jobs to `sbatch`; the second starts when all tasks of the first have ended, successfully
-    /// or not. Returns the job ids.
+    /// Submits both jobs with `sbatch`. The second starts when all tasks of the first have ended,
+    /// successfully or not. Returns the job ids.
     ///
     /// # Errors
     /// [`SweepError::Slurm`] with the message of `sbatch`.
@@ -154,8 +155,8 @@ impl Written {
     }
 }
 
-/// Whether an option of `sbatch` is one that this command sets. `-a3` is `--array=3`, and long options may be
-/// abbreviated.
+/// Returns true if this command sets the option of `sbatch` itself. `-a3` is `--array=3`, and long options
+/// may be abbreviated.
 fn is_own(word: &str) -> bool {
     let Some(long) = word.strip_prefix("--") else {
         return ["-a", "-d", "-o"].iter().any(|short| word.starts_with(short));
@@ -165,7 +166,7 @@ fn is_own(word: &str) -> bool {
         && ["array", "dependency", "output", "wrap", "parsable"].iter().any(|own| own.starts_with(name))
 }
 
-/// Whether `sbatch` is on the path.
+/// Returns true if `sbatch` is in a folder of `PATH`.
 pub fn is_there() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("sbatch").is_file())
@@ -185,7 +186,7 @@ fn sbatch(options: &[String], script: &Path) -> Result<String, SweepError> {
         };
         return Err(wrong(format!("{}: {why}{limit}", output.status)));
     }
-    // `NUMBER` or `NUMBER;CLUSTER`.
+    // The output is `NUMBER` or `NUMBER;CLUSTER`.
     let number = said(&output.stdout);
     let number = number.split(';').next().unwrap_or_default();
     if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -199,13 +200,13 @@ fn absolute(path: &Path) -> Result<PathBuf, SweepError> {
     whole.map_err(|source: io::Error| SweepError::Io { path: path.to_owned(), source })
 }
 
-/// A path quoted for the shell.
+/// Returns a path quoted for the shell.
 fn word(path: &Path) -> String {
     quote(&path.to_string_lossy())
 }
 
-/// A path as a value of `#SBATCH`, where quotes are double; only `name` may contain placeholders for job and
-/// task ids.
+/// Returns a path as a value of `#SBATCH`, which must be quoted with double quotes. Only `name` may contain
+/// placeholders for the ids of jobs and tasks.
 fn directive(folder: &Path, name: &str) -> String {
     let text = format!("{}/{name}", folder.to_string_lossy().replace('%', "%%"));
     if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }

@@ -1,4 +1,4 @@
-//! The folder of a sweep while it runs.
+//! The folder of a running sweep.
 
 use super::SweepError;
 use super::manifest::{Begun, MANIFEST, Manifest, Shard};
@@ -11,9 +11,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The process that holds the lock on this file may write into the folder.
+/// The name of the lock file. Only the process that has locked it may write into the folder.
 const LOCK: &str = "sweep.lock";
-/// Interval at which rows are flushed to disk.
+/// Minimum interval between two flushes of rows to disk.
 const SYNC: Duration = Duration::from_secs(1);
 
 /// An open folder of a sweep.
@@ -21,26 +21,26 @@ pub(super) struct Store {
     folder: PathBuf,
     columns: Columns,
     rows: File,
-    /// Length of the complete rows, bytes.
+    /// Total length of the complete rows, in bytes.
     length: u64,
-    /// Set when a row could not be written: no row may follow its remains.
+    /// Whether a row could not be written completely. No row may follow the incomplete one.
     broken: bool,
     synced: Instant,
     _lock: File,
 }
 
-/// The contents of a folder when it was opened.
+/// An opened folder and its contents.
 pub(super) struct Opened {
     pub store: Store,
-    /// Which runs have rows.
+    /// Per run: whether it has a row.
     pub has: Vec<bool>,
-    /// Length of a truncated row that was removed, bytes.
+    /// Length in bytes of a truncated row that was removed, or 0.
     pub torn: u64,
     /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// Locks a folder; the system releases the lock when the process ends.
+/// Locks a folder. The system releases the lock when the process ends.
 pub(super) fn lock(folder: &Path) -> Result<File, SweepError> {
     let path = folder.join(LOCK);
     let io = |source| SweepError::Io { path: path.clone(), source };
@@ -56,7 +56,7 @@ pub(super) fn lock(folder: &Path) -> Result<File, SweepError> {
 }
 
 impl Store {
-    /// Opens the folder of a sweep, or creates it. Removes a truncated row that a killed process left.
+    /// Opens or creates the folder of a sweep. Removes a truncated row that a killed process has left.
     pub fn open(
         folder: &Path,
         sweep: &Sweep,
@@ -83,7 +83,7 @@ impl Store {
             let begun = &manifest.begun.machine;
             if (&begun.commit, &begun.dirty) != (&machine.commit, &machine.dirty) {
                 notes.push(format!(
-                    "{} was started with commit {}; this is {}",
+                    "{} was started with commit {}, but this build is commit {}",
                     folder.display(),
                     begun.commit,
                     machine.commit
@@ -91,7 +91,7 @@ impl Store {
             }
         } else {
             if path.exists() {
-                let difference = format!("it contains {ROWS}, but no {MANIFEST}");
+                let difference = format!("found {ROWS} without {MANIFEST}");
                 return Err(SweepError::Other { folder: folder.to_owned(), difference });
             }
             let begun = Begun { machine: machine.clone(), timestamp: timestamp() };
@@ -124,8 +124,8 @@ impl Store {
         Ok(Opened { store, has, torn: file.torn, notes })
     }
 
-    /// Appends a row with one call of `write`. After a failed call nothing more is written, since a partial
-    /// line may remain.
+    /// Appends a row with one call of `write`. After a failed call, nothing more is written, since an
+    /// incomplete line may remain.
     pub fn append(&mut self, row: &Record) -> Result<(), SweepError> {
         if self.broken {
             return Ok(());
@@ -134,7 +134,7 @@ impl Store {
         let line = self.columns.line(row);
         if let Err(error) = self.rows.write_all(line.as_bytes()) {
             self.broken = true;
-            // What cannot be removed now is removed when the sweep is resumed.
+            // If this fails, the incomplete line is removed when the sweep is resumed.
             let _ = self.rows.set_len(self.length);
             return Err(wrong(error));
         }
@@ -146,7 +146,8 @@ impl Store {
         Ok(())
     }
 
-    /// Sorts the rows of a completed sweep. If it is whole, bounds and values of all runs are cross-checked.
+    /// Sorts the rows of a completed sweep or shard. If `whole` is set, bounds and values of all runs are
+    /// cross-checked.
     pub fn finish(self, whole: bool) -> Result<Vec<Record>, SweepError> {
         let path = self.folder.join(ROWS);
         self.rows.sync_data().map_err(|source| SweepError::Io { path: path.clone(), source })?;
@@ -155,7 +156,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// Returns the rows so far.
+    /// Closes an unfinished sweep and returns its rows.
     pub fn close(self) -> Result<Vec<Record>, SweepError> {
         let path = self.folder.join(ROWS);
         self.rows.sync_data().map_err(|source| SweepError::Io { path: path.clone(), source })?;
@@ -163,7 +164,8 @@ impl Store {
     }
 }
 
-/// Sorts rows by run and replaces the file, unless it is unchanged.
+/// Sorts rows by run and replaces the file if its contents change. If `whole` is set, bounds and values are
+/// cross-checked.
 pub(super) fn write_in_order(
     path: &Path,
     columns: &Columns,

@@ -1,4 +1,4 @@
-//! The tasks of a sweep: built-in algorithms and external programs with their parameters.
+//! The tasks of a sweep, which are built-in algorithms and external planners with their parameters.
 
 use super::SweepError;
 use super::file::{RawAlgorithms, RawSweep, Source};
@@ -11,7 +11,7 @@ use plimsoll::{Registry, excluded, registry};
 use plimsoll_model::{Kind, Offsets, Problem, SharedObjects, SplitBuffers};
 use std::time::Duration;
 
-/// An algorithm with its parameters, and the repetitions on every input.
+/// An algorithm with the parameters of its runs on every input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// The name of the problem.
@@ -20,11 +20,12 @@ pub struct Task {
     pub algorithm: String,
     /// The kind of the algorithm: `heuristic`, `exact` or `external`.
     pub kind: String,
-    /// Its position in [`Sweep::peers`](super::Sweep::peers); `None` for built-in algorithms.
+    /// The index of an external planner in [`Sweep::peers`](super::Sweep::peers). `None` for built-in
+    /// algorithms.
     pub peer: Option<usize>,
-    /// The number of threads it may use.
+    /// The number of threads that a run may use.
     pub threads: usize,
-    /// Further terms of the question, in full.
+    /// Further terms of the question, including default values.
     pub terms: String,
     pub(super) decide: Option<Capacity>,
     pub(super) times: Vec<Option<Duration>>,
@@ -34,20 +35,21 @@ pub struct Task {
 }
 
 impl Task {
-    /// The number of its runs on one input.
+    /// Returns the number of runs on one input, or `None` if it overflows.
     pub(super) fn count(&self) -> Option<u64> {
         let lists = [self.times.len(), self.nodes.len(), self.seeds.len()];
         lists.iter().try_fold(self.repetitions, |runs, &each| runs.checked_mul(each as u64))
     }
 }
 
-/// Problems in the order in which an algorithm name is looked up.
+/// Returns the problems in the order in which the name of an algorithm is looked up.
 fn problems() -> impl Iterator<Item = &'static str> {
     let first = [Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME];
     first.into_iter().chain(PROBLEMS.iter().copied().filter(move |problem| !first.contains(problem)))
 }
 
-/// All algorithms with all numbers of threads, in file order, and the positions of their entries.
+/// Returns all algorithms with all numbers of threads, in file order. Adds the byte positions of their
+/// entries to `places`, and the external planners to `peers`.
 pub(super) fn tasks(
     source: &Source,
     raw: &RawSweep,
@@ -63,9 +65,9 @@ pub(super) fn tasks(
         let each = parameters(raw, own).map_err(&wrong)?;
         let found = if let Some(peer) = peer(&registry, own).map_err(&wrong)? {
             if peers.iter().any(|other| other.name() == peer.name()) {
-                return Err(wrong(format!("another external is named '{}'", peer.name())));
+                return Err(wrong(format!("another external planner is named '{}'", peer.name())));
             }
-            // An external without `{seed}` runs once, and externals have no node limit.
+            // An external planner without `{seed}` runs once. External planners have no node limit.
             let once = if peer.is_seeded() { each.seeds.len() } else { 1 };
             let task = Task {
                 algorithm: peer.name().to_owned(),
@@ -99,7 +101,8 @@ pub(super) fn tasks(
     Ok(tasks)
 }
 
-/// The common parameters of the tasks of an entry; its own values override those of the file.
+/// Returns the common parameters of the tasks of an entry. The values of the entry override those of the
+/// file.
 fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
     let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
     if let Some(bad) = threads.iter().find(|&&threads| !(1..=1024).contains(&threads)) {
@@ -107,7 +110,7 @@ fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
     }
     let repetitions = own.repetitions.or(raw.repetitions).map_or(1, |repetitions| repetitions.0);
     if repetitions == 0 {
-        return Err("repetitions is 0".to_owned());
+        return Err("repetitions is 0; expected at least 1".to_owned());
     }
     let seeds = own.seeds.as_ref().or(raw.seeds.as_ref()).map_or_else(|| vec![0], |seeds| seeds.0.clone());
     let times = own.time.as_ref().or(raw.limits.time.as_ref());
@@ -127,7 +130,7 @@ fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
     })
 }
 
-/// The external program of an entry, with its version.
+/// Returns the external planner of an entry with its version, if the entry is one.
 fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, String> {
     let Some(line) = &own.external else {
         let idle = [("version", own.version.is_some()), ("elapsed", own.elapsed.is_some())];
@@ -135,16 +138,17 @@ fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, St
         return idle.map_or(Ok(None), |key| Err(format!("{key} is allowed only with external")));
     };
     let [name] = own.names.0.as_slice() else {
-        return Err(format!("names: an external must have one name, not {}", own.names.0.len()));
+        let count = own.names.0.len();
+        return Err(format!("names: an external planner must have exactly one name; found {count}"));
     };
     if let Some(problem) = own.problem.as_deref().filter(|&problem| problem != Offsets::NAME) {
-        return Err(format!("problem is '{problem}'; externals are for offsets only"));
+        return Err(format!("problem is '{problem}'; external planners support only offsets"));
     }
     if own.terms.is_some() {
-        return Err("terms: externals are for offsets, which have none".to_owned());
+        return Err("terms: external planners support only offsets, which have no terms".to_owned());
     }
     if own.nodes.is_some() {
-        return Err("nodes: externals have no node limit".to_owned());
+        return Err("nodes: external planners have no node limit".to_owned());
     }
     let known = problems().flat_map(|problem| entries(registry, problem));
     if ["all", "heuristics", "solvers"].contains(&name.as_str())
@@ -164,7 +168,7 @@ fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, St
     Ok(Some(peer))
 }
 
-/// The algorithms of an entry.
+/// Returns the algorithms of an entry.
 fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String> {
     let problem = match own.problem.as_deref() {
         None => None,
@@ -218,7 +222,7 @@ fn show(error: &TermError) -> String {
     format!("terms: {error}")
 }
 
-/// The algorithms of a problem.
+/// Returns the algorithms of a problem, without variants for ablation.
 fn entries(registry: &Registry, problem: &str) -> Vec<Facts> {
     let [own, _] = algorithms(registry, problem);
     own

@@ -1,8 +1,9 @@
-//! A process that serves runs: requests on standard input, replies on standard output, one line of JSON each.
+//! A process that serves runs. It reads requests on standard input and writes replies to standard output, one
+//! line of JSON each.
 //!
-//! It identifies itself first, then answers every request. An instance is sent once and kept until another is
-//! sent. When its input ends, the process exits at once, even in the middle of a run, because the sweep has
-//! ended.
+//! The process first identifies itself and then answers every request. An instance is sent once and kept
+//! until another one is sent. When the input ends, the sweep has ended. The process then exits at once, even
+//! in the middle of a run.
 
 use crate::attempt::Named;
 use crate::machine::Machine;
@@ -21,24 +22,24 @@ use std::sync::mpsc;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// Reads an instance or graph, and keeps it.
+    /// Reads an instance or graph and keeps it.
     Input {
-        /// Whether it is a graph.
+        /// Whether the input is a graph.
         graph: bool,
         /// The name of the instance or graph.
         name: String,
-        /// The canonical form: CSV or JSON.
+        /// The canonical form, which is CSV or JSON.
         text: String,
     },
-    /// Runs an algorithm on the input that it keeps.
+    /// Runs an algorithm on the kept input.
     Run(Box<Job>),
 }
 
-/// One run.
+/// A run for a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// The question: problem, algorithm, seed, threads, capacity to decide, limits.
+    /// The question: problem, algorithm, seed, threads, capacity to decide, and limits.
     pub asked: Record,
     /// Whether to record a trace of improvements.
     pub trace: bool,
@@ -46,20 +47,20 @@ pub struct Job {
     pub keep: Option<PathBuf>,
 }
 
-/// A reply of a worker.
+/// A reply from a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Reply {
     /// The first reply, which identifies the build.
     Hello {
-        /// Version of the command.
+        /// Version of plimsoll.
         version: String,
         /// Commit of the sources.
         commit: String,
     },
-    /// The input has been read, or could not be.
+    /// The input was read, or could not be read.
     Input {
-        /// The error, if it could not be read.
+        /// The error, if the input could not be read.
         error: Option<String>,
     },
     /// The record of a run.
@@ -69,7 +70,7 @@ pub enum Reply {
 /// Serves requests until the input ends.
 ///
 /// # Errors
-/// Returns the errors of the output.
+/// Returns the errors from `output`.
 pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::Result<()> {
     let (hand, requests) = mpsc::channel();
     std::thread::spawn(move || {
@@ -79,7 +80,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
                 return;
             }
         }
-        // The sweep has ended, so a running answer is no longer needed.
+        // The sweep has ended, so the result of a current run is no longer needed.
         std::process::exit(0);
     });
     let machine = Machine::here();

@@ -1,12 +1,12 @@
-//! Markdown of records as HTML: headings below those of the page, sortable tables, no scripts and no external
-//! resources.
+//! Converts the Markdown of records to HTML. Its headings are below those of the page, and its tables are
+//! sortable. The HTML contains no scripts and no external resources.
 
 use super::table::sortable;
 use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 
-/// Converts a Markdown text to HTML. Headings start at level four. Tables are labelled `name`; cells of more
-/// than `long` characters are folded. HTML in the text is escaped. Links and pictures are reduced to their
-/// text.
+/// Converts a Markdown text to HTML. Headings start at level four. Tables are labelled `name`, and cells of
+/// more than `long` characters are folded. HTML in the text is escaped. Links and pictures are reduced to
+/// their text.
 pub fn html(text: &str, name: &str, long: usize) -> String {
     let mut out = String::new();
     let mut pending = Vec::new();
@@ -41,7 +41,7 @@ pub fn html(text: &str, name: &str, long: usize) -> String {
     out
 }
 
-/// The heading level three levels further down.
+/// Returns the heading level three levels further down, but at most level six.
 fn below(level: HeadingLevel) -> HeadingLevel {
     match level {
         HeadingLevel::H1 => HeadingLevel::H4,

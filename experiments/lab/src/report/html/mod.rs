@@ -1,8 +1,8 @@
-//! The report page: one self-contained HTML file without network access.
+//! The report page, which is one self-contained HTML file without network access.
 //!
 //! The page works without its script, which only sorts and filters tables. Its content security policy
-//! forbids all connections. Everything that comes from rows, READMEs and file names is escaped; pictures must
-//! pass [`picture::fit`].
+//! forbids all connections. All text from rows, READMEs and file names is escaped. Pictures must pass
+//! [`picture::fit`].
 
 pub mod markdown;
 pub mod picture;
@@ -19,8 +19,10 @@ const SCRIPT: &str = include_str!("page.js");
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// Bytes of pictures on a page, divided equally among the records that have any; and the most of one picture.
+/// Maximum total size of the pictures on a page in bytes. It is divided equally among the records with
+/// pictures.
 const PICTURES: usize = 7 << 20;
+/// Maximum size of one picture, in bytes.
 const PICTURE: usize = 400 << 10;
 /// Tables of at most this many rows are unfolded initially.
 const SHORT: usize = 30;
@@ -111,7 +113,7 @@ fn overview_section(page: &Page<'_>) -> String {
     text
 }
 
-/// A folded section, open where `open` is set.
+/// Returns a foldable section, which is initially unfolded if `open` is set.
 fn part(title: &str, open: bool, inner: &str) -> String {
     let open = if open { " open" } else { "" };
     format!("<details class=\"part\"{open}><summary>{}</summary>\n{inner}</details>\n", escape(title))
@@ -162,7 +164,7 @@ fn record(page: &Page<'_>, at: usize, budget: usize) -> String {
     let drawn = gathered(study);
     text.push_str(&pictures(&drawn, budget));
     if drawn.is_empty() && !study.groups.is_empty() {
-        text.push_str("<p class=\"soft\">No layouts were kept, so there are no maps.</p>\n");
+        text.push_str("<p class=\"soft\">This record contains no layouts, so there are no maps.</p>\n");
     }
     text.push_str("</section>\n");
     text
@@ -201,7 +203,7 @@ fn of_group<'a>(
     text
 }
 
-/// A picture with its name below; a note where it cannot be shown.
+/// Returns a picture with its name below, or a note if it cannot be shown.
 fn figure(svg: &str, label: &str, caption: &str) -> String {
     match picture::fit(svg, label) {
         Ok(svg) => {
@@ -214,10 +216,10 @@ fn figure(svg: &str, label: &str, caption: &str) -> String {
     }
 }
 
-/// A picture by its name: its SVG, or why there is none.
+/// The name of a picture, and its SVG or the reason why there is none.
 type Picture = (String, Result<String, String>);
 
-/// The pictures of a record: its SVG files and the maps of its layouts.
+/// Returns the pictures of a record: its SVG files and the maps of its layouts.
 fn gathered(study: &Study) -> Vec<Picture> {
     let named = |path: &std::path::PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -227,7 +229,8 @@ fn gathered(study: &Study) -> Vec<Picture> {
     study.record.pictures.iter().map(named).chain(layouts::maps(study)).collect()
 }
 
-/// The pictures of a record within `budget` bytes, smallest first, each folded; larger ones are only named.
+/// Returns the pictures of a record, each folded. The smallest ones are shown, up to `budget` bytes in total.
+/// The others are only named.
 fn pictures(all: &[Picture], budget: usize) -> String {
     if all.is_empty() {
         return String::new();
@@ -259,7 +262,7 @@ fn pictures(all: &[Picture], budget: usize) -> String {
     if !left.is_empty() {
         let _ = writeln!(
             inner,
-            "<p class=\"soft\">Omitted for their size; see the folder of the record: {}.</p>",
+            "<p class=\"soft\">Omitted because of their size; see the folder of the record: {}.</p>",
             escape(&left.join(", "))
         );
     }

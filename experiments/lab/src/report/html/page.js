@@ -1,7 +1,7 @@
 (function () {
   "use strict";
-// The sort key of a cell: a number where the text reads as one, otherwise the text. Bound marks, units, "of N" and
-// blanks between digits are ignored.
+// Returns the sort key of a cell: a number if the text is one, otherwise the text. Bound marks, units,
+// "of N" and blanks between digits are ignored.
   function key(cell) {
     var text = cell ? cell.textContent.trim() : "";
     if (text === "" || text === "-") return null;
@@ -21,7 +21,7 @@
       return { row: row, at: at, key: key(row.cells[column]) };
     });
     rows.sort(function (a, b) {
-      // Empty cells stay below in both directions.
+      // Empty cells stay at the bottom in both sort directions.
       if (a.key === null || b.key === null) return (a.key === null) - (b.key === null) || a.at - b.at;
       return (up ? compare(a.key, b.key) : compare(b.key, a.key)) || a.at - b.at;
     });
@@ -67,7 +67,7 @@
     var wrap = table.parentNode;
     if (table.tBodies[0].rows.length > 12) filter(wrap, table, wrap.getAttribute("aria-label") || "the table");
   });
-  // A link to a folded section unfolds it.
+  // Unfolds the section to which the link points.
   function unfold() {
     var target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (var at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;

@@ -1,8 +1,8 @@
 //! Sanitises SVG files before they are embedded into the page.
 //!
-//! Scripts in embedded content would run, so only listed elements and attributes are kept. A file with
-//! anything else (scripts, links, styles, embedded pictures) is rejected as a whole and named on the page.
-//! Identifiers are dropped, since two on one page could be equal.
+//! Scripts in embedded content would run, so only listed elements and attributes are allowed. A file with
+//! anything else (scripts, links, styles, embedded pictures) is rejected as a whole, and the page names it.
+//! Identifiers are dropped because two pictures on a page could use the same one.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ const ATTRIBUTES: [&str; 36] = [
     "pointer-events",
     "dominant-baseline",
 ];
-/// Attributes that are dropped because they have no effect in an embedded picture.
+/// Attributes that are dropped because an embedded picture does not need them.
 const DROPPED: [&str; 7] = ["xmlns", "version", "id", "class", "role", "aria-label", "xml:space"];
 
 /// Returns the picture in the form in which the page embeds it, labelled `name`.
@@ -107,7 +107,7 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Splits a text into the inside of a tag and the rest. A quoted `>` does not end the tag.
+/// Splits a text into the contents of a tag and the rest. A quoted `>` does not end the tag.
 fn split_tag(text: &str) -> Result<(&str, &str), String> {
     let mut quote = None;
     for (at, c) in text.char_indices() {

@@ -5,19 +5,19 @@ use crate::report::scene::escape;
 use crate::report::table::{Align, Table};
 use std::fmt::Write as _;
 
-/// Longest text of a cell that is not folded, characters.
+/// Maximum length in characters of a cell that is not folded.
 pub const LONG: usize = 60;
-/// Visible characters of a folded text.
+/// Number of visible characters of a folded text.
 const SEEN: usize = 48;
 
-/// A [`Table`] as HTML.
+/// Returns a [`Table`] as HTML.
 pub fn table(table: &Table, name: &str) -> String {
     let columns: Vec<(&str, bool)> =
         table.columns().iter().map(|(column, align)| (column.as_str(), *align == Align::Right)).collect();
     sortable(name, &columns, LONG, table.rows().iter().map(Vec::as_slice))
 }
 
-/// A CSV file as HTML; numeric columns are aligned right.
+/// Returns a CSV file as HTML. Numeric columns are right-aligned.
 pub fn sheet(sheet: &Sheet, name: &str) -> String {
     let columns: Vec<(&str, bool)> = sheet
         .columns
@@ -28,9 +28,9 @@ pub fn sheet(sheet: &Sheet, name: &str) -> String {
     sortable(name, &columns, LONG, sheet.lines.iter().map(|(_, cells)| cells.as_slice()))
 }
 
-/// A table with a header. Each column states whether it is numeric; cells of more than `long` characters are
-/// folded. Closing tags of cells and rows are optional in HTML and omitted, since they are a large part of a
-/// long table.
+/// Returns a table with a header as HTML. Each column has a name and a flag that is true if the column is
+/// numeric. Cells of more than `long` characters are folded. The closing tags of cells and rows are omitted:
+/// they are optional in HTML and would make up a large part of a long table.
 pub fn sortable<'a>(
     name: &str,
     columns: &[(&str, bool)],
@@ -58,7 +58,7 @@ pub fn sortable<'a>(
     text
 }
 
-/// A text as HTML, folded where it is long.
+/// Returns a text as HTML, folded if it is longer than `long` characters.
 fn folded(text: &str, long: usize) -> String {
     if text.chars().count() <= long {
         return escape(text);
