@@ -157,8 +157,8 @@ pub enum ParseBytesError {
     TooLarge,
 }
 
-/// Parses a whole number of bytes, or a decimal number with a unit, which may follow a blank. `k`, `M`, `G` and
-/// `KiB`, `MiB`, `GiB` are powers of 1024; `kB`, `MB` and `GB` are powers of 1000.
+/// Parses a whole number of bytes, or a decimal number with a unit, which may follow a blank. `k`, `M`, `G`
+/// and `KiB`, `MiB`, `GiB` are powers of 1024; `kB`, `MB` and `GB` are powers of 1000.
 impl FromStr for Bytes {
     type Err = ParseBytesError;
 

@@ -1,11 +1,11 @@
 //! Declares, parses and dispatches the subcommands.
 
-use crate::args::remove_copy;
 use crate::commands::{
     bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan,
     recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
 };
 use crate::failure::{ANSWERED, BAD_INPUT, EXIT_CODES, Failure};
+use crate::input::remove_copy;
 use crate::output;
 use crate::signals::{self, First};
 use clap::error::ErrorKind;

@@ -6,6 +6,7 @@ mod commands;
 mod digest;
 mod failure;
 mod format;
+mod input;
 mod output;
 mod report;
 mod signals;

@@ -47,7 +47,7 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// Writes one line to standard error.
 pub fn complain(message: &str) {
-    let message = crate::args::unspooled(message);
+    let message = crate::input::unspooled(message);
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     // A failure here has nowhere to be reported.
     let _ = writeln!(io::stderr(), "plimsoll: {line}");

@@ -1,14 +1,12 @@
 //! Arguments shared by several commands.
 
 mod effort;
-mod input;
 mod instance;
 mod liveness;
 mod model;
 mod values;
 
 pub use effort::EffortArgs;
-pub use input::{input_file, remove_copy, unspooled};
 pub use instance::{EndpointsArg, InstanceArgs, note_columns};
 pub use liveness::{ActivationLivenessArgs, BoundaryArg, LivenessArgs};
 pub use model::{ModelArgs, OpenArgs};

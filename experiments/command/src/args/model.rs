@@ -1,6 +1,6 @@
-use super::input::input_file;
 use super::values::{bytes, dimension, once};
 use crate::failure::Failure;
+use crate::input::input_file;
 use clap::Args;
 use plimsoll::datasets::{Import, ImportOptions, import_file};
 use std::path::PathBuf;

@@ -2,9 +2,10 @@
 
 use super::best::{Best, BestArgs};
 use super::layouts::{Compared, lines_of, read};
-use crate::args::{InstanceArgs, input_file};
+use crate::args::InstanceArgs;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
+use crate::input::input_file;
 use crate::output;
 use crate::report::Report;
 use clap::Args;

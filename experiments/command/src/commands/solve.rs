@@ -2,9 +2,10 @@
 
 use super::choose::{Choice, choose, of_instances};
 use super::progress::Progress;
-use crate::args::{EffortArgs, InstanceArgs, input_file};
+use crate::args::{EffortArgs, InstanceArgs};
 use crate::failure::{Failure, code};
 use crate::format;
+use crate::input::input_file;
 use crate::output;
 use crate::report::Report;
 use clap::Args;

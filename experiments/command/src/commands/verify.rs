@@ -2,8 +2,9 @@
 
 use super::best::{Best, BestArgs};
 use super::layouts::{Compared, lines_of, read};
-use crate::args::{EffortArgs, InstanceArgs, input_file};
+use crate::args::{EffortArgs, InstanceArgs};
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
+use crate::input::input_file;
 use crate::output;
 use crate::report::Report;
 use clap::Args;
@@ -102,8 +103,8 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     })
 }
 
-/// Reads an answer and checks it against the constraints of its problem. If it is valid, it is compared with the best
-/// bound.
+/// Reads an answer and checks it against the constraints of its problem. If it is valid, it is compared with
+/// the best bound.
 fn check(path: &Path, instance: &Instance, search: Option<EffortArgs>) -> Result<Checked, Failure> {
     Ok(match read(path, instance)? {
         Answer::Layout(layout) => compared::<Offsets>(instance, &layout, search)?,

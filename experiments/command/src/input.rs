@@ -10,8 +10,8 @@ use tempfile::TempDir;
 /// The temporary copy of standard input: its folder and file.
 static COPY: Mutex<Option<(TempDir, PathBuf)>> = Mutex::new(None);
 
-/// Returns a parser for the name of an input file. For `-` it copies standard input to a temporary file, because
-/// some formats are read more than once, and all are recognised by their suffix.
+/// Returns a parser for the name of an input file. For `-` it copies standard input to a temporary file,
+/// because some formats are read more than once, and all are recognised by their suffix.
 pub fn input_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| if path == Path::new("-") { copied() } else { Ok(path) })
 }
