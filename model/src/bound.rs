@@ -220,8 +220,8 @@ impl Instance {
 
 /// Returns the simplest valid lower bound on the peak: the maximum of the load and the highest fixed end.
 ///
-/// With exclusions, the load is no valid bound. It is replaced by a clique among the buffers live at the most
-/// loaded step. If fixed offsets [contradict each other](Instance::contradiction), the proof of this is
+/// With exclusions, the load is not a valid bound. It is replaced by a clique among the buffers live at the
+/// most loaded step. If fixed offsets [contradict each other](Instance::contradiction), the proof of this is
 /// returned. O(n log n), plus O(n k) for a clique of k buffers if there are exclusions.
 pub fn simple_bound(instance: &Instance) -> LowerBound {
     if let Some(bound) = instance.contradiction() {

@@ -217,8 +217,8 @@ impl Budget {
     }
 
     /// Returns a budget for a part of the work. It has the same flags and target, at most `nodes` nodes, and
-    /// at most `time` from now. It never exceeds what remains of this budget. Add the nodes that the part
-    /// used with [`Budget::spend`].
+    /// at most `time` from now. It never exceeds what remains of this budget. Afterwards, use
+    /// [`Budget::spend`] to add the nodes of the part to this budget.
     #[must_use]
     pub fn part(&self, nodes: Option<u64>, time: Option<Duration>) -> Self {
         let now = Instant::now();

@@ -249,7 +249,7 @@ fn collect_pairs(buffers: &[Buffer], pairs: &[(usize, usize)]) -> Result<Pairs, 
 }
 
 /// Computes [`Instance::ceiling`]: all buffers are laid end to end, each aligned, above the highest fixed
-/// end. The total must fit into `i64`, so that no sum formed by an algorithm can overflow.
+/// end. The total must fit into `i64`, so that no sum computed by an algorithm can overflow.
 fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
     let limit = Bytes::new(i64::MAX as u64);
     let sized = || buffers.iter().enumerate().filter(|(_, b)| !b.is_empty());
@@ -277,8 +277,7 @@ fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
 /// Creates the error for a total that exceeds the limit when the buffer at position `at` is added.
 fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> InstanceError {
     let b = &buffers[at];
-    // Among equal values, the last entry is reported. If no value stands out, the error therefore blames the
-    // size.
+    // The last entry with the largest value is reported, so a tie is reported as an error in the size.
     let parts = [(b.alignment, "alignment"), (b.fixed.unwrap_or_default(), "offset"), (b.size, "size")];
     let largest = parts.into_iter().max_by_key(|&(value, _)| value);
     let (value, column) = largest.expect("there are three");

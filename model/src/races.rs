@@ -222,7 +222,7 @@ impl<'a> Precedences<'a> {
     /// Describes a race: which memory is overwritten, and which memory overwrites it.
     fn race(&self, a: usize, b: usize, shared: u64, walks: &mut HashMap<OperatorId, Vec<u64>>) -> Race {
         // If only one of the memories must begin after some user of the other, it is the intruder. Otherwise
-        // the second memory is.
+        // the second memory is the intruder.
         let turned = self.behind.get(b, a) && !self.behind.get(a, b);
         let (victim, intruder) = if turned { (b, a) } else { (a, b) };
         let (one, other) = (&self.held[victim], &self.held[intruder]);

@@ -292,8 +292,8 @@ impl<'a> Finder<'a> {
                 || path.first().is_none_or(|&first| self.units[first] == self.units[place]))
     }
 
-    /// Returns true if all outputs, except those of the last step, can still be read only inside the match
-    /// when `left` steps are missing.
+    /// Returns true if all outputs, except those of the last step, can still be read only inside the match if
+    /// `left` steps remain to be matched.
     fn is_closed(&self, path: &[usize], left: usize) -> bool {
         let inner = if left == 0 { &path[..path.len() - 1] } else { path };
         inner.iter().all(|&place| {

@@ -63,9 +63,9 @@ fn shown(cycle: &[String]) -> String {
     }
 }
 
-/// The maximum nesting depth of regions, not counting the body. The limit follows from file readers. JSON
-/// parsers accept 128 nested arrays and objects, and a region needs four. Protobuf parsers of ONNX models
-/// accept 100 nested messages, and a region needs three.
+/// The maximum nesting depth of regions, not counting the body. The limit comes from the parsers of graph and
+/// model files. JSON parsers accept 128 nested arrays and objects, and a region needs four. Protobuf parsers
+/// of ONNX models accept 100 nested messages, and a region needs three.
 pub const MAX_DEPTH: usize = 30;
 
 /// Collects tensors, operators and regions. [`GraphBuilder::build`] validates all of them.

@@ -1,4 +1,4 @@
-//! Programs: graphs with an order for every region, each as a single offset problem.
+//! Programs: a program is a graph with an order for every region, expressed as a single offset problem.
 //!
 //! The points of all regions form one sequence ([`Points`]). For an operator that owns regions, the sequence
 //! contains its entry, then the beginning, the operators and the end of each region in turn, and then its
@@ -97,7 +97,7 @@ pub enum ProgramError {
 pub struct ProgramBuffer {
     /// The tensors in the buffer, ascending. The list is empty for the scratch of an operator.
     pub tensors: Vec<TensorId>,
-    /// The operator whose scratch the buffer is, if any.
+    /// The operator whose scratch is in the buffer, if any.
     pub scratch: Option<OperatorId>,
     /// The innermost region that encloses all tensors of the buffer.
     pub home: RegionId,

@@ -4,7 +4,7 @@ use crate::bits::BitMatrix;
 use crate::orders::{Order, OrderProblem};
 use crate::units::OperatorId;
 
-/// A block of memory between which and others conflicts are derived: a storage or the scratch of an operator.
+/// A storage or the scratch of an operator. Conflicts are derived between such memories.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     pub(super) name: String,

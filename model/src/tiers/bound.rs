@@ -2,14 +2,16 @@
 //!
 //! - **Cheapest**: every tensor is in its cheapest tier, and capacities are ignored.
 //! - **Dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of
-//!   tier t at step s, a cost per byte. In a valid plan, the payments of all tensors add up to at most the
-//!   sum of p(t, s) capacity(t). The time and the payment of a tensor together are at least their minimum
-//!   over its tiers. The sum of these minima minus the maximum payment is therefore a lower bound. With
-//!   optimal multipliers it equals the bound of the linear relaxation (Geoffrion 1974). Large tensors leave
-//!   gaps that byte counts do not see. If tensors fit together into a capacity C, the sum of floor((k + 1)
-//!   size / (C + 1)) is at most k, because the sum before rounding is less than k + 1 (Gomory 1958, Chvatal
-//!   1973). For k = 1, at most one of the tensors is larger than half of the capacity. These k *parts* of a
-//!   capacity have dual multipliers too. Multipliers are integers, and the bound is recomputed from them.
+//!   tier t at step s, a cost per byte. A tensor in tier t pays its size times p(t, s) at every step s of its
+//!   lifespan. In a valid plan, all payments together are at most the sum of p(t, s) capacity(t). For every
+//!   tensor, take the minimum of transfer time plus payment over its tiers. The sum of these minima, less the
+//!   maximum total payment, is therefore a lower bound. With optimal multipliers it equals the bound of the
+//!   linear relaxation (Geoffrion 1974). Large tensors leave gaps that byte counts do not see. Rounding
+//!   avoids this for any k. If tensors fit together into a capacity C, their weights floor((k + 1) size / (C
+//!   + 1)) add up to at most k (Gomory 1958, Chvatal 1973). The reason is that the unrounded weights add up
+//!   to less than k + 1. For k = 1, at most one of the tensors is larger than half of the capacity. These k
+//!   *parts* of a capacity have dual multipliers too. Multipliers are integers, and the bound is recomputed
+//!   from them.
 //! - **Search**: a completed search.
 
 use super::problem::TierProblem;

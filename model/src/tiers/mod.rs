@@ -57,7 +57,7 @@ impl Problem for Tiers {
         plan.time(problem)
     }
 
-    /// Every plan takes at most this long. A bound above it means that no plan exists.
+    /// Returns a limit that the time of no plan exceeds. A lower bound above it means that no plan exists.
     fn limit(_: &TierProblem) -> Option<Time> {
         Some(Time::LONGEST)
     }

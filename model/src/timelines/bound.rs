@@ -13,9 +13,10 @@
 //!   their transfer time. A fractional knapsack minimises this remainder. It chooses weights in ascending
 //!   order, because the setup latency is the largest share of the time for the smallest weights. Weights that
 //!   do not fit on their own are fetched completely and take at least their own transfer time. A second
-//!   argument covers all k at once: the weights held together with h save at most the best choice among all
-//!   weights after h. The bound is the longest path over all pairs h < k, combined with the two other bounds.
-//!   The first argument is used for at most [`WINDOW`] weights between h and k, and the second always.
+//!   argument covers all k at once: the weights that are in memory while h computes save at most as much time
+//!   as the best choice among all weights after h. The bound is the longest path over all pairs h < k,
+//!   combined with the two other bounds. The first argument is used for at most [`WINDOW`] weights between h
+//!   and k, and the second always.
 //!
 //! If the processor copies weights, each weight is either transferred or copied, and the bounds allow for
 //! both. Let p be the copy times.
@@ -141,8 +142,8 @@ fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
         for &(_, load, copy) in order.iter().filter(|(at, ..)| *at <= last) {
             let (load, copy) = (u128::from(load), u128::from(copy));
             if (processor + copy) * channels > left.saturating_sub(load) {
-                // Copy only the fraction of this weight for which both end together. Rounding down preserves
-                // the lower bound.
+                // Copy only a fraction of this weight, so that processor and channels end together. Rounding
+                // down preserves the lower bound.
                 let missing = left.saturating_sub(processor * channels);
                 processor += copy * missing / (copy * channels + load).max(1);
                 break;
@@ -172,7 +173,7 @@ pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
     })
 }
 
-/// The weights that remain to be fetched after an operator, for the operators that follow it one by one.
+/// The weights that remain to be fetched after an operator. The operators that follow it are added in order.
 struct Rest {
     /// The bytes of weights that fit into on-chip memory together with the operator.
     space: u128,

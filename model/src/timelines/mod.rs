@@ -69,8 +69,8 @@ impl Problem for Timelines {
         timeline.makespan()
     }
 
-    /// Every timeline takes at most this long. A bound above it means that some operator does not fit into
-    /// on-chip memory.
+    /// Returns a limit that the makespan of no timeline exceeds. A lower bound above it means that some
+    /// operator does not fit into on-chip memory.
     fn limit(_: &TimelineProblem) -> Option<Time> {
         Some(Time::LONGEST)
     }

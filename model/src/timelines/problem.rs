@@ -219,7 +219,7 @@ impl TimelineProblem {
         self.copy
     }
 
-    /// Returns the time in which the processor copies the weights of the operator at a position. Returns
+    /// Returns the time that the processor needs to copy the weights of the operator at a position. Returns
     /// `None` if the operator has no weights or the processor does not copy.
     pub fn copy(&self, at: usize) -> Option<Time> {
         self.loads[at]?;

@@ -208,9 +208,9 @@ impl OverlapProgram {
         runs
     }
 
-    /// Returns the segments along the longest control path in execution order, at most `limit` of them. Ties
-    /// between regions are broken by the first region. O(size of the program + `limit`), plus the size of
-    /// branches for every trip of the enclosing loops.
+    /// Returns the segments along the longest control path in execution order, at most `limit` of them. If
+    /// several regions of a branch take equally long, the first one is chosen. O(size of the program +
+    /// `limit`), plus the size of branches for every trip of the enclosing loops.
     pub fn path(&self, time: &dyn Fn(usize) -> Time, limit: usize) -> Vec<usize> {
         let mut path = Vec::new();
         walk(&self.control_tree, time, limit, &mut path);

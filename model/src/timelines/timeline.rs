@@ -18,9 +18,9 @@ pub struct Span {
 pub struct Transfer {
     /// The operator that uses the weights, as its position in the problem.
     pub operator: OperatorId,
-    /// The channel; `None` if the processor copies the weights, in which case it does not compute meanwhile.
+    /// The channel; `None` if the processor copies the weights. It does not compute meanwhile.
     pub channel: Option<u32>,
-    /// The number of bytes, which is that of all weights of the operator.
+    /// The number of bytes: the size of all weights of the operator.
     pub bytes: Bytes,
     /// The time span of the transfer.
     pub span: Span,

@@ -128,7 +128,7 @@ fn copies_take_the_processor() {
         change(&mut timeline);
         check_timeline(&p, &timeline)
     };
-    // The buffer of c has other addresses than that of a, but the processor copies while b computes.
+    // The copy for c overlaps the computation of b. The buffer of c is moved, so that nothing else is wrong.
     let early = found(&|t| (t.transfers[1].span, t.transfers[1].offset) = (span(12, 22), Bytes::new(24)));
     assert!(
         matches!(early[..], [Violation::ProcessorBusy { transfer: 1, what: "computes operator", position: 1, time }]
