@@ -167,7 +167,7 @@ impl Budget {
         self.stopped
     }
 
-    /// Returns true if a solution of value `value` reaches the target and so ends the run.
+    /// Returns true if a solution with the given value reaches the target, which ends the run.
     pub fn reaches_target<V: Value>(&self, value: V) -> bool {
         self.target().is_some_and(|target: V| value <= target)
     }

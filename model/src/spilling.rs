@@ -1,7 +1,7 @@
 //! The spilling problem: which buffers stay in on-chip memory if they do not all fit.
 //!
-//! A *spilled* buffer is stored in the slower tier for its whole lifespan. Its *traffic* is the number of
-//! bytes that its accesses then move. The other buffers need a layout within the capacity. The goal is the
+//! A *spilled* buffer is stored in the slower tier for its whole lifespan. Every access then moves its bytes,
+//! and their total is its *traffic*. The other buffers need a layout within the capacity. The goal is the
 //! least traffic. The slower tier is unlimited. Sources: the cross-unit fusion paper, where tensors that do
 //! not fit go to DDR; as an optimisation problem, storage allocation with rejection.
 

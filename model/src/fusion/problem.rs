@@ -298,7 +298,8 @@ impl<'a> Finder<'a> {
         let inner = if left == 0 { &path[..path.len() - 1] } else { path };
         inner.iter().all(|&place| {
             let readers = &self.readers[place];
-            // Each reader needs a step of its own, so more readers than steps cannot all be inside the match.
+            // Each reader needs a step of its own. If there are more readers than steps, some reader is
+            // outside.
             readers.len() <= left + path.len()
                 && readers.iter().filter(|reader| !path.contains(reader)).count() <= left
         })

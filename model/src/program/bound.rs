@@ -7,8 +7,8 @@
 //! operator and are used after it are live.
 //!
 //! Buffers used by the owning operator itself may be dead by then, or not yet live. When the owning operator
-//! is entered, all buffers are live that begin before it and are used by it or later. When it exits, all
-//! buffers are live that begin no later than it and are used later. All inputs of the body are live at the
+//! is entered, all buffers that begin before it and are used by it or later are live. When it exits, all
+//! buffers that begin no later than it and are used later are live. All inputs of the body are live at the
 //! start, and all its outputs at the end.
 
 use super::ProgramError;

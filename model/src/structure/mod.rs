@@ -27,8 +27,9 @@
 //!   run concurrently holds both simultaneously. If only one operator runs at a time, the same is true with
 //!   one exception: two memories with one user each are never held together.
 //! - The conflicts of `mutex` are a subset of those of `reachable`. They neither contain those of `schedule`
-//!   nor are contained in them, because `mutex` overlooks readers: a tensor may be read after the output of
-//!   its first reader was used, but conflicts only with its neighbours. See [`Relation::Mutex`].
+//!   nor are contained in them, because `mutex` overlooks readers: a tensor may be read even after the output
+//!   of its first reader was used, but `mutex` lets it conflict only with its neighbours. See
+//!   [`Relation::Mutex`].
 //!
 //! **Complexity.** Reachability is a bit matrix of n^2/8 bytes, computed in O(n e / 64) time for n operators
 //! and e edges. A relation of m memories with u users each needs m^2/8 bytes and O(m^2 u) time.

@@ -189,8 +189,8 @@ impl Rest {
         Self { space: u128::from(free.saturating_sub(one.weights.get())), items: Vec::new() }
     }
 
-    /// Adds the weights of one more operator. Returns the minimum time to fetch those weights so far that do
-    /// not fit.
+    /// Adds the weights of one more operator. Returns the minimum time to fetch the part of all weights added
+    /// so far that does not fit.
     fn with(&mut self, problem: &TimelineProblem, next: usize, channels: u64) -> u64 {
         let (weights, load) = (problem.operators()[next].weights.get(), quickest_down(problem, next));
         let at = self.items.partition_point(|&(other, _)| other < weights);

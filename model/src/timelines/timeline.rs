@@ -59,8 +59,8 @@ impl Timeline {
     /// Returns the on-chip bytes over time: slots, buffers outside slots, and the activations of the operator
     /// that computes now or next. O(n log n) for n operators and transfers.
     ///
-    /// Each entry is valid from its time to that of the next entry. Times are ascending, and the last one is
-    /// the end.
+    /// Each entry is valid from its time to that of the next entry. Times are ascending, and the last entry
+    /// is the end of the timeline.
     ///
     /// # Panics
     /// If the timeline is not valid for this problem. Check it first.
