@@ -1,6 +1,6 @@
 //! Sets of small numbers as rows of bits.
 
-/// A bit matrix, used for relations between numbered items. Takes `rows * columns / 8` bytes.
+/// A bit matrix for relations between numbered items. It occupies about `rows * columns / 8` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BitMatrix {
     rows: usize,
@@ -15,7 +15,7 @@ impl BitMatrix {
         Self { rows, width, words: vec![0; rows * width] }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
@@ -47,7 +47,7 @@ impl BitMatrix {
         self.words[row * self.width + column / 64] >> (column % 64) & 1 == 1
     }
 
-    /// The words of a row, lowest columns first.
+    /// Returns the words of a row, lowest columns first.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -56,7 +56,7 @@ impl BitMatrix {
         &self.words[row * self.width..(row + 1) * self.width]
     }
 
-    /// Adds the bits of row `from` to row `to`. O(columns / 64).
+    /// Sets in row `to` every bit that is set in row `from`. O(columns / 64).
     ///
     /// # Panics
     /// If a row does not exist.
@@ -76,7 +76,7 @@ impl BitMatrix {
         self.words.iter_mut().zip(&other.words).for_each(|(word, taken)| *word &= !taken);
     }
 
-    /// The columns set in a row, ascending.
+    /// Returns the columns set in a row, ascending.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -84,7 +84,7 @@ impl BitMatrix {
         ones(self.row(row))
     }
 
-    /// The number of bits set in a row.
+    /// Returns the number of bits set in a row.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -93,7 +93,7 @@ impl BitMatrix {
     }
 }
 
-/// The positions of the bits set in a row of words, ascending.
+/// Returns the positions of the bits set in a row of words, ascending.
 pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
     words.iter().enumerate().flat_map(|(at, &word)| {
         let mut left = word;

@@ -11,9 +11,8 @@ use std::convert::Infallible;
 use std::fmt;
 
 /// The reason why no answer can be smaller than a bound.
-///
-/// Internally, buffers and operators are identified by position. Printed and stored witnesses use the names
-/// from the input; [`Witness::map`] converts between the two.
+/// Internally, a witness identifies buffers and operators by position. Printed and stored witnesses use the
+/// names from the input. [`Witness::map`] converts between the two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
@@ -24,41 +23,44 @@ pub enum Witness<B = BufferId, O = OperatorId> {
     Load { step: Step },
     /// These buffers conflict pairwise, and their sizes add up to the bound.
     Clique { buffers: Vec<B> },
-    /// These buffers conflict pairwise and lie at multiples of `alignment` bytes. Stacked in any order, each
-    /// but the topmost occupies its size rounded up.
+    /// These buffers conflict pairwise, and their offsets are multiples of `alignment` bytes. In a stack of
+    /// these buffers, each except the topmost occupies its size rounded up to `alignment`.
     AlignedClique {
         buffers: Vec<B>,
-        /// A common divisor of their alignments.
+        /// A common divisor of the alignments of the buffers.
         alignment: Bytes,
     },
-    /// These buffers conflict pairwise and exceed the capacity together. Spilling the excess costs at least
-    /// the bound.
+    /// These buffers conflict pairwise, and their total size exceeds the capacity. Spilling the excess causes
+    /// at least as much traffic as the bound states.
     Excess { buffers: Vec<B> },
     /// A fixed buffer ends at the bound.
     Fixed { buffer: B },
     /// Two conflicting buffers are fixed at overlapping addresses, so no layout satisfies both.
     Contradiction { buffers: Vec<B> },
-    /// In every order, the storages held at the first step add up to the bound.
+    /// In every order, the sizes of the storages held at the first step add up to the bound.
     Start,
-    /// In every order, the storages held at the last step add up to the bound.
+    /// In every order, the sizes of the storages held at the last step add up to the bound.
     End,
-    /// In every order, the storages held while this operator runs add up to the bound, including its scratch.
-    /// These are the storages that begin no later than the operator and are needed no earlier than it.
+    /// In every order, the sizes of the storages held while this operator runs, together with its scratch,
+    /// add up to the bound. These storages begin no later than the operator and are needed until it runs or
+    /// longer.
     Around { operator: O },
     /// A completed search by an exact method found no answer below the bound.
     Search { solver: String },
-    /// The same for the buffers live in the steps `lower..upper`, with lifespans clipped to the window. No
-    /// layout of this part is lower than the bound, hence none of the whole is.
+    /// A completed search found no layout below the bound for the buffers live in the steps `lower..upper`,
+    /// with lifespans clipped to this window. No layout of this part is below the bound, so no layout of the
+    /// whole is.
     Window { lower: Step, upper: Step, solver: String },
 }
 
-/// The reason for a bound, in any problem.
+/// The reason for a bound of any problem.
 pub trait Reason: Clone + fmt::Debug + fmt::Display + PartialEq + Serialize + Send + Sync + 'static {
-    /// The exact method whose completed search is the only reason for the bound, if it is.
+    /// Returns the exact method whose completed search is the only reason for the bound; `None` if the bound
+    /// has another reason.
     fn solver(&self) -> Option<&str>;
 
-    /// Turns a reason for a part of an input into one for the whole. `kept` maps positions in the part to the
-    /// buffers of the whole, in ascending order.
+    /// Converts a reason for a part of an input into a reason for the whole. `kept` maps positions in the
+    /// part to buffers of the whole, in ascending order.
     #[must_use]
     fn of_whole(self, _kept: &[BufferId]) -> Self {
         self
@@ -76,7 +78,8 @@ impl Reason for Witness {
 }
 
 impl<B, O> Witness<B, O> {
-    /// The exact method whose completed search is the only reason for the bound, if it is.
+    /// Returns the exact method whose completed search is the only reason for the bound; `None` if the bound
+    /// has another reason.
     pub fn solver(&self) -> Option<&str> {
         match self {
             Self::Search { solver } | Self::Window { solver, .. } => Some(solver),
@@ -84,7 +87,7 @@ impl<B, O> Witness<B, O> {
         }
     }
 
-    /// Converts the names of buffers and operators.
+    /// Converts the identifiers of buffers and operators.
     pub fn map<C, P>(
         self,
         mut buffer: impl FnMut(B) -> C,
@@ -97,7 +100,7 @@ impl<B, O> Witness<B, O> {
         }
     }
 
-    /// Converts the names of buffers and operators where the conversion may fail.
+    /// Converts the identifiers of buffers and operators with functions that may fail.
     ///
     /// # Errors
     /// The first error returned by one of the functions.
@@ -127,7 +130,7 @@ impl<B, O> Witness<B, O> {
 }
 
 impl Witness {
-    /// Describes the witness as text, with the buffer names of the instance.
+    /// Describes the witness as text with the buffer names of `instance`.
     pub fn in_words(&self, instance: &Instance) -> String {
         let name = |id: BufferId| quoted(instance, id);
         self.clone().map(name, |operator| operator).to_string()
@@ -163,17 +166,17 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
     }
 }
 
-/// A value that no answer can be better than, with its witness.
+/// A value that no solution can improve on, with its witness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LowerBound<V = Bytes, W = Witness> {
     /// No solution is better than this value.
     pub value: V,
-    /// The reason, in a form that can be confirmed.
+    /// The reason for the bound, in a form that can be verified.
     pub witness: W,
 }
 
 impl LowerBound {
-    /// A bound of zero bytes, which needs no proof.
+    /// Creates a bound of zero bytes, which needs no proof.
     pub fn trivial() -> Self {
         Self { value: Bytes::ZERO, witness: Witness::Trivial }
     }
@@ -185,7 +188,7 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
         Self { value, witness }
     }
 
-    /// Replaces the bound by `other` if that is larger. Returns true if it changed.
+    /// Replaces the bound by `other` if `other` is larger. Returns true if the bound changed.
     pub fn raise(&mut self, other: Self) -> bool {
         let higher = other.value > self.value;
         if higher {
@@ -194,10 +197,10 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
         higher
     }
 
-    /// Checks that the value shown by the witness reaches the bound.
+    /// Checks that the value proved by the witness reaches the bound.
     ///
     /// # Errors
-    /// [`BoundError::TooWeak`] if it does not.
+    /// [`BoundError::TooWeak`] if `shown` is smaller than the bound.
     pub(crate) fn shown_by(&self, shown: V) -> Result<(), BoundError> {
         if shown < self.value {
             return Err(BoundError::TooWeak { shown: shown.with_unit(), claimed: self.value.to_string() });
@@ -207,19 +210,19 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
 }
 
 impl Instance {
-    /// Proves that no layout exists at any capacity, if two conflicting buffers are fixed at overlapping
-    /// addresses. The value of the proof is one byte above the [ceiling](Self::ceiling).
+    /// Returns a proof that no layout exists at any capacity if two conflicting buffers are fixed at
+    /// overlapping addresses. The value of the proof is one byte above the [ceiling](Self::ceiling).
     pub fn contradiction(&self) -> Option<LowerBound> {
         let buffers = self.contradiction?.to_vec();
         Some(LowerBound::new(self.beyond(), Witness::Contradiction { buffers }))
     }
 }
 
-/// The simplest valid lower bound on the peak: the maximum of the load and the highest fixed end.
+/// Returns the simplest valid lower bound on the peak: the maximum of the load and the highest fixed end.
 ///
-/// Exclusions make the load unsound; a clique among the buffers live at the most loaded step replaces it. If
-/// fixed offsets [contradict each other](Instance::contradiction), that proof is returned. O(n log n); with
-/// exclusions O(n k) more for a clique of k buffers.
+/// With exclusions, the load is not a valid bound. It is replaced by a clique among the buffers live at the
+/// most loaded step. If fixed offsets [contradict each other](Instance::contradiction), the proof of this is
+/// returned. O(n log n), plus O(n k) for a clique of k buffers if there are exclusions.
 pub fn simple_bound(instance: &Instance) -> LowerBound {
     if let Some(bound) = instance.contradiction() {
         return bound;
@@ -244,10 +247,10 @@ pub fn simple_bound(instance: &Instance) -> LowerBound {
     best
 }
 
-/// The maximum number of buffers tried for the clique.
+/// The maximum number of buffers that are candidates for the clique.
 const CLIQUE_CANDIDATES: usize = 1_000;
 
-/// Grows a clique among the buffers live at the most loaded step, largest first.
+/// Grows a clique greedily among the buffers live at the most loaded step, largest buffer first.
 fn clique_at_load(instance: &Instance) -> LowerBound {
     let mut live = live_at(instance, load(instance).1);
     live.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
@@ -263,11 +266,11 @@ fn clique_at_load(instance: &Instance) -> LowerBound {
     LowerBound::new(Bytes::new(value), Witness::Clique { buffers: members })
 }
 
-/// A lower bound on the height of pairwise conflicting buffers whose offsets are multiples of `alignment`.
-/// Returns `None` on overflow.
+/// Returns a lower bound on the height of pairwise conflicting buffers whose offsets are multiples of
+/// `alignment`; `None` on overflow.
 ///
-/// Every member but the topmost occupies its size rounded up. Whichever is topmost, this saves at most the
-/// largest rounding.
+/// Every member except the topmost occupies its size rounded up. Whichever member is topmost, it saves at
+/// most the largest rounding.
 pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) -> Option<Bytes> {
     let (mut sum, mut saved) = (0u64, 0u64);
     for &id in buffers {
@@ -285,20 +288,20 @@ pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes)
 pub enum BoundError {
     #[error("buffers '{0}' and '{1}' of the witness do not conflict")]
     NoConflict(String, String),
-    /// An id that does not exist or occurs twice.
+    /// The id does not exist or occurs twice.
     #[error("the witness contains buffer {0} twice, or the instance has no such buffer")]
     BadBuffer(String),
-    /// A buffer without the alignment stated by the witness.
+    /// The buffer does not have the alignment stated by the witness.
     #[error("buffer '{0}' is not aligned to {1} bytes")]
     NotAligned(String, Bytes),
     #[error("the witness refers to operator {0}, which is not in the problem")]
     BadOperator(OperatorId),
     #[error("'{0}' is not a witness for this problem")]
     Foreign(String),
-    /// A witness that proves less than the bound.
+    /// The witness proves less than the bound.
     #[error("the witness shows only {shown}, but the bound is {claimed}")]
     TooWeak {
-        /// What the witness shows, with its unit.
+        /// The value that the witness proves, with its unit.
         shown: String,
         claimed: String,
     },
@@ -306,11 +309,11 @@ pub enum BoundError {
     NotFixed(String),
     #[error("the window {0} of the witness contains no step")]
     EmptyWindow(Interval),
-    /// A bound above any value that a search can prove.
+    /// The bound is above any value that a search can prove.
     #[error("the bound is {claimed} bytes, but the searched buffers need at most {most}, laid end to end")]
     Impossible {
         claimed: Bytes,
-        /// A peak that the searched buffers never need to exceed.
+        /// A peak that a layout of the searched buffers never needs to exceed.
         most: Bytes,
     },
     #[error("the fixed offsets in the witness do not contradict each other")]
@@ -322,16 +325,16 @@ pub enum BoundError {
         /// The number of operators in the problem.
         operators: usize,
     },
-    /// A match that optimises more relations than the sum of its dual multipliers.
+    /// The match optimises more relations than its dual multipliers add up to.
     #[error("match {at} optimises {optimised} relations, but its dual multipliers add up to less")]
     Cheap { at: usize, optimised: usize },
-    /// A sum that overflows, or a multiplier for an item that does not exist.
+    /// A sum overflows, or a multiplier refers to an item that does not exist.
     #[error("{0} overflows or refers to an item that does not exist")]
     Overflow(String),
-    /// A part that fits, although the witness states that it does not.
+    /// The part fits, although the witness states that it does not.
     #[error("the part in the witness is not too large")]
     Fits,
-    /// Only repeating the search would confirm the bound.
+    /// The bound can be confirmed only by repeating the search.
     #[error("the bound rests on a completed search by {0}; only running it again can confirm it")]
     NotCheckable(String),
 }
@@ -347,7 +350,7 @@ impl BoundError {
     }
 }
 
-/// The name of a buffer in quotes, or its number if the instance has no such buffer.
+/// Returns the name of a buffer in quotes, or its number if the instance has no such buffer.
 fn quoted(instance: &Instance, id: BufferId) -> String {
     match instance.buffers().get(id.index()) {
         Some(buffer) => format!("'{}'", buffer.name()),
@@ -356,16 +359,17 @@ fn quoted(instance: &Instance, id: BufferId) -> String {
 }
 
 /// Confirms a bound by recomputing its witness from the definitions. O(n log n + k^2) for a clique of k
-/// buffers; O(n) for the load without exclusions.
+/// buffers; O(n) for a load without exclusions.
 ///
 /// # Errors
-/// The first reason why the witness does not prove the bound.
+/// The first reason why the witness does not prove the bound. A bound that rests on a search returns
+/// [`BoundError::NotCheckable`].
 pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
     let shown = match &bound.witness {
         Witness::Trivial => Bytes::ZERO,
         Witness::Load { step } if instance.exclusions().is_empty() => {
-            // Buffers live at one step conflict by definition. Their sum fits, as the sum of all buffers
-            // does.
+            // Buffers live at one step conflict by definition. The sum cannot overflow, because the total of
+            // all buffers does not.
             let live = live_at(instance, *step);
             Bytes::new(live.iter().map(|&id| instance.buffer(id).size().get()).sum())
         }
@@ -400,8 +404,8 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
     bound.shown_by(shown)
 }
 
-/// Returns the part of an instance that is live within a window of steps, with lifespans clipped to it. The
-/// optimal peak of the part is a lower bound for the whole.
+/// Returns the part of an instance that is live within a window of steps, with lifespans clipped to the
+/// window. The optimal peak of the part is a lower bound on the peak of the whole.
 ///
 /// # Panics
 /// Never: a part of a valid instance is valid.
@@ -418,7 +422,7 @@ pub fn live_within(instance: &Instance, window: Interval) -> Instance {
     instance.induced_with(&kept, |b| b.during(lifespans.next().expect("one per buffer kept")))
 }
 
-/// Rejects a bound above the end-to-end total of all searched buffers.
+/// Rejects a bound above the total that the searched buffers need if laid end to end.
 fn possible(claimed: Bytes, most: Bytes) -> Result<(), BoundError> {
     if claimed > most { Err(BoundError::Impossible { claimed, most }) } else { Ok(()) }
 }
@@ -428,7 +432,7 @@ fn fixed(instance: &Instance, id: BufferId) -> Result<(&Buffer, Bytes), BoundErr
     Ok((b, b.fixed().ok_or_else(|| BoundError::NotFixed(b.name().to_owned()))?))
 }
 
-/// Confirms that the fixed offsets of two buffers contradict each other.
+/// Checks that the fixed offsets of two buffers contradict each other.
 fn confirm_contradiction(instance: &Instance, buffers: &[BufferId]) -> Result<(), BoundError> {
     let [a, b] = *buffers else { return Err(BoundError::NoContradiction) };
     let ((one, low), (other, high)) = (fixed(instance, a)?, fixed(instance, b)?);
@@ -462,7 +466,7 @@ fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) ->
             return Err(BoundError::no_conflict(instance, b, a));
         }
     }
-    // The topmost buffer needs no rounding: minimise over the choice of the topmost one.
+    // The topmost buffer needs no rounding. Minimise over all choices of the topmost buffer.
     let size = |id: &BufferId| u128::from(instance.buffer(*id).size().get());
     let rounded = |id: &BufferId| size(id).next_multiple_of(u128::from(alignment.get()));
     let sum: u128 = buffers.iter().map(rounded).sum();
@@ -496,7 +500,7 @@ mod tests {
             let witness = Witness::AlignedClique { buffers: ids(list), alignment: Bytes::new(4) };
             verify_bound(&t, &LowerBound::new(Bytes::new(value), witness))
         };
-        // b and c: 8 + 12 minus the larger rounding, 3.
+        // b and c: 8 + 12 bytes, minus the larger rounding of 3.
         assert_eq!(aligned(&[1, 2], 17), Ok(()));
         assert!(matches!(aligned(&[1, 2], 18), Err(BoundError::TooWeak { .. })));
         assert!(matches!(aligned(&[0, 2], 1), Err(BoundError::NoConflict(..))));
@@ -511,7 +515,7 @@ mod tests {
             let witness = Witness::Window { lower: lower.into(), upper: upper.into(), solver };
             verify_bound(&t, &LowerBound::new(Bytes::new(value), witness))
         };
-        // b and c in units of 4: 8 + 12, and the same again for their alignment.
+        // The ceiling of b and c: 8 + 12 bytes in units of 4, and the same again for their alignment.
         assert!(matches!(window(4, 8, 20), Err(BoundError::NotCheckable(_))));
         assert!(matches!(window(4, 8, 29), Err(BoundError::Impossible { .. })));
         assert!(matches!(window(8, 9, 1), Err(BoundError::Impossible { .. })), "nothing is live");

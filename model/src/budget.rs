@@ -9,19 +9,19 @@ use std::time::{Duration, Instant};
 /// The maximum number of nodes that [`Budget::tick`] counts between two readings of the clock.
 const MOST_STRIDE: u64 = 256;
 
-/// The interval at which [`Budget::tick`] aims to read the clock. It halves the stride if readings are
-/// further apart, and doubles it if they are much closer.
+/// The interval at which [`Budget::tick`] aims to read the clock. The stride is halved if readings are
+/// further apart, and doubled if they are much closer.
 const CLOCK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// The resources that a run may use, polled by the algorithm. Time is monotonic.
+/// The resources that a run may use. The algorithm polls the budget. Times are measured by a monotonic clock.
 ///
 /// With a node limit and no time limit, runs are reproducible on any machine.
 #[derive(Clone, Debug)]
 pub struct Budget {
     started: Instant,
-    /// The end of the time limit, visible to algorithms that plan their work by it.
+    /// The end of the time limit. Algorithms can see it and may plan their work accordingly.
     deadline: Option<Instant>,
-    /// A hard end that algorithms do not plan by.
+    /// A hard end that is hidden from algorithms.
     guard: Option<Instant>,
     node_limit: Option<u64>,
     nodes: u64,
@@ -32,12 +32,12 @@ pub struct Budget {
     clock: Clock,
 }
 
-/// Decides when [`Budget::tick`] reads the clock next.
+/// Decides when [`Budget::tick`] reads the clock.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     /// The node count at which the clock is read next.
     next: u64,
-    /// Nodes between two readings.
+    /// The number of nodes between two readings.
     stride: u64,
     /// The time of the last reading.
     read: Instant,
@@ -48,7 +48,7 @@ impl Clock {
         Self { next: 1, stride: 1, read: now }
     }
 
-    /// Adapts the stride to the cost of a node, which ranges from nanoseconds to milliseconds.
+    /// Adapts the stride to the time per node, which ranges from nanoseconds to milliseconds.
     fn adapt(&mut self, nodes: u64, now: Instant) {
         let since = now.saturating_duration_since(self.read);
         self.stride = if since > CLOCK_INTERVAL {
@@ -69,7 +69,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget without any limit.
+    /// Creates a budget without any limit.
     pub fn unlimited() -> Self {
         let now = Instant::now();
         Self {
@@ -85,8 +85,8 @@ impl Budget {
         }
     }
 
-    /// Stops the run after `limit` from the creation of the budget. A limit beyond the range of the clock is
-    /// ignored.
+    /// Stops the run when `limit` has passed since the creation of the budget. A limit beyond the range of
+    /// the clock is ignored.
     #[must_use]
     pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.deadline = self.started.checked_add(limit);
@@ -100,8 +100,8 @@ impl Budget {
         self
     }
 
-    /// Stops the run at `end` without announcing it: [`Budget::time_left`] ignores the guard, so the run
-    /// proceeds as if it had no time limit until then.
+    /// Stops the run at `end` without announcing it. [`Budget::time_left`] ignores this guard, so until then
+    /// the algorithm proceeds as if it had no time limit.
     #[must_use]
     pub fn with_guard(mut self, end: Instant) -> Self {
         self.guard = Some(self.guard.map_or(end, |own| own.min(end)));
@@ -122,15 +122,15 @@ impl Budget {
         self
     }
 
-    /// Stops the run when `flag` is set. Flags added earlier stay in force.
+    /// Stops the run when `flag` is set. Flags added earlier remain in force.
     #[must_use]
     pub fn with_cancel(mut self, flag: Arc<AtomicBool>) -> Self {
         self.cancel.push(flag);
         self
     }
 
-    /// Counts one node and returns the reason to stop, if any. It is cheap: the clock is read every few
-    /// milliseconds, or at every node if nodes take longer.
+    /// Counts one node and returns the reason to stop, if any. The call is cheap: the clock is read only
+    /// every few milliseconds, or at every node if nodes take longer.
     #[inline]
     pub fn tick(&mut self) -> Option<Stop> {
         self.nodes += 1;
@@ -167,38 +167,39 @@ impl Budget {
         self.stopped
     }
 
-    /// Returns true if a solution of this value reaches the target and ends the run.
+    /// Returns true if a solution with the given value reaches the target, which ends the run.
     pub fn reaches_target<V: Value>(&self, value: V) -> bool {
         self.target().is_some_and(|target: V| value <= target)
     }
 
-    /// The target value, if any.
+    /// Returns the target value, if any.
     pub fn target<V: Value>(&self) -> Option<V> {
         self.target.map(V::of_number)
     }
 
-    /// The number of nodes counted so far.
+    /// Returns the number of nodes counted so far.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// The number of nodes left, if limited.
+    /// Returns the number of nodes left, or `None` if there is no node limit.
     pub fn nodes_left(&self) -> Option<u64> {
         self.node_limit.map(|limit| limit.saturating_sub(self.nodes))
     }
 
-    /// The time since the budget was created.
+    /// Returns the time since the budget was created.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// The time left until the deadline, if any; zero once it has passed.
+    /// Returns the time left until the deadline, or `None` if there is no deadline. The result is zero once
+    /// the deadline has passed.
     pub fn time_left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// The time left until the deadline or the [guard](Budget::with_guard), whichever is earlier. Pass it to
-    /// libraries that do not poll a budget.
+    /// Returns the time left until the deadline or the [guard](Budget::with_guard), whichever is earlier. Use
+    /// it for libraries that cannot poll a budget.
     pub fn time_to_end(&self) -> Option<Duration> {
         self.end().map(|end| end.saturating_duration_since(Instant::now()))
     }
@@ -207,16 +208,17 @@ impl Budget {
         self.deadline.into_iter().chain(self.guard).min()
     }
 
-    /// Returns the same deadline, flags and target without the node limit, for work that is not counted in
-    /// nodes.
+    /// Returns a budget with the same deadline, flags and target, but without the node limit. It is meant for
+    /// work that is not counted in nodes.
     #[must_use]
     pub fn without_node_limit(&self) -> Self {
         let stopped = self.stopped.filter(|&stop| stop != Stop::NodeLimit);
         Self { node_limit: None, stopped, ..self.part(None, None) }
     }
 
-    /// Returns a budget for a part of the work: the same flags and target, at most `nodes` nodes and `time`
-    /// from now. It never exceeds what is left here. Account for its nodes with [`Budget::spend`].
+    /// Returns a budget for a part of the work. It has the same flags and target, at most `nodes` nodes, and
+    /// at most `time` from now. It never exceeds what remains of this budget. Afterwards, use
+    /// [`Budget::spend`] to add the nodes of the part to this budget.
     #[must_use]
     pub fn part(&self, nodes: Option<u64>, time: Option<Duration>) -> Self {
         let now = Instant::now();

@@ -1,4 +1,4 @@
-//! Certificates: a stored claim about an instance, with its witness.
+//! Certificates: stored claims about an instance, each with the witness of its bound.
 
 use crate::bound::{BoundError, LowerBound, Witness, verify_bound};
 use crate::claim::Claim;
@@ -13,19 +13,19 @@ use std::collections::HashMap;
 /// The version of the certificate format.
 pub const CERTIFICATE_VERSION: u32 = 2;
 
-/// A claim about an instance, with the witness of its bound. Stored as JSON.
+/// A claim about an instance, with the witness of its bound. Certificates are stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
     /// The format version, [`CERTIFICATE_VERSION`].
     pub version: u32,
-    /// The name of the instance. It is informative; renaming the instance is allowed.
+    /// The name of the instance. It is informative only: a renamed instance still matches.
     pub instance: String,
-    /// The [`content_hash`] of the instance. The certificate holds for no other instance.
+    /// The [`content_hash`] of the instance. The certificate is valid for no other instance.
     pub sha256: String,
     /// The number of buffers of the instance.
     pub buffers: usize,
-    /// The capacity of the instance in bytes, if limited.
+    /// The capacity of the instance in bytes; `None` if unlimited.
     pub capacity: Option<Bytes>,
     /// The claim of the run.
     pub claim: Claim,
@@ -41,17 +41,17 @@ pub struct Certificate {
 pub struct CertifiedBound {
     /// The bound in bytes.
     pub value: Bytes,
-    /// The witness, with buffers by name.
+    /// The witness, which identifies buffers by name.
     pub witness: Witness<String, String>,
 }
 
-/// The reason why a certificate does not hold.
+/// The reason why a certificate is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum CertificateError {
     #[error("not a certificate: {0}")]
     Malformed(String),
-    /// A certificate version that this build does not support.
+    /// This build does not support the version of the certificate.
     #[error(
         "certificate version {0} is not {CERTIFICATE_VERSION}; solve the instance again with --certificate"
     )]
@@ -62,16 +62,16 @@ pub enum CertificateError {
     OtherInstance { what: &'static str, certified: String, actual: String },
     #[error("the certificate states {}, but the layout has peak {actual}", peak_text(*.certified))]
     OtherPeak { certified: Option<Bytes>, actual: Bytes },
-    /// A claim that does not follow from peak and bound.
+    /// The claim does not follow from the peak and the bound.
     #[error("claim '{claim}' does not follow from {} and bound {bound}", peak_text(*.peak))]
     Claim { claim: Claim, peak: Option<Bytes>, bound: Bytes },
-    /// A valid layout below the bound, or within a capacity that was claimed infeasible.
+    /// A valid layout lies below the bound, or within a capacity that was claimed infeasible.
     #[error("a layout of peak {peak} refutes the claim '{claim}' with bound {bound}")]
     Refuted { claim: Claim, peak: Bytes, bound: Bytes },
-    /// A witness with a name that does not occur in the instance.
+    /// The witness contains a name that does not occur in the instance.
     #[error("the witness refers to '{0}', which the instance does not have")]
     UnknownName(String),
-    /// A witness that does not prove the bound.
+    /// The witness does not prove the bound.
     #[error(transparent)]
     Bound(#[from] BoundError),
 }
@@ -81,7 +81,7 @@ fn peak_text(peak: Option<Bytes>) -> String {
 }
 
 impl CertifiedBound {
-    /// Converts the ids of a bound to the names of the instance.
+    /// Converts the ids in a bound to the names of the instance.
     fn of(instance: &Instance, bound: &LowerBound) -> Self {
         let name = |id: BufferId| instance.buffer(id).name().to_owned();
         // Bounds of an instance never refer to operators.
@@ -89,7 +89,7 @@ impl CertifiedBound {
         Self { value: bound.value, witness }
     }
 
-    /// Converts the names of the bound to the ids of the instance. O(n) for n buffers.
+    /// Converts the names in the bound to the ids of the instance. O(n) for n buffers.
     ///
     /// # Errors
     /// [`CertificateError::UnknownName`] if a name does not occur in the instance.
@@ -107,8 +107,8 @@ impl Certificate {
     /// Creates the certificate of an outcome.
     ///
     /// # Panics
-    /// If the witness refers to a buffer that the instance does not have. The audit of a run reports this
-    /// first.
+    /// If the witness refers to a buffer that the instance does not have. The audit of a run reports such a
+    /// witness first.
     pub fn of<P: InstanceProblem>(instance: &Instance, outcome: &Outcome<P>) -> Self {
         Self {
             version: CERTIFICATE_VERSION,
@@ -125,7 +125,7 @@ impl Certificate {
     /// Reads a certificate from JSON.
     ///
     /// # Errors
-    /// [`CertificateError::Version`] for an unsupported version, [`CertificateError::Malformed`] for any
+    /// [`CertificateError::Version`] for an unsupported version. [`CertificateError::Malformed`] for any
     /// other text that is not a certificate.
     pub fn from_json(text: &str) -> Result<Self, CertificateError> {
         let malformed = |error: serde_json::Error| CertificateError::Malformed(error.to_string());
@@ -139,14 +139,12 @@ impl Certificate {
         }
     }
 
-    /// Confirms the certificate against the instance and the peak of a layout that the checker accepted, if
-    /// there is one.
-    ///
-    /// Without a layout, the certified peak is not confirmed.
+    /// Verifies the certificate for `instance`. `peak` is the peak of a layout that the checker accepted, if
+    /// there is one. Without it, the certified peak is not verified.
     ///
     /// # Errors
-    /// The first reason why the certificate does not hold; [`BoundError::NotCheckable`] if nothing
-    /// contradicts it, but the bound rests on a search.
+    /// The first reason why the certificate is not valid. [`BoundError::NotCheckable`] means that nothing
+    /// contradicts the certificate, but its bound rests on a search.
     pub fn verify(
         &self,
         instance: &Instance,
@@ -174,7 +172,7 @@ impl Certificate {
         Ok(verify_bound(instance, &self.lower_bound.resolved(instance)?)?)
     }
 
-    /// Rejects a certificate of another version or another instance.
+    /// Rejects a certificate of another format version or of another instance.
     fn identify(&self, instance: &Instance) -> Result<(), CertificateError> {
         if self.version != CERTIFICATE_VERSION {
             return Err(CertificateError::Version(self.version.into()));
@@ -193,10 +191,10 @@ impl Certificate {
         }
     }
 
-    /// Compares the certificate with the peak of any valid layout.
+    /// Compares the certificate with `peak`, the peak of any valid layout.
     ///
     /// # Errors
-    /// [`CertificateError::Refuted`] if the certificate excludes a layout of that peak.
+    /// [`CertificateError::Refuted`] if the certificate excludes a layout with that peak.
     pub fn refute(&self, instance: &Instance, peak: Bytes) -> Result<(), CertificateError> {
         let (bound, claim) = (self.lower_bound.value, self.claim);
         let fits = instance.capacity().is_none_or(|capacity| peak <= capacity);

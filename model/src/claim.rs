@@ -18,7 +18,7 @@ pub enum Claim {
     Unknown,
 }
 
-/// The termination reason: why an algorithm ended.
+/// The termination reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
@@ -38,7 +38,7 @@ pub enum Stop {
 macro_rules! display_as_serialised {
     ($($name:ident { $($variant:ident => $text:literal),* $(,)? })*) => {$(
         impl $name {
-            /// The keyword used in files and tables.
+            /// Returns the keyword used in files and tables.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }
             }
@@ -64,7 +64,7 @@ display_as_serialised! {
 pub struct Stats {
     /// Search nodes, placements tried, or iterations, depending on the algorithm.
     pub nodes: u64,
-    /// The phases in execution order, with their seconds.
+    /// The phases in execution order, each with its duration in seconds.
     pub phases: Vec<(String, f64)>,
     /// Further counters by name.
     pub counters: BTreeMap<String, u64>,

@@ -6,8 +6,8 @@ use crate::units::BufferId;
 
 /// The conflict relation as sorted neighbour lists.
 ///
-/// It is meant for algorithms that look up neighbours repeatedly. Memory is linear in the number of
-/// conflicts, which is quadratic in the number of buffers if all are live simultaneously.
+/// It is meant for algorithms that look up neighbours repeatedly. Memory use is linear in the number of
+/// conflicts, which is quadratic in the number of buffers if all are simultaneously live.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictGraph {
     starts: Vec<usize>,
@@ -15,7 +15,8 @@ pub struct ConflictGraph {
 }
 
 impl ConflictGraph {
-    /// Builds the graph by a sweep over the steps. O(n log n + c log c) for c conflicts (and gaps).
+    /// Builds the graph by a sweep over the steps. O(n log n + c log c) for n buffers and c conflicts. A pair
+    /// counts once per common interval if buffers have gaps.
     ///
     /// # Panics
     /// Never: an unlimited budget does not end.
@@ -68,7 +69,7 @@ impl ConflictGraph {
         Some(graph)
     }
 
-    /// The number of buffers.
+    /// Returns the number of buffers.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -78,12 +79,12 @@ impl ConflictGraph {
         self.len() == 0
     }
 
-    /// The number of conflicting pairs.
+    /// Returns the number of conflicting pairs.
     pub fn edges(&self) -> usize {
         self.neighbours.len() / 2
     }
 
-    /// The buffers that conflict with `id`, ascending.
+    /// Returns the buffers that conflict with `id`, ascending.
     #[inline]
     pub fn of_buffer(&self, id: BufferId) -> &[BufferId] {
         &self.neighbours[self.starts[id.index()]..self.starts[id.index() + 1]]
@@ -94,8 +95,8 @@ impl ConflictGraph {
         self.of_buffer(a).binary_search(&b).is_ok()
     }
 
-    /// The connected components, ordered by their smallest id; each is ascending. Buffers of different
-    /// components share no constraint.
+    /// Returns the connected components, ordered by their smallest id. Each component is ascending. No
+    /// constraint connects buffers of different components.
     pub fn components(&self) -> Vec<Vec<BufferId>> {
         let mut seen = vec![false; self.len()];
         let mut components = Vec::new();

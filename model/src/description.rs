@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The reason why a description cannot be read.
+/// The reason why a description could not be read.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum DescriptionError {
@@ -12,7 +12,7 @@ pub enum DescriptionError {
     #[error("{file}, line {line}: {reason}: `{text}`")]
     Line {
         file: String,
-        /// The line number, from 1.
+        /// The line number, counted from 1.
         line: usize,
         reason: String,
         text: String,
@@ -21,14 +21,14 @@ pub enum DescriptionError {
     Unknown { what: &'static str, name: String, known: String },
 }
 
-/// A text with the name used for it in messages.
+/// A description as text, with the file name used in messages.
 pub(crate) struct Source<'a> {
     pub file: &'a str,
     pub text: &'a str,
 }
 
 impl Source<'_> {
-    /// Creates the error for the line that contains the byte at position `at`.
+    /// Creates an error for the line that contains byte `at` of the text.
     pub fn line(&self, at: usize, reason: impl Into<String>) -> DescriptionError {
         let line = self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
         let text = self.text.lines().nth(line).unwrap_or_default().trim().to_owned();
@@ -43,10 +43,10 @@ impl Source<'_> {
         })
     }
 
-    /// Rejects a description of another kind: one that has sections of that kind, but none of its own.
+    /// Rejects a description of another kind: one that has a section in `other`, but none in `own`.
     ///
     /// # Errors
-    /// `reason`, at the first line with such a section.
+    /// [`DescriptionError::Line`] with `reason`, at the first line of such a section.
     pub(crate) fn refuse_other(
         &self,
         own: &[&str],
@@ -67,8 +67,8 @@ impl Source<'_> {
     }
 }
 
-/// Returns the text of the preset `name`, or of the file `name`. A name that does not look like a file is
-/// reported as an unknown preset.
+/// Returns the text of the preset `name` or, if there is none, of the file `name`. A name that does not look
+/// like a file name is reported as an unknown preset.
 pub(crate) fn preset_or_file<'a>(
     what: &'static str,
     name: &str,

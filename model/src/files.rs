@@ -5,30 +5,30 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The suffix of temporary files. Their names begin with a dot and the name of the target file.
+/// The suffix of the names of temporary files. These names begin with a dot and the name of the target file.
 const UNFINISHED: &str = ".plimsoll-tmp";
 
-/// The maximum number of symbolic links followed, as in the operating system.
+/// The maximum number of symbolic links to follow, which is the limit of the operating system.
 const MOST_LINKS: usize = 40;
 
-/// The temporary files of this process.
+/// The unfinished temporary files of this process.
 static WRITING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Writes a file atomically: to a temporary file in the same directory, which then replaces the target.
+/// Writes a file atomically: the contents go to a temporary file in the same directory, which then replaces
+/// the target.
 ///
-/// Symbolic links are followed, even to a file that does not exist yet. The permissions of a replaced file
-/// are kept. Non-regular files (devices, pipes) and this process's own standard output or error are written
-/// in place.
+/// Symbolic links are followed, even to a file that does not exist yet. A replaced file keeps its
+/// permissions. Devices, pipes and the standard output and error of this process are written in place.
 ///
 /// # Errors
-/// Any error of `write` or the file system; an existing file is then unchanged. A file that the user may not
-/// write is not replaced.
+/// Any error from `write` or the file system. An existing file is then unchanged. A file without write
+/// permission for the user is never replaced.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     replace(path, false, write)
 }
 
-/// Like [`write_atomically`], but flushes the new file to disk before it replaces the old one. Even after a
-/// power failure one of the two exists.
+/// Like [`write_atomically`], but flushes the new file to disk before it replaces the old one. One of the two
+/// exists even after a power failure.
 ///
 /// # Errors
 /// The same as for [`write_atomically`].
@@ -36,16 +36,16 @@ pub fn write_durably(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resu
     replace(path, true, write)
 }
 
-/// Removes the temporary files of unfinished writes. Call it before the process exits.
+/// Removes the temporary files of unfinished writes. Call this function before the process exits.
 pub fn remove_unfinished() {
     for path in writing().drain(..) {
-        // The file is gone if the write was finished in the meantime.
+        // If the write was finished in the meantime, the file no longer exists.
         let _ = fs::remove_file(path);
     }
 }
 
-/// Removes temporary files left in a folder by killed processes. No other process may write to the folder at
-/// the same time.
+/// Removes temporary files that killed processes left in a folder. No other process may write to the folder
+/// at the same time.
 ///
 /// # Errors
 /// Any error from the file system.
@@ -59,15 +59,16 @@ pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if [`write_atomically`] writes to `path` in place: it is an existing non-regular file, or
-/// this process's own standard output or error.
+/// Returns true if [`write_atomically`] writes to `path` in place: `path` is an existing device, pipe or
+/// similar, or the standard output or error of this process.
 pub fn is_stream(path: &Path) -> bool {
     own_stream(path).is_some()
         || is_descriptor(path)
         || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// The file that a write to `path` creates or replaces: `path` itself, or the target of its links.
+/// Returns the file that a write to `path` creates or replaces: `path` itself, or the target of its symbolic
+/// links.
 pub fn target_of(path: &Path) -> PathBuf {
     if let Ok(found) = path.canonicalize() {
         return found;
@@ -84,7 +85,7 @@ fn writing() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Registers a temporary file as unfinished until dropped.
+/// Registers a temporary file as unfinished until the value is dropped.
 struct Unfinished(PathBuf);
 
 impl Unfinished {
@@ -110,7 +111,7 @@ fn replace(
         return to_stream(stream, write);
     }
     if is_stream(path) {
-        // Appends if the descriptor belongs to a regular file, which may already have contents.
+        // Append, because the descriptor may belong to a regular file that already has contents.
         return to_stream(OpenOptions::new().append(true).open(path)?, write);
     }
     let target = target_of(path);
@@ -130,7 +131,8 @@ fn replace(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Temporary files are private by default; results should be as readable as the user's umask allows.
+        // Temporary files are private by default. Results should be as readable as the umask of the user
+        // allows.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let file = builder.tempfile_in(folder)?;
@@ -155,8 +157,8 @@ fn to_stream(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     buffered.flush()
 }
 
-/// This process's standard output or error, if `path` refers to the same file, device or pipe. New text must
-/// then follow what was printed before, and must not replace it.
+/// Returns the standard output or error of this process if `path` refers to the same file, device or pipe.
+/// New text must then be appended to the text printed before.
 #[cfg(unix)]
 fn own_stream(path: &Path) -> Option<File> {
     use std::os::fd::AsFd;
@@ -175,7 +177,7 @@ fn own_stream(_: &Path) -> Option<File> {
     None
 }
 
-/// Returns true for the names of open descriptors.
+/// Returns true if `path` names an open descriptor.
 fn is_descriptor(path: &Path) -> bool {
     path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
 }
@@ -228,7 +230,7 @@ mod tests {
         fs::create_dir(at("far")).unwrap();
         symlink("far/a.csv", at("link")).unwrap();
         symlink("link", at("chain")).unwrap();
-        // First to a file that does not exist yet, then over it.
+        // First write to a file that does not exist yet, then overwrite it.
         write(&at("chain"), "one").unwrap();
         assert_eq!(fs::read_to_string(at("far/a.csv")).unwrap(), "one");
         fs::set_permissions(at("far/a.csv"), fs::Permissions::from_mode(0o640)).unwrap();

@@ -1,9 +1,9 @@
 //! Handles two special cases before any algorithm runs: buffers of size 0, and contradictory fixed offsets.
 //!
-//! A buffer of size 0 conflicts with no other and adds nothing to any sum. It is removed from the input, and
-//! returned in the solution at offset 0 or at its fixed offset. If fixed offsets contradict each other, the
-//! answer is `infeasible`, with the two buffers as the witness. All other inputs are passed on unchanged, at
-//! the cost of one scan.
+//! A buffer of size 0 conflicts with no other buffer and adds nothing to any sum. It is removed from the
+//! input, and in the solution it is returned at its fixed offset, or at offset 0 if it has none. If fixed
+//! offsets contradict each other, the answer is `infeasible`, with the two buffers as the witness. All other
+//! inputs are passed on unchanged, at the cost of one scan.
 
 use crate::bound::Reason;
 use crate::budget::Budget;
@@ -13,13 +13,13 @@ use crate::problem::{Bound, Problem, Reduced};
 use crate::solver::{Entry, Kind, Observer, Setup, SolveError, Solver};
 use crate::units::BufferId;
 
-/// Wraps an algorithm for the registry, so that it never receives the two special cases.
+/// Wraps an algorithm for the registry, so that the algorithm never receives either special case.
 pub fn guarded<P: Problem>(solver: impl Solver<P> + 'static) -> Box<dyn Solver<P>> {
     Box::new(Guarded(solver))
 }
 
 impl<P: Problem> Entry<P> {
-    /// Creates an entry at run time. Its strings and `build` are never freed.
+    /// Creates an entry at run time. The strings and `build` are leaked, so they live as long as the process.
     pub fn new<S: Solver<P> + 'static>(
         name: impl Into<String>,
         kind: Kind,
@@ -72,7 +72,7 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
     }
 }
 
-/// Converts a bound on a part to a bound on the whole.
+/// Converts a bound for a part to a bound for the whole.
 fn of_whole<P: Problem>(bound: Bound<P>, kept: &[BufferId]) -> Bound<P> {
     Bound::<P>::new(bound.value, bound.witness.of_whole(kept))
 }

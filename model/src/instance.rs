@@ -5,7 +5,7 @@ use crate::lifespan::Lifespan;
 use crate::pairs::Pairs;
 use crate::units::{BufferId, Bytes, gcd};
 
-/// A block of memory to place: a size, a lifespan, and constraints on its offset.
+/// A block of memory to be placed: a size, a lifespan, and constraints on its offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
     name: Box<str>,
@@ -17,7 +17,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Creates a buffer of `size` bytes that is live over `lifespan` and may lie at any offset.
+    /// Creates a buffer of `size` bytes that is live during `lifespan` and may be placed at any offset.
     pub fn new(name: impl Into<Box<str>>, size: impl Into<Bytes>, lifespan: Lifespan) -> Self {
         Self {
             name: name.into(),
@@ -57,25 +57,25 @@ impl Buffer {
         self
     }
 
-    /// The id of the buffer in files, unique within an instance.
+    /// Returns the name of the buffer. It is the id in files and unique within an instance.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The size in bytes. A buffer of size 0 occupies no address: it conflicts with no buffer and adds
-    /// nothing to any sum or peak.
+    /// Returns the size in bytes. A buffer of size 0 occupies no address: it conflicts with no other buffer
+    /// and adds nothing to any sum or peak.
     #[inline]
     pub fn size(&self) -> Bytes {
         self.size
     }
 
-    /// The steps at which the buffer is live.
+    /// Returns the steps at which the buffer is live.
     #[inline]
     pub fn lifespan(&self) -> &Lifespan {
         &self.lifespan
     }
 
-    /// The alignment in bytes: the offset must be a multiple of it. It is at least 1 inside an instance.
+    /// Returns the alignment in bytes. The offset must be a multiple of it. It is at least 1 in any instance.
     #[inline]
     pub fn alignment(&self) -> Bytes {
         self.alignment
@@ -87,24 +87,24 @@ impl Buffer {
         self.size == Bytes::ZERO
     }
 
-    /// The offset required by [`fixed_at`](Self::fixed_at), if any.
+    /// Returns the offset required by [`fixed_at`](Self::fixed_at), if any.
     #[inline]
     pub fn fixed(&self) -> Option<Bytes> {
         self.fixed
     }
 
-    /// The offset suggested by [`hinted`](Self::hinted), if any.
+    /// Returns the offset suggested by [`hinted`](Self::hinted), if any.
     pub fn hint(&self) -> Option<Bytes> {
         self.hint
     }
 
-    /// The size multiplied by the number of live steps, in byte-steps.
+    /// Returns the size multiplied by the number of live steps, in byte-steps.
     pub fn area(&self) -> u128 {
         u128::from(self.size.get()) * u128::from(self.lifespan.duration())
     }
 }
 
-/// Collects the parts of an [`Instance`]; [`InstanceBuilder::build`] validates them all at once.
+/// Collects the parts of an [`Instance`]. [`InstanceBuilder::build`] validates all of them.
 #[derive(Clone, Debug, Default)]
 pub struct InstanceBuilder {
     name: String,
@@ -115,12 +115,12 @@ pub struct InstanceBuilder {
 }
 
 impl InstanceBuilder {
-    /// Starts an instance with the given name.
+    /// Creates an instance with the given name and no buffers.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// Adds a buffer. Ids follow the order of insertion and start at 0.
+    /// Adds a buffer. Ids are assigned in the order of insertion, from 0.
     #[must_use]
     pub fn buffer(mut self, buffer: Buffer) -> Self {
         self.buffers.push(buffer);
@@ -134,8 +134,7 @@ impl InstanceBuilder {
         self
     }
 
-    /// Forbids the buffers at positions `a` and `b` to share an address, even if their lifespans are
-    /// disjoint.
+    /// Forbids the buffers at positions `a` and `b` to share addresses, even if their lifespans are disjoint.
     #[must_use]
     pub fn separate(mut self, a: usize, b: usize) -> Self {
         self.separations.push((a, b));
@@ -160,7 +159,7 @@ impl InstanceBuilder {
     /// fixed buffers.
     ///
     /// # Errors
-    /// Returns the first [`InstanceError`] found.
+    /// The first [`InstanceError`] found.
     pub fn build(self) -> Result<Instance, InstanceError> {
         if u32::try_from(self.buffers.len()).is_err() {
             let count = self.buffers.len();
@@ -249,8 +248,8 @@ fn collect_pairs(buffers: &[Buffer], pairs: &[(usize, usize)]) -> Result<Pairs, 
     Ok(collected)
 }
 
-/// Computes [`Instance::ceiling`]: all buffers placed end to end, each aligned, above the highest fixed end.
-/// The total must fit `i64`, so that no sum formed by an algorithm can overflow.
+/// Computes [`Instance::ceiling`]: all buffers are laid end to end, each aligned, above the highest fixed
+/// end. The total must fit into `i64`, so that no sum computed by an algorithm can overflow.
 fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
     let limit = Bytes::new(i64::MAX as u64);
     let sized = || buffers.iter().enumerate().filter(|(_, b)| !b.is_empty());
@@ -264,7 +263,7 @@ fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
             break;
         }
         let (size, alignment) = (u128::from(b.size.get()), u128::from(b.alignment.get()));
-        // Alignment moves the start up by less than the alignment.
+        // Alignment moves the start of a buffer up by less than the alignment.
         needed += size + alignment - 1;
         ceiling += size.next_multiple_of(alignment) + alignment;
         last = Some(at);
@@ -275,10 +274,10 @@ fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
     }
 }
 
-/// The error for a total that leaves the limit at the buffer at position `at`.
+/// Creates the error for a total that exceeds the limit when the buffer at position `at` is added.
 fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> InstanceError {
     let b = &buffers[at];
-    // Among equal values the last entry wins: a small buffer late in the list fails because of its size.
+    // The last entry with the largest value is reported, so a tie is reported as an error in the size.
     let parts = [(b.alignment, "alignment"), (b.fixed.unwrap_or_default(), "offset"), (b.size, "size")];
     let largest = parts.into_iter().max_by_key(|&(value, _)| value);
     let (value, column) = largest.expect("there are three");
@@ -292,8 +291,8 @@ fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> Instan
     }
 }
 
-/// Finds two conflicting buffers that are fixed at overlapping addresses. Such a pair rules out every layout.
-/// Returns the pair with the lowest address.
+/// Finds two conflicting buffers that are fixed at overlapping addresses. No layout exists if there is such a
+/// pair. Among several pairs, the one with the lowest address is returned.
 fn contradiction(instance: &Instance) -> Option<[BufferId; 2]> {
     let mut fixed: Vec<(u64, u64, BufferId)> = instance
         .ids()
@@ -313,10 +312,10 @@ fn contradiction(instance: &Instance) -> Option<[BufferId; 2]> {
     None
 }
 
-/// The input of the offset problem, validated and immutable.
+/// The input of the offset problem. It is validated and immutable.
 ///
 /// Two buffers *conflict* if they may not share an address. They conflict if they are separated, or if their
-/// lifespans intersect and they are not exclusive. A buffer of size 0 conflicts with no other.
+/// lifespans intersect and the pair is not excluded. A buffer of size 0 conflicts with no other buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     name: String,
@@ -330,17 +329,17 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Builds an instance from sizes and a conflict relation, as given by the mutex table of the
-    /// memory-planning patent.
+    /// Builds an instance from sizes and a conflict relation, as in the mutex table of the memory-planning
+    /// patent.
     ///
-    /// Buffer `i` gets the lifespan `[i, i+1)`, so list order is time order. Each edge becomes a separation,
-    /// so the conflict relation equals `edges`.
+    /// Buffer `i` has the lifespan `[i, i+1)`, so the order of the list is the order in time. Each edge
+    /// becomes a separation, so the conflict relation equals `edges`.
     ///
     /// # Errors
-    /// Returns the first [`InstanceError`] found.
+    /// The first [`InstanceError`] found.
     ///
     /// # Panics
-    /// Never: a lifespan of one step is not empty.
+    /// Never: each lifespan has one step.
     pub fn from_conflicts(
         name: impl Into<String>,
         buffers: impl IntoIterator<Item = (String, Bytes)>,
@@ -354,24 +353,24 @@ impl Instance {
         edges.into_iter().fold(builder, |builder, (a, b)| builder.separate(a, b)).build()
     }
 
-    /// The name of the instance in tables and files.
+    /// Returns the name of the instance, used in tables and files.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// All buffers, indexed by id.
+    /// Returns all buffers, indexed by id.
     #[inline]
     pub fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
 
-    /// The buffer with the given id.
+    /// Returns the buffer with the given id.
     #[inline]
     pub fn buffer(&self, id: BufferId) -> &Buffer {
         &self.buffers[id.index()]
     }
 
-    /// The number of buffers.
+    /// Returns the number of buffers.
     #[inline]
     pub fn len(&self) -> usize {
         self.buffers.len()
@@ -382,22 +381,22 @@ impl Instance {
         self.buffers.is_empty()
     }
 
-    /// All buffer ids in ascending order.
+    /// Returns all buffer ids in ascending order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = BufferId> + ExactSizeIterator + use<> {
         (0..self.buffers.len()).map(BufferId::at)
     }
 
-    /// Pairs that may not share addresses, whatever their lifespans.
+    /// Returns the pairs of buffers that may not share addresses, whatever their lifespans.
     pub fn separations(&self) -> &Pairs {
         &self.separations
     }
 
-    /// Pairs that may share addresses, whatever their lifespans.
+    /// Returns the pairs of buffers that may share addresses, whatever their lifespans.
     pub fn exclusions(&self) -> &Pairs {
         &self.exclusions
     }
 
-    /// The largest peak that a layout may have, in bytes, if limited.
+    /// Returns the largest peak that a layout may have, in bytes; `None` if it is not limited.
     pub fn capacity(&self) -> Option<Bytes> {
         self.capacity
     }
@@ -416,9 +415,9 @@ impl Instance {
         self
     }
 
-    /// An upper bound on the optimal peak, in bytes: all buffers placed end to end, rounded up to their
-    /// alignments, above the highest fixed end. It fits `i64`, so sums below it never overflow. Unless fixed
-    /// offsets contradict each other, a layout with at most this peak exists.
+    /// Returns an upper bound on the optimal peak, in bytes: all buffers laid end to end, rounded up to their
+    /// alignments, above the highest fixed end. The value fits into `i64`, so sums up to it never overflow.
+    /// Unless fixed offsets contradict each other, there is a layout with at most this peak.
     pub fn ceiling(&self) -> Bytes {
         self.ceiling
     }
@@ -429,13 +428,13 @@ impl Instance {
         self.has_empty
     }
 
-    /// One byte above the ceiling. A lower bound this high proves that no layout exists.
+    /// Returns the ceiling plus one byte. A lower bound of this size proves that no layout exists.
     pub(crate) fn beyond(&self) -> Bytes {
         Bytes::new(self.ceiling.get() + 1)
     }
 
-    /// The smaller of the capacity and the [ceiling](Self::ceiling), in bytes. A lower bound above it proves
-    /// that the instance is infeasible.
+    /// Returns the smaller of the capacity and the [ceiling](Self::ceiling), in bytes. A lower bound above
+    /// this value proves that the instance is infeasible.
     pub fn limit(&self) -> Bytes {
         self.capacity.map_or(self.ceiling, |capacity| capacity.min(self.ceiling))
     }
@@ -450,8 +449,8 @@ impl Instance {
         if live_together { !self.exclusions.contains(a, b) } else { self.separations.contains(a, b) }
     }
 
-    /// Returns true if two buffers conflict exactly when they are live at a common step, and every lifespan
-    /// is one interval.
+    /// Returns true if two buffers conflict if and only if they are live at a common step, and every lifespan
+    /// is a single interval.
     pub fn is_interval(&self) -> bool {
         self.separations.is_empty()
             && self.exclusions.is_empty()
@@ -468,11 +467,11 @@ impl Instance {
         self.buffers.iter().any(|b| b.fixed.is_some())
     }
 
-    /// The greatest common divisor of all sizes, alignments above one, and fixed offsets, in bytes; at least
-    /// 1.
+    /// Returns the greatest common divisor of all sizes, alignments above 1, and fixed offsets, in bytes. It
+    /// is at least 1.
     ///
-    /// Some optimal layout has only multiples of it as offsets. If buffers are pushed down as far as
-    /// possible, each lies at an aligned sum of sizes and fixed offsets.
+    /// There is an optimal layout in which all offsets are multiples of the grain: if buffers are pushed down
+    /// as far as possible, each offset is an aligned sum of sizes and fixed offsets.
     pub fn grain(&self) -> Bytes {
         let grain = self.buffers.iter().fold(0, |g, b| {
             let g = gcd(gcd(g, b.size.get()), b.fixed.map_or(0, Bytes::get));
@@ -484,7 +483,7 @@ impl Instance {
         Bytes::new(grain.max(1))
     }
 
-    /// The sum of all sizes in bytes: the peak if no memory is shared.
+    /// Returns the sum of all sizes in bytes, which is the peak if no memory is shared.
     pub fn total_size(&self) -> Bytes {
         Bytes::new(self.buffers.iter().map(|b| b.size.get()).sum())
     }

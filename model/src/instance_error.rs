@@ -2,11 +2,11 @@
 
 use crate::units::{BufferId, Bytes, Step};
 
-/// The reason why buffers and pairs do not form an instance. Ids are positions in the given list.
+/// The reason why buffers and pairs do not form an instance. Ids are positions in the list of buffers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum InstanceError {
-    /// A buffer of non-zero size that is live at no step.
+    /// A buffer of non-zero size is live at no step.
     #[error(
         "buffer '{name}' of {size} bytes is live at no step (it begins and ends at {step}); only size 0 allows that"
     )]
@@ -14,27 +14,27 @@ pub enum InstanceError {
         buffer: BufferId,
         name: String,
         size: Bytes,
-        /// The step at which its lifespan begins and ends.
+        /// The step at which the lifespan begins and ends.
         step: Step,
     },
     #[error("buffer '{name}' has alignment 0; use 1 for none")]
     ZeroAlignment { buffer: BufferId, name: String },
     #[error("duplicate id '{name}'")]
     DuplicateName { first: BufferId, second: BufferId, name: String },
-    /// A fixed offset that is not a multiple of the buffer's alignment.
+    /// The fixed offset is not a multiple of the alignment of the buffer.
     #[error(
         "buffer '{name}' is fixed at offset {offset}, which is not a multiple of its alignment {alignment}"
     )]
     FixedMisaligned { buffer: BufferId, name: String, offset: Bytes, alignment: Bytes },
-    /// A pair of a buffer with itself.
+    /// The pair consists of a buffer and itself.
     #[error("buffer '{name}' is paired with itself")]
     SelfPair { buffer: BufferId, name: String },
-    /// A pair with a buffer that does not exist.
+    /// The pair contains a buffer that does not exist.
     #[error("a pair contains buffer number {index}, but there are only {count} buffers")]
     UnknownBuffer { index: usize, count: usize },
     #[error("the pair of buffers '{name}' and '{other_name}' is declared both separated and exclusive")]
     Contradiction { buffer: BufferId, name: String, other: BufferId, other_name: String },
-    /// The sum of all sizes (each aligned, above the highest fixed end) exceeds the address space.
+    /// The sum of all sizes, each aligned and above the highest fixed end, exceeds the address space.
     #[error(
         "buffer '{name}': {column} {value} is too large: laid end to end, each aligned, the buffers up to it need \
          {needed} bytes; at most {limit} (2^63 - 1) are allowed"
@@ -42,10 +42,10 @@ pub enum InstanceError {
     TotalOverflow {
         buffer: BufferId,
         name: String,
-        /// The column with the largest value: `size`, `alignment` or `offset`.
+        /// The column with the largest value of this buffer: `size`, `alignment` or `offset`.
         column: &'static str,
         value: Bytes,
-        /// The bytes that the buffers up to this one need above the highest fixed end.
+        /// The bytes that the buffers up to this one need, above the highest fixed end.
         needed: u128,
         limit: Bytes,
     },
@@ -54,7 +54,7 @@ pub enum InstanceError {
 }
 
 impl InstanceError {
-    /// The buffers that cause the error, the offending one first.
+    /// Returns the buffers that cause the error. The buffer to be corrected comes first.
     pub fn buffers(&self) -> Vec<BufferId> {
         match self {
             Self::NeverLive { buffer, .. }

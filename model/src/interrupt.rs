@@ -1,15 +1,16 @@
-//! Process-wide stop requests: a flag that every run polls.
+//! Process-wide stop requests, implemented as a flag that every run polls.
 //!
-//! [`Limits::budget`](crate::run::Limits::budget) passes the flag to every run. An algorithm then ends as at
-//! a time limit, with its best answer and bound so far and [`Stop::Interrupted`](crate::Stop::Interrupted).
-//! Loops over runs start no further run. The command sets the flag on Ctrl-C and SIGTERM.
+//! [`Limits::budget`](crate::run::Limits::budget) passes the flag to every run. When the flag is set, an
+//! algorithm ends as at a time limit: it returns its best answer and bound so far, with
+//! [`Stop::Interrupted`](crate::Stop::Interrupted). Loops over runs start no further run. The command sets
+//! the flag on Ctrl-C and SIGTERM.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// The flag set by a request.
+/// Returns the flag that a request sets.
 pub(crate) fn flag() -> Arc<AtomicBool> {
     Arc::clone(&REQUESTED)
 }
@@ -19,12 +20,12 @@ pub fn request() {
     REQUESTED.store(true, Ordering::Relaxed);
 }
 
-/// Returns true after the first request.
+/// Returns true if a stop was requested.
 pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// Yields items until the first request, for loops over runs.
+/// Yields items until a stop is requested. Use it for loops over runs.
 pub fn until_requested<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
     items.into_iter().take_while(|_| !is_requested())
 }

@@ -1,7 +1,7 @@
-//! The joint problem: an order and a layout together, with the smallest arena.
+//! The joint problem: find an order and a layout that together need the smallest arena.
 //!
-//! The order decides when tensors are live, hence which of them may share addresses. The order with the
-//! smallest peak live bytes need not give the smallest arena, because its layout may leave gaps.
+//! The order determines when tensors are live, and therefore which of them may share addresses. The order
+//! with the smallest peak live bytes need not give the smallest arena, because its layout may have gaps.
 
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::{Violation, check_layout};
@@ -11,8 +11,8 @@ use crate::orders::{Order, OrderError, OrderProblem, check_order, confirm_order_
 use crate::problem::Problem;
 use crate::units::Bytes;
 
-/// The input of the joint problem: operators to order, and storages to place at aligned offsets. Validated
-/// and immutable.
+/// The input of the joint problem: operators to order, and storages to place at aligned offsets. It is
+/// validated and immutable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointProblem {
     orders: OrderProblem,
@@ -23,27 +23,28 @@ impl JointProblem {
     /// Creates the joint problem of `orders` with offsets at multiples of `align` bytes.
     ///
     /// # Errors
-    /// [`OrderError::Instance`] if `align` is zero, or so large that aligned sizes exceed 63 bits.
+    /// [`OrderError::Instance`] if `align` is zero, or so large that aligned sizes add up to 2^63 bytes or
+    /// more.
     pub fn new(orders: OrderProblem, align: Bytes) -> Result<Self, OrderError> {
         // Sizes, names and alignments are the same in every order.
         orders.instance(&orders.as_in_file(), align)?;
         Ok(Self { orders, align })
     }
 
-    /// The operators to order and the storages to place.
+    /// Returns the operators to order and the storages to place.
     pub fn orders(&self) -> &OrderProblem {
         &self.orders
     }
 
-    /// The alignment of all offsets in bytes, at least 1.
+    /// Returns the alignment of all offsets in bytes, at least 1.
     pub fn align(&self) -> Bytes {
         self.align
     }
 
-    /// The offset problem that results from an order.
+    /// Returns the offset problem that results from an order.
     ///
     /// # Panics
-    /// If the order is invalid for this problem. Check it first.
+    /// If the order is not valid for this problem. Check it first.
     pub fn instance(&self, order: &Order) -> Instance {
         self.orders.instance(order, self.align).expect("checked by JointProblem::new")
     }
@@ -54,12 +55,12 @@ impl JointProblem {
 pub struct JointPlan {
     /// The order of the operators.
     pub order: Order,
-    /// The offsets of the storages, then of the scratch memory of operators, as listed by
+    /// The offsets of the storages, followed by those of the scratch memories of operators, in the order of
     /// [`OrderProblem::instance`].
     pub layout: Layout,
 }
 
-/// The joint problem: minimises the arena over all orders and layouts.
+/// The joint problem: minimise the arena over all orders and layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joint {}
 
@@ -92,7 +93,7 @@ impl Problem for Joint {
         input.orders.explain(witness)
     }
 
-    /// The bytes live in every order bound every arena from below.
+    /// Bytes that are live in every order are a lower bound on every arena.
     fn confirm(input: &JointProblem, bound: &LowerBound) -> Result<(), BoundError> {
         confirm_order_bound(&input.orders, bound)
     }

@@ -15,23 +15,23 @@ impl Layout {
         Self { offsets }
     }
 
-    /// Creates a layout from raw numbers of bytes, indexed by buffer.
+    /// Creates a layout from plain numbers of bytes, indexed by buffer.
     pub fn from_raw(offsets: impl IntoIterator<Item = u64>) -> Self {
         Self::new(offsets.into_iter().map(Bytes::new).collect())
     }
 
-    /// All offsets in bytes, indexed by buffer.
+    /// Returns all offsets in bytes, indexed by buffer.
     pub fn offsets(&self) -> &[Bytes] {
         &self.offsets
     }
 
-    /// The offset of one buffer in bytes.
+    /// Returns the offset of one buffer in bytes.
     pub fn offset(&self, id: BufferId) -> Bytes {
         self.offsets[id.index()]
     }
 
-    /// The peak in bytes: the largest offset + size over buffers of non-zero size, or 0 if there are none.
-    /// The sum saturates, so an invalid layout has a huge peak.
+    /// Returns the peak in bytes: the maximum of offset + size over all buffers of non-zero size, or 0 if
+    /// there are none. The sum saturates, so a layout with an overflow has a huge peak.
     pub fn peak(&self, instance: &Instance) -> Bytes {
         let tops = instance
             .buffers()
@@ -53,13 +53,13 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The first address after the piece. Saturates.
+    /// Returns the first address after the piece. The sum saturates.
     pub fn end(self) -> Bytes {
         Bytes::new(self.start.get().saturating_add(self.length.get()))
     }
 }
 
-/// The answer to the split-buffer problem: every buffer is cut into pieces that may lie apart
+/// The answer to the split-buffer problem: every buffer is divided into pieces that need not be contiguous
 /// (memory-planning patent).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitLayout {
@@ -72,20 +72,20 @@ impl SplitLayout {
         Self { pieces }
     }
 
-    /// The pieces of every buffer, indexed by buffer.
+    /// Returns the pieces of all buffers, indexed by buffer.
     pub fn pieces(&self) -> &[Vec<Piece>] {
         &self.pieces
     }
 
-    /// The peak in bytes: the highest end of any piece.
+    /// Returns the peak in bytes: the highest end of any piece.
     pub fn peak(&self) -> Bytes {
         let ends = self.pieces.iter().flatten().map(|piece| piece.end());
         ends.max().unwrap_or(Bytes::ZERO)
     }
 }
 
-/// The answer to the shared-object problem: every buffer gets a whole object, and an object holds one buffer
-/// at a time.
+/// The answer to the shared-object problem: every buffer gets an object of its own while it is live, and an
+/// object contains one buffer at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolPlan {
     assignment: Vec<PoolId>,
@@ -98,7 +98,8 @@ impl PoolPlan {
         Self { assignment, sizes }
     }
 
-    /// Creates a plan whose objects are as large as their largest member, rounded up to `alignment` bytes.
+    /// Creates a plan in which each object is as large as its largest buffer, rounded up to `alignment`
+    /// bytes.
     ///
     /// # Panics
     /// If `alignment` is zero or a rounded size overflows. The sizes of an instance never overflow.
@@ -113,17 +114,17 @@ impl PoolPlan {
         Self { assignment, sizes }
     }
 
-    /// The object of every buffer, indexed by buffer.
+    /// Returns the object of every buffer, indexed by buffer.
     pub fn assignment(&self) -> &[PoolId] {
         &self.assignment
     }
 
-    /// The size of every object in bytes.
+    /// Returns the size of every object in bytes, indexed by object.
     pub fn sizes(&self) -> &[Bytes] {
         &self.sizes
     }
 
-    /// The sum of the object sizes in bytes. Saturates.
+    /// Returns the sum of the object sizes in bytes. The sum saturates.
     pub fn total(&self) -> Bytes {
         let total = self.sizes.iter().fold(0u64, |sum, size| sum.saturating_add(size.get()));
         Bytes::new(total)

@@ -7,10 +7,10 @@
 //! question.
 //!
 //! # First steps
-//! An [`Instance`] is a set of [`Buffer`]s. Each has a size, a [`Lifespan`], and optionally an alignment or a
-//! fixed offset. A [`Layout`] assigns an offset to each buffer, and its peak is the memory that it needs.
-//! [`check_layout`] recomputes everything from the definitions and lists every violation. [`load()`] is the
-//! simplest lower bound:
+//! An [`Instance`] is a set of [`Buffer`]s. Each buffer has a size and a [`Lifespan`], and optionally an
+//! alignment or a fixed offset. A [`Layout`] assigns an offset to each buffer, and its peak is the memory
+//! that it needs. [`check_layout`] recomputes everything from the definitions and lists every violation.
+//! [`load()`] is the simplest lower bound:
 //!
 //! ```
 //! use plimsoll_model::{Buffer, InstanceBuilder, Layout, Lifespan, check_layout, load};
@@ -30,21 +30,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An algorithm implements [`Solver`]. It turns an input into an [`Outcome`] within a [`Budget`], and reports
-//! progress to an [`Observer`]. An outcome separates two facts: what is proved ([`Claim`], the solution
-//! status), and why the run ended ([`Stop`], the termination reason). [`run::run`] executes an algorithm
-//! under [`run::Limits`] and audits its answer with [`run::audit`], so that no statement of an algorithm is
-//! trusted. [`verify_bound`] confirms the [`Witness`] of a [`LowerBound`]. A [`Certificate`] stores claim and
-//! witness as JSON.
+//! An algorithm implements [`Solver`]. It computes an [`Outcome`] from an input within a [`Budget`], and
+//! reports progress to an [`Observer`]. An outcome separates two facts: what is proved ([`Claim`], the
+//! solution status), and why the run ended ([`Stop`], the termination reason). [`run::run`] executes an
+//! algorithm under [`run::Limits`] and audits its answer with [`run::audit`], so that no statement of an
+//! algorithm is trusted. [`verify_bound`] confirms the [`Witness`] of a [`LowerBound`]. A [`Certificate`]
+//! stores a claim and a witness as JSON.
 //!
 //! # The nine problems
-//! Every problem is a type that implements [`Problem`]: its input, its solution, the value to minimise, and
-//! its checker. A shared object is a block of memory that holds one buffer at a time.
+//! Every problem is a type that implements [`Problem`], which defines its input, its solution, the value to
+//! minimise, and its checker. A shared object is a block of memory that contains one buffer at a time.
 //!
 //! | problem | type | input | decision | objective to minimise |
 //! |---|---|---|---|---|
 //! | `offsets` | [`Offsets`] | [`Instance`] | an offset per buffer | the peak |
-//! | `split-buffers` | [`SplitBuffers`] | [`Instance`] | pieces of address ranges per buffer | the peak |
+//! | `split-buffers` | [`SplitBuffers`] | [`Instance`] | a list of address ranges per buffer | the peak |
 //! | `shared-objects` | [`SharedObjects`] | [`Instance`] | an object per buffer | the sum of object sizes |
 //! | `spilling` | [`Spilling`] | [`SpillProblem`] | buffers that stay on chip | the traffic of the others |
 //! | `orders` | [`Orders`] | [`orders::OrderProblem`] | a topological order | the peak live bytes |
@@ -53,15 +53,15 @@
 //! | `tiers` | [`tiers::Tiers`] | [`tiers::TierProblem`] | a memory per tensor | the transfer time |
 //! | `fusion` | [`fusion::Fusions`] | [`fusion::FusionProblem`] | groups of operators | cross-group relations |
 //!
-//! # Where to read on
-//! - From files to instances and back: [`csv`], and [`files`] for atomic writes.
+//! # Further reading
+//! - Reading and writing instances: [`csv`], and [`files`] for atomic writes.
 //! - From a model to instances: [`graph`] defines operators, tensors and regions. [`program`] turns a graph
-//!   with branches and loops into one offset problem, and [`structure`] derives conflicts before an order is
-//!   chosen.
+//!   with branches and loops into a single offset problem, and [`structure`] derives conflicts before an
+//!   order is chosen.
 //! - Bounds: [`simple_bound`], [`LoadProfile`], [`sections`], [`orders::around_bound`],
 //!   [`program::ProgramBound`].
-//! - Checkers beyond layouts: [`execution`] runs a graph in its memory and tracks every byte. [`races()`]
-//!   checks a placement under concurrent execution.
+//! - Checkers for more than layouts: [`execution`] runs a graph in its memory and tracks every byte.
+//!   [`races()`] checks a placement under concurrent execution.
 //! - Machines, units and patterns, described in TOML and text files: [`timelines::Machine`],
 //!   [`tiers::TierMachine`], [`fusion::Units`], [`fusion::Patterns`].
 //!   [`tiers::TierMachine`], [`fusion::Units`], [`fusion::Patterns`].

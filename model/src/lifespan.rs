@@ -7,7 +7,7 @@ use std::fmt;
 /// A half-open interval of steps `[lower, upper)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Interval {
-    /// The first step inside.
+    /// The first step in the interval.
     pub lower: Step,
     /// The first step after the interval.
     pub upper: Step,
@@ -24,7 +24,7 @@ impl Interval {
         self.upper <= self.lower
     }
 
-    /// The number of steps inside.
+    /// Returns the number of steps inside.
     pub fn duration(self) -> u64 {
         self.upper.get().saturating_sub(self.lower.get())
     }
@@ -56,13 +56,13 @@ pub enum LifespanError {
     Empty,
     #[error("interval {0} contains no step: upper must exceed lower")]
     EmptyInterval(Interval),
-    /// Two intervals of one lifespan that share a step.
+    /// Two intervals of one lifespan share a step.
     #[error("intervals {0} and {1} of one lifespan overlap")]
     Overlapping(Interval, Interval),
-    /// A gap that is not inside the lifespan.
+    /// A gap is not inside the lifespan.
     #[error("gap {gap} does not lie inside {within}")]
     GapOutside { gap: Interval, within: Interval },
-    /// A gap that shares a step with the previous one.
+    /// A gap shares a step with the previous one.
     #[error("gaps {0} and {1} overlap")]
     GapsOverlap(Interval, Interval),
     #[error("the gaps leave no live step in {0}")]
@@ -76,7 +76,7 @@ pub enum LifespanError {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Lifespan {
     hull: Interval,
-    /// All intervals, unless there is exactly one.
+    /// All intervals; `None` if there is exactly one.
     parts: Option<Box<[Interval]>>,
 }
 
@@ -92,7 +92,7 @@ impl Lifespan {
     /// Creates a lifespan from disjoint intervals in any order. O(k log k) for k intervals.
     ///
     /// # Errors
-    /// A [`LifespanError`] if there is no interval, an interval is empty, or two intervals overlap.
+    /// [`LifespanError`] if there is no interval, an interval is empty, or two intervals overlap.
     pub fn from_intervals(intervals: impl IntoIterator<Item = Interval>) -> Result<Self, LifespanError> {
         let mut sorted: Vec<Interval> = intervals.into_iter().collect();
         sorted.sort_unstable();
@@ -117,11 +117,11 @@ impl Lifespan {
         Ok(Self { hull, parts })
     }
 
-    /// Creates a lifespan from an interval and its gaps, as in `MiniMalloc`'s CSV format.
+    /// Creates a lifespan from an interval and the gaps in it, as in `MiniMalloc`'s CSV format.
     ///
     /// # Errors
-    /// A [`LifespanError`] if a gap is empty, is not inside `hull` or overlaps another gap, or if no live
-    /// step remains.
+    /// [`LifespanError`] if a gap is empty, is not inside `hull` or overlaps another gap, or if no live step
+    /// remains.
     pub fn with_gaps(
         hull: Interval,
         gaps: impl IntoIterator<Item = Interval>,
@@ -161,8 +161,8 @@ impl Lifespan {
         Self::from_intervals(live)
     }
 
-    /// Creates a lifespan without steps, written `[step, step)`. Some planners emit it for buffers of size 0.
-    /// An instance rejects it for any other size.
+    /// Creates a lifespan without steps, written `[step, step)`. Some planners write it for buffers of size
+    /// 0. An instance rejects it for buffers of any other size.
     pub fn empty_at(step: impl Into<Step>) -> Self {
         let step = step.into();
         Self { hull: Interval::new(step, step), parts: Some(Box::default()) }
@@ -173,13 +173,14 @@ impl Lifespan {
         self.hull.is_empty()
     }
 
-    /// The interval from the first live step to the step after the last one; empty if there is no live step.
+    /// Returns the interval from the first live step to the step after the last one. It is empty if there is
+    /// no live step.
     #[inline]
     pub fn hull(&self) -> Interval {
         self.hull
     }
 
-    /// The disjoint intervals, ascending. No two are adjacent.
+    /// Returns the disjoint intervals in ascending order. No two of them are adjacent.
     #[inline]
     pub fn intervals(&self) -> &[Interval] {
         match &self.parts {
@@ -194,7 +195,7 @@ impl Lifespan {
         self.parts.as_ref().is_some_and(|parts| !parts.is_empty())
     }
 
-    /// The number of live steps, without gaps.
+    /// Returns the number of live steps. Gaps do not count.
     pub fn duration(&self) -> u64 {
         self.intervals().iter().map(|i| i.duration()).sum()
     }
@@ -206,7 +207,7 @@ impl Lifespan {
         parts.get(after).is_some_and(|part| part.contains(step))
     }
 
-    /// Returns true if both lifespans share a live step. Linear in the number of intervals.
+    /// Returns true if both lifespans share a live step. O(k) for k intervals in total.
     #[inline]
     pub fn intersects(&self, other: &Self) -> bool {
         if !self.hull.intersects(other.hull) {

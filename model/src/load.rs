@@ -1,4 +1,4 @@
-//! Live bytes over time, and the sections of steps at which they peak.
+//! Live bytes over time, and the sections of an instance: its maximal sets of simultaneously live buffers.
 
 use crate::budget::Budget;
 use crate::instance::Instance;
@@ -12,11 +12,11 @@ pub struct LoadProfile {
 }
 
 impl LoadProfile {
-    /// Sums the sizes of all buffers live at each step. Separations and exclusions are ignored.
+    /// Computes the total size of the buffers live at each step. Separations and exclusions are ignored.
     pub fn of(instance: &Instance) -> Self {
         let mut events: Vec<(Step, i64)> = Vec::with_capacity(2 * instance.len());
         for buffer in instance.buffers() {
-            // The ceiling of the instance fits i64, so every size does.
+            // The ceiling of the instance fits into i64, and so does every size.
             let size = buffer.size().get() as i64;
             for part in buffer.lifespan().intervals() {
                 events.push((part.lower, size));
@@ -41,13 +41,13 @@ impl LoadProfile {
         Self { pieces }
     }
 
-    /// The maximal intervals of constant, positive load, ascending.
+    /// Returns the maximal intervals of constant, positive load, in ascending order.
     pub fn pieces(&self) -> &[(Interval, Bytes)] {
         &self.pieces
     }
 
-    /// The *load*: the maximum number of live bytes at one step, with the first such step. Zero if there are
-    /// no buffers.
+    /// Returns the *load*, which is the maximum number of live bytes at any step, and the first step at which
+    /// it occurs. The load is zero if there are no buffers.
     pub fn peak(&self) -> (Bytes, Step) {
         let mut best = (Bytes::ZERO, Step::default());
         for &(interval, bytes) in &self.pieces {
@@ -58,7 +58,7 @@ impl LoadProfile {
         best
     }
 
-    /// The live bytes at `step`. O(log n).
+    /// Returns the live bytes at `step`. O(log n) for n pieces.
     pub fn at(&self, step: Step) -> Bytes {
         let next = self.pieces.partition_point(|(i, _)| i.upper <= step);
         match self.pieces.get(next) {
@@ -68,13 +68,13 @@ impl LoadProfile {
     }
 }
 
-/// The load of an instance in bytes, with the first step at which it occurs. O(n log n).
+/// Returns the load of an instance in bytes, and the first step at which it occurs. O(n log n) for n buffers.
 pub fn load(instance: &Instance) -> (Bytes, Step) {
     LoadProfile::of(instance).peak()
 }
 
-/// The buffers of non-zero size that are live at `step`, ascending. O(n log g) for at most g intervals per
-/// lifespan.
+/// Returns the buffers of non-zero size that are live at `step`, ascending. O(n log g) for n buffers with at
+/// most g intervals each.
 pub fn live_at(instance: &Instance, step: Step) -> Vec<BufferId> {
     let holds = |id: &BufferId| {
         let buffer = instance.buffer(*id);
@@ -86,18 +86,18 @@ pub fn live_at(instance: &Instance, step: Step) -> Vec<BufferId> {
 /// A range of steps at which a maximal set of buffers is live.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// The steps, half-open.
+    /// The steps as a half-open interval.
     pub interval: Interval,
-    /// The buffers live there, ascending.
+    /// The buffers that are live in the interval, ascending.
     pub buffers: Vec<BufferId>,
 }
 
-/// The sections of an instance: the sets of simultaneously live buffers that no neighbouring set contains.
-/// Buffers of size 0 belong to none.
+/// Returns the sections of an instance: the sets of simultaneously live buffers that are not contained in a
+/// neighbouring set. Buffers of size 0 belong to no section.
 ///
 /// Events are sorted by step, and a set is recorded just before the first end that follows a start. Any two
-/// buffers live at a common step meet in some section, so sections cover all conflicts in time. O(n log n +
-/// total size of the sections) in time and memory, which is at most quadratic.
+/// buffers that are live at a common step belong to a common section, so sections cover all conflicts in
+/// time. Time and memory are O(n log n + total size of the sections), which is at most quadratic.
 ///
 /// ```text
 /// a ████████        sections: {a, b} and {b, c}; the set {b}, live between them,
@@ -108,9 +108,9 @@ pub fn sections(instance: &Instance) -> Vec<Section> {
     sections_within(instance, &mut Budget::unlimited())
 }
 
-/// Computes the sections until the budget `watch` ends. In that case only the first sections are returned.
+/// Computes the sections. If the budget `watch` ends first, only the sections found so far are returned.
 pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> {
-    // Ends sort before starts at the same step: intervals are half-open.
+    // At the same step, ends sort before starts, because intervals are half-open.
     let mut events: Vec<(Step, bool, BufferId)> = Vec::with_capacity(2 * instance.len());
     for id in instance.ids().filter(|&id| !instance.buffer(id).is_empty()) {
         for part in instance.buffer(id).lifespan().intervals() {

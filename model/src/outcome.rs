@@ -5,16 +5,16 @@ use crate::problem::{Bound, Problem};
 
 /// An answer: claim, solution, bound, and termination reason.
 ///
-/// [`Outcome::conclude`] keeps these invariants. `Optimal` has a solution whose value equals the bound.
-/// `Feasible` has a solution. `Infeasible` has a bound above the capacity. `Unknown` may carry a complete
-/// solution that exceeds the capacity.
+/// [`Outcome::conclude`] guarantees these invariants. An `Optimal` outcome has a solution whose value equals
+/// the bound. A `Feasible` outcome has a solution. An `Infeasible` outcome has a bound above the capacity. An
+/// `Unknown` outcome may have a complete solution that exceeds the capacity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome<P: Problem> {
     /// The solution status: what is proved.
     pub claim: Claim,
     /// The best solution found, if any.
     pub solution: Option<P::Solution>,
-    /// The value of that solution.
+    /// The value of the solution.
     pub value: Option<P::Value>,
     /// The best lower bound, with its witness.
     pub lower_bound: Bound<P>,
@@ -25,7 +25,7 @@ pub struct Outcome<P: Problem> {
 }
 
 impl<P: Problem> Outcome<P> {
-    /// Derives the claim from the best solution with its value, the bound, and the capacity.
+    /// Derives the claim from the best solution and its value, the bound, and the capacity.
     pub fn conclude(
         best: Option<(P::Solution, P::Value)>,
         lower_bound: Bound<P>,
@@ -48,7 +48,8 @@ impl<P: Problem> Outcome<P> {
         Self { claim, solution, value, lower_bound, stop, stats }
     }
 
-    /// Derives the claim from the best solution alone; the problem provides its value and the limit.
+    /// Derives the claim from the best solution and the bound. The problem provides the value of the solution
+    /// and the limit.
     pub fn of(
         input: &P::Input,
         solution: Option<P::Solution>,

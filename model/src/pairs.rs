@@ -31,12 +31,12 @@ impl Pairs {
         !self.neighbours.is_empty() && self.of(a).binary_search(&b).is_ok()
     }
 
-    /// The partners of `a`, ascending.
+    /// Returns the partners of `a`, ascending.
     pub fn of(&self, a: BufferId) -> &[BufferId] {
         self.neighbours.get(&a).map_or(&[], Vec::as_slice)
     }
 
-    /// Every pair once, ascending, the smaller id first.
+    /// Returns every pair once, in ascending order, with the smaller id first.
     pub fn iter(&self) -> impl Iterator<Item = (BufferId, BufferId)> + '_ {
         self.neighbours
             .iter()

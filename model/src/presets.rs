@@ -1,4 +1,4 @@
-//! Built-in descriptions by name.
+//! The built-in machines.
 
 /// The machines of `overlap` and `measure`, as pairs of name and TOML text.
 pub const PRESETS: [(&str, &str); 3] = [
@@ -7,7 +7,7 @@ pub const PRESETS: [(&str, &str); 3] = [
     ("generic", include_str!("timelines/presets/generic.toml")),
 ];
 
-/// The machines with several memories, of `tiers`, as pairs of name and TOML text.
+/// The machines of `tiers`, which have several memories, as pairs of name and TOML text.
 pub const TIER_PRESETS: [(&str, &str); 3] = [
     ("s3-platform", include_str!("tiers/presets/s3-platform.toml")),
     ("two-tier", include_str!("tiers/presets/two-tier.toml")),

@@ -9,9 +9,9 @@ use crate::units::{BufferId, Bytes, PoolId};
 use crate::value::Value;
 use std::fmt;
 
-/// A kind of problem: its input, its solution, the value to minimise, and the checker.
+/// A kind of problem: it defines the input, the solution, the value to minimise, and the checker.
 ///
-/// The smaller of two values is the better one. A problem that maximises orders its values in reverse.
+/// Smaller values are better. A problem that maximises a quantity orders its values in reverse.
 pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
     /// The input.
     type Input;
@@ -21,70 +21,71 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
     type Value: Value;
     /// The reason for a bound.
     type Witness: Reason;
-    /// What a checker can find wrong with a solution.
+    /// A violation that the checker finds in a solution.
     type Violation: fmt::Debug + fmt::Display + PartialEq;
     /// The name of the problem in tables and files.
     const NAME: &'static str;
 
-    /// The value of a solution, which may be invalid.
+    /// Returns the value of a solution, which may be invalid.
     fn value(input: &Self::Input, solution: &Self::Solution) -> Self::Value;
 
-    /// The worst value that a solution may have, if limited.
+    /// Returns the worst value that a solution may have; `None` if it is not limited.
     fn capacity(_input: &Self::Input) -> Option<Self::Value> {
         None
     }
 
-    /// A value that an optimal solution does not exceed if any solution exists. A lower bound above it proves
-    /// infeasibility. By default it is the capacity.
+    /// Returns a value that some optimal solution does not exceed if any solution exists. A lower bound above
+    /// this value proves infeasibility. By default it is the capacity.
     fn limit(input: &Self::Input) -> Option<Self::Value> {
         Self::capacity(input)
     }
 
-    /// The part of an input that an algorithm needs. [`guarded`](crate::guarded()) passes only this part on.
+    /// Returns the part of an input that an algorithm needs. [`guarded`](crate::guarded()) passes only this
+    /// part to the algorithm.
     fn reduced(_input: &Self::Input) -> Reduced<Self> {
         Reduced::Whole
     }
 
-    /// Extends the solution of a part, as returned by [`Problem::reduced`], to the whole input.
+    /// Extends the solution of a part, as returned by [`Problem::reduced`], to a solution of the whole input.
     fn extended(_input: &Self::Input, _kept: &[BufferId], part: Self::Solution) -> Self::Solution {
         part
     }
 
-    /// Describes a witness as text, with the names of the input.
+    /// Describes a witness as text with the names of the input.
     fn explain(_input: &Self::Input, witness: &Self::Witness) -> String {
         witness.to_string()
     }
 
-    /// Returns every violation of a solution, found by the checker.
+    /// Returns all violations of a solution that the checker finds.
     fn check(input: &Self::Input, solution: &Self::Solution) -> Vec<Self::Violation>;
 
-    /// Returns every violation except those of the capacity.
+    /// Returns all violations except those of the capacity.
     fn check_unlimited(input: &Self::Input, solution: &Self::Solution) -> Vec<Self::Violation> {
         Self::check(input, solution)
     }
 
-    /// Confirms that a witness proves its bound, from the definitions.
+    /// Confirms a bound by recomputing its witness from the definitions.
     ///
     /// # Errors
-    /// The first reason why it does not; [`BoundError::NotCheckable`] if only repeating a search can confirm
-    /// it.
+    /// The first reason why the witness does not prove the bound. [`BoundError::NotCheckable`] means that the
+    /// bound can be confirmed only by repeating a search.
     fn confirm(input: &Self::Input, bound: &Bound<Self>) -> Result<(), BoundError>;
 }
 
-/// A value that no solution of a problem can be better than, with its witness.
+/// A value that no solution of a problem can improve on, with its witness.
 pub type Bound<P> = LowerBound<<P as Problem>::Value, <P as Problem>::Witness>;
 
 /// The part of an input that an algorithm needs.
 pub enum Reduced<P: Problem> {
     /// The whole input, unchanged.
     Whole,
-    /// Nothing: no solution exists, for the given reason.
+    /// No part: the bound proves that no solution exists.
     Infeasible(Bound<P>),
     /// The input restricted to the buffers `kept`.
     Part {
         /// The restricted input.
         input: P::Input,
-        /// Its buffers by their ids in the whole, ascending.
+        /// The buffers of the restricted input, as ascending ids of the whole input.
         kept: Vec<BufferId>,
     },
 }
@@ -108,7 +109,8 @@ fn placeable<P: InstanceProblem>(input: &Instance) -> Reduced<P> {
     input.contradiction().map_or_else(|| sized(input), Reduced::Infeasible)
 }
 
-/// Extends the offsets of a part to the whole. Other buffers lie at their fixed offset, or at 0.
+/// Extends the offsets of a part to the whole. Other buffers are placed at their fixed offset, or at 0 if
+/// they have none.
 fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
     let mut offsets: Vec<Bytes> = input.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect();
     for (id, offset) in kept.iter().zip(part) {
@@ -117,8 +119,8 @@ fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
     offsets
 }
 
-/// The items shared by problems whose input is an instance: the associated types except the solution, the
-/// capacity, witnesses as text, and the checker.
+/// The items shared by all problems whose input is an instance: the associated types except the solution, the
+/// capacity, the text of witnesses, and the checker.
 macro_rules! on_instances {
     ($check:path) => {
         type Input = Instance;
@@ -144,7 +146,7 @@ macro_rules! on_instances {
     };
 }
 
-/// The offset problem: assigns one offset to each buffer and minimises the peak.
+/// The offset problem: assign one offset to each buffer and minimise the peak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offsets {}
 
@@ -174,7 +176,7 @@ impl Problem for Offsets {
     }
 }
 
-/// The split-buffer problem: the offset problem with buffers that may be cut into pieces (memory-planning
+/// The split-buffer problem: the offset problem for buffers that may be divided into pieces (memory-planning
 /// patent).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitBuffers {}
@@ -209,7 +211,7 @@ impl Problem for SplitBuffers {
     }
 }
 
-/// The shared-object problem: assigns one object to each buffer and minimises the sum of the object sizes.
+/// The shared-object problem: assign one object to each buffer and minimise the sum of the object sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedObjects {}
 
@@ -248,7 +250,7 @@ impl Problem for SharedObjects {
     }
 }
 
-/// The order problem: finds a topological order of the operators and minimises the peak live bytes.
+/// The order problem: find a topological order of the operators that minimises the peak live bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orders {}
 

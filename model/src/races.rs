@@ -1,7 +1,7 @@
-//! Checks that a placement survives concurrent execution, using only the precedences of operators.
+//! Checks that a placement is safe under concurrent execution, using only the precedences of operators.
 //!
-//! It is independent of [`structure`](crate::structure): it uses no transitive closure, no instance and no
-//! separations.
+//! The check is independent of [`structure`](crate::structure): it uses no transitive closure, no instance
+//! and no separations. A *memory* is a storage or the scratch of an operator.
 
 use crate::bits::BitMatrix;
 use crate::budget::Budget;
@@ -12,22 +12,22 @@ use crate::units::{Bytes, OperatorId};
 use std::collections::HashMap;
 use std::fmt;
 
-/// Two memories that share an address although no precedence separates their users.
+/// Two memories that share an address, although precedences do not keep their users apart in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The memory that would be overwritten: of the two, the one that can begin earlier. Positions count
-    /// storages first, then scratch.
+    /// The number of the memory that would be overwritten: of the two, the one that can begin earlier.
+    /// Storages are numbered first, followed by scratch.
     pub victim: usize,
-    /// The memory that overlaps it.
+    /// The number of the memory that overlaps the victim.
     pub intruder: usize,
     /// The names of the victim and the intruder.
     pub names: [String; 2],
-    /// The number of bytes that they share.
+    /// The number of bytes that the two memories share.
     pub shared: Bytes,
     /// An operator that uses the victim and need not run before the intruder begins; `None` if the victim is
     /// needed at the end.
     pub reader: Option<String>,
-    /// The operator that begins the intruder; `None` if it is held from the start.
+    /// The operator that begins the intruder; `None` if the intruder is held from the start.
     pub writer: Option<String>,
 }
 
@@ -54,23 +54,23 @@ impl fmt::Display for Race {
 struct Held {
     name: String,
     users: Vec<OperatorId>,
-    /// The operator that begins it; `None` if it is held from the start.
+    /// The operator that begins the memory; `None` if the memory is held from the start.
     first: Option<OperatorId>,
     to_end: bool,
 }
 
 /// Finds every pair of memories that share an address although their users may overlap in time.
 ///
-/// Two memories are safe only if all users of one end before any user of the other starts, as implied by the
-/// precedences of `problem` and `added`. See [`Precedences`].
+/// Two memories are safe only if all users of one end before any user of the other starts. The precedences of
+/// `problem` and the pairs in `added` must imply this. See [`Precedences`].
 ///
 /// # Panics
-/// If `pieces` does not have one list per memory, or `added` contains unknown operators.
+/// If `pieces` does not have one list per memory, or if `added` contains unknown operators.
 pub fn races(problem: &OrderProblem, added: &[(OperatorId, OperatorId)], pieces: &[Vec<Piece>]) -> Vec<Race> {
     Precedences::of(problem, added).races(pieces)
 }
 
-/// All memories: storages, then scratch.
+/// Returns all memories: the storages, followed by the scratch of operators.
 fn memories(problem: &OrderProblem) -> Vec<Held> {
     let storages = problem.storages().iter().enumerate().map(|(at, storage)| Held {
         name: storage.name.clone(),
@@ -87,7 +87,7 @@ fn memories(problem: &OrderProblem) -> Vec<Held> {
     storages.chain(scratch).collect()
 }
 
-/// Per operator: the number of users of a memory that must have ended before it starts.
+/// Returns for each operator the number of users of a memory that must end before the operator starts.
 fn reached_by(held: &Held, after: &[Vec<OperatorId>]) -> Vec<u32> {
     let mut counts = vec![0; after.len()];
     let mut seen = vec![usize::MAX; after.len()];
@@ -105,7 +105,7 @@ fn reached_by(held: &Held, after: &[Vec<OperatorId>]) -> Vec<u32> {
     counts
 }
 
-/// The number of addresses shared by two ascending lists of ranges.
+/// Returns the number of addresses shared by two ascending lists of ranges.
 fn shared(one: &[Piece], other: &[Piece]) -> u64 {
     let (mut i, mut j, mut sum) = (0, 0, 0u64);
     while let (Some(x), Some(y)) = (one.get(i), other.get(j)) {
@@ -119,7 +119,7 @@ fn shared(one: &[Piece], other: &[Piece]) -> u64 {
     sum
 }
 
-/// The possible overlaps in time between memories, as implied by precedences. Built once for any number of
+/// Which memories may overlap in time, as implied by precedences. It is built once and used for any number of
 /// placements.
 #[derive(Clone, Debug)]
 pub struct Precedences<'a> {
@@ -134,8 +134,8 @@ pub struct Precedences<'a> {
 }
 
 impl<'a> Precedences<'a> {
-    /// Derives the overlaps from the precedences of `problem` and `added`. O(u (n + e) + m^2) for u uses, n
-    /// operators, e edges and m memories.
+    /// Derives the possible overlaps from the precedences of `problem` and the pairs in `added`. O(u (n + e)
+    /// + m^2) for u uses, n operators, e edges and m memories.
     ///
     /// # Panics
     /// If `added` contains unknown operators.
@@ -182,11 +182,11 @@ impl<'a> Precedences<'a> {
         Ok(Self { problem, held, after, before, behind })
     }
 
-    /// Finds every pair of memories that share an address and may be needed simultaneously, ascending by
-    /// victim and intruder.
+    /// Finds every pair of memories that share an address and may be needed simultaneously, sorted by victim
+    /// and intruder.
     ///
-    /// `pieces` lists the addresses of each memory: of the storages, then of the scratch of the operators
-    /// that need some. O(m^2 p) for m memories of p pieces.
+    /// `pieces` lists the address ranges of each memory: first of the storages, then of the scratch of the
+    /// operators that need scratch. O(m^2 p) for m memories of p pieces each.
     ///
     /// # Panics
     /// If `pieces` does not have one list per memory.
@@ -219,9 +219,10 @@ impl<'a> Precedences<'a> {
         found
     }
 
-    /// Describes a race: the memory that is overwritten, and the one that overwrites it.
+    /// Describes a race: which memory is overwritten, and which memory overwrites it.
     fn race(&self, a: usize, b: usize, shared: u64, walks: &mut HashMap<OperatorId, Vec<u64>>) -> Race {
-        // A memory that begins behind a user of the other is the intruder; otherwise the second one is.
+        // If only one of the memories must begin after some user of the other, it is the intruder. Otherwise
+        // the second memory is the intruder.
         let turned = self.behind.get(b, a) && !self.behind.get(a, b);
         let (victim, intruder) = if turned { (b, a) } else { (a, b) };
         let (one, other) = (&self.held[victim], &self.held[intruder]);
@@ -242,7 +243,7 @@ impl<'a> Precedences<'a> {
         }
     }
 
-    /// The operators that depend on one operator, as bits.
+    /// Returns the set of operators that depend on an operator, as bits.
     fn waiting_for(&self, one: OperatorId) -> Vec<u64> {
         let (mut todo, mut seen) = (vec![one], vec![0u64; self.after.len().div_ceil(64)]);
         while let Some(at) = todo.pop() {

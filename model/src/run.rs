@@ -1,9 +1,9 @@
 //! Runs one algorithm on one input under limits, and audits its answer.
 //!
 //! No statement of an algorithm is trusted. The checker validates the solution from the definitions and
-//! recomputes its value. The claim is compared with value, bound and capacity. The witness of the bound is
-//! confirmed, unless only a repeated search could do so. An answer that fails is rejected, whatever its
-//! claim.
+//! recomputes its value. The claim is compared with the value, the bound and the capacity. The witness of the
+//! bound is confirmed, unless this requires repeating a search. If any of these checks fails, the answer is
+//! rejected, whatever its claim.
 
 use crate::bound::BoundError;
 use crate::budget::Budget;
@@ -17,25 +17,26 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// The stack size of an algorithm in bytes. Recursion over thousands of buffers must not overflow it.
+/// The stack size of an algorithm in bytes. It is large enough for recursion over thousands of buffers.
 const STACK: usize = 256 << 20;
 
 /// The limits of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// The wall-clock time of one run.
+    /// The limit on the wall-clock time of one run.
     pub time: Option<Duration>,
-    /// The number of nodes of one run, as counted by the algorithm.
+    /// The limit on the nodes of one run, as counted by the algorithm.
     pub nodes: Option<u64>,
-    /// Stops at the first solution of at most this value, in problems measured in bytes.
+    /// Stops the run at the first solution with at most this value, in problems measured in bytes.
     pub target: Option<Bytes>,
-    /// The common end of all runs that share one time limit; see [`Limits::from_now`]. Without `time` it only
-    /// stops runs: until then, algorithms work as if there were no time limit.
+    /// The common deadline of all runs that share a time limit; see [`Limits::from_now`]. If `time` is
+    /// `None`, the deadline still stops runs, but until then algorithms proceed as if there were no time
+    /// limit.
     pub deadline: Option<Instant>,
 }
 
 impl Limits {
-    /// A budget with these limits, whose clock starts now. It also ends on a [stop
+    /// Creates a budget with these limits, whose clock starts now. The budget also ends on a [stop
     /// request](crate::interrupt).
     pub fn budget(&self) -> Budget {
         let mut budget = Budget::unlimited().with_cancel(crate::interrupt::flag());
@@ -55,7 +56,8 @@ impl Limits {
         }
     }
 
-    /// A budget for work that is not counted in nodes: the same limits without target and node limit.
+    /// Creates a budget for work that is not counted in nodes. It has the same limits, without the target and
+    /// the node limit.
     pub fn watch(&self) -> Budget {
         Self { target: None, ..*self }.budget().without_node_limit()
     }
@@ -69,8 +71,8 @@ impl Limits {
         Self { deadline, ..self }
     }
 
-    /// The limits of the next of `parts` stages that share the time left before the deadline. Unused time
-    /// remains for the other stages. Without a deadline, every stage has the limits of one run.
+    /// Returns the limits of the next stage if `parts` stages share the time left before the deadline. Unused
+    /// time remains for the other stages. Without a deadline, every stage has the limits of a full run.
     #[must_use]
     pub fn share(self, parts: usize) -> Self {
         let now = Instant::now();
@@ -87,9 +89,9 @@ impl Limits {
 pub enum RunError {
     /// The algorithm does not support the input, or failed internally.
     Solve(SolveError),
-    /// The algorithm panicked with this message.
+    /// The algorithm panicked with the given message.
     Panicked(String),
-    /// The checker rejected the answer for these reasons.
+    /// The checker rejected the answer for the given reasons.
     Refused(Vec<String>),
 }
 
@@ -111,18 +113,19 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// The result of one run, an outcome or an error, with its measurements.
+/// The result of one run, which is an outcome or an error, with its measurements.
 #[derive(Debug)]
 pub struct Attempt<P: Problem> {
-    /// The audited outcome, or the reason why there is none.
+    /// The audited outcome, or the reason why there is no valid answer.
     pub result: Result<Outcome<P>, RunError>,
-    /// The wall-clock seconds of the algorithm alone, without the checker.
+    /// The wall-clock time of the algorithm in seconds, without the checker.
     pub seconds: f64,
-    /// The peak resident memory of the process during the run in bytes, if [`run_measured`] could read it.
+    /// The peak resident memory of the process during the run in bytes. It is `None` if [`run_measured`]
+    /// could not read it.
     pub peak_memory: Option<u64>,
 }
 
-/// Runs an algorithm and audits its answer. Catches panics raised by the algorithm.
+/// Runs an algorithm and audits its answer. Panics of the algorithm are caught.
 pub fn run<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
@@ -133,8 +136,8 @@ pub fn run<P: Problem>(
     run_measured(entry, input, setup, limits, observer, || None)
 }
 
-/// Like [`run`], but calls `peak_memory` when the algorithm has ended, before the checker runs, to read the
-/// peak resident memory of the process.
+/// Like [`run`], but calls `peak_memory` to read the peak resident memory of the process. It is called when
+/// the algorithm has ended, before the checker runs.
 pub fn run_measured<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
@@ -163,7 +166,7 @@ pub fn run_measured<P: Problem>(
     Attempt { result, seconds, peak_memory }
 }
 
-/// Runs `work` on a large stack, which is cheaper than a thread. Returns the payload of a panic as `Err`.
+/// Runs `work` on a large stack, which is cheaper than a new thread. Returns the payload of a panic as `Err`.
 fn on_own_stack<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, work)))
 }
@@ -173,8 +176,8 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
-/// Returns everything wrong with an outcome. The list is empty if all its statements hold, as far as they can
-/// be recomputed.
+/// Returns all errors found in an outcome. The list is empty if all statements of the outcome are correct, as
+/// far as they can be recomputed.
 pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> {
     let mut reasons = Vec::new();
     let capacity = P::capacity(input);
@@ -187,7 +190,7 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     }
     let fits = value.is_some_and(|value| capacity.is_none_or(|capacity| value <= capacity));
     if let Some(solution) = &outcome.solution {
-        // A complete solution above the capacity may be reported, but never as an answer within the capacity.
+        // A complete solution above the capacity may be reported, but not as an answer within the capacity.
         let violations = if fits { P::check(input, solution) } else { P::check_unlimited(input, solution) };
         reasons.extend(violations.iter().map(ToString::to_string));
     }
@@ -217,8 +220,8 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     reasons
 }
 
-/// Describes the contradiction between answers to the same input, if the best bound excludes the best value.
-/// Each answer consists of the name of the algorithm, its value and its bound.
+/// Describes the contradiction between answers to the same input, if there is one: the best bound excludes
+/// the best value. Each answer consists of the name of the algorithm, its value and its bound.
 pub fn contradiction<'a, V: Value>(
     answers: impl IntoIterator<Item = (&'a str, Option<V>, V)>,
 ) -> Option<String> {
@@ -243,7 +246,7 @@ mod tests {
         Stats, Stop, Witness, simple_bound,
     };
 
-    /// A fake solver that returns fixed offsets and a given bound, or panics.
+    /// A fake solver that returns fixed offsets and a given bound and claim, or panics.
     struct Fake {
         offsets: Vec<u64>,
         bound: Option<LowerBound>,
@@ -353,7 +356,7 @@ mod tests {
         assert_eq!(whole.watch().nodes_left(), None);
         let unasked = Limits { time: None, ..whole }.budget();
         assert!(unasked.time_left().is_none() && unasked.time_to_end().is_some());
-        // The earlier end counts: neither a restart nor a share moves the common deadline.
+        // The earlier deadline applies: neither a restart nor a share changes the common deadline.
         let over = Limits { deadline: Some(Instant::now()), ..alone };
         assert!([over, over.from_now(), over.share(9)].iter().all(|limits| left(*limits).is_zero()));
     }

@@ -1,11 +1,11 @@
-//! The trait of all algorithms, fast or exact, and the entries of a registry.
+//! The trait that all algorithms implement, heuristic or exact, and the entries of a registry.
 
 use crate::budget::Budget;
 use crate::outcome::Outcome;
 use crate::problem::{Bound, Problem};
 use std::fmt;
 
-/// An internal failure or an unsupported input. Running out of budget is not an error.
+/// The input is not supported, or the algorithm failed internally. Exhausting the budget is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum SolveError {
@@ -15,12 +15,12 @@ pub enum SolveError {
     Internal { solver: &'static str, reason: String },
 }
 
-/// Receives progress as it happens. All methods are no-ops by default.
+/// Receives the progress of a run. All methods are no-ops by default.
 pub trait Observer<P: Problem> {
-    /// Called with every better solution and its value.
+    /// Called with each improved solution and its value.
     fn incumbent(&mut self, _solution: &P::Solution, _value: P::Value) {}
 
-    /// Called with every better bound.
+    /// Called with each improved bound.
     fn bound(&mut self, _bound: &Bound<P>) {}
 
     /// Called when a new phase of the algorithm begins.
@@ -35,16 +35,17 @@ impl<P: Problem> Observer<P> for Silent {}
 
 /// An algorithm for a problem.
 ///
-/// [`solve`](Solver::solve) depends only on its arguments and the parameters of the solver. The same input,
-/// parameters and node limit give the same outcome.
+/// [`solve`](Solver::solve) depends only on its arguments and on the parameters of the solver. With the same
+/// input, parameters and node limit, and without a time limit, the outcome is the same.
 pub trait Solver<P: Problem>: Send + Sync {
-    /// The name in the registry.
+    /// Returns the name of the algorithm in the registry.
     fn name(&self) -> &'static str;
 
     /// Solves `input` within the budget.
     ///
     /// # Errors
-    /// [`SolveError`] for unsupported input or an internal failure, but never for limits or infeasibility.
+    /// [`SolveError`] for unsupported input or an internal failure. Limits and infeasibility are never
+    /// errors.
     fn solve(
         &self,
         input: &P::Input,
@@ -60,10 +61,10 @@ pub trait Solver<P: Problem>: Send + Sync {
         Ok(())
     }
 
-    /// Returns the solution alone, for callers that try many inputs. An algorithm may skip its bound.
+    /// Returns only the solution, for callers that try many inputs. An algorithm may then skip its bound.
     ///
     /// # Errors
-    /// As [`solve`](Solver::solve).
+    /// The same as for [`solve`](Solver::solve).
     fn solution(&self, input: &P::Input, budget: &mut Budget) -> Result<Option<P::Solution>, SolveError> {
         Ok(self.solve(input, budget, &mut Silent)?.solution)
     }
@@ -76,12 +77,12 @@ pub struct Setup {
     pub seed: u64,
     /// The maximum number of threads.
     pub threads: usize,
-    /// The number of weight buffers of the schedule `k-buffers`.
+    /// The number of weight buffers used by the schedule `k-buffers`.
     pub buffers: usize,
 }
 
 impl Default for Setup {
-    /// Seed 0, one thread, three buffers.
+    /// Returns seed 0, one thread and three buffers.
     fn default() -> Self {
         Self { seed: 0, threads: 1, buffers: 3 }
     }
@@ -90,9 +91,9 @@ impl Default for Setup {
 /// Whether an algorithm proves its answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Fast, without a proof.
+    /// A fast algorithm that proves nothing.
     Heuristic,
-    /// Proves its answer, given enough time.
+    /// An algorithm that proves its answer, given enough time.
     Exact,
 }
 
@@ -108,11 +109,11 @@ impl fmt::Display for Kind {
 /// A function that creates a solver.
 pub type Build<P> = &'static (dyn Fn(Setup) -> Box<dyn Solver<P>> + Send + Sync);
 
-/// One entry of a registry. Entries live as long as the process.
+/// An entry of a registry. Entries live as long as the process.
 pub struct Entry<P: Problem> {
     /// The name used on the command line and in records.
     pub name: &'static str,
-    /// Heuristic or exact.
+    /// Whether the algorithm is heuristic or exact.
     pub kind: Kind,
     /// A one-line description.
     pub about: &'static str,

@@ -1,9 +1,9 @@
 //! The spilling problem: which buffers stay in on-chip memory if they do not all fit.
 //!
-//! A *spilled* buffer is stored in the slower tier for its whole lifespan. Every access moves its bytes,
-//! which is its *traffic*. The other buffers need a layout within the capacity. The goal is the least
-//! traffic; the slower tier holds any amount. Sources: the cross-unit fusion paper (tensors that do not fit
-//! go to DDR); as an optimisation problem, storage allocation with rejection.
+//! A *spilled* buffer is stored in the slower tier for its whole lifespan. Every access then moves its bytes,
+//! and their total is its *traffic*. The other buffers need a layout within the capacity. The goal is the
+//! least traffic. The slower tier is unlimited. Sources: the cross-unit fusion paper, where tensors that do
+//! not fit go to DDR; as an optimisation problem, storage allocation with rejection.
 
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::conflict::{conflict, share_a_step};
@@ -13,7 +13,7 @@ use crate::layout::Layout;
 use crate::problem::{Problem, Reduced};
 use crate::units::{BufferId, Bytes};
 
-/// The input of the spilling problem: buffers, a capacity, and the traffic of each buffer if spilled.
+/// The input of the spilling problem: buffers, a capacity, and the traffic of each buffer if it is spilled.
 #[derive(Clone, Debug)]
 pub struct SpillProblem {
     instance: Instance,
@@ -36,11 +36,10 @@ pub enum SpillError {
 
 impl SpillProblem {
     /// Creates a spilling problem with the capacity of the instance.
+    /// `traffic` contains, for each buffer, the bytes moved if it is spilled, or `None` if it must stay in
+    /// on-chip memory. Spilling a buffer of size 0 moves no bytes.
     ///
-    /// `traffic` lists for each buffer the bytes moved if it is spilled, or `None` if it must stay in on-chip
-    /// memory. Spilling a buffer of size 0 moves nothing.
-    ///
-    /// # Errors
+    /// The first [`SpillError`] found.
     /// Returns the first [`SpillError`] found.
     pub fn new(instance: Instance, mut traffic: Vec<Option<Bytes>>) -> Result<Self, SpillError> {
         let Some(capacity) = instance.capacity() else {
@@ -60,40 +59,41 @@ impl SpillProblem {
     /// Creates a spilling problem in which every buffer is [written once and read once](written_and_read).
     ///
     /// # Errors
-    /// Returns the first [`SpillError`] found.
+    /// The first [`SpillError`] found.
     pub fn written_and_read(instance: Instance) -> Result<Self, SpillError> {
         let traffic = written_and_read(&instance);
         Self::new(instance, traffic)
     }
 
-    /// The buffers and the capacity.
+    /// Returns the instance with the buffers and the capacity.
     pub fn instance(&self) -> &Instance {
         &self.instance
     }
 
-    /// The size of on-chip memory in bytes.
+    /// Returns the size of on-chip memory in bytes.
     pub fn capacity(&self) -> Bytes {
         self.capacity
     }
 
-    /// The bytes moved if a buffer is spilled, or `None` if it must stay in on-chip memory.
+    /// Returns the bytes moved if a buffer is spilled; `None` if the buffer must stay in on-chip memory.
     pub fn traffic(&self, id: BufferId) -> Option<Bytes> {
         self.traffic[id.index()]
     }
 
-    /// The traffic in bytes if every buffer that may be spilled is spilled.
+    /// Returns the traffic in bytes if every buffer that may be spilled is spilled.
     pub fn total(&self) -> Bytes {
         self.total
     }
 }
 
-/// The traffic if every buffer is written once and read once: twice its size, which is below 2^63.
+/// Returns the traffic of each buffer if it is written once and read once: twice its size, which is less than
+/// 2^64.
 pub fn written_and_read(instance: &Instance) -> Vec<Option<Bytes>> {
     instance.buffers().iter().map(|buffer| Some(Bytes::new(buffer.size().get() * 2))).collect()
 }
 
-/// The answer to the spilling problem: an offset for each buffer that stays on chip, `None` for each spilled
-/// one.
+/// The answer to the spilling problem: an offset for each buffer that stays on chip, and `None` for each
+/// spilled buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spill {
     offsets: Vec<Option<Bytes>>,
@@ -106,7 +106,7 @@ impl Spill {
     }
 
     /// Creates an answer that keeps the buffers `kept` at the offsets of `layout` and spills the others.
-    /// `layout` belongs to the instance [induced](Instance::induced) by `kept`.
+    /// `layout` is a layout of the instance [induced](Instance::induced) by `kept`.
     pub fn of_layout(problem: &SpillProblem, kept: &[BufferId], layout: &Layout) -> Self {
         let mut offsets = vec![None; problem.instance.len()];
         for (id, offset) in kept.iter().zip(layout.offsets()) {
@@ -115,17 +115,17 @@ impl Spill {
         Self { offsets }
     }
 
-    /// The offsets in bytes, indexed by buffer; `None` for spilled buffers.
+    /// Returns the offsets in bytes, indexed by buffer. Spilled buffers have `None`.
     pub fn offsets(&self) -> &[Option<Bytes>] {
         &self.offsets
     }
 
-    /// The spilled buffers, ascending.
+    /// Returns the ids of the spilled buffers, ascending.
     pub fn spilled(&self) -> impl Iterator<Item = BufferId> + '_ {
         self.offsets.iter().enumerate().filter(|(_, offset)| offset.is_none()).map(|(at, _)| BufferId::at(at))
     }
 
-    /// The peak in bytes: the highest end of the buffers that stay on chip.
+    /// Returns the peak in bytes: the highest end of the buffers that stay on chip.
     pub fn peak(&self, problem: &SpillProblem) -> Bytes {
         let ends = self.offsets.iter().zip(problem.instance.buffers());
         let end = |(offset, b): (&Option<Bytes>, &Buffer)| {
@@ -135,13 +135,14 @@ impl Spill {
         Bytes::new(ends.filter_map(end).max().unwrap_or(0))
     }
 
-    /// The traffic in bytes. Buffers that must stay on chip add nothing; the checker rejects spilling them.
+    /// Returns the traffic in bytes. Buffers that must stay on chip add nothing, and the checker rejects an
+    /// answer that spills them.
     pub fn traffic(&self, problem: &SpillProblem) -> Bytes {
         Bytes::new(self.spilled().filter_map(|id| problem.traffic.get(id.index())?.map(Bytes::get)).sum())
     }
 }
 
-/// Returns every violation of a spilling answer. The buffers that stay on chip are checked as by
+/// Returns all violations of a spilling answer. The buffers that stay on chip are checked as in
 /// [`check_layout`](crate::check_layout).
 pub fn check_spill(problem: &SpillProblem, spill: &Spill) -> Vec<Violation> {
     let mut violations = check_placed(&problem.instance, &spill.offsets);
@@ -154,10 +155,10 @@ pub fn check_spill(problem: &SpillProblem, spill: &Spill) -> Vec<Violation> {
     violations
 }
 
-/// The spilling problem: chooses the buffers that stay in on-chip memory and minimises the traffic.
+/// The spilling problem: choose the buffers that stay in on-chip memory, and minimise the traffic.
 ///
-/// The capacity of the *value* is the traffic of spilling everything that may be spilled. A bound above it
-/// proves that the buffers that must stay do not fit.
+/// [`Problem::capacity`] is the traffic of spilling every buffer that may be spilled. A bound above it proves
+/// that the buffers that must stay do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spilling {}
 
@@ -177,7 +178,7 @@ impl Problem for Spilling {
         Some(input.total)
     }
 
-    /// Fixed offsets that contradict each other are only a reason to spill.
+    /// Contradictory fixed offsets do not make the problem infeasible, because buffers can be spilled.
     fn reduced(input: &SpillProblem) -> Reduced<Self> {
         let instance = &input.instance;
         if !instance.has_empty() {
@@ -192,7 +193,7 @@ impl Problem for Spilling {
         Reduced::Part { input: part, kept }
     }
 
-    /// A buffer of size 0 stays on chip.
+    /// Buffers of size 0 stay on chip.
     fn extended(input: &SpillProblem, kept: &[BufferId], part: Spill) -> Spill {
         let stays = |b: &Buffer| Some(b.fixed().unwrap_or_default());
         let mut offsets: Vec<Option<Bytes>> = input.instance.buffers().iter().map(stays).collect();
@@ -221,12 +222,12 @@ impl Problem for Spilling {
     }
 }
 
-/// The least traffic that frees the excess of mutually conflicting buffers over the capacity, where a
-/// fraction of a buffer may be spilled. Returns one byte more than all traffic if spilling cannot free
-/// enough. O(k^2 + k log k) for k buffers.
+/// Returns the least traffic that removes the excess of pairwise conflicting buffers over the capacity, if
+/// fractions of a buffer may be spilled. Returns one byte more than the total traffic if spilling cannot
+/// remove the excess. O(k^2 + k log k) for k buffers.
 ///
 /// # Errors
-/// A [`BoundError`] if a buffer does not exist, is repeated, or does not conflict with another.
+/// [`BoundError`] if a buffer does not exist, is repeated, or does not conflict with another.
 pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes, BoundError> {
     let instance = &problem.instance;
     let together = share_a_step(instance, buffers);
@@ -244,11 +245,12 @@ pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes
     let mut excess = all.saturating_sub(u128::from(problem.capacity.get()));
     let mut offers: Vec<(u128, u128)> = buffers
         .iter()
-        // A buffer larger than the excess frees at most the excess, whole or in part.
+        // A buffer larger than the excess removes at most the excess, whether it is spilled completely or in
+        // part.
         .filter_map(|&id| Some((u128::from(problem.traffic(id)?.get()), size(id).min(excess))))
         .filter(|&(_, size)| size > 0)
         .collect();
-    // Cheapest bytes first, compared by cross products of numbers below 2^63.
+    // Buffers with the least traffic per byte come first, compared by cross products of numbers below 2^63.
     offers.sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)).then(a.cmp(b)));
     let mut cost = 0u128;
     for (traffic, size) in offers {
@@ -264,14 +266,15 @@ pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes
 }
 
 impl Instance {
-    /// The instance restricted to the buffers `kept`, in ascending order, with their separations and
-    /// exclusions and the capacity.
+    /// Returns the instance restricted to the buffers `kept`, which must be ascending, with their separations
+    /// and exclusions and the capacity.
     #[must_use]
     pub fn induced(&self, kept: &[BufferId]) -> Self {
         self.induced_with(kept, |buffer| buffer)
     }
 
-    /// Like [`induced`](Self::induced), with each buffer modified by `change`, which must keep it valid.
+    /// Like [`induced`](Self::induced), but modifies each buffer by `change`. The modified buffers must be
+    /// valid.
     pub(crate) fn induced_with(&self, kept: &[BufferId], change: impl FnMut(Buffer) -> Buffer) -> Self {
         let mut place = vec![usize::MAX; self.len()];
         for (at, id) in kept.iter().enumerate() {

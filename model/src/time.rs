@@ -6,17 +6,17 @@ use std::fmt;
 /// Picoseconds per second.
 const SECOND: u64 = 1_000_000_000_000;
 
-/// A point in time or a duration, in picoseconds. 64 bits cover 213 days.
+/// A point in time or a duration, in picoseconds. The range of 64 bits is 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(u64);
 
 impl Time {
-    /// The start, or an empty duration.
+    /// The start of a run, or an empty duration.
     pub const ZERO: Self = Self(0);
     /// The largest representable time.
     pub const MAX: Self = Self(u64::MAX);
-    /// The limit for the sum of all durations of one problem: half of the range, so that no sum overflows.
+    /// The limit on the sum of all durations of a problem: half of the range, so that no sum overflows.
     pub const LONGEST: Self = Self(u64::MAX / 2);
 
     /// Creates a time from picoseconds.
@@ -24,21 +24,21 @@ impl Time {
         Self(picoseconds)
     }
 
-    /// The time in picoseconds.
+    /// Returns the time in picoseconds.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Rounds seconds to the nearest picosecond. Returns `None` if the value is negative, not a number, or
-    /// not below [`Time::LONGEST`].
+    /// Converts seconds to the nearest picosecond. Returns `None` if the value is negative, is not a number,
+    /// or reaches [`Time::LONGEST`].
     pub fn from_seconds(seconds: f64) -> Option<Self> {
         let picoseconds = (seconds * SECOND as f64).round();
         let fits = picoseconds >= 0.0 && picoseconds < Self::LONGEST.0 as f64;
         (fits && seconds >= 0.0).then_some(Self(picoseconds as u64))
     }
 
-    /// The time to process `amount` at `rate` per second, rounded up. Returns `None` on overflow or if the
-    /// rate is zero.
+    /// Returns the time to process `amount` units at `rate` units per second, rounded up. Returns `None` on
+    /// overflow or if the rate is zero.
     pub fn at_rate(amount: u64, rate: u64) -> Option<Self> {
         let picoseconds =
             (u128::from(amount) * u128::from(SECOND)).checked_add(u128::from(rate.checked_sub(1)?))?;
@@ -50,29 +50,29 @@ impl Time {
         u64::try_from(picoseconds).ok().map(Self)
     }
 
-    /// The time in seconds, for display.
+    /// Returns the time in seconds, for display.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / SECOND as f64
     }
 
-    /// The sum, or `None` on overflow.
+    /// Returns the sum; `None` on overflow.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The product, or `None` on overflow.
+    /// Returns the product; `None` on overflow.
     pub fn checked_mul(self, factor: u64) -> Option<Self> {
         self.0.checked_mul(factor).map(Self)
     }
 
-    /// The difference, or zero if it would be negative.
+    /// Returns the difference, or zero if it would be negative.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 }
 
-/// Adds durations of one problem, whose sum validation keeps below [`Time::LONGEST`].
+/// Adds durations of a problem. Validation ensures that their sum does not exceed [`Time::LONGEST`].
 impl std::ops::Add for Time {
     type Output = Self;
 

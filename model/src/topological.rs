@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Sorts the positions `0..n` topologically; of all ready positions, the lowest comes next. O(n log n + e)
+/// Sorts the positions `0..n` topologically. Among all ready positions, the lowest comes next. O(n log n + e)
 /// for e edges.
 ///
-/// `successors` lists the positions that depend on a position, once per dependency.
+/// `successors` returns the positions that depend on a position, once per dependency.
 ///
 /// # Errors
-/// If there is a cycle, the number of unmet dependencies of each position. It is positive for positions on or
-/// behind a cycle.
+/// If there is a cycle, the number of unmet dependencies of each position. The number is positive for
+/// positions that are part of a cycle or depend on one.
 pub fn topological<I: IntoIterator<Item = usize>>(
     n: usize,
     successors: impl Fn(usize) -> I,

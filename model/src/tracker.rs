@@ -6,11 +6,11 @@ use crate::outcome::Outcome;
 use crate::problem::{Bound, Problem};
 use crate::solver::Observer;
 
-/// The best solution and the best bound of a run. Reports improvements to the observer as they happen.
+/// The best solution and the best bound of a run. Improvements are reported to the observer when they occur.
 pub struct Tracker<'a, P: Problem> {
-    /// The problem to solve.
+    /// The input of the problem.
     pub input: &'a P::Input,
-    /// Receives improvements and phases.
+    /// The observer, which receives improvements and phases.
     pub observer: &'a mut dyn Observer<P>,
     /// The best lower bound so far.
     pub bound: Bound<P>,
@@ -21,18 +21,18 @@ pub struct Tracker<'a, P: Problem> {
 }
 
 impl<'a, P: Problem> Tracker<'a, P> {
-    /// Starts a run from a bound without reporting it to the observer.
+    /// Starts a run with a bound that is not reported to the observer.
     pub fn new(input: &'a P::Input, bound: Bound<P>, observer: &'a mut dyn Observer<P>) -> Self {
         Self { input, observer, bound, best: None, stats: Stats::default() }
     }
 
-    /// Starts a run from a bound and reports it to the observer.
+    /// Starts a run with a bound and reports the bound to the observer.
     pub fn start(input: &'a P::Input, bound: Bound<P>, observer: &'a mut dyn Observer<P>) -> Self {
         observer.bound(&bound);
         Self::new(input, bound, observer)
     }
 
-    /// Keeps a solution if it is better than the best so far. Returns true if it was.
+    /// Keeps a solution if it is better than the best one so far. Returns true if it is kept.
     pub fn offer(&mut self, solution: P::Solution) -> bool {
         let value = P::value(self.input, &solution);
         let better = self.value().is_none_or(|best| value < best);
@@ -43,14 +43,14 @@ impl<'a, P: Problem> Tracker<'a, P> {
         better
     }
 
-    /// Keeps a bound if it is better than the best so far.
+    /// Keeps a bound if it is better than the best one so far.
     pub fn raise(&mut self, bound: Bound<P>) {
         if self.bound.raise(bound) {
             self.observer.bound(&self.bound);
         }
     }
 
-    /// The value of the best solution so far.
+    /// Returns the value of the best solution so far, if any.
     pub fn value(&self) -> Option<P::Value> {
         self.best.as_ref().map(|&(_, value)| value)
     }
@@ -60,12 +60,13 @@ impl<'a, P: Problem> Tracker<'a, P> {
         self.value() == Some(self.bound.value)
     }
 
-    /// Returns true if the best solution meets the target of the budget.
+    /// Returns true if the best solution reaches the target of the budget.
     pub fn is_good(&self, budget: &Budget) -> bool {
         self.value().is_some_and(|value| budget.reaches_target(value))
     }
 
-    /// The reason to end the run now, if any: the best solution meets the bound or the target.
+    /// Returns the reason to end the run now, if any: the best solution meets the bound or reaches the
+    /// target.
     pub fn enough(&self, budget: &Budget) -> Option<Stop> {
         if self.is_optimal() {
             return Some(Stop::Completed);
@@ -73,7 +74,7 @@ impl<'a, P: Problem> Tracker<'a, P> {
         self.is_good(budget).then_some(Stop::Target)
     }
 
-    /// Records a phase that began `since` seconds after the start of the budget.
+    /// Records a phase that ends now and began `since` seconds after the creation of the budget.
     pub fn book(&mut self, phase: &str, since: f64, budget: &Budget) {
         self.stats.phases.push((phase.to_owned(), budget.elapsed().as_secs_f64() - since));
     }

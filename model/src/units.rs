@@ -14,13 +14,13 @@ macro_rules! unit {
         pub struct $name($repr);
 
         impl $name {
-            /// Wraps a raw number.
+            /// Creates the value from a plain number.
             #[inline]
             pub const fn new(raw: $repr) -> Self {
                 Self(raw)
             }
 
-            /// The raw number.
+            /// Returns the plain number.
             #[inline]
             pub const fn get(self) -> $repr {
                 self.0
@@ -50,13 +50,13 @@ macro_rules! index {
             /// Creates the id of the item at `position`.
             ///
             /// # Panics
-            /// If `position` does not fit 32 bits. Instances never grow that large.
+            /// If `position` does not fit into 32 bits. Instances never become that large.
             #[inline]
             pub fn at(position: usize) -> Self {
                 Self(u32::try_from(position).expect("ids fit 32 bits"))
             }
 
-            /// The position of the item in its list.
+            /// Returns the position of the item in its list.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -66,40 +66,40 @@ macro_rules! index {
 }
 
 unit!(
-    /// A number of bytes: a size, an offset, a peak, a bound.
+    /// A number of bytes: a size, an offset, a peak or a bound.
     Bytes(u64)
 );
 unit!(
-    /// One position in time, such as a position of an order. Intervals of steps are half-open.
+    /// A point in time, such as a position in an order. Intervals of steps are half-open.
     Step(u64)
 );
 index!(
-    /// A buffer of an instance, by position.
+    /// The index of a buffer in an instance.
     BufferId
 );
 index!(
-    /// A shared object of a plan, by position.
+    /// The index of a shared object in a plan.
     PoolId
 );
 
 index!(
-    /// A tensor of a graph, by position.
+    /// The index of a tensor in a graph.
     TensorId
 );
 index!(
-    /// An operator of a graph or of an order problem, by position.
+    /// The index of an operator in a graph or in an order problem.
     OperatorId
 );
 index!(
-    /// A region of a graph, by position. The first is the body.
+    /// The index of a region in a graph. The first region is the body.
     RegionId
 );
 index!(
-    /// A processing unit, by position in a list of units.
+    /// The index of a processing unit in a list of units.
     UnitId
 );
 index!(
-    /// A tier of a machine, by position.
+    /// The index of a tier in a machine.
     TierId
 );
 
@@ -107,7 +107,7 @@ impl Bytes {
     /// Zero bytes.
     pub const ZERO: Self = Self(0);
 
-    /// The smallest multiple of `alignment` that is at least `self`, or `None` on overflow.
+    /// Returns the smallest multiple of `alignment` that is at least `self`; `None` on overflow.
     ///
     /// # Panics
     /// If `alignment` is zero.
@@ -116,14 +116,14 @@ impl Bytes {
         self.0.checked_next_multiple_of(alignment.0).map(Self)
     }
 
-    /// The sum, or `None` on overflow.
+    /// Returns the sum; `None` on overflow.
     #[inline]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 }
 
-/// The greatest common divisor; `gcd(0, x) = x`.
+/// Returns the greatest common divisor. `gcd(0, x)` is `x`.
 pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -131,7 +131,7 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Finds the representative of a disjoint set in a union-find forest of parents, with path halving.
+/// Returns the representative of the set of `at` in a union-find forest of parents, with path halving.
 ///
 /// # Panics
 /// If a parent is out of range.

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::fmt;
 
-/// A quantity to optimise. The smaller of two values is the better one.
+/// A quantity to optimise. Smaller values are better.
 pub trait Value: Copy + Ord + fmt::Debug + fmt::Display + Serialize + Send + Sync + 'static {
     /// The unit of the number in files.
     const UNIT: &'static str;
 
-    /// The number stored in files, in [`Value::UNIT`].
+    /// Returns the number stored in files, in [`Value::UNIT`].
     fn number(self) -> u64;
 
     /// Converts a number from a file to a value.
@@ -23,8 +23,8 @@ pub trait Value: Copy + Ord + fmt::Debug + fmt::Display + Serialize + Send + Syn
     }
 }
 
-/// The distance between a value and its bound in percent of the bound, both in the same unit. Returns `None`
-/// if the bound is zero and the value is not.
+/// Returns the distance between a value and its bound in percent of the bound. Both have the same unit.
+/// Returns `None` if the bound is zero and the value is not.
 pub fn gap_percent(value: u64, bound: u64) -> Option<f64> {
     match (value.abs_diff(bound), bound) {
         (0, _) => Some(0.0),
@@ -56,24 +56,24 @@ impl Value for Time {
         Self::new(number)
     }
 
-    /// [`Time`] already prints its unit.
+    /// The text of a [`Time`] already contains its unit.
     fn with_unit(self) -> String {
         self.to_string()
     }
 }
 
-/// A number of optimised relations. More are better, so larger counts compare as less.
+/// A number of optimised relations. More relations are better, so larger numbers compare as less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Relations(usize);
 
 impl Relations {
-    /// Wraps a raw count.
+    /// Creates the value from a plain number.
     pub const fn new(count: usize) -> Self {
         Self(count)
     }
 
-    /// The raw count.
+    /// Returns the plain number.
     pub const fn get(self) -> usize {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Text representations of bytes.
+//! Text representation of bytes.
 
 use std::fmt::Write as _;
 

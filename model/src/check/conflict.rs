@@ -3,8 +3,8 @@
 use crate::instance::{Buffer, Instance};
 use crate::units::{BufferId, Bytes};
 
-/// Returns true if `a` and `b` conflict, computed on raw intervals. A buffer of size 0 conflicts with no
-/// other.
+/// Returns true if `a` and `b` conflict, computed from the raw intervals. A buffer of size 0 conflicts with
+/// no other buffer.
 pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
     if instance.buffer(a).size() == Bytes::ZERO || instance.buffer(b).size() == Bytes::ZERO {
         return false;
@@ -18,11 +18,11 @@ pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
     if together { !listed(instance.exclusions()) } else { listed(instance.separations()) }
 }
 
-/// Returns true if one step proves that all given buffers conflict pairwise. All must be live there, none may
-/// have size 0, and the instance must have no exclusions.
+/// Returns true if a single step proves that all given buffers conflict pairwise. At that step, all of them
+/// must be live. None may have size 0, and the instance must have no exclusions.
 ///
-/// O(k) for single intervals. For these, false means that some pair does not conflict, or that some pairs are
-/// exclusive or separated.
+/// O(k) for k buffers with one interval each. For such buffers, false means that some pair does not conflict,
+/// or that the instance has exclusions or separations.
 pub(crate) fn share_a_step(instance: &Instance, buffers: &[BufferId]) -> bool {
     let Some(all) = buffers.iter().map(|id| instance.buffers().get(id.index())).collect::<Option<Vec<_>>>()
     else {

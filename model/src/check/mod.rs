@@ -1,8 +1,8 @@
-//! The checker: recomputes everything from the definitions and reports every violation.
+//! The checker: it recomputes everything from the definitions and reports every violation.
 //!
-//! It shares no code with the algorithms. Conflicts are looked up interval by interval and pair by pair, and
-//! peaks are recomputed from offsets and sizes. Layouts of more than [`ALL_PAIRS`] buffers are [swept](sweep)
-//! over time instead of comparing all pairs, with the same answers.
+//! The checker shares no code with the algorithms. It tests conflicts interval by interval and pair by pair,
+//! and recomputes peaks from offsets and sizes. For more than [`ALL_PAIRS`] buffers, it [sweeps](sweep) over
+//! time instead of comparing all pairs, with the same results.
 //!
 //! A layout is *valid* if
 //! - every buffer has one offset, which is a multiple of its alignment and equals its fixed offset if it has
@@ -18,7 +18,7 @@ use crate::layout::{Layout, Piece, PoolPlan, SplitLayout};
 use crate::units::{BufferId, Bytes, OperatorId, PoolId};
 use conflict::conflict;
 
-/// One violation of the definition of a valid answer.
+/// A violation of the definition of a valid answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum Violation {
@@ -47,24 +47,24 @@ pub enum Violation {
     OverCapacity { buffer: BufferId, name: String, end: Bytes, capacity: Bytes },
     #[error("buffer {buffer} ('{name}') at {offset} with {size} bytes leaves the address space")]
     OutOfRange { buffer: BufferId, name: String, offset: Bytes, size: Bytes },
-    /// A spilled buffer that must stay in on-chip memory.
+    /// The buffer is spilled, but must stay in on-chip memory.
     #[error("buffer {buffer} ('{name}') is spilled, but must stay in on-chip memory")]
     MayNotLeave { buffer: BufferId, name: String },
-    /// Pieces whose lengths do not add up to the size of the buffer.
+    /// The lengths of the pieces do not add up to the size of the buffer.
     #[error("the pieces of buffer {buffer} ('{name}') hold {given} bytes in total instead of {size}")]
     PieceSum { buffer: BufferId, name: String, given: u128, size: Bytes },
-    /// Two pieces of one buffer that share addresses, or an empty piece.
+    /// Two pieces of a buffer share addresses, or a piece is empty.
     #[error("pieces {first} and {second} of buffer {buffer} ('{name}') overlap or are empty")]
     Pieces { buffer: BufferId, name: String, first: usize, second: usize },
     #[error("the order contains operator {operator}, but there are only {operators} operators")]
     NoSuchOperator { operator: OperatorId, operators: usize },
-    /// An operator that is not in the order.
+    /// The operator is not in the order.
     #[error("operator {operator} ('{name}') is missing from the order")]
     OperatorMissing { operator: OperatorId, name: String },
-    /// An operator that occurs more than once in the order.
+    /// The operator occurs more than once in the order.
     #[error("operator {operator} ('{name}') runs at step {first} and again at step {second}")]
     OperatorTwice { operator: OperatorId, name: String, first: usize, second: usize },
-    /// An operator that does not run after one that it depends on.
+    /// The operator does not run after an operator that it depends on.
     #[error(
         "operator {after} ('{after_name}') runs at step {after_step}, \
          not after operator {before} ('{before_name}') at step {before_step}"
@@ -83,10 +83,10 @@ pub enum Violation {
     PoolTooSmall { buffer: BufferId, name: String, size: Bytes, pool: PoolId, space: Bytes },
     #[error("buffers {a} ('{a_name}') and {b} ('{b_name}') conflict, but are both in shared object {pool}")]
     PoolConflict { a: BufferId, a_name: String, b: BufferId, b_name: String, pool: PoolId },
-    /// Objects whose total size exceeds the capacity.
+    /// The total size of the objects exceeds the capacity.
     #[error("the shared objects have {total} bytes in total, above the capacity {capacity}")]
     TotalOverCapacity { total: Bytes, capacity: Bytes },
-    /// A peak or total that differs from the value stated in the answer.
+    /// The peak or total differs from the value stated in the answer.
     #[error("the answer states {claimed} bytes, but needs {actual}")]
     Value { claimed: Bytes, actual: Bytes },
 }
@@ -99,23 +99,24 @@ fn count(given: usize, expected: usize) -> Option<Violation> {
     (given != expected).then_some(Violation::Count { given, expected })
 }
 
-/// Up to this number of buffers all pairs are compared. Above it, the sweep finds the overlapping pairs.
+/// The maximum number of buffers for which all pairs are compared. For more buffers, the sweep finds the
+/// overlapping pairs.
 const ALL_PAIRS: usize = 4_096;
 
-/// The maximum number of overlapping pairs listed by the sweep. More would not make an invalid layout any
-/// clearer.
+/// The maximum number of overlapping pairs that the sweep lists. Listing more would not make an invalid
+/// layout any clearer.
 const MOST_OVERLAPS: usize = 10_000;
 
-/// Returns every violation of a layout; the list is empty if the layout is valid.
+/// Returns all violations of a layout. The list is empty if the layout is valid.
 ///
-/// For more than 4096 buffers, at most 10 000 overlapping pairs are listed. O(n^2 k^2) for n buffers of k
-/// intervals each up to 4096 buffers; above, O(n k log n) if few buffers are exclusive.
+/// For more than 4096 buffers, at most 10 000 overlapping pairs are listed. For n buffers of k intervals
+/// each, the time is O(n^2 k^2) up to 4096 buffers. Above, it is O(n k log n) if there are few exclusions.
 pub fn check_layout(instance: &Instance, layout: &Layout) -> Vec<Violation> {
     let placed: Vec<Option<Bytes>> = layout.offsets().iter().copied().map(Some).collect();
     check_placed(instance, &placed)
 }
 
-/// Checks a partial layout: only the buffers with an offset.
+/// Checks the buffers that have an offset and ignores the others.
 pub(crate) fn check_placed(instance: &Instance, placed: &[Option<Bytes>]) -> Vec<Violation> {
     if let Some(violation) = count(placed.len(), instance.len()) {
         return vec![violation];
@@ -138,8 +139,8 @@ pub(crate) fn check_placed(instance: &Instance, placed: &[Option<Bytes>]) -> Vec
     violations
 }
 
-/// Finds all conflicting pairs that share addresses by comparing all pairs. Pairs are ascending, the smaller
-/// id first.
+/// Compares all pairs and returns those that conflict and share addresses. The pairs are in ascending order,
+/// each with the smaller id first.
 fn overlaps(instance: &Instance, ranges: &[[(u64, u64); 1]]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     for (i, &[(start, end)]) in ranges.iter().enumerate() {
@@ -170,7 +171,7 @@ fn overlap(instance: &Instance, ranges: &[[(u64, u64); 1]], (a, b): (u32, u32)) 
     }
 }
 
-/// Checks one buffer at its offset on its own.
+/// Checks the alignment, the fixed offset and the end of one buffer.
 fn check_place(
     instance: &Instance,
     buffer: BufferId,
@@ -201,11 +202,11 @@ fn check_place(
     }
 }
 
-/// Returns every violation of a layout of split buffers; the list is empty if the layout is valid.
+/// Returns all violations of a layout of split buffers. The list is empty if the layout is valid.
 ///
-/// The pieces of a buffer must add up to its size, and each must start at a multiple of its alignment. A
-/// fixed buffer must be one piece at its offset. For more than 4096 buffers, at most 10 000 overlapping pairs
-/// of buffers are examined.
+/// The lengths of the pieces of a buffer must add up to its size, and each piece must start at a multiple of
+/// the alignment. A fixed buffer must be one piece at its fixed offset. For more than 4096 buffers, at most
+/// 10 000 overlapping pairs of buffers are examined.
 pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Violation> {
     let pieces = layout.pieces();
     if let Some(violation) = count(pieces.len(), instance.len()) {
@@ -267,8 +268,9 @@ pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Vio
     violations
 }
 
-/// The pairs of buffers whose pieces may overlap, ascending, the smaller id first. Up to [`ALL_PAIRS`]
-/// buffers these are all pairs whose address ranges meet; above, the conflicting pairs found by the sweep.
+/// Returns the pairs of buffers whose pieces may overlap, in ascending order, each with the smaller id first.
+/// For at most [`ALL_PAIRS`] buffers, these are all pairs whose address ranges overlap. For more, they are
+/// the conflicting pairs found by the sweep.
 fn meetings(instance: &Instance, pieces: &[Vec<Piece>]) -> Vec<(usize, usize)> {
     if pieces.len() > ALL_PAIRS {
         let range = |piece: &Piece| (piece.start.get(), piece.end().get());
@@ -292,11 +294,11 @@ fn are_apart(pieces: &[Piece]) -> bool {
     sorted.windows(2).all(|pair| pair[0].end() <= pair[1].start)
 }
 
-/// Returns every violation of a shared-object plan; the list is empty if the plan is valid.
+/// Returns all violations of a shared-object plan. The list is empty if the plan is valid.
 ///
-/// Members must fit their object, no two members of an object may conflict, and the total must not exceed the
-/// capacity. Alignments and fixed offsets concern addresses and do not apply. For more than 4096 buffers, at
-/// most 10 000 conflicting pairs are listed.
+/// Each buffer must fit into its object, no two buffers of an object may conflict, and the total must not
+/// exceed the capacity. Alignments and fixed offsets concern addresses and do not apply. For more than 4096
+/// buffers, at most 10 000 conflicting pairs are listed.
 pub fn check_shared_objects(instance: &Instance, plan: &PoolPlan) -> Vec<Violation> {
     let assignment = plan.assignment();
     if let Some(violation) = count(assignment.len(), instance.len()) {
@@ -385,8 +387,8 @@ mod tests {
         assert!(matches!(out[..], [Violation::OutOfRange { .. }]));
     }
 
-    /// Many small problems side by side in time trigger the sweep. The layout is checked first intact and
-    /// then damaged.
+    /// Checks many copies of a small instance, shifted in time, so that the sweep is used. The layout is
+    /// first intact and then damaged.
     #[test]
     fn large_layouts_are_swept_with_the_same_answers() {
         let copies = ALL_PAIRS / 3 + 1;

@@ -1,12 +1,12 @@
-//! Finds conflicting buffers that share addresses, by a sweep over time.
+//! Finds conflicting buffers that share addresses by a sweep over time.
 //!
-//! At every moment the addresses in use are kept in *layers*, each a set of disjoint ranges in ascending
-//! order. A buffer whose interval begins is compared in each layer with the ranges that it overlaps. It then
-//! enters the first layer that has no such range, and leaves it when the interval ends. A valid layout
-//! without exclusions needs one layer only. A buffer with gaps enters and leaves several times. Separated
-//! pairs are few and are compared one by one.
+//! The addresses in use at the current step are kept in *layers*. Each layer is a set of disjoint ranges in
+//! ascending order. When an interval of a buffer begins, the ranges of the buffer are compared in each layer
+//! with the ranges that they overlap. Each range then enters the first layer without an overlap. It leaves
+//! the layer when the interval ends. A valid layout without exclusions needs only one layer. A buffer with
+//! gaps enters and leaves several times. Separated pairs are few and are compared one by one.
 //!
-//! The answers equal those of comparing all pairs, in the same order, up to a limit; a test compares the two.
+//! The result, including its order, is that of comparing all pairs, up to a limit. A test compares the two.
 //! O(l (k + p) log n) for l layers and n buffers, with k intervals in total and p pairs that overlap or are
 //! separated.
 
@@ -15,13 +15,13 @@ use crate::instance::Instance;
 use crate::units::{BufferId, Step};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Disjoint address ranges in use: the start maps to the end and the owner.
+/// Disjoint address ranges in use: maps the start of a range to its end and its owner.
 type Layer = BTreeMap<u64, (u64, u32)>;
 
-/// Finds at most `limit` conflicting pairs whose address ranges overlap. Pairs are ascending, the smaller id
-/// first.
+/// Returns at most `limit` conflicting pairs whose address ranges overlap. The pairs are in ascending order,
+/// each with the smaller id first.
 ///
-/// `ranges` holds start and end of every range of every buffer.
+/// `ranges` contains the start and the end of every range of every buffer.
 pub(super) fn overlaps<R: AsRef<[(u64, u64)]>>(
     instance: &Instance,
     ranges: &[R],
@@ -52,7 +52,8 @@ fn overlap<R: AsRef<[(u64, u64)]>>(ranges: &[R], a: u32, b: u32) -> bool {
     a.iter().any(|a| b.iter().any(|b| a.0.max(b.0) < a.1.min(b.1)))
 }
 
-/// Begins and ends of all intervals, ascending in time. Ends come first, as intervals are half-open.
+/// Returns the begins and ends of all intervals in ascending order. At the same step, ends come first,
+/// because intervals are half-open.
 fn events<R: AsRef<[(u64, u64)]>>(instance: &Instance, ranges: &[R]) -> Vec<(Step, bool, u32)> {
     let mut events = Vec::with_capacity(2 * instance.len());
     for (id, buffer) in instance.ids().zip(instance.buffers()) {
@@ -67,7 +68,7 @@ fn events<R: AsRef<[(u64, u64)]>>(instance: &Instance, ranges: &[R]) -> Vec<(Ste
     events
 }
 
-/// Compares a buffer with all live ones, then adds it to them.
+/// Compares a buffer with all live ones, then adds it to the layers.
 fn enter<R: AsRef<[(u64, u64)]>>(
     instance: &Instance,
     ranges: &[R],
@@ -83,7 +84,7 @@ fn enter<R: AsRef<[(u64, u64)]>>(
     }
 }
 
-/// Adds one range of a buffer whose ranges may overlap each other. Returns false once the limit is reached.
+/// Adds one range of a buffer; the ranges of one buffer may overlap. Returns false once the limit is reached.
 fn enter_range(
     instance: &Instance,
     layers: &mut Vec<Layer>,
@@ -94,7 +95,7 @@ fn enter_range(
     let mut home = None;
     for (at, layer) in layers.iter().enumerate() {
         let mut free = true;
-        // Disjoint ranges that ascend by start also ascend by end.
+        // Disjoint ranges in ascending order of start are also in ascending order of end.
         for (_, &(_, other)) in layer.range(..end).rev().take_while(|&(_, &(to, _))| to > start) {
             free = false;
             if other == id {
@@ -152,7 +153,8 @@ mod tests {
 
     type Raw = (u64, Vec<(u64, u64)>, Vec<u64>);
 
-    /// Random buffers with up to three intervals and three ranges each, and pairs of them.
+    /// Generates random buffers with up to three intervals and three ranges each, and random pairs of these
+    /// buffers.
     fn raw() -> impl Strategy<Value = (Vec<Raw>, Vec<(usize, usize, bool)>)> {
         let intervals = prop::collection::vec((0u64..30, 1u64..6), 1..4);
         (

@@ -18,14 +18,14 @@ pub enum Answer {
     Layout(Layout),
     /// One shared object per buffer, in columns `pool` and `pool_size`.
     SharedObjects(PoolPlan),
-    /// Address ranges per buffer, in column `pieces`.
+    /// A list of address ranges per buffer, in column `pieces`.
     SplitBuffers(SplitLayout),
-    /// The tier of each buffer, with an offset if it stays on chip, in columns `tier`, `offset` and
-    /// `traffic`.
+    /// The tier of each buffer, its offset if it stays on chip, and its traffic, in columns `tier`, `offset`
+    /// and `traffic`.
     Spill {
         /// The offsets of the buffers that stay on chip.
         spill: Spill,
-        /// The bytes moved by each buffer if spilled; `None` if it must stay on chip.
+        /// The bytes moved by each buffer if it is spilled; `None` if it must stay on chip.
         traffic: Vec<Option<Bytes>>,
     },
 }
@@ -40,15 +40,15 @@ pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvE
     read_layout(&path.display().to_string(), open(path)?, instance)
 }
 
-/// Reads a layout: rows with `id` and `offset` in any order, or rows with `offset` alone in the order of the
-/// instance.
+/// Reads a layout: rows with the columns `id` and `offset` in any order, or rows with the column `offset`
+/// alone in the order of the instance.
 ///
-/// Columns for size and lifespan are optional, but must match the instance. Unknown columns are ignored. The
-/// layout is not checked for validity; use [`check_layout`](crate::check_layout).
+/// The columns for size and lifespan are optional, but must match the instance. Unknown columns are ignored.
+/// The layout itself is not validated; use [`check_layout`](crate::check_layout).
 ///
 /// # Errors
-/// [`CsvError`] for rows that cannot be read, and for rows that do not match the buffers of the instance one
-/// to one.
+/// [`CsvError`] if a row cannot be read, or if the rows do not correspond one to one to the buffers of the
+/// instance.
 pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<Layout, CsvError> {
     let data = read_all(file, input)?;
     layout(&mut Rows::new(file, &data, "id, offset")?, instance)
@@ -62,12 +62,12 @@ pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Answer
     read_answer(&path.display().to_string(), open(path)?, instance)
 }
 
-/// Reads an answer of the kind determined by its columns, by default a layout. Otherwise it behaves like
-/// [`read_layout`].
+/// Reads an answer. Its columns determine its kind, which is a layout by default. Otherwise the function
+/// behaves like [`read_layout`].
 ///
 /// # Errors
-/// [`CsvError`] for rows that cannot be read, and for rows that do not match the buffers of the instance one
-/// to one.
+/// [`CsvError`] if a row cannot be read, or if the rows do not correspond one to one to the buffers of the
+/// instance.
 pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<Noted<Answer>, CsvError> {
     let data = read_all(file, input)?;
     let mut rows = Rows::new(file, &data, "id, offset")?;
@@ -114,7 +114,7 @@ fn split_buffers(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvErro
     Ok(Answer::SplitBuffers(SplitLayout::new(pieces)))
 }
 
-/// Parses a half-open range of addresses `a-b`.
+/// Parses `a-b` as a half-open range of addresses.
 fn piece(row: &Row, range: &str) -> Result<Piece, CsvError> {
     let expected = "a range of addresses 'a-b' in bytes, with a below b";
     let wrong = || CsvErrorKind::BadValue { value: range.to_owned(), expected };
@@ -191,8 +191,8 @@ fn in_order<T>(
     }
 }
 
-/// Reads one value per row, indexed by buffer of the instance. Each buffer must have exactly one row. Without
-/// a column `id`, the rows are in the order of the instance.
+/// Reads one value per row and returns the values in the order of the buffers of the instance. Each buffer
+/// must have exactly one row. Without a column `id`, the rows must be in that order.
 fn each<T>(
     rows: &mut Rows,
     instance: &Instance,

@@ -1,19 +1,19 @@
-//! Errors in CSV files, always with file, line, column and value.
+//! Errors in CSV files, with file, line, column and value.
 
 use crate::instance_error::InstanceError;
 use crate::lifespan::LifespanError;
 use std::fmt;
 
-/// An error in a CSV file, with its position.
+/// An error in a CSV file and its position.
 #[derive(Debug)]
 pub struct CsvError {
     /// The file name as given.
     pub file: String,
-    /// The line, from 1. The header is line 1.
+    /// The line number, counted from 1. The header is line 1.
     pub line: Option<u64>,
     /// The column name as written in the header.
     pub column: Option<String>,
-    /// The kind of error, with the values found and allowed.
+    /// The kind of error, with the value found and the values allowed.
     pub kind: Box<CsvErrorKind>,
 }
 
@@ -31,15 +31,15 @@ pub enum CsvErrorKind {
     #[error("missing column '{missing}'{} ({synonyms}); the header has: {found}", perhaps(.likely.as_ref()))]
     MissingColumn {
         missing: &'static str,
-        /// The column that is probably a misspelling of it.
+        /// The column in the file that is probably a misspelling of the missing one.
         likely: Option<String>,
-        /// Its alternative names.
+        /// The other accepted names of the column.
         synonyms: String,
         found: String,
     },
     #[error("columns '{0}' and '{1}' have the same meaning")]
     DuplicateColumn(String, String),
-    /// A row with too many or too few fields.
+    /// The row has too many or too few fields.
     #[error("the row has {}, but the header has {expected}", fields(*.found))]
     FieldCount { expected: usize, found: usize },
     #[error("value '{value}' is not {expected}")]
@@ -59,10 +59,10 @@ pub enum CsvErrorKind {
     #[error("{error}{}", other_line(*.also))]
     Instance {
         error: InstanceError,
-        /// The line of the other row involved.
+        /// The line of the other row that the error concerns.
         also: Option<u64>,
     },
-    /// A layout that does not match the instance.
+    /// The layout does not match the instance.
     #[error("{0}")]
     Layout(String),
 }

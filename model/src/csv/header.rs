@@ -1,9 +1,9 @@
-//! The meaning of the columns.
+//! The header of a CSV file: the columns, their names and their positions.
 
 use super::error::CsvErrorKind;
 use strsim::levenshtein;
 
-/// How a file writes the end of a lifespan or gap.
+/// The convention by which a file writes the end of a lifespan or a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Endpoints {
     /// `[lower, upper)`: the end is the first step after the interval.
@@ -13,12 +13,12 @@ pub enum Endpoints {
     Inclusive,
 }
 
-/// Returns true if two names differ only by a likely typing error.
+/// Returns true if `written` is probably a misspelling of `name`.
 fn is_near(written: &str, name: &str) -> bool {
     levenshtein(&written.to_lowercase(), name) <= name.len() / 4 + usize::from(name.len() > 2)
 }
 
-/// The positions of the columns, and the convention for ends.
+/// The positions of the columns, and the convention for the ends of intervals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     names: Vec<String>,
@@ -66,12 +66,12 @@ impl Column {
         Self::Traffic,
     ];
 
-    /// The column with the given name, if any.
+    /// Returns the column with the given name, if any.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|column| column.names().contains(&name))
     }
 
-    /// The accepted names of the column, the usual one first.
+    /// Returns the accepted names of the column, the preferred one first.
     pub const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Id => &["id", "buffer", "buffer_id"],
@@ -94,7 +94,7 @@ impl Column {
 }
 
 impl Header {
-    /// Parses the header. Blanks around names and a byte order mark are ignored, and so are unknown columns.
+    /// Parses the header. A byte order mark, blanks around names and unknown columns are ignored.
     pub fn parse<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, CsvErrorKind> {
         let names: Vec<String> =
             names.map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
@@ -136,7 +136,8 @@ impl Header {
         }
     }
 
-    /// The known name closest to an unknown column, among the columns that the file lacks.
+    /// Returns the known name closest to an unknown column, if it is close enough. Only columns that the file
+    /// lacks are considered.
     fn meant(&self, unknown: &str) -> Option<&'static str> {
         let free = Column::ALL.into_iter().filter(|&column| self.position(column).is_none());
         let names = free.flat_map(Column::names).copied();
@@ -144,20 +145,20 @@ impl Header {
         names.min_by_key(far).filter(|name| is_near(unknown, name))
     }
 
-    /// The positions and names of unknown columns.
+    /// Returns the positions and names of the unknown columns.
     pub fn unknown(&self) -> impl Iterator<Item = (usize, &str)> {
         self.unknown.iter().map(|&at| (at, self.names[at].as_str()))
     }
 
-    /// The unknown column that is probably a misspelling of `column`.
+    /// Returns the unknown column that is probably a misspelling of `column`, if any.
     pub fn likely(&self, column: Column) -> Option<String> {
         let names = self.unknown.iter().map(|&at| &self.names[at]);
         let mut near = names.filter(|name| column.names().iter().any(|own| is_near(name, own)));
         near.next().cloned()
     }
 
-    /// Returns the quoted names of the unknown columns and of those in `others`. A name close to a known one
-    /// comes with a suggestion.
+    /// Returns the quoted names of the unknown columns and of the columns in `others` that the file has. If
+    /// an unknown name is close to a known one, a suggestion follows it.
     pub fn ignored(&self, others: &[Column]) -> Vec<String> {
         let word = |&at: &usize| {
             let name = &self.names[at];
@@ -180,7 +181,7 @@ impl Header {
         self.names.len()
     }
 
-    /// The column name as written in the file.
+    /// Returns the column name as written in the file, or the preferred name if the file lacks the column.
     pub fn written(&self, column: Column) -> &str {
         self.position(column).map_or(column.names()[0], |at| &self.names[at])
     }

@@ -1,17 +1,17 @@
 //! Reads and writes `MiniMalloc`'s CSV format for instances and layouts.
 //!
-//! The file has one row per buffer. These are its columns, in any order, with synonyms in parentheses:
+//! A file has one row per buffer. Its columns may be in any order. Synonyms are in parentheses:
 //!
 //! | column | meaning |
 //! |---|---|
 //! | `id` (`buffer`, `buffer_id`) | unique name, required |
-//! | `lower` (`begin`, `start`) | first live step, required |
-//! | `upper` (`end`) | end of the lifespan, required: first step after it (`upper`), or last live step (`end`) |
+//! | `lower` (`begin`, `start`) | first step of the lifespan, required |
+//! | `upper` (`end`) | end of the lifespan, required: first step after it (`upper`) or last step (`end`) |
 //! | `size` | bytes, required; 0 is allowed, even with an empty lifespan |
 //! | `alignment` | bytes, default 1 |
-//! | `gaps` | steps inside the lifespan without the buffer: `a-b` separated by blanks, ends as for the lifespan |
-//! | `hint` | suggested offset, `-1` or empty if there is none |
-//! | `offset` | in an instance: fixed offset, empty if there is none; in a layout: the answer |
+//! | `gaps` | steps at which the buffer is not live: `a-b` separated by blanks, ends as for the lifespan |
+//! | `hint` | suggested offset; `-1` or empty if there is none |
+//! | `offset` | in an instance: fixed offset, or empty if there is none; in a layout: the computed offset |
 //! | `separations` | extension: ids of buffers that may not share addresses, whatever their lifespans |
 //! | `exclusions` | extension: ids of buffers that may share addresses, whatever their lifespans |
 //!
@@ -21,8 +21,8 @@
 //! Blanks around a field and blank lines are ignored, so ids neither begin nor end with a blank. Lines end in
 //! LF or CR LF. A byte order mark is ignored. Numbers consist of digits only.
 //!
-//! A gap with a window, `a-b@lo:hi`, keeps part of the buffer live. It is recognised and rejected. A number
-//! before the extension of a file name, as in `X.1048576.csv`, is the capacity.
+//! A gap with a window, `a-b@lo:hi`, keeps a part of the buffer live. It is recognised and rejected. If the
+//! file name has a number before its extension, as in `X.1048576.csv`, the number is the capacity.
 
 mod answer;
 mod error;

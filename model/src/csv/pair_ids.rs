@@ -1,12 +1,12 @@
 //! Escapes ids in the columns `separations` and `exclusions`, where blanks separate ids.
 //!
-//! `%` and the bytes that count as blanks (space, tab, line feed, form feed, carriage return) are written
-//! `%XX` with two hexadecimal digits. Any other `%` stands for itself, so that ids with a `%` from other
-//! tools are mostly read as intended.
+//! `%` and the bytes that count as blanks (space, tab, line feed, form feed, carriage return) are written as
+//! `%XX` with two hexadecimal digits. When a list is read, any other `%` stands for itself. Most ids of other
+//! tools that contain a `%` are therefore read as intended.
 
 const ESCAPED: [u8; 6] = [b'%', b' ', b'\t', b'\n', 0x0c, b'\r'];
 
-/// Escapes an id for the list.
+/// Escapes an id for a list of ids.
 pub(super) fn encode(id: &str) -> String {
     let mut text = String::with_capacity(id.len());
     for c in id.chars() {

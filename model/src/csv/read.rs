@@ -1,4 +1,4 @@
-//! Reads instances.
+//! Reads instances, and the rows of any CSV file.
 
 use super::error::{CsvError, CsvErrorKind};
 use super::header::{ANSWER_COLUMNS, Column, Endpoints, Header};
@@ -14,13 +14,13 @@ use std::path::Path;
 /// Options for reading an instance.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
-    /// Overrides the convention for ends implied by the column names.
+    /// Overrides the convention for interval ends that the column names imply.
     pub endpoints: Option<Endpoints>,
-    /// Overrides the capacity in the file name.
+    /// Overrides the capacity given by the file name.
     pub capacity: Option<Bytes>,
 }
 
-/// The contents of a file, with the columns that were ignored.
+/// The value read from a file, with the columns that were ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted<T> {
     /// The instance or the answer.
@@ -30,19 +30,19 @@ pub struct Noted<T> {
 }
 
 impl<T> Noted<T> {
-    /// Converts the value and keeps the ignored columns.
+    /// Converts the value and keeps the list of ignored columns.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Noted<U> {
         Noted { value: change(self.value), ignored: self.ignored }
     }
 
-    /// A one-line note about the ignored columns, if any.
+    /// Returns a one-line note about the ignored columns, if there are any.
     pub fn note(&self) -> Option<String> {
         let s = if self.ignored.len() == 1 { "" } else { "s" };
         (!self.ignored.is_empty()).then(|| format!("column{s} {} ignored", self.ignored.join(", ")))
     }
 }
 
-/// The capacity in a file name such as `X.1048576.csv`, if any.
+/// Returns the capacity given by a file name such as `X.1048576.csv`, if any.
 pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
     let stem = path.file_stem()?.to_str()?;
     let (_, number) = stem.rsplit_once('.')?;
@@ -50,7 +50,7 @@ pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
     digits.then(|| number.parse().ok().map(Bytes::new))?
 }
 
-/// Like [`capacity_from_name`], but a number that is out of range is an error.
+/// Like [`capacity_from_name`], but returns an error if the number is out of range.
 fn checked_capacity(path: &Path) -> Result<Option<Bytes>, CsvError> {
     let found = capacity_from_name(path);
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -69,7 +69,7 @@ fn checked_capacity(path: &Path) -> Result<Option<Bytes>, CsvError> {
     Ok(found)
 }
 
-/// The name of an instance derived from its file: `X` for `dir/X.1048576.csv` and for `X.csv`.
+/// Returns the name of an instance derived from its file: `X` for `dir/X.1048576.csv` and for `X.csv`.
 pub fn instance_name(path: &Path) -> String {
     let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     match (capacity_from_name(path), stem.rsplit_once('.')) {
@@ -78,7 +78,7 @@ pub fn instance_name(path: &Path) -> String {
     }
 }
 
-/// Reads an instance file. The name and, unless overridden, the capacity come from the file name.
+/// Reads an instance file. The file name determines the name and, unless overridden, the capacity.
 ///
 /// # Errors
 /// [`CsvError`] with file, line, column and value.
@@ -116,8 +116,8 @@ pub(super) fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
     })
 }
 
-/// Reads an instance from any reader. `file` appears in errors and becomes the name. Unknown columns are
-/// ignored.
+/// Reads an instance from any reader. `file` is used in error messages and as the name of the instance.
+/// Unknown columns are ignored.
 ///
 /// # Errors
 /// [`CsvError`] with file, line, column and value.
@@ -209,15 +209,16 @@ pub(super) fn read_all(file: &str, mut input: impl Read) -> Result<Vec<u8>, CsvE
 
 /// The rows of one file.
 ///
-/// Lines are counted here, from the bytes. The CSV reader reports the position at which it started to look
-/// for a record. That is before blank lines and before the second half of a CR LF.
+/// Line numbers are counted here from the bytes, because the CSV reader reports the position at which it
+/// began to search for a record. This position is before any blank lines and before the second half of a CR
+/// LF.
 pub(super) struct Rows<'a> {
     file: String,
     data: &'a [u8],
     reader: csv::Reader<&'a [u8]>,
     pub(super) header: Header,
     record: csv::StringRecord,
-    /// The line at which the record begins, from 1.
+    /// The line at which the record begins, counted from 1.
     pub(super) line: u64,
     byte: usize,
 }
@@ -256,7 +257,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Updates the line and byte of a record that was searched for from `byte`.
+    /// Updates the line and the byte position to the begin of the current record. The search for the record
+    /// started at `byte`.
     fn count_lines(&mut self, byte: usize) {
         let ends = |byte: &&u8| matches!(byte, b'\r' | b'\n');
         let begin = byte + self.data[byte..].iter().take_while(ends).count();
@@ -296,7 +298,7 @@ fn malformed(error: csv::Error) -> CsvErrorKind {
     }
 }
 
-/// One row, with the context needed for error messages.
+/// One row, with the context for error messages.
 pub(super) struct Row<'a> {
     file: &'a str,
     header: &'a Header,
@@ -314,7 +316,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The field, or `None` if the file has no such column.
+    /// Returns the field, or `None` if the file has no such column.
     pub(super) fn text(&self, column: Column) -> Option<&'a str> {
         self.record.get(self.header.position(column)?)
     }
@@ -329,7 +331,7 @@ impl<'a> Row<'a> {
         parse_number(text, expected).map_err(|kind| self.error(column, kind))
     }
 
-    /// An optional number. `-1` means none if `minus_one` is true.
+    /// Parses an optional number. An empty field means none, and so does `-1` if `minus_one` is true.
     pub(super) fn optional(
         &self,
         column: Column,
@@ -359,7 +361,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// The lifespan of a buffer of `size` bytes. It may be empty if `size` is 0.
+    /// Parses the lifespan of a buffer of `size` bytes. It may be empty if `size` is 0.
     fn lifespan(&self, size: u64) -> Result<Lifespan, CsvError> {
         let lower = self.number(Column::Lower, "a step (a non-negative integer)")?;
         let upper_text = self.text(Column::Upper).unwrap_or_default();
@@ -437,7 +439,7 @@ impl<'a> Row<'a> {
         Ok(buffer)
     }
 
-    /// Checks that the optional size and lifespan columns of a layout match the instance.
+    /// Checks that the optional size and lifespan columns of an answer match the instance.
     pub(super) fn matches(&self, buffer: &Buffer) -> Result<(), CsvError> {
         let differs = |column: Column, has: String| {
             let value = self.text(column).unwrap_or_default();
@@ -456,7 +458,7 @@ impl<'a> Row<'a> {
             (self.text(Column::Lower), self.text(Column::Upper), self.text(Column::Gaps))
             && !gaps.is_empty()
         {
-            // Lifespans are compared as a whole, because gaps at their ends are trimmed.
+            // Lifespans are compared as a whole, because gaps at either end are trimmed.
             if self.lifespan(buffer.size().get())? == *buffer.lifespan() {
                 return Ok(());
             }

@@ -9,19 +9,19 @@ use std::io::{self, Write};
 
 /// Writes an instance: the columns `id,lower,upper,size`, followed by the optional columns that it needs.
 ///
-/// The capacity is not written, because it belongs to the file name.
+/// The capacity is not written, because it is part of the file name.
 ///
 /// # Errors
-/// Any error of the writer; [`io::ErrorKind::InvalidInput`] for an id that is empty, or begins or ends with a
-/// blank. A reader would not restore such an id.
+/// Any error from the writer, and [`io::ErrorKind::InvalidInput`] for an id that is empty, or that begins or
+/// ends with a blank. Such an id would be lost when the file is read.
 pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()> {
     write_rows(instance, None, &[], output)
 }
 
-/// The SHA-256 hash of an instance as written by [`write_instance`], in hexadecimal.
+/// Returns the SHA-256 hash of an instance as written by [`write_instance`], in hexadecimal.
 ///
-/// It depends only on the problem, not on the columns of the original file, the name or the capacity. For a
-/// plain file with half-open columns it equals the hash of the file.
+/// The hash depends only on the problem. It does not depend on the columns of the original file, the name or
+/// the capacity. For a plain file with half-open columns it equals the hash of the file.
 pub fn content_hash(instance: &Instance) -> String {
     let mut hasher = Sha256::new();
     // Writing to a hasher never fails.
@@ -30,19 +30,19 @@ pub fn content_hash(instance: &Instance) -> String {
     hexadecimal(&hasher.finalize())
 }
 
-/// Writes a layout: the columns of the instance and `offset`.
+/// Writes a layout: the columns of the instance and the column `offset`.
 ///
 /// # Errors
 /// The same as for [`write_instance`].
 ///
 /// # Panics
-/// If the layout does not have one offset per buffer; the checker reports this first.
+/// If the layout does not have one offset per buffer. The checker reports such a layout first.
 pub fn write_layout(instance: &Instance, layout: &Layout, output: impl Write) -> io::Result<()> {
     assert_eq!(instance.len(), layout.offsets().len(), "one offset per buffer");
     write_rows(instance, Some(layout), &[], output)
 }
 
-/// Writes an instance with further columns, each with a name and one cell per buffer.
+/// Writes an instance with additional columns. Each has a name and one cell per buffer.
 ///
 /// # Errors
 /// The same as for [`write_instance`].

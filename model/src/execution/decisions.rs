@@ -1,4 +1,4 @@
-//! The decisions of a run: the branch taken and the number of trips.
+//! The decisions of a run: the branches taken and the trip counts.
 
 /// The `SplitMix64` generator.
 #[derive(Clone, Debug)]
@@ -23,13 +23,14 @@ impl Random {
     }
 }
 
-/// The decisions of successive runs: enumerated like an odometer with the last decision turning fastest, or
-/// drawn at random.
+/// The decisions of successive runs. They are either enumerated like an odometer, in which the last decision
+/// changes fastest, or drawn at random.
 ///
-/// A run with the same answers asks the same questions, so every combination occurs exactly once.
+/// Runs that make the same decisions reach the same next decision. The enumeration therefore yields every
+/// combination exactly once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decisions {
-    /// Each decision, and its number of options.
+    /// Each decision with its number of options.
     chosen: Vec<(usize, usize)>,
     /// The number of decisions made so far in this run.
     met: usize,

@@ -9,10 +9,10 @@ use crate::graph::{AliasKind, Control, Graph, Handover, Moment};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// The number of most recent decisions listed in a message.
+/// The maximum number of decisions listed in a message. Earlier ones are only counted.
 const MOST_LISTED: usize = 24;
 
-/// The operator and stage at which a value is checked.
+/// The operator and the stage at which a value is checked.
 type Event = (Option<OperatorId>, Stage);
 
 /// The state of a run, with the violations found so far.
@@ -21,15 +21,15 @@ pub(super) struct Machine<'a> {
     options: &'a ExecutionOptions,
     pub(super) decisions: Decisions,
     memory: Memory,
-    /// Per cell: its current slot. Loops may exchange slots.
+    /// Per cell: its current slot. Slots may be exchanged between the trips of a loop.
     slot: Vec<Option<usize>>,
-    /// Per cell: its value, or `None` if it was never written or was discarded.
+    /// Per cell: its value; `None` if the cell was not written in this run or its value was discarded.
     value: Vec<Option<u32>>,
-    /// Per value: its writer and start address.
+    /// Per value: the cell that it was written to, and its start address.
     written: Vec<(Cell, u64)>,
     decided: Vec<(OperatorId, usize)>,
     steps: usize,
-    /// True if some run was truncated.
+    /// True if some run was truncated at the step limit.
     pub(super) clipped: bool,
     seen: HashSet<(Cell, Event)>,
     pub(super) violations: Vec<ExecutionViolation>,
@@ -101,7 +101,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Returns true if a cell holds its value. A violation is reported once per cell, operator and stage.
+    /// Returns true if the memory of a cell still contains its value. A violation is reported once per cell,
+    /// operator and stage.
     fn check(&mut self, cell: Cell, event: Event) -> bool {
         let lost = match (self.value[cell], self.slot[cell]) {
             (Some(_), None) => None,
@@ -109,7 +110,7 @@ impl<'a> Machine<'a> {
             (Some(value), Some(slot)) => {
                 let start = self.prepared.slots[slot].offset.get();
                 let end = start + self.prepared.bytes[cell];
-                // A value stored elsewhere is not found here, even if the two ranges overlap.
+                // A value written at another start address does not count, even if the two ranges overlap.
                 let elsewhere = self.written[value as usize].1 != start;
                 let value = if elsewhere { u32::MAX } else { value };
                 self.memory.lacks(start, end, value)
@@ -175,7 +176,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs an operator without regions, which writes its outputs while it reads its inputs.
+    /// Runs an operator without regions. It writes its outputs while it reads its inputs.
     fn plain(&mut self, id: OperatorId) {
         let prepared = self.prepared;
         let operator = prepared.graph.operator(id);
@@ -204,7 +205,7 @@ impl<'a> Machine<'a> {
         self.check_all(&kept, (Some(id), Stage::Writes));
     }
 
-    /// Runs an operator that owns regions, from entry to exit.
+    /// Runs an operator that owns regions, from its entry to its exit.
     fn owner(&mut self, id: OperatorId, owner: &Owner) {
         let operator = self.prepared.graph.operator(id);
         for input in &operator.inputs {
@@ -239,7 +240,7 @@ impl<'a> Machine<'a> {
         match owner.flow.control {
             Control::Call => (0..count).for_each(|region| self.region(id, owner, region, exchanged)),
             Control::Branch => {
-                // A single branch without outputs may be skipped.
+                // A branch operator with one region and no outputs may skip its region.
                 let idle = count == 1 && self.prepared.graph.operator(id).outputs.is_empty();
                 let region = self.decide(id, count + usize::from(idle));
                 if region < count {
@@ -295,13 +296,15 @@ impl<'a> Machine<'a> {
         exchanged.extend(self.hand(id, owner, Moment::End(position), &[]));
     }
 
-    /// The handovers at a moment whose source has a value. Regions that have not run hand over nothing.
+    /// Returns the handovers of a moment whose source has a value. A region that has not run hands over
+    /// nothing.
     fn moves(&self, owner: &Owner, when: Moment) -> Vec<Handover> {
         let there = |h: &&Handover| h.when == when && self.value[h.from.index()].is_some();
         owner.flow.handovers.iter().filter(there).copied().collect()
     }
 
-    /// Copies all handovers of a moment at once and writes `more`. Returns the slots that were exchanged.
+    /// Performs all handovers of a moment simultaneously and writes the cells in `more`. Returns the pairs of
+    /// slots that were exchanged.
     fn hand(&mut self, id: OperatorId, owner: &Owner, when: Moment, more: &[Cell]) -> Vec<(usize, usize)> {
         let event = (Some(id), Stage::Hands(when));
         let moves = self.moves(owner, when);
@@ -336,9 +339,9 @@ impl<'a> Machine<'a> {
         roles.into_iter().map(|(pair, ..)| pair).collect()
     }
 
-    /// The slots that may be exchanged instead of copying a handover between two trips.
+    /// Returns the two slots that may be exchanged instead of copying a handover between two trips.
     ///
-    /// Both slots must have the same size. The body must produce the source, and hand it over only once. No
+    /// Both slots must have the same size. The body must produce the source and hand it over only once. No
     /// other handover of that moment may use either slot.
     fn exchangeable(
         &self,

@@ -1,9 +1,9 @@
-//! The values in memory by address.
+//! The contents of the memory, by address.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// Values by address, as disjoint half-open ranges, so that a tensor of megabytes takes one entry.
+/// Values by address, stored as disjoint half-open ranges. A tensor of many megabytes needs only one entry.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
     /// Maps the start of a range to its end and its value.
@@ -15,7 +15,7 @@ impl Memory {
         self.pieces.clear();
     }
 
-    /// Writes a value to `[start, end)`. O(log n) for n ranges, plus the ranges removed.
+    /// Writes a value to `[start, end)`. O(log n) for n ranges, plus O(log n) for each range removed.
     pub(super) fn write(&mut self, start: u64, end: u64, value: u32) {
         if start >= end {
             return;
@@ -37,8 +37,8 @@ impl Memory {
         self.pieces.insert(start, (end, value));
     }
 
-    /// Returns the first address in `[start, end)` that does not hold `value`, with the value that it holds.
-    /// O(log n) for n ranges, plus the ranges visited.
+    /// Returns the first address in `[start, end)` that does not contain `value`, with the value that it
+    /// contains, if any. O(log n) for n ranges, plus the number of ranges visited.
     pub(super) fn lacks(&self, start: u64, end: u64, value: u32) -> Option<(u64, Option<u32>)> {
         if start >= end {
             return None;

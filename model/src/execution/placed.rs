@@ -1,4 +1,4 @@
-//! The input of the execution checker: a graph in its memory, and the selection of runs.
+//! The input of the execution checker: a graph, its placement in memory, and the selection of runs.
 
 use crate::graph::Graph;
 use crate::units::{Bytes, OperatorId};
@@ -19,35 +19,37 @@ pub struct Placed<'a> {
     pub graph: &'a Graph,
     /// The operators of each region in execution order, indexed by region.
     pub orders: &'a [Vec<OperatorId>],
-    /// Ranges of addresses, which may overlap.
+    /// The slots. Their address ranges may overlap.
     pub slots: Vec<Slot>,
-    /// The slot of each tensor, which begins at the start of the slot; `None` for tensors outside. Tensors
-    /// may share a slot intentionally.
+    /// The slot of each tensor; `None` for tensors outside this memory. A tensor begins at the start of its
+    /// slot. Tensors may share a slot intentionally.
     pub tensors: Vec<Option<usize>>,
     /// The slot of the scratch memory of each operator, if any.
     pub scratch: Vec<Option<usize>>,
 }
 
-/// Selects the runs.
+/// Selects the runs to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutionOptions {
-    /// The maximum number of enumerated runs. If there are more combinations, as many runs again are drawn at
-    /// random.
+    /// The maximum number of enumerated runs. If there are more combinations, the same number of further runs
+    /// is drawn at random.
     pub runs: usize,
     /// The seed of the random runs.
     pub seed: u64,
-    /// Loops run `0..=trips` trips.
+    /// The maximum trip count of a loop. Every trip count from 0 to this number is tried.
     pub trips: usize,
-    /// True if slots are exchanged between the trips of a loop instead of copied.
+    /// True if slots are exchanged between the trips of a loop instead of being copied.
     pub swap: bool,
-    /// True if inputs of the body must still be intact at the end.
+    /// True if the inputs of the body must still be intact at the end.
     pub keep_inputs: bool,
-    /// After this number of operators, a run enters loops for zero trips. This bounds nested loops.
+    /// The step limit of a run. After this number of operators, further loops are entered for zero trips,
+    /// which bounds nested loops.
     pub steps: usize,
 }
 
 impl Default for ExecutionOptions {
-    /// 256 runs, at most 3 trips per loop, copies, inputs discarded after their last read, 65536 operators.
+    /// Selects 256 runs, at most 3 trips per loop and 65536 operators per run. Slots are copied, and inputs
+    /// are discarded after their last read.
     fn default() -> Self {
         Self { runs: 256, seed: 0, trips: 3, swap: false, keep_inputs: false, steps: 1 << 16 }
     }

@@ -6,18 +6,18 @@ use crate::graph::{Control, Flow, FlowError, Graph, Handover, Role};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// The number of a memory user: tensors first, then the scratch of operators.
+/// The number of a memory user: tensors come first, then the scratch memories of operators.
 pub(super) type Cell = usize;
 
 pub(super) struct Owner {
     pub(super) flow: Flow,
     /// Outputs that are written part by part.
     pub(super) stacked: Vec<Cell>,
-    /// Per region: its own inputs, and whether any handover writes each of them.
+    /// Per region: its own inputs, each with true if a handover writes it.
     pub(super) given: Vec<Vec<(Cell, bool)>>,
-    /// Cells discarded when the operator is entered: the inputs and outputs that belong to its regions.
+    /// Cells discarded when the operator is entered: the inputs and the outputs that belong to its regions.
     pub(super) fresh: Vec<Cell>,
-    /// For loops: all cells in the regions, including nested ones, ascending.
+    /// For loops: all cells in the regions, including nested regions, in ascending order.
     pub(super) inside: Vec<Cell>,
 }
 
@@ -26,12 +26,12 @@ pub(super) struct Prepared<'a> {
     pub(super) graph: &'a Graph,
     pub(super) orders: &'a [Vec<OperatorId>],
     pub(super) slots: &'a [Slot],
-    /// The bytes of each cell.
+    /// The size of each cell in bytes.
     pub(super) bytes: Vec<u64>,
     /// The slot of each cell, or `None` if it occupies no memory.
     pub(super) home: Vec<Option<usize>>,
     pub(super) owners: Vec<Option<Owner>>,
-    /// Cells held from start to end: weights and states.
+    /// Cells held from the start to the end of a run: weights and states.
     pub(super) held: Vec<Cell>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Collects the data of an operator that owns regions.
+/// Collects the data of an operator that owns regions; `None` if it owns none.
 fn owner(graph: &Graph, id: OperatorId) -> Result<Option<Owner>, FlowError> {
     let Some(flow) = graph.flow(id)? else { return Ok(None) };
     let operator = graph.operator(id);
@@ -87,7 +87,7 @@ fn owner(graph: &Graph, id: OperatorId) -> Result<Option<Owner>, FlowError> {
     Ok(Some(Owner { flow, stacked, given, fresh, inside }))
 }
 
-/// All cells in the regions of an operator, including nested ones, ascending.
+/// Returns all cells in the regions of an operator, including nested regions, in ascending order.
 fn inside(graph: &Graph, id: OperatorId) -> Vec<Cell> {
     let within = |region: RegionId| {
         let mut at = graph.region(region).owner;
@@ -101,13 +101,13 @@ fn inside(graph: &Graph, id: OperatorId) -> Vec<Cell> {
     tensors.chain(operators.map(|at| graph.tensors().len() + at)).collect()
 }
 
-/// The name of an operator in messages.
+/// Returns the name of an operator for messages.
 pub(super) fn operator_name(graph: &Graph, id: OperatorId) -> String {
     let operator = graph.operator(id);
     if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
 }
 
-/// The name of a memory user in messages.
+/// Returns the name of a memory user for messages.
 pub(super) fn holder_name(graph: &Graph, holder: Holder) -> String {
     match holder {
         Holder::Tensor(id) => format!("'{}'", graph.tensor(id).name),
@@ -115,7 +115,7 @@ pub(super) fn holder_name(graph: &Graph, holder: Holder) -> String {
     }
 }
 
-/// The violations that prevent any run. O(size log size).
+/// Returns the violations that prevent any run. O(s log s) for s operators, tensors and slots.
 pub(super) fn malformed(placed: &Placed) -> Vec<ExecutionViolation> {
     let graph = placed.graph;
     let counts = [

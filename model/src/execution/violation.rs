@@ -22,7 +22,7 @@ pub enum Stage {
     Reads,
     /// An operator has written its outputs and still reads its inputs.
     Writes,
-    /// An operator that owns regions copies its handovers.
+    /// An operator that owns regions performs its handovers.
     Hands(Moment),
     /// The graph has finished.
     End,
@@ -40,7 +40,7 @@ impl fmt::Display for Stage {
     }
 }
 
-/// One violation found by running a graph in its memory.
+/// A violation found by running a graph in its memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ExecutionViolation {
@@ -54,19 +54,19 @@ pub enum ExecutionViolation {
     OutOfRange { slot: usize, offset: Bytes, size: Bytes },
     #[error("{name} has {bytes} bytes, but its slot {slot} has only {size}")]
     TooSmall { holder: Holder, name: String, bytes: Bytes, slot: usize, size: Bytes },
-    /// A read of data that was never written.
+    /// The reader finds data that was never written.
     #[error("{place} {stage}: {name} has not been written; run: {run}")]
     NotWritten {
         holder: Holder,
         name: String,
-        /// The operator that reads, or `None` for the graph.
+        /// The operator that reads; `None` for the graph itself.
         operator: Option<OperatorId>,
         place: String,
         stage: Stage,
         /// The decisions of the run.
         run: String,
     },
-    /// A read of data that was overwritten.
+    /// The reader finds data that was overwritten.
     #[error(
         "{place} {stage}: {name} at [{}, {}) is lost: address {address} holds {}; run: {run}",
         .range.0, .range.1, .by.as_deref().unwrap_or("nothing")
@@ -74,14 +74,14 @@ pub enum ExecutionViolation {
     Lost {
         holder: Holder,
         name: String,
-        /// The operator that reads, or `None` for the graph.
+        /// The operator that reads; `None` for the graph itself.
         operator: Option<OperatorId>,
         place: String,
         stage: Stage,
         range: (Bytes, Bytes),
-        /// The first address that does not hold the data.
+        /// The first address that does not contain the data.
         address: Bytes,
-        /// The name of the tensor or scratch whose data it holds instead.
+        /// The name of the tensor or scratch whose data that address contains instead.
         by: Option<String>,
         /// The decisions of the run.
         run: String,

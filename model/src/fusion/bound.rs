@@ -1,10 +1,10 @@
 //! An upper bound on the relations that any choice of matches optimises.
 //!
-//! Every operator has a dual multiplier. The multipliers of the members of a match add up to at least the
-//! relations that the match optimises. Chosen matches share no operator, so together they optimise at most
-//! the sum of all multipliers (weak duality of set packing). Matches that share operators, directly or
-//! indirectly, form components. The relations optimised in one component are an integer, so its sum is
-//! rounded down.
+//! Every operator has a dual multiplier. For each match, the multipliers of its operators add up to at least
+//! the number of relations that the match optimises. Chosen matches share no operator, so together they
+//! optimise at most the sum of all multipliers (weak duality of set packing). Matches that share operators,
+//! directly or indirectly, form components. The number of relations optimised in a component is an integer,
+//! so the sum of each component is rounded down.
 
 use super::problem::FusionProblem;
 use crate::bound::{BoundError, LowerBound, Reason};
@@ -12,17 +12,19 @@ use crate::value::Relations;
 use serde::Serialize;
 use std::fmt;
 
-/// The unit of dual multipliers: the parts per relation, a multiple of every possible number of steps.
+/// The unit of dual multipliers: the number of parts per relation. It is a multiple of every possible number
+/// of steps.
 pub const MULTIPLIER_UNIT: u64 = 720_720;
 
-/// The reason for an upper bound.
+/// The reason for an upper bound on the optimised relations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum FusionWitness {
-    /// The dual multipliers of the operators, by place, in parts of [`MULTIPLIER_UNIT`].
+    /// The dual multipliers of the operators in the order of the region, in units of 1/[`MULTIPLIER_UNIT`]
+    /// relations.
     Multipliers(Vec<u64>),
-    /// A completed search.
+    /// A completed search by the exact method `solver`.
     Search { solver: String },
 }
 
@@ -49,8 +51,8 @@ pub type FusionBound = LowerBound<Relations, FusionWitness>;
 
 /// Computes dual multipliers. O(m s^2) for m matches of s steps.
 ///
-/// Each operator starts with its largest share of a match. The multipliers are then lowered one at a time as
-/// far as the matches allow.
+/// The multiplier of an operator starts at the operator's largest share of any match. The multipliers are
+/// then lowered one at a time as far as the matches allow.
 pub fn fusion_multipliers(problem: &FusionProblem) -> Vec<u64> {
     let mut multipliers = vec![0u64; problem.operators().len()];
     let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); multipliers.len()];
@@ -61,7 +63,7 @@ pub fn fusion_multipliers(problem: &FusionProblem) -> Vec<u64> {
             of_place[place].push(at);
         }
     }
-    // Operators in few matches first: their multipliers contribute to few matches.
+    // Operators in few matches come first, because their multipliers contribute to few matches.
     let mut order: Vec<usize> = (0..multipliers.len()).collect();
     order.sort_by_key(|&place| of_place[place].len());
     for place in order {
@@ -76,7 +78,7 @@ pub fn fusion_multipliers(problem: &FusionProblem) -> Vec<u64> {
     multipliers
 }
 
-/// The bound that dual multipliers prove for one component of matches.
+/// Returns the bound that dual multipliers prove for one component of matches.
 pub fn priced(problem: &FusionProblem, multipliers: &[u64], component: &[usize]) -> usize {
     let mut places: Vec<usize> =
         component.iter().flat_map(|&at| problem.matches()[at].places.iter().copied()).collect();
@@ -86,14 +88,14 @@ pub fn priced(problem: &FusionProblem, multipliers: &[u64], component: &[usize])
     (sum / MULTIPLIER_UNIT) as usize
 }
 
-/// The bound proved by [`fusion_multipliers`].
+/// Returns the bound proved by [`fusion_multipliers`].
 pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
     let multipliers = fusion_multipliers(problem);
     let value = problem.components().iter().map(|one| priced(problem, &multipliers, one)).sum();
     LowerBound { value: Relations::new(value), witness: FusionWitness::Multipliers(multipliers) }
 }
 
-/// Confirms an upper bound from the definition of its witness.
+/// Confirms an upper bound by recomputing its witness from the definition.
 ///
 /// # Errors
 /// The first reason why the witness does not prove the bound.

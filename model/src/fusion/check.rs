@@ -7,50 +7,50 @@ use crate::graph::Graph;
 use crate::units::{OperatorId, TensorId};
 use std::collections::{HashMap, HashSet};
 
-/// One violation of the definition of a valid fusion.
+/// A violation of the definition of a valid fusion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionViolation {
-    /// A group of several operators without a match, or a match that is not a group.
+    /// A group of several operators has no match, or a match is not a group.
     #[error("the group and the match of {0} differ")]
     NoMatch(String),
-    /// A choice that is not ascending, or contains a match that does not exist.
+    /// The choice is not ascending or contains a match that does not exist.
     #[error("match {at} violates the ascending order, or is not one of the {matches} matches")]
     Choice { at: usize, matches: usize },
-    /// Two chosen matches with a common operator.
+    /// Two chosen matches have a common operator.
     #[error("matches {first} and {second} share an operator")]
     Shared { first: usize, second: usize },
-    /// A pattern that does not exist, or has another number of steps.
+    /// The pattern does not exist or has another number of steps.
     #[error(
         "the match at {operator} has {steps} operators, but pattern {pattern} does not exist or has another number of steps"
     )]
     NoPattern { operator: String, pattern: usize, steps: usize },
-    /// An operator whose kind does not fit the step, or that owns regions.
+    /// The kind of the operator does not fit the step, or the operator owns regions.
     #[error("{operator} cannot be step {step} of pattern '{pattern}'")]
     Kind {
         operator: String,
-        /// The step, from 1.
+        /// The step, counted from 1.
         step: usize,
         /// The name of the pattern.
         pattern: String,
     },
     #[error("{to} does not read an output of {from}")]
     Unread { from: String, to: String },
-    /// A tensor produced inside a group and used outside the group.
+    /// A tensor produced inside a group is used outside the group.
     #[error("'{tensor}', which {operator} produces inside a group, is used outside the group")]
     Wanted { tensor: String, operator: String },
-    /// Members on different units although the rule requires one unit.
+    /// The group has members on different units, although the rule requires a single unit.
     #[error("{operator} runs on another unit than the first of its group")]
     Unit { operator: String },
     #[error("{0}")]
     NoUnit(String),
-    /// A wrong number of optimised relations.
+    /// The number of optimised relations is wrong.
     #[error("the match of {operator} optimises {actual} relations, not the stated {said}")]
     Count { operator: String, said: usize, actual: usize },
 }
 
-/// Returns every violation of a choice of matches: positions that do not ascend or do not exist, and
-/// operators in two matches. O(operators of the matches).
+/// Returns all violations of a choice of matches: positions that are not ascending or do not exist, and
+/// operators that belong to two matches. O(n) for n operators in the chosen matches.
 pub fn check_choice(problem: &FusionProblem, chosen: &[usize]) -> Vec<FusionViolation> {
     let matches = problem.matches();
     let mut found = Vec::new();
@@ -68,8 +68,8 @@ pub fn check_choice(problem: &FusionProblem, chosen: &[usize]) -> Vec<FusionViol
     found
 }
 
-/// Returns every violation of a fusion under these patterns, units and rule. O(operators x size of the
-/// region) in the worst case.
+/// Returns all violations of a fusion for the given patterns, units and rule. O(n s) in the worst case, for n
+/// operators and a region of size s.
 pub fn check_fusion(
     graph: &Graph,
     patterns: &Patterns,
@@ -148,13 +148,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if the second operator reads an output of the first; neither may own regions.
+    /// Returns true if operator `to` reads an output of operator `from`. Neither may own regions.
     fn passes(&self, from: OperatorId, to: OperatorId) -> bool {
         let (from, to) = (self.graph.operator(from), self.graph.operator(to));
         from.outputs.iter().any(|tensor| to.inputs.contains(tensor))
     }
 
-    /// Checks that only members of the match use the outputs of an operator.
+    /// Checks that the outputs of an operator are used only by members of the match.
     fn kept(&self, id: OperatorId, one: &Match, found: &mut Vec<FusionViolation>) {
         for &tensor in &self.graph.operator(id).outputs {
             let read = self.graph.consumers(tensor).iter().any(|reader| !one.operators.contains(reader));
@@ -165,7 +165,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if a tensor is an output of any region.
+    /// Returns true if a tensor is an output of some region.
     fn leaves(&self, tensor: TensorId) -> bool {
         self.graph.regions().iter().any(|region| region.outputs.contains(&tensor))
     }

@@ -5,15 +5,15 @@ use crate::graph::{AliasKind, Graph, GraphBuilder, GraphError, Operator};
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::collections::HashSet;
 
-/// Builds the graph in which each group is one operator. `fusions` has one fusion per region, indexed by
+/// Builds the graph in which each group is one operator. `fusions` contains one fusion per region, indexed by
 /// region id. O(size of the graph).
 ///
-/// The operator is named after its members, and so is its kind. Tensors produced and read only inside a group
-/// disappear, because their placement is internal to the unit. Arithmetic costs add up, and scratch is the
-/// maximum over the members.
+/// The names of its members are joined to the name of the operator, and their kinds to its kind. Tensors
+/// produced and read only inside a group disappear, because their placement is internal to the unit. The cost
+/// of the operator is the sum of the costs of its members, and its scratch is the maximum of theirs.
 ///
 /// # Errors
-/// [`GraphError`], which fusions of this graph never cause.
+/// [`GraphError`]. Fusions of this graph never cause an error.
 ///
 /// # Panics
 /// If `fusions` does not contain the fusion of every region of this graph, indexed by region id.
@@ -58,7 +58,7 @@ pub fn contracted(graph: &Graph, fusions: &[Fusion]) -> Result<Graph, GraphError
     builder.build()
 }
 
-/// Tensors that are produced and read only inside one group.
+/// Returns the tensors that are produced and read only inside one group.
 fn interior(graph: &Graph, fusions: &[Fusion]) -> HashSet<TensorId> {
     let mut outside: HashSet<TensorId> =
         graph.regions().iter().flat_map(|region| region.outputs.iter().copied()).collect();
@@ -78,13 +78,13 @@ fn interior(graph: &Graph, fusions: &[Fusion]) -> HashSet<TensorId> {
     let inside = |members: &Vec<OperatorId>| {
         let makers = members.iter().filter(|_| members.len() > 1);
         let made = makers.flat_map(|&id| graph.operator(id).outputs.iter().copied());
-        // Tensors without readers stay, as they are not exchanged.
+        // Tensors without readers are kept, because no operator exchanges them.
         made.filter(|id| !outside.contains(id) && !graph.consumers(*id).is_empty()).collect::<Vec<_>>()
     };
     fusions.iter().flat_map(|fusion| fusion.groups().iter().flat_map(inside)).collect()
 }
 
-/// Builds one operator from several, with tensor ids of the original graph.
+/// Merges several operators into one. The tensor ids are those of the original graph.
 fn joined(graph: &Graph, members: &[OperatorId], gone: &HashSet<TensorId>) -> Operator {
     let parts: Vec<&Operator> = members.iter().map(|&id| graph.operator(id)).collect();
     let list = |of: fn(&Operator) -> &str| {
@@ -104,7 +104,7 @@ fn joined(graph: &Graph, members: &[OperatorId], gone: &HashSet<TensorId>) -> Op
     }
     for alias in parts.iter().flat_map(|part| &part.aliases) {
         let readers = parts.iter().filter(|part| part.inputs.contains(&alias.input)).count();
-        // An input would be lost if it were overwritten while another member still reads it.
+        // An input must not be overwritten while another member still reads it.
         let is_safe = alias.kind == AliasKind::View || readers == 1;
         if is_safe && whole.inputs.contains(&alias.input) && whole.outputs.contains(&alias.output) {
             whole.aliases.push(*alias);

@@ -12,33 +12,33 @@ use std::fmt;
 pub enum FusionError {
     #[error("group {0} has no members")]
     Empty(usize),
-    /// An operator of another region, or of no region.
+    /// The operator belongs to another region, or to no region.
     #[error("group {group} contains {operator}, which does not belong to region '{region}'")]
     Foreign {
-        /// The position of the group in the input.
+        /// The position of the group in the input, counted from 0.
         group: usize,
         operator: String,
         region: String,
     },
-    /// An operator in two groups, or twice in one.
+    /// The operator is in two groups, or twice in one.
     #[error("{operator} is in group {first} and in group {second}")]
     Twice { operator: String, first: usize, second: usize },
     #[error("{0} is in no group")]
     Missing(String),
     #[error("group {group} is not connected: no tensor passes between {operator} and the rest")]
     Apart {
-        /// The position of the group in the input.
+        /// The position of the group in the input, counted from 0.
         group: usize,
-        /// A member that is not connected with the first one.
+        /// A member that is not connected to the first one.
         operator: String,
     },
     #[error("groups form a dependency cycle, which includes the group of {0}")]
     Cycle(String),
 }
 
-/// The relations of a region: pairs of distinct operators of which the second reads an output of the first,
-/// including reads by its regions. Each pair occurs once, ascending (cross-unit fusion, eq. 2). O(size log
-/// size).
+/// Returns the relations of a region: pairs (a, b) of distinct operators where b reads an output of a. The
+/// regions of an operator read on its behalf. Each pair occurs once, in ascending order (cross-unit fusion,
+/// eq. 2). O(s log s) for a region of size s.
 pub fn relations(graph: &Graph, region: RegionId) -> Vec<(OperatorId, OperatorId)> {
     let mut pairs = BTreeSet::new();
     for &id in &graph.region(region).operators {
@@ -50,8 +50,9 @@ pub fn relations(graph: &Graph, region: RegionId) -> Vec<(OperatorId, OperatorId
     pairs.into_iter().collect()
 }
 
-/// Sets of operators of a region that have one kind and read the same tensors, apart from weights: the
-/// candidates for horizontal fusion. No two of a set depend on each other. Ascending. O(size log size).
+/// Returns the candidates for horizontal fusion: sets of operators of a region that have the same kind and
+/// read the same tensors, apart from weights. No two operators of a set depend on each other. Sets and
+/// members are in ascending order. O(s log s) for a region of size s.
 pub fn siblings(graph: &Graph, region: RegionId) -> Vec<Vec<OperatorId>> {
     let mut sets: BTreeMap<(&str, Vec<TensorId>), Vec<OperatorId>> = BTreeMap::new();
     for &id in &graph.region(region).operators {
@@ -68,10 +69,10 @@ pub fn siblings(graph: &Graph, region: RegionId) -> Vec<Vec<OperatorId>> {
     sets
 }
 
-/// A partition of the operators of one region into groups, each of which runs as one operator. Validated and
-/// immutable.
+/// A partition of the operators of a region into groups. Each group runs as one operator.
 ///
-/// Every operator is in one group, every group is connected, and the groups can run sequentially.
+/// A fusion is validated and immutable: every operator is in exactly one group, every group is connected, and
+/// the groups can run sequentially.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fusion {
     region: RegionId,
@@ -79,13 +80,13 @@ pub struct Fusion {
 }
 
 impl Fusion {
-    /// Creates a fusion from groups. O(size log size).
+    /// Creates a fusion from groups. O(s log s) for a region of size s.
     ///
-    /// The groups are stored in an order in which they can run, and their members in the order of
+    /// The groups are stored in an order in which they can run. The members of a group are in the order of
     /// [`Graph::file_order`].
     ///
     /// # Errors
-    /// Returns the first [`FusionError`] found; groups are numbered as in the input.
+    /// The first [`FusionError`] found. Groups are numbered as in the input, from 0.
     pub fn new(
         graph: &Graph,
         region: RegionId,
@@ -120,37 +121,38 @@ impl Fusion {
         Ok(Self { region, groups })
     }
 
-    /// The fusion in which every operator is its own group.
+    /// Creates the fusion in which every operator is a group of its own.
     pub fn none(graph: &Graph, region: RegionId) -> Self {
         let groups = graph.file_order(region).into_iter().map(|id| vec![id]).collect();
         Self { region, groups }
     }
 
-    /// The region of the operators.
+    /// Returns the region whose operators are grouped.
     pub fn region(&self) -> RegionId {
         self.region
     }
 
-    /// The groups, in an order in which they can run.
+    /// Returns the groups in an order in which they can run.
     pub fn groups(&self) -> &[Vec<OperatorId>] {
         &self.groups
     }
 
-    /// Maps every operator of the region to the position of its group.
+    /// Returns the index of the group of every operator of the region.
     pub fn group_of(&self) -> HashMap<OperatorId, usize> {
         let members = self.groups.iter().enumerate();
         members.flat_map(|(group, members)| members.iter().map(move |&id| (id, group))).collect()
     }
 
-    /// The number of operators saved: operators minus groups.
+    /// Returns the number of operators saved: the number of operators minus the number of groups.
     pub fn merged(&self) -> usize {
         self.groups.iter().map(|members| members.len() - 1).sum()
     }
 
-    /// The share of optimised relations (cross-unit fusion, eq. 3). O(size log size).
+    /// Returns the coverage: the number of optimised relations out of all relations (cross-unit fusion, eq.
+    /// 3). O(s log s) for a region of size s.
     ///
     /// # Panics
-    /// If the graph is not the one of the fusion.
+    /// If `graph` is not the graph of the fusion.
     pub fn coverage(&self, graph: &Graph) -> Coverage {
         let home = self.group_of();
         let pairs = relations(graph, self.region);
@@ -169,7 +171,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// The ratio, or `None` if there are no relations.
+    /// Returns the share of optimised relations; `None` if there are no relations.
     pub fn ratio(self) -> Option<f64> {
         (self.relations > 0).then(|| self.optimised as f64 / self.relations as f64)
     }
@@ -190,7 +192,7 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// Checks that all members of a group are reachable from its first member along relations inside it.
+/// Checks that all members of a group are reachable from its first member along relations inside the group.
 fn check_connected(
     graph: &Graph,
     groups: &[Vec<OperatorId>],
@@ -219,8 +221,8 @@ fn check_connected(
     Ok(())
 }
 
-/// The groups in an order in which they can run; of all ready groups, the one with the earliest operator
-/// comes next.
+/// Returns the groups in an order in which they can run. Among all ready groups, the one with the earliest
+/// operator comes next.
 fn ordered(
     graph: &Graph,
     mut groups: Vec<Vec<OperatorId>>,

@@ -1,4 +1,5 @@
-//! Classes of operator kinds: one name for the kinds that different file formats use for the same operation.
+//! Classes of operator kinds. A class is one name for the kinds that different file formats use for the same
+//! operation.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -75,12 +76,12 @@ const CLASSES: &[Class] = &[
     },
 ];
 
-/// The class with the given name, if any.
+/// Returns the class with the given name, if any.
 pub fn class(name: &str) -> Option<&'static Class> {
     CLASSES.iter().find(|class| class.name == name)
 }
 
-/// A set of kinds: all kinds, or those listed directly or by class.
+/// A set of kinds: either every kind, or kinds listed individually or by class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KindSet {
     /// Every kind.
@@ -90,8 +91,8 @@ pub enum KindSet {
 }
 
 impl KindSet {
-    /// Builds the set of the given names. A class name stands for its kinds, any other name for one kind, and
-    /// `*` for all kinds.
+    /// Builds the set of kinds given by `words`. A class name denotes all its kinds, `*` denotes every kind,
+    /// and any other word denotes one kind.
     pub(crate) fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut kinds = BTreeSet::new();
         for word in words {

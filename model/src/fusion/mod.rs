@@ -1,13 +1,13 @@
-//! Operator fusion: operators that run as one, and the processing units that run them (cross-unit fusion).
+//! Operator fusion: several operators run as one, on one or more processing units (cross-unit fusion).
 //!
 //! [`Units`] defines which unit runs which kind of operator. A [`Fusion`] is a partition of the operators of
-//! one region into groups, each of which runs as one operator. A *relation* is a pair of operators of which
-//! the second reads an output of the first (eq. 2 of the paper). A relation inside a group is *optimised*:
-//! its tensors need not leave the unit. The [`Coverage`] is the share of optimised relations (eq. 3).
+//! one region into groups. Each group runs as one operator. A *relation* is a pair of operators (a, b) where
+//! b reads an output of a (eq. 2 of the paper). A relation inside a group is *optimised*: its tensors need
+//! not leave the unit. The [`Coverage`] is the share of optimised relations (eq. 3).
 //!
-//! [`Patterns`] define which operators may form a group. A [`FusionProblem`] lists all matches of patterns in
-//! a region, and a [`Solver`](crate::Solver) chooses among them. [`check_fusion`] checks the resulting
-//! fusion, and [`fusion_bound`] is an upper bound for every choice.
+//! [`Patterns`] define which operators may form a group. A [`FusionProblem`] lists all matches of the
+//! patterns in a region, and a [`Solver`](crate::Solver) chooses among these matches. [`check_fusion`] checks
+//! the resulting fusion, and [`fusion_bound`] returns an upper bound that holds for every choice.
 //!
 //! ```
 //! use plimsoll_model::fusion::Fusion;
@@ -54,7 +54,7 @@ use crate::bound::BoundError;
 use crate::problem::{Bound, Problem};
 use crate::value::Relations;
 
-/// The fusion problem: chooses matches that share no operator and maximises the optimised relations.
+/// The fusion problem: choose matches that share no operator, and maximise the number of optimised relations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fusions {}
 

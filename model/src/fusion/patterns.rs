@@ -1,4 +1,4 @@
-//! Fusion patterns: the sequences of operator kinds that may run as one.
+//! Fusion patterns: sequences of operator kinds that may run as one operator.
 //!
 //! ```text
 //! # One pattern per line: a name, and the kinds of operators that follow each other.
@@ -9,10 +9,10 @@
 //! ```
 //!
 //! A *match* of a pattern assigns one operator to each step. The operators are distinct, and each reads an
-//! output of the previous one. Outputs of all but the last are read only by members of the match, and are not
-//! outputs of the region. Otherwise they would have to be stored anyway, and nothing would be saved. Members
-//! may read further outputs of each other and any tensors from outside. Operators that own regions match
-//! nothing.
+//! output of the previous one. Outputs of all operators but the last may be read only by members of the
+//! match, and must not be outputs of the region. Otherwise these outputs would have to be stored anyway, and
+//! nothing would be saved. Members may read further outputs of each other and any tensors from outside.
+//! Operators that own regions never match.
 
 use super::kinds::KindSet;
 use crate::description::{DescriptionError, preset_or_file};
@@ -32,16 +32,17 @@ pub const MAX_STEPS: usize = 16;
 /// One step of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The kinds that may match.
+    /// The kinds that match the step.
     pub kinds: KindSet,
-    /// Earlier steps, from 0, whose outputs it must read in addition to those of the previous step.
+    /// Earlier steps, counted from 0, whose outputs the operator must also read, in addition to an output of
+    /// the previous step.
     pub also: Vec<usize>,
 }
 
 /// A sequence of operator kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// The name of the pattern in reports.
+    /// The name of the pattern, used in reports.
     pub name: String,
     /// The steps, at least two.
     pub steps: Vec<Step>,
@@ -52,16 +53,16 @@ pub struct Pattern {
 pub struct Patterns(Vec<Pattern>);
 
 impl Patterns {
-    /// Returns the preset `name`, or the patterns in the file `name`.
+    /// Returns the patterns of the preset `name` or, if there is none, of the file `name`.
     ///
     /// # Errors
-    /// Returns the first [`DescriptionError`] found.
+    /// The first [`DescriptionError`] found.
     pub fn find(name: &str) -> Result<Self, DescriptionError> {
         let text = preset_or_file("patterns", name, &PATTERN_PRESETS)?;
         Self::parse(name, &text)
     }
 
-    /// Parses patterns; `file` is the name used in messages.
+    /// Parses patterns. `file` is the name used in messages.
     ///
     /// # Errors
     /// [`DescriptionError::Line`] for the first invalid line.
@@ -86,7 +87,7 @@ impl Patterns {
         Ok(Self(reader.patterns))
     }
 
-    /// All patterns, in file order.
+    /// Returns all patterns, in file order.
     pub fn list(&self) -> &[Pattern] {
         &self.0
     }

@@ -1,5 +1,5 @@
-//! The fusion problem of one region: choose among the matches of patterns so that no two chosen matches
-//! share an operator.
+//! The fusion problem of one region: choose among the matches of patterns so that no two chosen matches share
+//! an operator.
 
 use super::groups::{Coverage, Fusion, FusionError, relations};
 use super::patterns::{Pattern, Patterns};
@@ -8,20 +8,21 @@ use crate::units::{OperatorId, RegionId, UnitId, root};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-/// The maximum number of matches in a region.
+/// The limit on the number of matches in a region.
 pub const MAX_MATCHES: usize = 1 << 20;
 
-/// The units that the members of a group may run on.
+/// Which units the members of a group may run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnitRule {
-    /// All on the same unit: ordinary fusion (cross-unit fusion, section 2.1.1, condition 2).
+    /// All members must run on the same unit: ordinary fusion (cross-unit fusion, section 2.1.1, condition
+    /// 2).
     Same,
-    /// Any units: the condition is dropped (cross-unit fusion, section 2.1.2).
+    /// The members may run on any units: the condition is dropped (cross-unit fusion, section 2.1.2).
     Any,
 }
 
 impl UnitRule {
-    /// The keyword in files and tables.
+    /// Returns the keyword in files and tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Same => "ordinary",
@@ -39,17 +40,17 @@ impl fmt::Display for UnitRule {
 /// Operators that run as one according to a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The position of the pattern.
+    /// The index of the pattern in [`Patterns::list`].
     pub pattern: usize,
     /// The operators, one per step.
     pub operators: Vec<OperatorId>,
-    /// Their places in the order of the region, ascending.
+    /// The positions of the operators in the order of the region, ascending.
     pub places: Vec<usize>,
-    /// The number of relations among them.
+    /// The number of relations between the operators.
     pub optimised: usize,
 }
 
-/// A region with too many matches to list.
+/// The region has too many matches to list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "region '{region}' has more than {MAX_MATCHES} matches; the limit was reached at pattern '{pattern}'"
@@ -60,13 +61,13 @@ pub struct TooManyMatches {
     pub pattern: String,
 }
 
-/// The matches in one region, validated and immutable. They differ in their operators, and are listed in the
-/// order of the region, longer ones first.
+/// The matches in one region. The problem is validated and immutable. No two matches have the same operators.
+/// They are sorted by their first operator in the order of the region, and longer matches come first.
 ///
-/// Outputs inside a match, except those of its last operator, are read inside only. Any operator that depends
-/// on a match therefore depends on its last operator. Groups in the order of their last members can thus run
-/// sequentially for any choice of matches. Only shared operators make two matches incompatible: the problem
-/// is weighted set packing.
+/// Outputs inside a match, except those of its last operator, are read only inside the match. Any operator
+/// that depends on a match therefore depends on its last operator. For any choice of matches, the groups can
+/// thus run sequentially in the order of their last operators. Only shared operators make two matches
+/// incompatible, so the problem is weighted set packing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusionProblem {
     region: RegionId,
@@ -77,13 +78,14 @@ pub struct FusionProblem {
 }
 
 impl FusionProblem {
-    /// Lists the matches of patterns in a region. O(matches x steps^2), plus the time to read the region.
+    /// Lists the matches of patterns in a region. O(m s^2) for m matches of s steps, plus the time to read
+    /// the region.
     ///
-    /// `units` holds the unit of each operator, in the order of the region
+    /// `units` contains the unit of each operator, in the order of the region
     /// ([`Units::assign`](super::Units::assign)).
     ///
     /// # Errors
-    /// [`TooManyMatches`] above [`MAX_MATCHES`].
+    /// [`TooManyMatches`] if the region has [`MAX_MATCHES`] matches or more.
     ///
     /// # Panics
     /// If there are fewer units than operators.
@@ -125,27 +127,27 @@ impl FusionProblem {
         Ok(Self { region, operators, units, relations: pairs.len(), matches })
     }
 
-    /// The operators, in the order of [`Graph::file_order`].
+    /// Returns the operators in the order of [`Graph::file_order`].
     pub fn operators(&self) -> &[OperatorId] {
         &self.operators
     }
 
-    /// The unit of each operator, in the same order.
+    /// Returns the unit of each operator, in the order of [`FusionProblem::operators`].
     pub fn units(&self) -> &[UnitId] {
         &self.units
     }
 
-    /// The number of relations of the region.
+    /// Returns the number of relations of the region.
     pub fn relations(&self) -> usize {
         self.relations
     }
 
-    /// The matches by first place, then longest first, then by pattern.
+    /// Returns the matches, sorted by first position, then longest first, then by pattern.
     pub fn matches(&self) -> &[Match] {
         &self.matches
     }
 
-    /// The number of relations optimised by the given matches.
+    /// Returns the number of relations optimised by the chosen matches.
     ///
     /// # Panics
     /// If a match does not exist.
@@ -153,18 +155,18 @@ impl FusionProblem {
         chosen.iter().map(|&at| self.matches[at].optimised).sum()
     }
 
-    /// The coverage of the given matches.
+    /// Returns the coverage of the chosen matches.
     pub fn coverage(&self, chosen: &[usize]) -> Coverage {
         Coverage { optimised: self.optimised(chosen), relations: self.relations }
     }
 
-    /// The fusion of the given matches; every other operator is its own group.
+    /// Returns the fusion formed by the chosen matches. Every other operator is a group of its own.
     ///
     /// # Errors
     /// [`FusionError::Twice`] if matches share an operator.
     ///
     /// # Panics
-    /// If the graph is not the one of the problem, or a match does not exist.
+    /// If `graph` is not the graph of the problem, or a match does not exist.
     pub fn fused(&self, graph: &Graph, chosen: &[usize]) -> Result<Fused, FusionError> {
         let chosen: Vec<Match> = chosen.iter().map(|&at| self.matches[at].clone()).collect();
         let taken: BTreeSet<OperatorId> =
@@ -174,7 +176,8 @@ impl FusionProblem {
         Ok(Fused { fusion: Fusion::new(graph, self.region, groups)?, chosen })
     }
 
-    /// The connected components of matches that share operators, each ascending. O(matches x steps).
+    /// Returns the connected components of matches that share operators, each in ascending order. O(m s) for
+    /// m matches of s steps.
     pub fn components(&self) -> Vec<Vec<usize>> {
         let mut owner: Vec<Option<usize>> = vec![None; self.operators.len()];
         let mut parent: Vec<usize> = (0..self.matches.len()).collect();
@@ -198,7 +201,7 @@ impl FusionProblem {
 pub struct Fused {
     /// The fusion, including groups of one operator.
     pub fusion: Fusion,
-    /// The matches, one per group of more than one operator.
+    /// The matches, one per group of several operators.
     pub chosen: Vec<Match>,
 }
 
@@ -207,9 +210,9 @@ struct Finder<'a> {
     operators: &'a [OperatorId],
     units: &'a [UnitId],
     rule: UnitRule,
-    /// Per place: the places that read its outputs, ascending.
+    /// Per position: the positions of the operators that read its outputs, ascending.
     readers: Vec<Vec<usize>>,
-    /// Per place: whether an output is also an output of the region.
+    /// Per position: true if an output of the operator is also an output of the region.
     wanted: Vec<bool>,
 }
 
@@ -240,7 +243,7 @@ impl<'a> Finder<'a> {
         Self { graph, operators, units, rule, readers, wanted }
     }
 
-    /// Calls `found` for every match of a pattern until it returns false.
+    /// Calls `found` for every match of a pattern, until `found` returns false.
     fn all(&self, pattern: &Pattern, found: &mut dyn FnMut(&[usize]) -> bool) {
         let mut path = Vec::with_capacity(pattern.steps.len());
         for place in 0..self.operators.len() {
@@ -250,7 +253,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Takes a place as the next step if it fits, and continues from there.
+    /// Appends the operator at `place` to the path if it fits the next step, and continues from there.
+    /// Returns false once `found` has returned false.
     fn extend(
         &self,
         pattern: &Pattern,
@@ -288,13 +292,14 @@ impl<'a> Finder<'a> {
                 || path.first().is_none_or(|&first| self.units[first] == self.units[place]))
     }
 
-    /// Returns true if all outputs, except those of the last step, can still be read inside only, with `left`
-    /// steps to go.
+    /// Returns true if all outputs, except those of the last step, can still be read only inside the match if
+    /// `left` steps remain to be matched.
     fn is_closed(&self, path: &[usize], left: usize) -> bool {
         let inner = if left == 0 { &path[..path.len() - 1] } else { path };
         inner.iter().all(|&place| {
             let readers = &self.readers[place];
-            // Each reader takes a step, so readers that outnumber the steps cannot all be inside.
+            // Each reader needs a step of its own. If there are more readers than steps, some reader is
+            // outside.
             readers.len() <= left + path.len()
                 && readers.iter().filter(|reader| !path.contains(reader)).count() <= left
         })

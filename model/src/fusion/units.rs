@@ -28,17 +28,17 @@ pub const UNIT_PRESETS: [(&str, &str); 3] = [
 /// A processing unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// The name, unique in a list of units.
+    /// The name of the unit, unique in a list of units.
     pub name: String,
-    /// The kinds of operators it runs.
+    /// The kinds of operators that the unit runs.
     pub kinds: KindSet,
 }
 
-/// Processing units in order of preference: at least one, with unique names.
+/// Processing units in order of preference. There is at least one unit, and names are unique.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Units(Vec<Unit>);
 
-/// The reason why a list of units is invalid, or an operator has no unit.
+/// The reason why a list of units is invalid, or why an operator has no unit.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum UnitsError {
@@ -48,14 +48,14 @@ pub enum UnitsError {
     Twice(String),
     #[error("no processing unit runs {operator}; the units are {}", .units.join(", "))]
     NoUnit {
-        /// The label of the operator: number, name and kind.
+        /// The label of the operator: its number, name and kind.
         operator: String,
         units: Vec<String>,
     },
-    /// An operator mapped to a unit that does not exist.
+    /// The graph maps the operator to a unit that does not exist.
     #[error("{operator} is mapped to unit '{unit}', which does not exist; the units are {}", .units.join(", "))]
     Foreign {
-        /// The label of the operator: number, name and kind.
+        /// The label of the operator: its number, name and kind.
         operator: String,
         unit: String,
         units: Vec<String>,
@@ -79,7 +79,7 @@ struct RawUnit {
 }
 
 impl Units {
-    /// Creates a list of units, in order of preference.
+    /// Creates a list of units in order of preference.
     ///
     /// # Errors
     /// [`UnitsError::Empty`] or [`UnitsError::Twice`].
@@ -95,14 +95,14 @@ impl Units {
         Ok(Self(units))
     }
 
-    /// A single unit that runs every kind.
+    /// Creates a list with a single unit that runs every kind.
     pub fn one(name: impl Into<String>) -> Self {
         Self(vec![Unit { name: name.into(), kinds: KindSet::All }])
     }
 
-    /// The units that the operators of a graph are mapped to, in order of first appearance.
+    /// Returns the units that the operators of a graph are mapped to, in the order of their first appearance.
     ///
-    /// If some operators are not mapped, or there are none, a unit named `cpu` runs every kind.
+    /// If some operators are not mapped, or if there are no operators, a unit named `cpu` runs every kind.
     pub fn of_graph(graph: &Graph) -> Self {
         let mut units: Vec<Unit> = Vec::new();
         let mut rest = graph.operators().is_empty();
@@ -123,19 +123,19 @@ impl Units {
         Self(units)
     }
 
-    /// Returns the preset `name`, or the units listed in the file `name`.
+    /// Returns the units of the preset `name` or, if there is none, of the file `name`.
     ///
     /// # Errors
-    /// Returns the first [`UnitsError`] found.
+    /// The first [`UnitsError`] found.
     pub fn find(name: &str) -> Result<Self, UnitsError> {
         let text = preset_or_file("processing units", name, &UNIT_PRESETS)?;
         Self::parse(name, &text)
     }
 
-    /// Parses a list of units; `file` is the name used in messages.
+    /// Parses a list of units. `file` is the name used in messages.
     ///
     /// # Errors
-    /// [`UnitsError`], with the line if there is one.
+    /// [`UnitsError`], with the line if it is known.
     pub fn parse(file: &str, text: &str) -> Result<Self, UnitsError> {
         let source = Source { file, text };
         let raw: RawUnits = source.toml()?;
@@ -151,12 +151,12 @@ impl Units {
         Self::new(units)
     }
 
-    /// All units, indexed by id.
+    /// Returns all units, indexed by unit id.
     pub fn list(&self) -> &[Unit] {
         &self.0
     }
 
-    /// The unit with the given id.
+    /// Returns the unit with the given id.
     ///
     /// # Panics
     /// If the id belongs to another list.
@@ -164,17 +164,18 @@ impl Units {
         &self.0[id.index()]
     }
 
-    /// The unit with the given name, if any.
+    /// Returns the unit with the given name, if any.
     pub fn named(&self, name: &str) -> Option<UnitId> {
         self.0.iter().position(|unit| unit.name == name).map(UnitId::at)
     }
 
-    /// The first unit that runs the given kind, if any.
+    /// Returns the first unit that runs the given kind, if any.
     pub fn of_kind(&self, kind: &str) -> Option<UnitId> {
         self.0.iter().position(|unit| unit.kinds.has(kind)).map(UnitId::at)
     }
 
-    /// The unit of an operator: the one that the graph maps it to, otherwise the first that runs its kind.
+    /// Returns the unit of an operator: the unit that the graph maps it to or, if there is none, the first
+    /// unit that runs its kind.
     ///
     /// # Errors
     /// [`UnitsError::NoUnit`] or [`UnitsError::Foreign`].
@@ -193,7 +194,8 @@ impl Units {
         }
     }
 
-    /// The units of the operators of a region, in the order of the region. O(operators x kinds).
+    /// Returns the units of the operators of a region, in the order of the region. O(n k) for n operators and
+    /// k units.
     ///
     /// # Errors
     /// The same as for [`Units::of`], for the first operator without a unit.

@@ -19,14 +19,14 @@ pub enum GraphError {
     },
     #[error("tensor '{tensor}' is produced by {first} and by {second}")]
     TwoProducers { tensor: String, first: String, second: String },
-    /// A weight, state or input that is the output of an operator.
+    /// A weight, state or input is the output of an operator.
     #[error("tensor '{tensor}' has role {role}, but {operator} produces it")]
     MadeInside { tensor: String, role: Role, operator: String },
     #[error(
         "tensor '{tensor}' has role {role}, but no operator produces it and it is not an input of any region"
     )]
     NoProducer { tensor: String, role: Role },
-    /// A tensor of a region that does not enclose the reader.
+    /// The region of the tensor does not enclose the region of the reader.
     #[error(
         "{operator} in region '{region}' reads tensor '{tensor}' of region '{place}', which does not enclose it"
     )]
@@ -39,19 +39,19 @@ pub enum GraphError {
     },
     #[error("region '{region}' is nested more than {limit} regions deep")]
     TooDeep { region: String, limit: usize },
-    /// An alias of tensors that are not an input and an output of the operator.
+    /// The tensors of the alias are not an input and an output of the operator.
     #[error(
         "{operator} aliases '{output}' to '{input}', but these are not an output and an input of the operator"
     )]
     BadAlias { operator: String, input: String, output: String },
     #[error("the tensors hold {bytes} bytes together, more than 2^63 - 1")]
     TooLarge { bytes: u128 },
-    /// More items than 32-bit ids can number.
+    /// There are more items than 32-bit ids can number.
     #[error("{count} {what} exceed the range of 32-bit ids")]
     TooMany { count: usize, what: &'static str },
 }
 
-/// A cycle as text, with the middle omitted if it is long.
+/// Describes a cycle as text. The middle of a long cycle is omitted.
 fn shown(cycle: &[String]) -> String {
     const ENDS: usize = 8;
     match cycle.len().checked_sub(2 * ENDS) {
@@ -63,12 +63,12 @@ fn shown(cycle: &[String]) -> String {
     }
 }
 
-/// The maximum nesting depth of regions, not counting the body. Readers set it: JSON parsers accept 128
-/// nested arrays and objects, of which a region needs four; protobuf parsers of ONNX models accept 100 nested
-/// messages, of which a region needs three.
+/// The maximum nesting depth of regions, not counting the body. The limit comes from the parsers of graph and
+/// model files. JSON parsers accept 128 nested arrays and objects, and a region needs four. Protobuf parsers
+/// of ONNX models accept 100 nested messages, and a region needs three.
 pub const MAX_DEPTH: usize = 30;
 
-/// Collects tensors, operators and regions; [`GraphBuilder::build`] validates them all at once.
+/// Collects tensors, operators and regions. [`GraphBuilder::build`] validates all of them.
 #[derive(Clone, Debug)]
 pub struct GraphBuilder {
     name: String,
@@ -79,7 +79,7 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// Starts a graph with an empty body.
+    /// Creates a graph with an empty body.
     pub fn new(name: impl Into<String>) -> Self {
         let body = Region {
             name: "body".to_owned(),
@@ -97,13 +97,13 @@ impl GraphBuilder {
         }
     }
 
-    /// The body: the region that encloses all others.
+    /// Returns the body: the region that encloses all others.
     pub fn body(&self) -> RegionId {
         Graph::BODY
     }
 
-    /// Adds a tensor. Ids follow the order of insertion and start at 0. If a name is empty or taken,
-    /// [`GraphBuilder::build`] makes it unique.
+    /// Adds a tensor. Ids are assigned in the order of insertion, from 0. If a name is empty or already in
+    /// use, [`GraphBuilder::build`] makes it unique.
     ///
     /// # Panics
     /// If there are already 2^32 tensors.
@@ -123,7 +123,7 @@ impl GraphBuilder {
     /// Appends an operator to a region.
     ///
     /// # Panics
-    /// If there is no such region, or there are already 2^32 operators.
+    /// If the region does not exist, or there are already 2^32 operators.
     pub fn operator(&mut self, region: RegionId, operator: Operator) -> OperatorId {
         let id = OperatorId::at(self.operators.len());
         self.operators.push(operator);
@@ -132,7 +132,7 @@ impl GraphBuilder {
         id
     }
 
-    /// Returns an operator that was added earlier, for modification. Its regions must stay unchanged.
+    /// Returns an operator that was added earlier, for modification. Its list of regions must not be changed.
     ///
     /// # Panics
     /// If the id belongs to another graph.
@@ -143,7 +143,7 @@ impl GraphBuilder {
     /// Adds a region owned by an operator.
     ///
     /// # Panics
-    /// If there is no such operator.
+    /// If the operator does not exist.
     pub fn region(&mut self, owner: OperatorId, name: impl Into<String>) -> RegionId {
         let id = RegionId::at(self.regions.len());
         let (inputs, outputs, operators) = (Vec::new(), Vec::new(), Vec::new());
@@ -155,7 +155,7 @@ impl GraphBuilder {
     /// Sets the inputs and outputs of a region.
     ///
     /// # Panics
-    /// If there is no such region.
+    /// If the region does not exist.
     pub fn interface(
         &mut self,
         region: RegionId,
@@ -167,11 +167,11 @@ impl GraphBuilder {
         region.outputs = outputs.into_iter().collect();
     }
 
-    /// Validates all parts and builds the graph. O(size log size), plus the time of [`Graph::reads`] for all
-    /// operators.
+    /// Validates all parts and builds the graph. O(s log s) for a graph of size s, plus the time of
+    /// [`Graph::reads`] for all operators.
     ///
     /// # Errors
-    /// Returns the first [`GraphError`] found.
+    /// The first [`GraphError`] found.
     pub fn build(mut self) -> Result<Graph, GraphError> {
         for (count, what) in [(self.tensors.len(), "tensors"), (self.operators.len(), "operators")] {
             if u32::try_from(count).is_err() {
@@ -256,7 +256,8 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Makes tensor names unique: empty names become `t` and the number, repeated names get a suffix.
+    /// Makes the names of tensors unique. An empty name becomes `t` followed by the number of the tensor, and
+    /// a repeated name gets a suffix.
     fn name_tensors(&mut self) {
         let mut taken: HashSet<String> = self.tensors.iter().map(|t| t.name.clone()).collect();
         let mut seen = HashSet::new();
@@ -317,7 +318,7 @@ impl GraphBuilder {
 }
 
 impl Graph {
-    /// The label of an operator in messages: number, name and kind.
+    /// Returns the label of an operator for messages: its number, name and kind.
     ///
     /// # Panics
     /// If the id belongs to another graph.
@@ -325,11 +326,11 @@ impl Graph {
         label(self.operator(id), id.index())
     }
 
-    /// The operators of a region in the topological order closest to file order: of all ready operators, the
-    /// first in the file comes next. O(e log n) for n operators and e edges.
+    /// Returns the operators of a region in the topological order that is closest to file order: among all
+    /// ready operators, the first in the file comes next. O(e log n) for n operators and e edges.
     ///
     /// # Panics
-    /// Never: building the graph excludes cycles.
+    /// Never: [`GraphBuilder::build`] rejects cycles.
     pub fn file_order(&self, region: RegionId) -> Vec<OperatorId> {
         sorted(self, region).expect("a graph has no cycle once built")
     }
@@ -343,7 +344,7 @@ fn label(operator: &Operator, at: usize) -> String {
     }
 }
 
-/// Checks that each tensor is used only in its own region and the regions inside it.
+/// Checks that each tensor is used only in its own region and in the regions nested inside it.
 fn check_visible(graph: &Graph) -> Result<(), GraphError> {
     let encloses = |outer: RegionId, inner: RegionId| {
         let mut at = Some(inner);
@@ -376,7 +377,8 @@ fn check_visible(graph: &Graph) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// Sorts the operators of a region topologically; of all ready operators, the first in the file comes next.
+/// Sorts the operators of a region topologically. Among all ready operators, the first in the file comes
+/// next.
 fn sorted(graph: &Graph, region: RegionId) -> Result<Vec<OperatorId>, GraphError> {
     let operators = &graph.region(region).operators;
     let position: HashMap<OperatorId, usize> =
@@ -398,7 +400,8 @@ fn sorted(graph: &Graph, region: RegionId) -> Result<Vec<OperatorId>, GraphError
     Err(GraphError::Cycle { region: graph.region(region).name.clone(), cycle })
 }
 
-/// Finds a cycle among the waiting positions by walking to waiting predecessors until a position repeats.
+/// Finds a cycle among the positions that still wait for a predecessor. It walks from one waiting predecessor
+/// to the next until a position repeats.
 fn cycle(successors: &[Vec<usize>], waiting: &[usize]) -> Vec<usize> {
     let mut before = vec![None; waiting.len()];
     for (at, list) in successors.iter().enumerate().filter(|&(at, _)| waiting[at] > 0) {
@@ -493,7 +496,7 @@ mod tests {
         assert!(matches!(g.build(), Err(GraphError::TooLarge { .. })));
     }
 
-    /// 200 000 aliases of one operator: comparing them pairwise would take minutes.
+    /// One operator has 200 000 aliases. Comparing them pairwise would take minutes.
     #[test]
     fn aliases_are_looked_up() {
         let mut g = GraphBuilder::new("g");

@@ -1,4 +1,4 @@
-//! The control flow of operators that own regions, and the tensors that they pass in and out.
+//! The control flow of operators that own regions, and the tensors passed into and out of these regions.
 //!
 //! | control | executes | recognised kinds |
 //! |---|---|---|
@@ -6,18 +6,19 @@
 //! | [`Control::Loop`] | the body zero or more times | `Loop`, `Scan`, `While`, `WHILE`, `scf.while`, `scf.for` |
 //! | [`Control::Call`] | all regions once, in order | `Call`, `CALL`, `CALL_ONCE`, `scf.execute_region` |
 //!
-//! A branch with a single region and no outputs may skip the region. If a loop has two regions, the first is
-//! its condition, which runs before each trip and once at the end.
+//! If a branch operator has only one region and no outputs, it may skip the region. If a loop has two
+//! regions, the first is its condition, which runs before each trip and once more at the end.
 //!
-//! A [`Handover`] copies one tensor to another at a [`Moment`]. If an operator lists none, they are derived
-//! from positions:
-//! - *branch, call*: the last inputs of the operator are copied to the inputs of a region when it begins. All
-//!   outputs of a region are copied to the outputs of the operator when it ends. A call with several regions
-//!   returns the outputs of the last one.
-//! - *loop*: the inputs of the first region are the *state* of the loop. The last inputs of the operator
-//!   enter the state. The condition passes it to the body, and the last outputs of the body update it. At the
-//!   exit the state is copied to the outputs of the operator. Further outputs of the body are stacked: each
-//!   trip writes a part of an output of the operator. Further inputs of a region (the trip number) have no
+//! A [`Handover`] copies one tensor to another at a [`Moment`]. If an operator lists no handovers, they are
+//! derived from the positions of inputs and outputs:
+//! - *Branch and call*: when a region begins, the last inputs of the operator are copied to the inputs of the
+//!   region. When it ends, all its outputs are copied to the outputs of the operator. A call with several
+//!   regions returns the outputs of the last one.
+//! - *Loop*: the inputs of the first region are the *state* of the loop. At the entry, the last inputs of the
+//!   operator are copied to the state. The condition passes the state to the body, and the last outputs of
+//!   the body update it. At the exit, the state is copied to the outputs of the operator. Further outputs of
+//!   the body are stacked: each trip writes a part of an output of the operator. Further inputs of a region,
+//!   such as the trip number, have no source in memory.
 //!   source in memory.
 
 use super::{Graph, Operator};
@@ -25,21 +26,21 @@ use crate::units::{OperatorId, TensorId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The kind of control flow with which an operator executes its regions.
+/// The control flow by which an operator executes its regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Control {
-    /// Exactly one region. A single region without outputs may be skipped.
+    /// Runs exactly one region. A single region without outputs may be skipped.
     Branch,
-    /// A single region, zero or more times. Of two regions the second is the body; the first runs before each
-    /// trip and once at the end.
+    /// Runs the body zero or more times. If there are two regions, the second is the body. The first is the
+    /// condition, which runs before each trip and once more at the end.
     Loop,
-    /// All regions, once, in order.
+    /// Runs all regions once, in order.
     Call,
 }
 
 impl Control {
-    /// Derives the control flow from a known kind. A dialect prefix before a dot is ignored.
+    /// Derives the control flow from a known operator kind. A dialect prefix that ends with a dot is ignored.
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         let name = kind.rsplit('.').next().unwrap_or(kind).to_ascii_lowercase();
         match name.as_str() {
@@ -51,7 +52,7 @@ impl Control {
     }
 }
 
-/// The time of a handover. Numbers are positions among the regions of the operator.
+/// The moment of a handover. Regions are identified by their position among the regions of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Moment {
@@ -65,23 +66,23 @@ pub enum Moment {
     Exit,
 }
 
-/// A copy of one tensor to another, made by an operator that owns regions.
+/// A copy of one tensor to another, performed by an operator that owns regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handover {
-    /// The time of the copy.
+    /// The moment of the copy.
     pub when: Moment,
     /// The source tensor.
     pub from: TensorId,
     /// The destination tensor.
     pub to: TensorId,
-    /// True if only a part of a tensor is copied at a time: the rows that a scan splits or stacks.
+    /// True if each copy concerns only a part of a tensor: the rows that a scan splits or stacks.
     pub part: bool,
 }
 
-/// The control flow of an operator and its handovers, listed or derived.
+/// The control flow of an operator with its handovers, either listed or derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// The regions that run, and how often.
+    /// The kind of control flow: which regions run, and how often.
     pub control: Control,
     /// The handovers, sorted by moment.
     pub handovers: Vec<Handover>,
@@ -95,7 +96,7 @@ pub enum FlowError {
     Unknown { operator: String, kind: String },
     #[error("{operator}: {what} {has}; expected {wants}")]
     Count { operator: String, what: String, has: usize, wants: String },
-    /// A handover between tensors or at a moment that the operator does not have.
+    /// The operator does not have the tensors or the moment of the handover.
     #[error("{operator} hands '{from}' to '{to}' {when}: {reason}")]
     Handover { operator: String, from: String, to: String, when: Moment, reason: &'static str },
 }
@@ -112,10 +113,10 @@ impl fmt::Display for Moment {
 }
 
 impl Graph {
-    /// Returns how an operator runs its regions, or `None` if it owns none. O(size of their interfaces).
+    /// Returns how an operator runs its regions; `None` if it owns none. O(size of their interfaces).
     ///
     /// # Errors
-    /// [`FlowError`] if the control flow is unknown, or positions do not match.
+    /// [`FlowError`] if the control flow is unknown, or if handovers are invalid or cannot be derived.
     pub fn flow(&self, id: OperatorId) -> Result<Option<Flow>, FlowError> {
         let operator = self.operator(id);
         if operator.regions.is_empty() {
@@ -147,7 +148,7 @@ impl Graph {
         Ok(Some(Flow { control, handovers }))
     }
 
-    /// The reason why a listed handover is invalid, if it is.
+    /// Returns the reason why a listed handover is invalid, or `None` if it is valid.
     fn misplaced(&self, operator: &Operator, handover: &Handover) -> Option<&'static str> {
         let any = |list: fn(&super::Region) -> &[TensorId], id: TensorId| {
             operator.regions.iter().any(|&region| list(self.region(region)).contains(&id))
@@ -259,9 +260,9 @@ impl Positions<'_> {
             }
             handovers.extend(pairs(Moment::Begin(1), state, body));
         }
-        // A body that is its own condition (ONNX `Loop`) returns the condition first. Its inputs start with
-        // the trip number and the condition, followed by the state. A body with a fixed number of trips
-        // returns the state alone.
+        // The body of an ONNX `Loop` is its own condition and returns the condition first. Its inputs begin
+        // with the trip number and the condition, followed by the state. A body with a fixed trip count
+        // returns only the state.
         let own = last == 0 && Control::returns_condition(&self.operator.kind);
         let (ahead, first) = if own { (2, 1) } else { (0, 0) };
         let carried = state.len().saturating_sub(ahead);
@@ -293,7 +294,7 @@ impl Positions<'_> {
 }
 
 impl Control {
-    /// Returns true for loops whose body returns the continuation condition as its first output (ONNX
+    /// Returns true if the body of the loop returns the continuation condition as its first output (ONNX
     /// `Loop`).
     fn returns_condition(kind: &str) -> bool {
         kind == "Loop"
@@ -309,8 +310,8 @@ mod tests {
     use super::*;
     use crate::graph::{GraphBuilder, Role, Tensor};
 
-    /// Derives the flow of an operator whose regions have the given numbers of inputs and outputs. Tensors
-    /// are named after their owner.
+    /// Derives the handovers of an operator whose regions have the given numbers of inputs and outputs. The
+    /// names of tensors begin with their owner.
     fn flow(
         kind: &str,
         inputs: usize,
@@ -359,7 +360,7 @@ mod tests {
         assert_eq!(flow("If", 1, 1, &[(0, 1), (0, 1)]).unwrap(), ["end0 r0o0>y0", "end1 r1o0>y0"]);
         let handed = flow("IF", 2, 1, &[(1, 1), (1, 1)]).unwrap();
         assert_eq!(handed, ["begin0 x1>r0i0", "begin1 x1>r1i0", "end0 r0o0>y0", "end1 r1o0>y0"]);
-        // One trip count, no condition; one carried value, one stacked value.
+        // A trip count but no condition, one carried value and one stacked value.
         let handed = flow("Loop", 2, 2, &[(3, 3)]).unwrap();
         assert_eq!(handed, ["enter x1>r0i2", "end0 r0o1>r0i2", "end0 r0o2~y1", "exit r0i2>y0"]);
         let handed = flow("WHILE", 1, 1, &[(1, 1), (1, 1)]).unwrap();

@@ -6,11 +6,11 @@ use std::io::{self, Write};
 
 /// Writes a graph in the DOT language.
 ///
-/// Boxes are operators, edges are tensors with their bytes, and regions are framed. Weights are omitted,
-/// except for their sum per operator.
+/// Operators are boxes, tensors are edges labelled with their bytes, and regions are frames. Weights are not
+/// drawn; each operator shows their total.
 ///
 /// # Errors
-/// Any error of the writer.
+/// Any error from the writer.
 pub fn write_dot(graph: &Graph, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "digraph {} {{", quoted(graph.name()))?;
     writeln!(output, "  node [shape=box, fontname=\"Helvetica\"];")?;
@@ -22,8 +22,8 @@ pub fn write_dot(graph: &Graph, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "}}")
 }
 
-/// Writes the operators of a region and of the regions that they own, each region in a frame. An explicit
-/// stack replaces recursion, because regions nest deeply.
+/// Writes the operators of a region and of the regions that they own. Each region has a frame. An explicit
+/// stack replaces recursion, because regions can be deeply nested.
 fn region(graph: &Graph, root: RegionId, output: &mut dyn Write) -> io::Result<()> {
     enum Item {
         Region(RegionId),

@@ -1,18 +1,19 @@
-//! Constant folding at the level of operators.
+//! Constant folding of whole operators.
 
 use super::{Graph, GraphBuilder, Operator, Role};
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::collections::HashMap;
 
-/// Prefixes of operator kinds whose output differs from run to run.
+/// Prefixes of operator kinds whose output differs between runs.
 const RANDOM: [&str; 4] = ["Random", "RANDOM", "Multinomial", "Bernoulli"];
 
 impl Graph {
-    /// Removes the operators that read only constants, and returns the graph with their number.
+    /// Removes operators that read only constants. Returns the folded graph and the number of removed
+    /// operators.
     ///
-    /// Their outputs become weights, computed once before the program runs, as runtimes do. Weights without
-    /// readers are dropped. Operators that own regions, draw random numbers, or produce an output of the
-    /// graph are kept. O(size log size).
+    /// Like in runtimes, the outputs of removed operators are computed once before the program runs and
+    /// become weights. Weights without readers are dropped. Operators that own regions, that draw random
+    /// numbers, or that produce an output of the graph are kept. O(s log s) for a graph of size s.
     ///
     /// # Panics
     /// Never: the remaining operators form a valid graph.
@@ -53,7 +54,7 @@ struct Rebuild<'a> {
 }
 
 impl Rebuild<'_> {
-    /// Adds the tensors that are still used, with constants as weights.
+    /// Adds the tensors that are still used. Constants become weights.
     fn tensors(&mut self, constant: &[bool]) {
         let graph = self.graph;
         let mut touched = vec![false; graph.tensors.len()];
@@ -78,7 +79,7 @@ impl Rebuild<'_> {
         }
     }
 
-    /// Copies a region with its contents; regions nest a few levels at most.
+    /// Copies a region with its contents. The recursion is safe, because the nesting depth is limited.
     fn region(&mut self, from: RegionId, to: RegionId) {
         let region = self.graph.region(from);
         let [inputs, outputs] = [&region.inputs, &region.outputs].map(|list| self.map(list));
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!(count, 3);
         let kinds: Vec<&str> = folded.operators().iter().map(|o| o.kind.as_str()).collect();
         assert_eq!(kinds, ["RandomNormal", "If", "Add"]);
-        // `shape` and `filled` have no readers left.
+        // `shape` and `filled` have no readers left and are dropped.
         assert_eq!(folded.bytes(Role::Weight).get(), 60);
         assert_eq!(folded.folded(), (folded.clone(), 0));
         let names = |h: &Handover| (folded.tensor(h.from).name.clone(), folded.tensor(h.to).name.clone());

@@ -1,4 +1,4 @@
-//! Graphs built from graphs: a part of one, or several as the branches of one operator.
+//! Graphs built from other graphs: a part of one graph, or several graphs as the branches of one operator.
 
 use super::{Alias, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Tensor};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
@@ -23,16 +23,16 @@ pub enum Inputs {
 /// ```
 ///
 /// The first inputs of every branch are the outputs of the trunk, if there is one. The other inputs become
-/// inputs of the whole graph. Result `k` is as large as the largest output `k` of any branch; a branch
-/// without such an output leaves the result unchanged. Tensors and operators are prefixed with their part:
-/// `trunk/`, `0/`, `1/`.
+/// inputs of the whole graph. Result `k` has the size of the largest output `k` of any branch. A branch
+/// without output `k` leaves this result unchanged. The names of tensors and operators are prefixed with the
+/// name of their part: `trunk/`, `0/`, `1/`.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'a> {
     /// The name of the resulting graph.
     pub name: &'a str,
-    /// The part that always runs, before the choice.
+    /// The graph that always runs before the choice, if any.
     pub trunk: Option<&'a Graph>,
-    /// The alternatives.
+    /// The graphs to choose from.
     pub branches: &'a [&'a Graph],
     /// How branches receive their inputs.
     pub inputs: Inputs,
@@ -44,10 +44,10 @@ pub struct Choice<'a> {
 pub enum JoinError {
     #[error("'{0}' has no branches")]
     NoBranches(String),
-    /// A branch whose input differs in size from the trunk's output.
+    /// An input of the branch and the corresponding output of the trunk differ in size.
     #[error("input {at} of branch '{branch}' has {wants} bytes, but the trunk produces {has}")]
     Size { branch: String, at: usize, wants: Bytes, has: Bytes },
-    /// A branch with fewer inputs than the trunk has outputs.
+    /// The branch has fewer inputs than the trunk has outputs.
     #[error("branch '{branch}' has {wants} inputs, but the trunk produces {has} tensors")]
     Count { branch: String, wants: usize, has: usize },
     #[error(transparent)]
@@ -58,7 +58,7 @@ pub enum JoinError {
 struct Copier<'a> {
     graph: &'a Graph,
     prefix: String,
-    /// The id of each tensor in the new graph, once copied.
+    /// Per tensor of the original graph: its id in the new graph, once copied.
     tensors: Vec<Option<TensorId>>,
 }
 
@@ -71,7 +71,8 @@ impl<'a> Copier<'a> {
         if name.is_empty() { String::new() } else { format!("{}{name}", self.prefix) }
     }
 
-    /// The copy of a tensor in the new graph. Outputs become activations until they are used as results.
+    /// Returns the copy of a tensor in the new graph. Outputs become activations until they are used as
+    /// results.
     fn tensor(&mut self, into: &mut GraphBuilder, id: TensorId) -> TensorId {
         if let Some(known) = self.tensors[id.index()] {
             return known;
@@ -90,7 +91,7 @@ impl<'a> Copier<'a> {
         ids.iter().map(|&id| self.tensor(into, id)).collect()
     }
 
-    /// Copies operators with the regions that they own, recursively.
+    /// Copies operators and, recursively, the regions that they own.
     fn operators(&mut self, into: &mut GraphBuilder, ids: &[OperatorId], region: RegionId) {
         let graph = self.graph;
         for &id in ids {
@@ -132,12 +133,12 @@ impl<'a> Copier<'a> {
 impl Graph {
     /// Extracts the part of the body that computes `outputs` from `inputs`.
     ///
-    /// Operators that produce `inputs`, and operators that `outputs` do not depend on, are omitted. Further
-    /// inputs of the body that are still needed follow `inputs`. O(size log size).
+    /// Operators that produce `inputs`, and operators that `outputs` do not depend on, are omitted. Inputs of
+    /// the body that are still needed are appended to `inputs`. O(s log s) for a graph of size s.
     ///
     /// # Errors
-    /// Returns a [`GraphError`] if, for example, an input is produced inside a region of an operator of the
-    /// body.
+    /// [`GraphError`] if the part is not a valid graph, for example because an input is produced inside a
+    /// region of an operator of the body.
     ///
     /// # Panics
     /// If an id belongs to another graph.
@@ -193,8 +194,8 @@ struct Joining {
 }
 
 impl Joining {
-    /// The inputs of one branch, in its order. Inputs that do not come from the trunk become inputs of the
-    /// whole graph.
+    /// Returns the inputs of a branch, in the order of the branch. Inputs that do not come from the trunk
+    /// become inputs of the whole graph.
     fn given(&mut self, branch: &Graph, copier: &mut Copier<'_>) -> Result<Vec<TensorId>, JoinError> {
         let wants = &branch.region(Graph::BODY).inputs;
         let name = || branch.name().to_owned();
@@ -223,10 +224,10 @@ impl Joining {
 }
 
 impl Choice<'_> {
-    /// Builds the graph in O(size log size).
+    /// Builds the graph. O(s log s) for a total size s of the graphs.
     ///
     /// # Errors
-    /// Returns the first [`JoinError`] found.
+    /// The first [`JoinError`] found.
     pub fn build(&self) -> Result<Graph, JoinError> {
         if self.branches.is_empty() {
             return Err(JoinError::NoBranches(self.name.to_owned()));
@@ -267,7 +268,8 @@ impl Choice<'_> {
         Ok(joining.into.build()?)
     }
 
-    /// Creates one result tensor per output position, as large as the largest output there.
+    /// Creates one result tensor per output position. Its size is the largest output of any branch at that
+    /// position.
     fn results(&self, into: &mut GraphBuilder) -> Vec<TensorId> {
         let count = self.branches.iter().map(|branch| branch.region(Graph::BODY).outputs.len()).max();
         let largest = |at: usize| {
@@ -280,7 +282,7 @@ impl Choice<'_> {
         (0..count.unwrap_or(0)).map(|at| into.tensor(tensor(at))).collect()
     }
 
-    /// Copies a branch into its own region and returns its handovers.
+    /// Copies a branch into a region of its own and returns its handovers.
     fn branch(
         &self,
         into: &mut GraphBuilder,
@@ -324,7 +326,7 @@ mod tests {
     use crate::layout::Layout;
     use crate::program::{Program, ProgramOptions};
 
-    /// A chain of tensors of the given sizes; the first is the input, the last the output.
+    /// Builds a chain of tensors with the given sizes. The first is the input, and the last is the output.
     fn chain(name: &str, sizes: &[u64]) -> Graph {
         let mut g = GraphBuilder::new(name);
         let mut ids = Vec::new();
@@ -348,7 +350,7 @@ mod tests {
         ids.iter().map(|&id| graph.tensor(id).name.clone()).collect()
     }
 
-    /// Places every buffer in its own memory, runs all control paths, and returns the peak live bytes.
+    /// Places every buffer at its own addresses, runs all control paths, and returns the peak live bytes.
     fn run(graph: &Graph) -> u64 {
         let orders = (0..graph.regions().len()).map(|at| graph.file_order(RegionId::at(at))).collect();
         let options = ProgramOptions { liveness: LivenessOptions::default(), ..ProgramOptions::default() };
@@ -378,7 +380,7 @@ mod tests {
         assert_eq!((flow.control, flow.handovers.len()), (Control::Branch, 2));
         assert_eq!(captured.regions().len(), 3);
         assert_eq!(captured.region(RegionId::new(2)).name, "1: narrow");
-        // Both inputs are live until one branch has begun, then 40 beside 10, or 8.
+        // Both inputs are live until a branch has begun, then 40 bytes with 10 or with 8.
         assert_eq!(run(&captured), 50);
         let handed = choice(Inputs::Handed).build().unwrap();
         assert_eq!(handed.operator(owner).inputs.len(), 3);
@@ -435,7 +437,7 @@ mod tests {
         assert_eq!(names(&tail, &tail.region(Graph::BODY).inputs), ["t2"]);
         assert_eq!(tail.tensor(tail.region(Graph::BODY).outputs[0]).role, Role::Output);
         assert_eq!(tail.operators().len(), 2);
-        // Both parts joined again: live bytes peak when the result, 5 bytes, is copied.
+        // Both parts are joined again. The live bytes peak when the result of 5 bytes is copied.
         let branches = [&tail];
         let choice =
             Choice { name: "again", trunk: Some(&head), branches: &branches, inputs: Inputs::Captured };

@@ -21,16 +21,16 @@
 //! | `body`, `operators[].regions[]` | regions, with `name`, `inputs`, `outputs`, `operators` | |
 //! | `operators[].inputs`, `.outputs` | names of tensors | none |
 //! | `operators[].aliases[]` | outputs that may share the memory of an input: `view` or `in-place` | none |
-//! | `operators[].scratch` | bytes needed only while the operator runs | 0 |
+//! | `operators[].scratch` | bytes that the operator needs only while it runs | 0 |
 //! | `operators[].unit` | processing unit | unknown |
 //! | `operators[].control` | control flow of its regions: `branch`, `loop`, `call` | derived from the kind |
 //! | `operators[].handovers[]` | tensors copied into and out of its regions (see below) | derived from positions |
-//! | `operators[].cost` | multiply-accumulates, or elementary operations if there are none | unknown |
+//! | `operators[].cost` | multiply-accumulates; elementary operations if the operator has none | unknown |
 //!
 //! A handover has the members `when` (`"enter"`, `{"begin": 0}`, `{"end": 0}` or `"exit"`), `from`, `to` and
 //! `part`.
 //!
-//! Unknown members are rejected, so that a typing error does not go unnoticed.
+//! Unknown members are rejected, so that misspelt names are noticed.
 
 use super::{AliasKind, Control, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Tensor};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
@@ -42,17 +42,17 @@ use std::path::{Path, PathBuf};
 /// The value of the member `format`.
 pub const FORMAT: &str = "plimsoll-graph";
 
-/// The schema version that this build reads and writes.
+/// The only schema version that this build reads and writes.
 pub const VERSION: u32 = 1;
 
 /// The reason why a file does not contain a graph.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphFileError {
-    /// A file that is not JSON of this schema.
+    /// The file is not JSON of this schema.
     #[error("{path}: {source}", path = .path.display())]
     Json { path: PathBuf, source: serde_json::Error },
-    /// A file of another format, or of a version that this build does not support.
+    /// The file has another format, or a version that this build does not support.
     #[error(
         "{path}: format '{format}' version {version} is not {FORMAT} version {VERSION}",
         path = .path.display()
@@ -60,11 +60,11 @@ pub enum GraphFileError {
     Version { path: PathBuf, format: String, version: u32 },
     #[error("{path}: {what} refers to tensor '{tensor}', which is not in `tensors`", path = .path.display())]
     Unknown { path: PathBuf, what: String, tensor: String },
-    /// A tensor whose name is empty or occurs twice.
+    /// The name of the tensor is empty or occurs twice.
     #[error("{path}: tensor {at} has the name '{tensor}', which is empty or belongs to an earlier tensor", path = .path.display())]
     Name {
         path: PathBuf,
-        /// The position in `tensors`, from 0.
+        /// The index in `tensors`, counted from 0.
         at: usize,
         tensor: String,
     },
@@ -160,13 +160,13 @@ struct AliasRow {
     kind: AliasKind,
 }
 
-/// Reads a graph; `origin` is the file name used in messages.
+/// Reads a graph. `origin` is the file name used in messages.
 ///
-/// A graph written by [`write_graph`] is read back unchanged, except that operators are renumbered by
-/// nesting.
+/// A graph written by [`write_graph`] is read back unchanged, except that operators may be renumbered: each
+/// one is followed by the operators of its regions.
 ///
 /// # Errors
-/// Returns the first [`GraphFileError`] found. JSON nested deeper than 128 levels is rejected.
+/// The first [`GraphFileError`] found. JSON nested deeper than 128 levels is rejected.
 pub fn read_graph(origin: &Path, input: impl Read) -> Result<Graph, GraphFileError> {
     let path = || origin.to_path_buf();
     let file: File = serde_json::from_reader(io::BufReader::new(input))
@@ -196,7 +196,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads a region and those inside it. The recursion is limited by the depth of the JSON.
+    /// Reads a region and the regions nested inside it. The JSON parser limits the depth of the recursion.
     fn region(&mut self, region: RegionId, row: &RegionRow) -> Result<(), GraphFileError> {
         let what = || format!("region '{}'", row.name);
         let inputs = self.find(&what, &row.inputs)?;

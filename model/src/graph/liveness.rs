@@ -1,20 +1,21 @@
-//! Derives the order problem of a region: which tensors occupy memory, which share it, and when it is held.
+//! Derives the order problem of a region: which tensors occupy memory, which tensors share memory, and when
+//! the memory is held.
 //!
 //! A *storage* is the memory of one tensor, or of several tensors that share it. It is held from the operator
-//! that produces its first tensor to the last operator that uses any of them. Inputs of the region are held
-//! from its start, even without readers; outputs are held to its last step (LUNA, eq. 1; Mini-Infer;
-//! persistent tensors by role).
+//! that produces its first tensor to the last operator that uses any of its tensors. Inputs of the region are
+//! held from the start, even if nothing reads them, and outputs are held to the last step (LUNA, eq. 1;
+//! Mini-Infer; persistent tensors by role).
 //!
 //! # Sharing
 //! - A **view** (reshape, identity) shares the storage of its input, even if other operators read the input,
 //!   because nothing is written. A view of zero bytes shares nothing.
-//! - An operator writes **in place** if its input is an activation of the same size. Every other operator
-//!   that uses the storage must produce one of its tensors. Those operators ran before, so in any order the
-//!   overwritten data is never read again.
+//! - An operator may write **in place** if its input is an activation of the same size. Every other operator
+//!   that uses the storage of the input must produce one of its tensors. Those operators run earlier in every
+//!   order, so the overwritten data is never read again.
 //!
-//! A loop body that returns a view of its own input returns a copy instead, because the loop overwrites its
-//! state at that moment. Two tensors share nothing if only one of them is inside the arena. An output of the
-//! region may share a storage. An input of the region may be viewed, but is not overwritten.
+//! If a loop body returns a view of its own input, it returns a copy instead, because the loop overwrites its
+//! state at that moment. Two tensors share nothing if only one of them is in the arena. An output of the
+//! region may share a storage. An input of the region may be viewed, but is never overwritten.
 
 use super::{AliasKind, Control, Graph, Operator, Role, Tensor};
 use crate::orders::{OrderError, OrderProblem, Storage};
@@ -24,21 +25,22 @@ use std::collections::{HashMap, HashSet};
 /// Where the inputs and outputs of a region are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Boundary {
-    /// In the arena while needed: inputs from the start to their last use, outputs from their producer to the
-    /// end. An input without readers is held at the start, together with all other inputs, and released when
-    /// the first operator runs.
+    /// In the arena while needed. Inputs are held from the start to their last use, and outputs from their
+    /// producer to the end. An input without readers is held before the first operator, together with all
+    /// other inputs, and is then released.
     #[default]
     Arena,
-    /// In the arena: inputs from the first step to the last, outputs from their producer to the end.
+    /// In the arena. Inputs are held from the first step to the last, and outputs from their producer to the
+    /// end.
     Held,
-    /// In the arena from the first step to the last, never reused (Mini-Infer).
+    /// In the arena from the first step to the last. Their memory is never reused (Mini-Infer).
     Persistent,
     /// Outside the arena, in memory provided by the caller (LUNA).
     Outside,
 }
 
 impl Boundary {
-    /// Returns true if inputs must still be in the arena at the end.
+    /// Returns true if inputs must still be intact in the arena at the end.
     pub fn keeps_inputs(self) -> bool {
         matches!(self, Self::Held | Self::Persistent)
     }
@@ -51,19 +53,19 @@ pub struct LivenessOptions {
     pub boundary: Boundary,
     /// True if weights occupy the arena for the whole run.
     pub weights: bool,
-    /// True if states (variable tensors) occupy the arena for the whole run, used or not.
+    /// True if states (variable tensors) occupy the arena for the whole run, even if nothing uses them.
     pub states: bool,
     /// True if views share memory with their inputs.
     pub views: bool,
-    /// True if operators write in place where they can.
+    /// True if operators write in place where the rules allow it.
     pub in_place: bool,
     /// The alignment in bytes to which sizes are rounded up.
     pub align: Bytes,
 }
 
 impl Default for LivenessOptions {
-    /// Inputs, outputs and states in the arena, inputs and outputs only while needed; weights outside; views
-    /// share memory; no in-place writes.
+    /// Returns options under which inputs, outputs and states are in the arena, inputs and outputs only while
+    /// needed. Weights are outside the arena. Views share memory, and no operator writes in place.
     fn default() -> Self {
         Self {
             boundary: Boundary::Arena,
@@ -76,31 +78,31 @@ impl Default for LivenessOptions {
     }
 }
 
-/// The order problem of a region, and the mapping of its ids to the graph.
+/// The order problem of a region, and the mapping from its ids to those of the graph.
 #[derive(Clone, Debug)]
 pub struct Storages {
     /// The order problem. Its operators are those of the region, in the topological order closest to file
     /// order.
     pub problem: OrderProblem,
-    /// The graph operator of each operator of the problem.
+    /// The graph operator of each operator of the problem, indexed by operator of the problem.
     pub operators: Vec<OperatorId>,
-    /// The tensors of each storage of the problem, ascending.
+    /// The tensors of each storage, ascending, indexed by storage of the problem.
     pub tensors: Vec<Vec<TensorId>>,
-    /// Tensors of zero bytes in the arena, which belong to no storage of the problem. Each comes with a
-    /// storage of its own that states its lifetime.
+    /// Tensors of zero bytes in the arena. They belong to no storage of the problem. Each is paired with a
+    /// storage of its own that describes its lifetime.
     pub empty: Vec<(TensorId, Storage)>,
 }
 
 impl Graph {
-    /// Derives the order problem of one region in O(s log s) for s, the size of the region and the regions
-    /// inside it.
+    /// Derives the order problem of one region. O(s log s), where s is the size of the region and of the
+    /// regions nested inside it.
     ///
     /// `scratch` returns the bytes that an operator needs while it runs, in addition to its own
     /// [`Operator::scratch`]: the memory of the regions that it owns. Tensors of enclosing regions are not
-    /// counted, because the enclosing region counts them. Tensors of size zero occupy no memory.
+    /// counted, because those regions count them. Tensors of size zero occupy no memory.
     ///
     /// # Errors
-    /// [`OrderError::TooLarge`] if the rounded sizes exceed 63 bits in total.
+    /// [`OrderError::TooLarge`] if the rounded sizes add up to 2^63 bytes or more.
     pub fn storages(
         &self,
         region: RegionId,
@@ -131,24 +133,24 @@ impl Graph {
     }
 }
 
-/// The tensors of one storage, and whether it may be overwritten.
+/// The tensors of one storage, and the data needed to decide whether it may be overwritten.
 struct Shared {
     members: Vec<usize>,
-    /// Operators that produce a member, in visiting order.
+    /// Operators that produce a member, in the order in which they were visited.
     makers: Vec<u32>,
-    /// Operators that use a member without producing one.
+    /// Operators that use a member and produce none.
     readers: HashSet<u32>,
     /// True if all members are activations that are neither inputs nor outputs of the region.
     plain: bool,
 }
 
-/// The state of one region while its storages are formed.
+/// The state of one region while its storages are determined.
 struct Scope<'a> {
     graph: &'a Graph,
     region: RegionId,
-    /// Tensors of the region that may occupy memory, in order of first appearance.
+    /// Tensors of the region that may occupy memory, in the order of their first appearance.
     tensors: Vec<TensorId>,
-    /// The position in `tensors` of each tensor.
+    /// The index in `tensors` of each tensor.
     known: HashMap<TensorId, usize>,
     /// Per tensor: the positions of the operators that use it.
     users: Vec<Vec<u32>>,
@@ -156,7 +158,7 @@ struct Scope<'a> {
     makers: Vec<Option<u32>>,
     /// Per tensor: the tensor that represents its storage.
     root: Vec<usize>,
-    /// Per root: the storage formed so far.
+    /// Per root: the storage as determined so far.
     shared: Vec<Shared>,
     given: Vec<bool>,
     wanted: Vec<bool>,
@@ -189,7 +191,7 @@ impl<'a> Scope<'a> {
                 }
             }
         }
-        // Tensors kept between runs occupy memory even if no operator uses them.
+        // Tensors that are kept between runs occupy memory even if no operator uses them.
         let kept = |tensor: &Tensor| match tensor.role {
             Role::Weight => options.weights,
             Role::State => options.states,
@@ -207,7 +209,7 @@ impl<'a> Scope<'a> {
         for &tensor in &graph.region(region).outputs {
             scope.mark(tensor, |scope, one| scope.wanted[one] = true);
         }
-        // A loop passes on the inputs of its condition, read there or not.
+        // A loop passes on the inputs of its condition, even if the condition does not read them.
         for handover in owner.iter().flat_map(|flow| &flow.handovers) {
             scope.mark(handover.from, |scope, one| {
                 scope.wanted[one] |= scope.given[one] && scope.users[one].is_empty();
@@ -223,7 +225,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Returns the position of a tensor of this region, adding it if it is new.
+    /// Returns the index of a tensor of this region and adds the tensor if it is new. Returns `None` for
+    /// tensors of other regions.
     fn learn(&mut self, tensor: TensorId) -> Option<usize> {
         if self.graph.place(tensor) != self.region {
             return None;
@@ -255,7 +258,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The storage of a tensor that shares with no other yet.
+    /// Returns the storage of a tensor that does not share memory with any other tensor yet.
     fn alone(&self, one: usize) -> Shared {
         let maker = self.makers[one];
         let readers = self.users[one].iter().copied().filter(|&user| Some(user) != maker).collect();
@@ -263,7 +266,7 @@ impl<'a> Scope<'a> {
         Shared { members: vec![one], makers: maker.into_iter().collect(), readers, plain }
     }
 
-    /// Joins outputs of the operator at position `at` to the storages of its inputs if the rules allow it.
+    /// Adds outputs of the operator at position `at` to the storages of its inputs where the rules allow it.
     fn share(&mut self, at: u32, operator: &Operator, options: &LivenessOptions) {
         for alias in &operator.aliases {
             let (Some(&input), Some(&output)) = (self.known.get(&alias.input), self.known.get(&alias.output))
@@ -296,13 +299,14 @@ impl<'a> Scope<'a> {
         self.graph.tensor(self.tensors[one]).bytes > Bytes::ZERO
     }
 
-    /// Returns true for a view of a loop body's input that the body returns: the loop would read and
+    /// Returns true if a loop body returns `output`, a view of one of its inputs. The loop would read and
     /// overwrite the same storage.
     fn carries(&self, root: usize, output: usize) -> bool {
         self.is_loop && self.wanted[output] && self.shared[root].members.iter().any(|&one| self.given[one])
     }
 
-    /// Returns true if only the operator at `at` still needs the contents of the storage of `input`.
+    /// Returns true if no operator other than the one at `at` still needs the contents of the storage of
+    /// `input`.
     fn overwritable(&self, at: u32, input: usize, output: usize) -> bool {
         let bytes = |one: usize| self.graph.tensor(self.tensors[one]).bytes;
         let shared = &self.shared[self.root[input]];
@@ -312,7 +316,7 @@ impl<'a> Scope<'a> {
             && shared.readers.iter().all(|&reader| reader == at)
     }
 
-    /// The storages, and the tensors of each.
+    /// Returns the storages, and the tensors of each storage.
     fn storages(&self, options: &LivenessOptions) -> Result<(Vec<Storage>, Vec<Vec<TensorId>>), OrderError> {
         let (mut storages, mut names) = (Vec::new(), Vec::new());
         for root in (0..self.tensors.len()).filter(|&one| self.root[one] == one) {
@@ -331,7 +335,7 @@ impl<'a> Scope<'a> {
         Ok((storages, names))
     }
 
-    /// The storage of the given tensors, named after `root`.
+    /// Returns the storage of the given tensors. Its name is that of the tensor `root`.
     fn storage(&self, root: usize, members: &[usize], size: Bytes, options: &LivenessOptions) -> Storage {
         let mut users: Vec<u32> = members.iter().flat_map(|&one| self.users[one].clone()).collect();
         users.sort_unstable();
@@ -351,13 +355,13 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Tensors of zero bytes that are in the arena at no cost.
+    /// Returns the tensors of zero bytes in the arena, which occupy no memory.
     fn empty(&self, options: &LivenessOptions) -> Vec<(TensorId, Storage)> {
         let empty = (0..self.tensors.len()).filter(|&one| !self.has_bytes(one) && self.inside(one, options));
         empty.map(|one| (self.tensors[one], self.storage(one, &[one], Bytes::ZERO, options))).collect()
     }
 
-    /// The precedences between operators: producers run before users.
+    /// Returns the precedences between operators: producers run before users.
     fn edges(&self) -> Vec<(OperatorId, OperatorId)> {
         let mut edges = Vec::new();
         for (one, maker) in self.makers.iter().enumerate() {
@@ -374,7 +378,7 @@ mod tests {
     use super::*;
     use crate::graph::GraphBuilder;
 
-    /// in -conv-> a -relu-> b -reshape-> c -add(c, d)-> out, with b -pool-> d.
+    /// Builds the graph in -conv-> a -relu-> b -reshape-> c -add(c, d)-> out, with b -pool-> d.
     fn graph() -> Graph {
         let mut g = GraphBuilder::new("g");
         let mut t = |name: &str, bytes: u64, role| g.tensor(Tensor::new(name, bytes, role));
@@ -411,12 +415,13 @@ mod tests {
         assert_eq!(storages(&plain), ["in:8 <0", "a:4 0,1", "b:4 1,2,3", "c:4 2,4", "d:4 3,4", "out:4 4>"]);
         let views = LivenessOptions::default();
         assert_eq!(storages(&views), ["in:8 <0", "a:4 0,1", "b:4 1,2,3,4", "d:4 3,4", "out:4 4>"]);
-        // relu may overwrite a. add may overwrite d, but not c, whose storage pool reads as b.
+        // relu may overwrite a. add may overwrite d, but not c: c shares the storage of b, which pool reads.
         let all = LivenessOptions { in_place: true, ..views };
         assert_eq!(storages(&all), ["in:8 <0", "a:4 0,1,2,3,4", "d:4 3,4>"]);
     }
 
-    /// A random graph of `n` operators with one output each. Some are views, and some can write in place.
+    /// Builds a random graph of `n` operators with one output each. Some are views, and some can write in
+    /// place.
     fn random_graph(n: usize, seed: u64) -> Graph {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut below = |end: usize| {
@@ -455,7 +460,8 @@ mod tests {
         g.build().unwrap()
     }
 
-    /// Simulates the contents of the storages in every order; each read must find the expected value.
+    /// Simulates the contents of the storages in every order and checks that each read finds the expected
+    /// value.
     fn run(graph: &Graph, made: &Storages, order: &mut Vec<usize>, holds: &[Option<TensorId>]) {
         let value = |mut tensor: TensorId| {
             while let Some(maker) = graph.producer(tensor)
@@ -483,7 +489,7 @@ mod tests {
             }
             let operator = graph.operator(made.operators[at]);
             for &read in &operator.inputs {
-                // A view does not read its input.
+                // A view does not read the data of its input.
                 let shown = value(operator.outputs[0]) != operator.outputs[0]
                     && place(read) == place(operator.outputs[0]);
                 assert!(shown || holds[place(read)] == Some(value(read)), "{order:?} {at} {graph:?}");

@@ -1,9 +1,9 @@
 //! The computation graph: operators, tensors and regions.
 //!
 //! A [`Graph`] is a tree of [`Region`]s. The first region is the body. An operator may own further regions,
-//! such as the branches of an `If`, or the condition and body of a loop. Each region lists its operators in
-//! file order, and tensors imply the edges. A tensor is produced by one operator or comes from outside: it is
-//! a weight, a state or an input.
+//! such as the branches of an `If`, or the condition and the body of a loop. Each region lists its operators
+//! in file order. Edges follow from the tensors: a tensor is either produced by one operator, or comes from
+//! outside as a weight, a state or an input.
 //!
 //! ```
 //! use plimsoll_model::graph::{GraphBuilder, Operator, Role, Tensor};
@@ -48,18 +48,18 @@ use std::fmt;
 pub enum Role {
     /// Produced and used inside the graph.
     Activation,
-    /// A constant: a parameter or initialiser.
+    /// A constant, such as a parameter.
     Weight,
     /// Available before the region starts.
     Input,
     /// Needed after the region has ended.
     Output,
-    /// Kept from one run of the network to the next (variable tensors of `TFLite`).
+    /// Kept from one run of the network to the next (a variable tensor in `TFLite`).
     State,
 }
 
 impl Role {
-    /// The keyword in files and tables.
+    /// Returns the keyword used in files and tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Activation => "activation",
@@ -82,11 +82,11 @@ impl fmt::Display for Role {
 pub struct Tensor {
     /// The name, unique within its graph.
     pub name: String,
-    /// The size in bytes. Zero is allowed and occupies no memory.
+    /// The size in bytes. A tensor of zero bytes is allowed and occupies no memory.
     pub bytes: Bytes,
     /// The purpose of the tensor.
     pub role: Role,
-    /// The element type as named in the file (`float32`, `int8`), if known.
+    /// The element type as named in the model file (`float32`, `int8`), if known.
     pub element: Option<String>,
     /// The extent of each dimension, if known.
     pub shape: Option<Vec<u64>>,
@@ -107,11 +107,11 @@ impl Tensor {
     }
 }
 
-/// How an output may share the memory of an input.
+/// The way in which an output may share the memory of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AliasKind {
-    /// The output reinterprets the input (reshape, identity); nothing is written.
+    /// The output reinterprets the data of the input (reshape, identity), and nothing is written.
     View,
     /// The operator can overwrite the input with its output (elementwise functions).
     InPlace,
@@ -128,35 +128,37 @@ pub struct Alias {
     pub kind: AliasKind,
 }
 
-/// One operation of the computation.
+/// An operation of the computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operator {
     /// The name. It may be empty and need not be unique.
     pub name: String,
-    /// The operation as named in the file (`Conv`, `CONV_2D`).
+    /// The operation as named in the model file (`Conv`, `CONV_2D`).
     pub kind: String,
-    /// The tensors read, in file order, without absent optional ones.
+    /// The tensors that the operator reads, in file order, without absent optional inputs.
     pub inputs: Vec<TensorId>,
-    /// The tensors produced.
+    /// The tensors that the operator produces.
     pub outputs: Vec<TensorId>,
     /// Outputs that may share memory with inputs.
     pub aliases: Vec<Alias>,
-    /// Bytes needed only while the operator runs.
+    /// The bytes that the operator needs only while it runs.
     pub scratch: Bytes,
     /// The processing unit that the operator is mapped to, if any.
     pub unit: Option<String>,
-    /// The arithmetic cost: multiply-accumulates, or elementary operations if there are none.
+    /// The arithmetic cost: multiply-accumulates, or elementary operations if there are no
+    /// multiply-accumulates.
     pub cost: Option<u64>,
-    /// The regions that the operator owns, filled in by [`GraphBuilder::region`].
+    /// The regions that the operator owns. [`GraphBuilder::region`] adds to this list.
     pub regions: Vec<RegionId>,
-    /// The control flow of its regions, if the kind does not imply it.
+    /// The control flow of the regions; `None` if the kind of the operator implies it.
     pub control: Option<Control>,
-    /// The tensors passed into and out of its regions, if positions do not imply them; see [`Graph::flow`].
+    /// The tensors passed into and out of the regions; `None` if positions imply them. See [`Graph::flow`].
     pub handovers: Option<Vec<Handover>>,
 }
 
 impl Operator {
-    /// Returns true if all outputs, and at least one, are views of inputs, so that no data moves.
+    /// Returns true if the operator has outputs and all of them are views of inputs, so that no data is
+    /// moved.
     pub fn moves_nothing(&self) -> bool {
         let is_view = |output| self.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
         !self.outputs.is_empty() && self.outputs.iter().all(|&output| is_view(output))
@@ -204,19 +206,19 @@ impl Operator {
 /// A sequence of operators without control flow: the body, or a region owned by an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The name (`then_branch`, `body`).
+    /// The name, such as `then_branch` or `body`.
     pub name: String,
-    /// The operator that owns the region, or `None` for the body of the graph.
+    /// The operator that owns the region; `None` for the body of the graph.
     pub owner: Option<OperatorId>,
     /// The tensors available when the region starts.
     pub inputs: Vec<TensorId>,
-    /// The tensors needed when the region has ended; they may come from an enclosing region.
+    /// The tensors needed after the region has ended. They may come from an enclosing region.
     pub outputs: Vec<TensorId>,
     /// The operators of the region, in file order.
     pub operators: Vec<OperatorId>,
 }
 
-/// Operators, tensors and regions, validated and immutable.
+/// A program as operators, tensors and regions. A graph is validated and immutable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     name: String,
@@ -227,35 +229,35 @@ pub struct Graph {
     /// Per tensor: the operators that read it directly, ascending.
     consumers: Vec<Vec<OperatorId>>,
     homes: Vec<RegionId>,
-    /// Per tensor: the region that produces or receives it.
+    /// Per tensor: the region in which it is produced or received.
     places: Vec<RegionId>,
 }
 
 impl Graph {
-    /// The body: the first region.
+    /// The id of the body, which is the first region.
     pub const BODY: RegionId = RegionId::new(0);
 
-    /// The name of the graph in messages and files.
+    /// Returns the name of the graph, used in messages and files.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// All tensors, indexed by id.
+    /// Returns all tensors, indexed by id.
     pub fn tensors(&self) -> &[Tensor] {
         &self.tensors
     }
 
-    /// All operators of all regions, indexed by id.
+    /// Returns the operators of all regions, indexed by id.
     pub fn operators(&self) -> &[Operator] {
         &self.operators
     }
 
-    /// All regions, indexed by id; owners precede the regions that they own.
+    /// Returns all regions, indexed by id. An operator precedes the regions that it owns.
     pub fn regions(&self) -> &[Region] {
         &self.regions
     }
 
-    /// The tensor with the given id.
+    /// Returns the tensor with the given id.
     ///
     /// # Panics
     /// If the id belongs to another graph.
@@ -263,7 +265,7 @@ impl Graph {
         &self.tensors[id.index()]
     }
 
-    /// The operator with the given id.
+    /// Returns the operator with the given id.
     ///
     /// # Panics
     /// If the id belongs to another graph.
@@ -271,7 +273,7 @@ impl Graph {
         &self.operators[id.index()]
     }
 
-    /// The region with the given id.
+    /// Returns the region with the given id.
     ///
     /// # Panics
     /// If the id belongs to another graph.
@@ -279,29 +281,31 @@ impl Graph {
         &self.regions[id.index()]
     }
 
-    /// The operator that produces a tensor, or `None` if the tensor comes from outside.
+    /// Returns the operator that produces a tensor; `None` if the tensor comes from outside.
     pub fn producer(&self, id: TensorId) -> Option<OperatorId> {
         self.producers[id.index()]
     }
 
-    /// The operators that read a tensor as a direct input, ascending. [`Graph::reads`] includes reads by
-    /// regions inside an operator.
+    /// Returns the operators that read a tensor as a direct input, ascending. Reads by regions inside an
+    /// operator are not included; see [`Graph::reads`].
     pub fn consumers(&self, id: TensorId) -> &[OperatorId] {
         &self.consumers[id.index()]
     }
 
-    /// The region that an operator belongs to.
+    /// Returns the region that contains an operator.
     pub fn home(&self, id: OperatorId) -> RegionId {
         self.homes[id.index()]
     }
 
-    /// The region in which a tensor is produced or received; the body for weights and states.
+    /// Returns the region in which a tensor is produced or received. For weights and states, this is the body
+    /// unless a region lists them as inputs.
     pub fn place(&self, id: TensorId) -> RegionId {
         self.places[id.index()]
     }
 
-    /// All tensors that an operator reads, without duplicates: its inputs, then the tensors that its regions
-    /// use from outside, including nested regions. O(size of the regions that it owns).
+    /// Returns all tensors that an operator reads, without duplicates. Its inputs come first, followed by the
+    /// tensors that its regions, including nested ones, use from outside. O(size of the regions that it
+    /// owns).
     pub fn reads(&self, id: OperatorId) -> Vec<TensorId> {
         let mut seen = std::collections::HashSet::new();
         let mut reads = Vec::new();
@@ -322,19 +326,19 @@ impl Graph {
         reads
     }
 
-    /// The display name of an operator: its name, or kind and number if it has none.
+    /// Returns the display name of an operator: its name or, if it has none, its kind and number.
     pub fn called(&self, id: OperatorId) -> String {
         let operator = self.operator(id);
         if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
     }
 
-    /// The sum of the bytes of the weights that an operator reads, including its regions.
+    /// Returns the total bytes of the weights that an operator reads, including its regions.
     pub fn weight_bytes(&self, id: OperatorId) -> Bytes {
         let weights = self.reads(id).into_iter().filter(|&t| self.tensor(t).role == Role::Weight);
         Bytes::new(weights.map(|t| self.tensor(t).bytes.get()).sum())
     }
 
-    /// The sum of the bytes of all tensors with one role.
+    /// Returns the total bytes of all tensors with the given role.
     pub fn bytes(&self, role: Role) -> Bytes {
         Bytes::new(self.tensors.iter().filter(|t| t.role == role).map(|t| t.bytes.get()).sum())
     }

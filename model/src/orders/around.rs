@@ -1,16 +1,16 @@
-//! The simplest lower bound on the peak of every order: the bytes that are live while one operator runs, in
-//! any order.
+//! The simplest lower bound on the peak of every order: the bytes that are live while an operator runs,
+//! whatever the order.
 
 use super::problem::{OrderProblem, Storage};
 use crate::bound::{LowerBound, Witness};
 use crate::units::{Bytes, OperatorId};
 
-/// The simplest lower bound on the peak of every order.
+/// Returns the simplest lower bound on the peak of every order.
 ///
-/// While an operator runs, the storages that it uses are live. So are those that begin before it and are used
-/// after it in every order. The storages held at the first and last step give two more bounds. O(n e / 64)
-/// time for n operators and e edges, with one bit per pair of operators. Above [`REACH_OPERATORS`] operators
-/// only the storages used by each operator count, in linear time.
+/// While an operator runs, two kinds of storages are live: those that it uses, and those that begin before it
+/// and are used after it in every order. The storages held at the first step and at the last step give two
+/// further bounds. O(n e / 64) time for n operators and e edges, with one bit per pair of operators. Above
+/// [`REACH_OPERATORS`] operators, only the storages used by each operator are counted, in linear time.
 pub fn around_bound(problem: &OrderProblem) -> LowerBound {
     let mut best = LowerBound::new(problem.at_start(), Witness::Start);
     best.raise(LowerBound::new(problem.at_end(), Witness::End));
@@ -20,15 +20,16 @@ pub fn around_bound(problem: &OrderProblem) -> LowerBound {
     best
 }
 
-/// The bytes that are live while each operator runs, in any order, as counted by [`around_bound`].
+/// Returns the bytes that are live in every order while each operator runs, as counted by [`around_bound`].
 pub fn around_bytes(problem: &OrderProblem) -> Vec<u64> {
     if problem.len() > REACH_OPERATORS { touched(problem) } else { around(problem) }
 }
 
-/// Up to this number of operators, all pairs are considered.
+/// The maximum number of operators for which all pairs are considered.
 pub const REACH_OPERATORS: usize = 20_000;
 
-/// Per operator: the bytes that it uses, the bytes that are always held, and its scratch.
+/// Returns for each operator the bytes that it uses, including its scratch, plus the bytes that are always
+/// held.
 fn touched(problem: &OrderProblem) -> Vec<u64> {
     let always = |s: &Storage| s.from_start && s.to_end;
     let base: u64 = problem.storages().iter().filter(|s| always(s)).map(|s| s.size.get()).sum();
@@ -40,11 +41,11 @@ fn touched(problem: &OrderProblem) -> Vec<u64> {
     problem.ids().map(own).collect()
 }
 
-/// Per operator: the bytes that are live while it runs, in any order.
+/// Returns for each operator the bytes that are live while it runs, whatever the order.
 ///
-/// A storage is live at an operator that runs no earlier than its first user and no later than some user.
-/// Sets of operators are bitsets. The set of a storage is the descendants of its first user, intersected with
-/// the union of the ancestors of its users.
+/// A storage is live while an operator runs if the operator is not before the first user of the storage and
+/// not after all its users. Sets of operators are bitsets. The set of a storage is the set of descendants of
+/// its first user, intersected with the union of the ancestors of its users.
 fn around(problem: &OrderProblem) -> Vec<u64> {
     let n = problem.len();
     let words = n.div_ceil(64);

@@ -1,15 +1,15 @@
-//! The checker of orders: recomputes precedences, lifetimes and peaks from the definitions.
+//! The checker of orders: it recomputes precedences, lifetimes and peaks from the definitions.
 //!
-//! It shares no code with [`Order::peak`](super::Order::peak). It looks up the first and last step of every
-//! storage and recomputes the live bytes of every step.
+//! The checker shares no code with [`Order::peak`](super::Order::peak). It determines the first and the last
+//! step of every storage and recomputes the live bytes at every step.
 
 use super::problem::{Order, OrderProblem};
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::Violation;
 use crate::units::{Bytes, OperatorId};
 
-/// Returns every violation of an order: operators that are missing, repeated, unknown, or placed before one
-/// that they depend on. O(size).
+/// Returns all violations of an order: operators that are missing, repeated, unknown, or placed before an
+/// operator that they depend on. O(n + e) for n operators and e edges.
 pub fn check_order(problem: &OrderProblem, order: &Order) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut step: Vec<Option<usize>> = vec![None; problem.len()];
@@ -48,7 +48,7 @@ pub fn check_order(problem: &OrderProblem, order: &Order) -> Vec<Violation> {
     violations
 }
 
-/// The peak of a valid order, from the bytes that become live and dead at each step.
+/// Returns the peak of a valid order, computed from the changes of the live bytes at each step.
 pub(crate) fn recomputed_peak(problem: &OrderProblem, order: &Order) -> Bytes {
     let n = order.operators().len();
     let mut step = vec![0usize; problem.len()];
@@ -68,7 +68,7 @@ pub(crate) fn recomputed_peak(problem: &OrderProblem, order: &Order) -> Bytes {
         change[lower] += i128::from(storage.size.get());
         change[upper] -= i128::from(storage.size.get());
     }
-    // Inputs are live before the first operator, used or not.
+    // Inputs are live before the first operator, even if nothing uses them.
     let (mut live, mut peak) = (0i128, given);
     for (at, change) in change[..n.max(1)].iter().enumerate() {
         live += change;
@@ -78,7 +78,7 @@ pub(crate) fn recomputed_peak(problem: &OrderProblem, order: &Order) -> Bytes {
     Bytes::new(u64::try_from(peak).unwrap_or(u64::MAX))
 }
 
-/// Confirms a bound on the peak of every order from the definitions. O(size).
+/// Confirms a bound on the peak of every order by recomputing its witness. O(size of the problem).
 ///
 /// # Errors
 /// The first reason why the witness does not prove the bound.
@@ -98,9 +98,10 @@ pub fn confirm_order_bound(problem: &OrderProblem, bound: &LowerBound) -> Result
     bound.shown_by(shown)
 }
 
-/// The bytes that are live while an operator runs, in any order, including its scratch.
+/// Returns the bytes that are live while an operator runs, whatever the order, including its scratch.
 ///
-/// These are the storages used by the operator or an ancestor, and also used by the operator or a descendant.
+/// The counted storages are used by the operator or one of its ancestors, and also by the operator or one of
+/// its descendants.
 fn bytes_around(problem: &OrderProblem, operator: OperatorId) -> Result<Bytes, BoundError> {
     if operator.index() >= problem.len() {
         return Err(BoundError::BadOperator(operator));

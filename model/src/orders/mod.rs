@@ -1,8 +1,9 @@
-//! The order problem: finds the topological order of operators with the smallest peak live bytes.
+//! The order problem: find a topological order of the operators with the smallest peak live bytes.
 //!
-//! An [`OrderProblem`] has operators with precedences, and [`Storage`]s that are held from their first use to
-//! their last. An [`Order`] is a permutation of the operators. Its peak is the maximum number of live bytes
-//! at any step. The peak equals the load of the corresponding offset problem ([`OrderProblem::instance`]).
+//! An [`OrderProblem`] consists of operators with precedences, and of [`Storage`]s that are held from their
+//! first use to their last. An [`Order`] is a permutation of the operators. Its peak is the maximum number of
+//! live bytes at any step. The peak equals the load of the corresponding offset problem
+//! ([`OrderProblem::instance`]).
 
 mod around;
 mod check;

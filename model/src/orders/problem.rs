@@ -11,16 +11,17 @@ use std::collections::HashSet;
 /// Memory that must be held from its first use to its last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
-    /// The name, unique in the problem.
+    /// The name, unique within the problem.
     pub name: String,
-    /// The size in bytes, not zero.
+    /// The size in bytes. It must not be zero.
     pub size: Bytes,
-    /// The operators that use it, ascending and without duplicates inside a problem. Unless the storage is
-    /// held from the start, one of them must precede all others.
+    /// The operators that use the storage. In a problem, they are ascending and without duplicates. Unless
+    /// the storage is held from the start, one of them must precede all others.
     pub users: Vec<OperatorId>,
-    /// True if it is held from before the first operator, whichever uses it first.
+    /// True if the storage is held from the start, even before the first operator, whichever operator uses it
+    /// first.
     pub from_start: bool,
-    /// True if it is held to the last step, whichever operator uses it last.
+    /// True if the storage is held to the last step, whichever operator uses it last.
     pub to_end: bool,
 }
 
@@ -38,13 +39,13 @@ impl Storage {
 pub enum OrderError {
     #[error("{what} refers to operator {operator}, but there are only {count} operators")]
     Unknown { what: String, operator: OperatorId, count: usize },
-    /// An operator that depends on itself, directly or indirectly.
+    /// The operator depends on itself, directly or indirectly.
     #[error("operator {operator} ('{name}') depends on itself")]
     Cycle { operator: OperatorId, name: String },
-    /// A storage without a unique first user.
+    /// The storage has no unique first user.
     #[error("storage '{storage}' is not held from the start, and none of its users precedes the others")]
     NoFirst { storage: String },
-    /// A storage without bytes or without a lifetime.
+    /// The storage has no bytes or no lifetime.
     #[error("storage '{storage}' has no bytes or no user")]
     Empty { storage: String },
     #[error("two storages have the name '{storage}'")]
@@ -58,7 +59,7 @@ pub enum OrderError {
     Instance(#[from] InstanceError),
 }
 
-/// Operators with precedences, and the memory that they use. Validated and immutable.
+/// Operators with precedences, and the memory that they use. An order problem is validated and immutable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderProblem {
     name: String,
@@ -66,9 +67,9 @@ pub struct OrderProblem {
     predecessors: Vec<Vec<OperatorId>>,
     successors: Vec<Vec<OperatorId>>,
     storages: Vec<Storage>,
-    /// Per storage: its first user, or `None` if it is held from the start.
+    /// Per storage: its first user; `None` if it is held from the start.
     first: Vec<Option<OperatorId>>,
-    /// Per operator: the positions of the storages that it uses, ascending.
+    /// Per operator: the indices of the storages that it uses, ascending.
     touched: Vec<Vec<u32>>,
     scratch: Vec<Bytes>,
     /// The number of steps before the first operator.
@@ -76,13 +77,13 @@ pub struct OrderProblem {
 }
 
 impl OrderProblem {
-    /// Creates an order problem in O(size log size).
+    /// Creates an order problem. O(s log s) for a problem of size s.
     ///
-    /// `operators` holds their names. The first operator of each edge must run before the second. `scratch`
-    /// holds the bytes that each operator needs only while it runs.
+    /// `operators` contains the names of the operators. The first operator of each edge must run before the
+    /// second. `scratch` contains the bytes that each operator needs only while it runs.
     ///
     /// # Errors
-    /// Returns the first [`OrderError`] found.
+    /// The first [`OrderError`] found.
     pub fn new(
         name: impl Into<String>,
         operators: Vec<String>,
@@ -145,7 +146,8 @@ impl OrderProblem {
         Ok(problem)
     }
 
-    /// Finds the first user of each storage. It comes first in every order, hence also in the file order.
+    /// Finds the first user of each storage. This user precedes the others in every order, so it also does in
+    /// file order.
     fn find_first(&mut self) -> Result<(), OrderError> {
         let order = self.file_order()?;
         let mut position = vec![0usize; self.len()];
@@ -170,10 +172,10 @@ impl OrderProblem {
         Ok(())
     }
 
-    /// Returns true if `first` is, or must run before, each of `users`.
+    /// Returns true if each of `users` is `first` or must run after it.
     ///
-    /// Direct successors are tried first, which is nearly always enough. `seen` is scratch space, marked with
-    /// `mark`.
+    /// Direct successors are tested first, which is nearly always sufficient. `seen` is scratch space.
+    /// Visited operators are marked with `mark`.
     fn precedes_all(
         &self,
         first: OperatorId,
@@ -205,12 +207,12 @@ impl OrderProblem {
         left.is_empty()
     }
 
-    /// The name of the problem in messages.
+    /// Returns the name of the problem, used in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The number of operators.
+    /// Returns the number of operators.
     pub fn len(&self) -> usize {
         self.operators.len()
     }
@@ -220,58 +222,59 @@ impl OrderProblem {
         self.operators.is_empty()
     }
 
-    /// The ids of the operators, ascending.
+    /// Returns the ids of the operators, ascending.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = OperatorId> + use<> {
         (0..self.operators.len()).map(OperatorId::at)
     }
 
-    /// The name of an operator, which need not be unique.
+    /// Returns the name of an operator. Names need not be unique.
     pub fn operator(&self, id: OperatorId) -> &str {
         &self.operators[id.index()]
     }
 
-    /// The direct predecessors of an operator, ascending.
+    /// Returns the direct predecessors of an operator, ascending.
     pub fn predecessors(&self, id: OperatorId) -> &[OperatorId] {
         &self.predecessors[id.index()]
     }
 
-    /// The direct successors of an operator, ascending.
+    /// Returns the direct successors of an operator, ascending.
     pub fn successors(&self, id: OperatorId) -> &[OperatorId] {
         &self.successors[id.index()]
     }
 
-    /// The storages, whose lifespans follow from the order.
+    /// Returns the storages. Their lifespans depend on the order.
     pub fn storages(&self) -> &[Storage] {
         &self.storages
     }
 
-    /// The positions of the storages that an operator uses, ascending.
+    /// Returns the indices of the storages that an operator uses, ascending.
     pub fn touched(&self, id: OperatorId) -> &[u32] {
         &self.touched[id.index()]
     }
 
-    /// The first user of the storage at a position, or `None` if it is held from the start.
+    /// Returns the first user of the storage at an index; `None` if the storage is held from the start.
     pub fn first(&self, storage: usize) -> Option<OperatorId> {
         self.first[storage]
     }
 
-    /// The bytes that an operator needs only while it runs.
+    /// Returns the bytes that an operator needs only while it runs.
     pub fn scratch(&self, id: OperatorId) -> Bytes {
         self.scratch[id.index()]
     }
 
-    /// The topological order closest to ascending ids: of all ready operators, the lowest comes next.
+    /// Returns the topological order closest to ascending ids: among all ready operators, the one with the
+    /// lowest id comes next.
     ///
     /// # Errors
-    /// [`OrderError::Cycle`], which [`OrderProblem::new`] excludes.
+    /// [`OrderError::Cycle`] if there is a cycle, which [`OrderProblem::new`] rejects.
     fn file_order(&self) -> Result<Order, OrderError> {
         let after = |at: usize| self.successors[at].iter().map(|next| next.index());
         match topological(self.len(), after) {
             Ok(order) => Ok(Order::new(order.into_iter().map(OperatorId::at).collect())),
             Err(waiting) => {
                 let stuck = |id: &OperatorId| waiting[id.index()] > 0;
-                // A waiting operator may be behind a cycle rather than on it: walking back leads onto the
-                // cycle.
+                // A waiting operator may depend on a cycle without being part of it. Following waiting
+                // predecessors leads onto the cycle.
                 let mut operator = self.ids().find(stuck).unwrap_or_default();
                 for _ in self.ids() {
                     let before = self.predecessors(operator).iter().copied().find(stuck);
@@ -282,19 +285,20 @@ impl OrderProblem {
         }
     }
 
-    /// The topological order closest to file order: of all ready operators, the one with the lowest id comes
-    /// next. O(e log n) for n operators and e edges.
+    /// Returns the topological order closest to file order: among all ready operators, the one with the
+    /// lowest id comes next. O(e log n) for n operators and e edges.
     ///
     /// # Panics
-    /// Never: [`OrderProblem::new`] excludes cycles.
+    /// Never: [`OrderProblem::new`] rejects cycles.
     pub fn as_in_file(&self) -> Order {
         self.file_order().expect("checked by OrderProblem::new")
     }
 
-    /// The step of each operator in [`OrderProblem::instance`] under an order, indexed by operator. O(n).
+    /// Returns the step of each operator in [`OrderProblem::instance`] for a given order, indexed by
+    /// operator. O(n) for n operators.
     ///
     /// # Panics
-    /// If the order is invalid for this problem. Check it first.
+    /// If the order is not valid for this problem. Check it first.
     pub fn steps(&self, order: &Order) -> Vec<u64> {
         let (mut steps, lead) = (vec![0u64; self.len()], self.lead);
         for (at, &id) in order.operators().iter().enumerate() {
@@ -303,11 +307,11 @@ impl OrderProblem {
         steps
     }
 
-    /// The half-open range of steps over which a storage is held, if operators run at these
+    /// Returns the half-open range of steps during which a storage is held if the operators run at the given
     /// [steps](OrderProblem::steps).
     ///
     /// # Panics
-    /// If the storage has unknown users.
+    /// If a user of the storage is not in the problem.
     pub fn held(&self, storage: &Storage, steps: &[u64]) -> (u64, u64) {
         let end = self.lead + (self.len() as u64).max(1);
         let used = storage.users.iter().map(|user| steps[user.index()]);
@@ -315,18 +319,20 @@ impl OrderProblem {
         (lower, if storage.to_end { end } else { used.max().unwrap_or(0) + 1 })
     }
 
-    /// The offset problem that results from an order. O(size).
+    /// Returns the offset problem that results from an order. O(size of the problem).
     ///
-    /// It has one buffer per storage, and one per operator with scratch, live over the steps at which they
-    /// are held. Its load is the peak of the order. The operator at position `i` of the order runs at step
-    /// `i`, or `i + 1` if a step for unused storages comes first. Offsets are multiples of `align` bytes.
-    /// Whether the instance can be built does not depend on the order.
+    /// The instance has one buffer per storage, and one per operator with scratch. Each buffer is live at the
+    /// steps at which its memory is held. The load of the instance is the peak of the order. The operator at
+    /// position `i` of the order runs at step `i`, or at step `i + 1` if there is a first step for unused
+    /// storages. Offsets are multiples of `align` bytes. Whether the instance can be built does not depend on
+    /// the order.
     ///
     /// # Errors
-    /// [`OrderError::Instance`] if `align` is zero, or so large that aligned sizes exceed 63 bits.
+    /// [`OrderError::Instance`] if `align` is zero, or so large that aligned sizes add up to 2^63 bytes or
+    /// more.
     ///
     /// # Panics
-    /// If the order is invalid for this problem. Check it first.
+    /// If the order is not valid for this problem. Check it first.
     pub fn instance(&self, order: &Order, align: Bytes) -> Result<Instance, OrderError> {
         let step = self.steps(order);
         let buffer = |name: &str, size: Bytes, lower: u64, upper: u64| {
@@ -349,19 +355,20 @@ impl OrderProblem {
         Ok(InstanceBuilder::new(self.name.clone()).buffers(buffers).build()?)
     }
 
-    /// The bytes held before the first operator runs: all storages held from the start, including unused
-    /// ones. No order has a smaller peak. O(storages).
+    /// Returns the bytes held before the first operator runs: all storages held from the start, including
+    /// unused ones. No order has a smaller peak. O(s) for s storages.
     pub fn at_start(&self) -> Bytes {
         self.sum(|storage| storage.from_start)
     }
 
-    /// The bytes held from the start that are still held when the first operator runs. O(storages).
+    /// Returns the bytes held from the start that are still held when the first operator runs. O(s) for s
+    /// storages.
     pub fn at_first_step(&self) -> Bytes {
         self.sum(|storage| storage.from_start && !storage.is_unused())
     }
 
-    /// The bytes held after the last operator has run: all storages held to the end. No order has a smaller
-    /// peak. O(storages).
+    /// Returns the bytes held after the last operator has run: all storages held to the end. No order has a
+    /// smaller peak. O(s) for s storages.
     pub fn at_end(&self) -> Bytes {
         self.sum(|storage| storage.to_end)
     }
@@ -372,16 +379,15 @@ impl OrderProblem {
         )
     }
 
-    /// The number of steps in [`OrderProblem::instance`] before the first operator: 1 if some storage is
-    /// unused, otherwise 0.
+    /// Returns the number of steps before the first operator in [`OrderProblem::instance`]: 1 if some storage
+    /// is unused, otherwise 0.
     ///
-    /// At that step, unused storages are live together with all others held from the start, but with none
-    /// that an operator begins. O(1).
+    /// At this step, only the storages held from the start are live, including unused ones. O(1).
     pub fn lead(&self) -> u64 {
         self.lead
     }
 
-    /// Describes a witness as text, with the names of operators.
+    /// Describes a witness as text with the names of operators.
     pub fn explain(&self, witness: &Witness) -> String {
         let name = |id: OperatorId| match self.operators.get(id.index()) {
             Some(name) => format!("'{name}'"),
@@ -390,31 +396,32 @@ impl OrderProblem {
         witness.clone().map(|buffer| buffer, name).to_string()
     }
 
-    /// The greatest common divisor of all sizes in bytes. Every peak is a multiple of it.
+    /// Returns the greatest common divisor of all sizes in bytes. Every peak is a multiple of it.
     pub fn grain(&self) -> Bytes {
         let sizes = self.storages.iter().map(|s| s.size).chain(self.scratch.iter().copied());
         Bytes::new(sizes.fold(0, |grain, size| gcd(grain, size.get())).max(1))
     }
 }
 
-/// A permutation of the operators; the first entry runs at step 0.
+/// A permutation of the operators. The first operator of the permutation runs first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Order {
     operators: Vec<OperatorId>,
 }
 
 impl Order {
-    /// Creates an order without validation; [`check_order`](super::check_order) checks it against a problem.
+    /// Creates an order without validation. [`check_order`](super::check_order) checks it against a problem.
     pub fn new(operators: Vec<OperatorId>) -> Self {
         Self { operators }
     }
 
-    /// The operators in execution order.
+    /// Returns the operators in execution order.
     pub fn operators(&self) -> &[OperatorId] {
         &self.operators
     }
 
-    /// The peak: the maximum number of live bytes at one step, or before the first. O(size).
+    /// Returns the peak: the maximum number of live bytes at any step or before the first one. O(size of the
+    /// problem).
     ///
     /// # Panics
     /// If an operator is missing or unknown. Check the order first.
@@ -422,10 +429,10 @@ impl Order {
         self.profile(problem).into_iter().fold(problem.at_start(), Bytes::max)
     }
 
-    /// The live bytes while each operator runs, in execution order. O(size).
+    /// Returns the live bytes while each operator runs, in execution order. O(size of the problem).
     ///
     /// # Panics
-    /// Under the same conditions as [`Order::peak`].
+    /// If an operator is missing or unknown. Check the order first.
     pub fn profile(&self, problem: &OrderProblem) -> Vec<Bytes> {
         let mut left: Vec<usize> = problem.storages().iter().map(|s| s.users.len()).collect();
         let mut begun: Vec<bool> = problem.storages().iter().map(|s| s.from_start).collect();
@@ -466,7 +473,8 @@ mod tests {
         Storage { name: name.into(), size: Bytes::new(size), users, from_start: false, to_end: false }
     }
 
-    /// x -> a -> (b | c) -> d: a produces 4 bytes, b produces 1 and c 2 from them, d reads both.
+    /// Builds the graph x -> a -> (b | c) -> d. Operator a produces 4 bytes. From them, b produces 1 byte and
+    /// c produces 2, and d reads both.
     fn diamond() -> OrderProblem {
         let names = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
         let edges = [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (id(a), id(b)));
@@ -495,7 +503,7 @@ mod tests {
 
     #[test]
     fn storages_that_span_an_operator_count() {
-        // p begins s, q runs in between, r ends s: q touches only 1 byte.
+        // p begins s, q runs in between, and r ends s. q itself uses only 1 byte.
         let names = ["p", "q", "r"].map(str::to_owned).to_vec();
         let edges = [(id(0), id(1)), (id(1), id(2))];
         let storages = vec![storage("s", 5, &[0, 2]), storage("t", 1, &[1, 2])];
@@ -537,7 +545,7 @@ mod tests {
             OrderProblem::new("p", names(), edges, storages, zero()).unwrap_err().to_string()
         };
         assert_eq!(new(&[(0, 1), (1, 0)], vec![]), "operator 0 ('a') depends on itself");
-        // 0 waits for a cycle, but is not on it.
+        // Operator 0 depends on a cycle, but is not part of it.
         let behind = [(1, 2), (2, 1), (2, 0)].map(|(a, b)| (id(a), id(b)));
         let three = ["a", "b", "c"].map(str::to_owned).to_vec();
         let stuck = OrderProblem::new("p", three, behind, vec![], vec![Bytes::ZERO; 3]).unwrap_err();

@@ -1,38 +1,39 @@
 //! A lower bound on the peak of a program over all orders and layouts.
 //!
-//! The offset problem of a program depends on the orders of its regions; this bound holds for all of them.
-//! While an operator without regions runs, two kinds of buffers are live. In its own region these are the
-//! buffers live around it in every order ([`around_bytes`]). In every enclosing region they are the buffers
-//! that begin before, and are used after, the operator that owns the next inner region.
+//! The offset problem of a program depends on the orders of its regions, but this bound is valid for all of
+//! them. While an operator without regions runs, two kinds of buffers are live. In the region of the
+//! operator, these are the buffers that are live around it in every order ([`around_bytes`]). In each
+//! enclosing region, consider the operator that owns the next inner region: buffers that begin before this
+//! operator and are used after it are live.
 //!
-//! Buffers used by the owning operator itself may be dead by then, or not yet live. When it is entered, all
-//! buffers that begin before it and are used by it or later are live. When it is left, all buffers that begin
-//! no later than it and are used later are live. At the start all inputs of the body are live, and at the end
-//! all its outputs.
+//! Buffers used by the owning operator itself may be dead by then, or not yet live. When the owning operator
+//! is entered, all buffers that begin before it and are used by it or later are live. When it exits, all
+//! buffers that begin no later than it and are used later are live. All inputs of the body are live at the
+//! start, and all its outputs at the end.
 
 use super::ProgramError;
 use crate::graph::{Graph, LivenessOptions, Storages};
 use crate::orders::{OrderProblem, around_bytes};
 use crate::units::{Bytes, OperatorId, RegionId};
 
-/// A lower bound over all orders, with the operator at which it is reached.
+/// A lower bound that is valid for all orders, with the operator at which it is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramBound {
-    /// No layout under any orders needs less, in bytes.
+    /// The bound in bytes. For all orders, every layout needs at least this much.
     pub value: Bytes,
-    /// The graph operator during which these bytes are live; `None` for the start or the end.
+    /// The graph operator during which these bytes are live; `None` for the start or the end of the graph.
     pub operator: Option<OperatorId>,
 }
 
 impl ProgramBound {
-    /// Computes the bound of a graph. O(n e / 64) for the operators and edges of a region, and O(e) per
-    /// operator that owns regions.
+    /// Computes the bound of a graph. O(n e / 64) for each region with n operators and e edges, plus O(e) for
+    /// each operator that owns regions.
     ///
     /// # Errors
-    /// [`ProgramError::Region`] if sizes exceed 63 bits in total.
+    /// [`ProgramError::Region`] if sizes add up to 2^63 bytes or more.
     pub fn of(graph: &Graph, options: &LivenessOptions) -> Result<Self, ProgramError> {
         let mut best = Self { value: Bytes::ZERO, operator: None };
-        // Per region: bytes that are live around it while it runs.
+        // Per region: the bytes of enclosing regions that are live while it runs.
         let mut outside = vec![0u64; graph.regions().len()];
         for region in (0..graph.regions().len()).map(RegionId::at) {
             let name = || graph.region(region).name.clone();
@@ -66,18 +67,18 @@ impl ProgramBound {
     }
 }
 
-/// The bytes that are live around an operator that owns regions, in every order, including its scratch.
+/// Bytes that are live around an operator that owns regions, whatever the order, including its scratch.
 struct OwnerBytes {
-    /// When the operator is entered.
+    /// The bytes live when the operator is entered.
     entered: u64,
-    /// All the time while it runs.
+    /// The bytes live for the whole time in which the operator runs.
     through: u64,
-    /// When the operator is left.
+    /// The bytes live when the operator exits.
     left: u64,
 }
 
 impl OwnerBytes {
-    /// O(e + users) for e edges.
+    /// Computes the bytes of an operator. O(e + u) for e edges and u users of storages.
     fn of(problem: &OrderProblem, operator: OperatorId) -> Self {
         let reach = |next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
             let mut seen = vec![false; problem.len()];

@@ -1,4 +1,4 @@
-//! Nested blocks: the view of a planner that plans every region separately (LUNA, Alg. 2).
+//! Frames: the nested units of a planner that plans every region separately (LUNA, Alg. 2).
 
 use super::Program;
 use super::points::Points;
@@ -10,50 +10,51 @@ use crate::lifespan::{Interval, Lifespan};
 use crate::units::{Bytes, OperatorId, RegionId};
 use std::ops::Range;
 
-/// A unit of planning: the body, one branch of an operator, or all regions of a loop or call. The latter may
-/// need memory of each other. Inside a frame, an operator that owns regions takes one step and holds one
-/// block at that step.
+/// A unit of planning: the body, one branch of an operator, or all regions of a loop or call. The regions of
+/// a loop or call are planned together, because they may need each other's memory. Inside a frame, an
+/// operator that owns regions takes one step, at which it occupies one block.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// The enclosing frame, or `None` for the body.
+    /// The index of the enclosing frame; `None` for the body.
     pub parent: Option<usize>,
-    /// The operator that owns its regions, or `None` for the body.
+    /// The operator that owns the regions of the frame; `None` for the body.
     pub owner: Option<OperatorId>,
-    /// The regions planned together.
+    /// The regions that are planned together.
     pub regions: Vec<RegionId>,
-    /// The contents: buffers of the program, and blocks of operators that own frames.
+    /// The items to place: buffers of the program, and the blocks of operators that own frames.
     pub buffers: Vec<FrameBuffer>,
     /// Per buffer: the steps of the frame at which it is live.
     lifespans: Vec<Lifespan>,
 }
 
-/// An item placed in a frame.
+/// An item to be placed in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameBuffer {
-    /// A buffer of the program, by position.
+    /// A buffer of the program, given by its index.
     Buffer(usize),
-    /// The block of an operator, as large as the largest of its frames.
+    /// The block of an operator. It is as large as the largest frame of this operator.
     Block(OperatorId),
 }
 
 impl Program<'_> {
-    /// The frames of the program. The body comes first, and each frame precedes those inside it. O(size).
+    /// Returns the frames of the program. The body comes first, and each frame precedes the frames nested
+    /// inside it. O(size of the program).
     ///
-    /// Only with [`super::Sharing::Copy`] does every buffer belong to one frame. Buffers shared across frames
-    /// belong to the outermost one.
+    /// Each buffer belongs to exactly one frame only with [`super::Sharing::Copy`]. Otherwise, a buffer that
+    /// is shared across frames belongs to the outermost one.
     pub fn frames(&self) -> Vec<Frame> {
         let mut frames = Vec::new();
         Collect { program: self, frames: &mut frames }.frame(None, None, vec![Graph::BODY]);
         frames
     }
 
-    /// The offset problem of a frame in which the block of each operator takes `block` bytes; blocks of zero
-    /// bytes are omitted. O(buffers).
+    /// Returns the offset problem of a frame. `block` returns the size of the block of an operator in bytes.
+    /// Blocks of zero bytes are omitted. O(n) for n buffers.
     ///
-    /// The second list gives the position in [`Frame::buffers`] of each buffer of the instance.
+    /// The second result maps each buffer of the instance to its index in [`Frame::buffers`].
     ///
     /// # Errors
-    /// An [`InstanceError`] if sizes exceed 63 bits in total.
+    /// [`InstanceError`] if sizes add up to 2^63 bytes or more.
     pub fn frame_instance(
         &self,
         frame: &Frame,
@@ -86,13 +87,13 @@ impl Program<'_> {
         Ok((builder.build()?, which))
     }
 
-    /// Assembles the layout of the program from layouts of its frames.
+    /// Assembles the layout of the program from the layouts of its frames.
     ///
-    /// `offsets` lists for each frame the offsets of its buffers, relative to the block of the frame's owner.
-    /// Blocks of zero bytes may have any offset.
+    /// `offsets` contains, for each frame, the offsets of its items relative to the block of the operator
+    /// that owns the frame. Blocks of zero bytes may have any offset.
     ///
     /// # Panics
-    /// If the lists do not belong to these frames.
+    /// If `offsets` does not match `frames`.
     pub fn assemble(&self, frames: &[Frame], offsets: &[Vec<Bytes>]) -> Layout {
         let mut base = vec![0u64; frames.len()];
         let mut blocks = vec![0u64; self.graph().operators().len()];
@@ -116,7 +117,7 @@ struct Collect<'a, 'p> {
 }
 
 impl Collect<'_, '_> {
-    /// Adds a frame and those inside it, recursively.
+    /// Adds a frame and, recursively, the frames nested inside it.
     fn frame(&mut self, parent: Option<usize>, owner: Option<OperatorId>, regions: Vec<RegionId>) {
         let (program, points) = (self.program, self.program.points());
         let range = match owner {
@@ -158,7 +159,7 @@ fn is_loop(points: &Points, owner: OperatorId) -> bool {
     points.flow(owner).is_some_and(|flow| flow.control != Control::Branch)
 }
 
-/// Per point of a range: its step, where each operator that owns regions takes one step.
+/// Returns the step of each point of a range. Each operator that owns regions takes one step.
 fn steps(points: &Points, range: &Range<usize>, owners: &[OperatorId]) -> Vec<u64> {
     let mut first: Vec<bool> = vec![true; range.len()];
     for &id in owners {
@@ -173,7 +174,7 @@ fn steps(points: &Points, range: &Range<usize>, owners: &[OperatorId]) -> Vec<u6
     first.iter().enumerate().map(number).collect()
 }
 
-/// Converts a lifespan to steps of a frame.
+/// Converts a lifespan in points to a lifespan in steps of a frame.
 fn shrink(lifespan: &Lifespan, range: &Range<usize>, steps: &[u64]) -> Lifespan {
     let step = |at: u64| steps[(at as usize).clamp(range.start, range.end - 1) - range.start];
     let parts = lifespan.intervals().iter();

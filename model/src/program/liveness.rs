@@ -1,5 +1,5 @@
-//! Liveness of tensors: from the points that write them to the last points that read them, along every
-//! control path.
+//! Liveness of tensors along every control path: a tensor is live from the points that write it to the last
+//! points that read it.
 
 use super::points::{Point, Points};
 use crate::graph::{Graph, Handover, Moment};
@@ -8,7 +8,7 @@ use crate::units::{OperatorId, TensorId};
 
 struct Accesses {
     reads: Vec<Vec<u32>>,
-    /// Per tensor: the points that write all of it.
+    /// Per tensor: the points that overwrite it completely.
     writes: Vec<Vec<u32>>,
 }
 
@@ -33,7 +33,7 @@ impl Accesses {
                 Point::Exit(id) => {
                     accesses.hand(at, points, id, Moment::Exit);
                     let handed = handovers(points, id);
-                    // All outputs of an operator exist when it is left, read or not.
+                    // All outputs of an operator exist at its exit, even if nothing reads them.
                     for row in handed.iter().filter(|h| h.part && h.returns()) {
                         accesses.read(at, &[row.to]);
                     }
@@ -83,7 +83,7 @@ impl Accesses {
         for handover in handovers(points, owner).iter().filter(|h| h.when == when) {
             self.read(at, &[handover.from]);
             if handover.part && handover.returns() {
-                // The rows of earlier trips are kept.
+                // The rows of earlier trips remain in the tensor.
                 self.read(at, &[handover.to]);
             } else {
                 self.write(at, &[handover.to]);
@@ -93,7 +93,7 @@ impl Accesses {
 }
 
 impl Handover {
-    /// Returns true for copies from a region to the operator that owns it.
+    /// Returns true if the handover copies from a region to the operator that owns it.
     fn returns(&self) -> bool {
         matches!(self.when, Moment::End(_))
     }
@@ -103,7 +103,7 @@ fn handovers(points: &Points, owner: OperatorId) -> &[Handover] {
     points.flow(owner).map_or(&[], |flow| &flow.handovers)
 }
 
-/// The position of a region among the regions of its owner.
+/// Returns the position of a region among the regions of its owner.
 fn position(graph: &Graph, owner: OperatorId, region: crate::units::RegionId) -> usize {
     graph.operator(owner).regions.iter().position(|&one| one == region).unwrap_or_default()
 }
@@ -121,11 +121,11 @@ impl<'a> Liveness<'a> {
         Self { points, accesses: Accesses::new(graph, points), marks: vec![u32::MAX; points.len()] }
     }
 
-    /// The points at which a tensor must keep its memory, as maximal intervals, ascending.
+    /// Returns the points at which a tensor must keep its memory, as maximal intervals in ascending order.
     ///
     /// The search runs backwards from every read to the writes that may have produced the data. A write
-    /// without readers counts as a single point. O(p log p) for p, the number of live points and their
-    /// predecessors.
+    /// without readers counts as a single point. O(p log p), where p is the number of live points and of
+    /// their predecessors.
     pub(super) fn of(&mut self, tensor: TensorId) -> Vec<Interval> {
         let (points, mark) = (self.points, tensor.get());
         let (reads, writes) = (&self.accesses.reads[tensor.index()], &self.accesses.writes[tensor.index()]);
@@ -147,8 +147,8 @@ impl<'a> Liveness<'a> {
         }
         while let Some(at) = todo.pop() {
             for &before in points.predecessors(at as usize) {
-                // All reading points are visited first, so the backward search ends at points that only
-                // write.
+                // All reading points are visited first. The backward search therefore ends at points that
+                // only write.
                 if visit(before, &mut live) && writes.binary_search(&before).is_err() {
                     todo.push(before);
                 }
@@ -175,7 +175,7 @@ pub(super) fn intervals(mut points: Vec<u32>) -> Vec<Interval> {
     intervals
 }
 
-/// The union of intervals, maximal and ascending.
+/// Returns the union of intervals as maximal intervals in ascending order.
 pub(super) fn union(mut intervals: Vec<Interval>) -> Vec<Interval> {
     intervals.sort_unstable_by_key(|one| (one.lower, one.upper));
     let mut union: Vec<Interval> = Vec::new();

@@ -1,24 +1,25 @@
-//! Programs: graphs whose regions have orders, as one offset problem.
+//! Programs: a program is a graph with an order for every region, expressed as a single offset problem.
 //!
-//! The points of all regions form one sequence ([`Points`]). For an operator that owns regions, it contains
-//! the entry, then the beginning, run and end of each region in turn, then the exit. A branch runs only one
-//! of its regions. A buffer is live at a set of points (LUNA, eq. 1, on the tree of regions). There, its
-//! contents were written before and are read later, each on some control path. Hence
+//! The points of all regions form one sequence ([`Points`]). For an operator that owns regions, the sequence
+//! contains its entry, then the beginning, the operators and the end of each region in turn, and then its
+//! exit. A branch runs only one of its regions. A buffer is live at a point if its contents were written
+//! before the point and are read after it, each on some control path (LUNA, eq. 1, on the tree of regions).
+//! Hence
 //! - buffers of two branches are never simultaneously live;
-//! - a tensor of the enclosing region that is last used in one branch is dead in the others, so its lifespan
-//!   has a gap;
-//! - a tensor used inside a loop and produced outside is live until the loop is left;
+//! - a tensor of the enclosing region whose last use is in one branch is dead in the other branches, so its
+//!   lifespan has a gap;
+//! - a tensor produced outside a loop and used inside is live until the loop ends;
 //! - temporaries of a loop body are dead between trips.
 //!
 //! [`Program::instance`] is the offset problem with these lifespans, so no planner can do better with the
 //! same orders. [`Program::sequential`], [`Program::flat`] and [`Program::frames`] are the views of planners
-//! with less information or more restrictions. A layout of the first two is also valid for
-//! [`Program::instance`], since lifespans and conflicts only grow.
+//! with less information or more restrictions. Layouts of [`Program::sequential`] and [`Program::flat`] are
+//! also valid for [`Program::instance`], because these views only extend lifespans and add conflicts.
 //!
 //! # Copies
 //!
-//! An operator copies tensors to its regions and back. With [`ProgramOptions::handover`] both tensors may
-//! share memory if they are simultaneously live only at the point of the handover.
+//! An operator copies tensors to its regions and back. With [`ProgramOptions::handover`], the source and the
+//! destination of a copy may share memory if they are simultaneously live only at the point of the handover.
 
 mod bound;
 mod frames;
@@ -43,31 +44,31 @@ use liveness::{Liveness, union};
 /// How an operator passes tensors to its regions and back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// Tensors are copied.
+    /// The source is copied to the destination.
     #[default]
     Copy,
-    /// Both tensors share memory if that is safe, otherwise the tensor is copied.
+    /// Source and destination share memory if this is safe. Otherwise the source is copied.
     Alias,
 }
 
-/// How long the memory of a loop's state is held.
+/// How long the memory of the state of a loop is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Carries {
-    /// While the loop runs.
+    /// As long as the loop runs.
     #[default]
     Resident,
-    /// Only while it is needed: the body may use it between the last read of the state and the end of the
-    /// trip.
+    /// Only while the state is needed. The body may use the memory between the last read of the state and the
+    /// end of the trip.
     Tight,
-    /// While the loop runs, with a second copy for the next state. The two swap roles after each trip, so
-    /// nothing is copied.
+    /// As long as the loop runs, with a second copy for the next state. The two copies swap roles after each
+    /// trip, so nothing is copied.
     Double,
 }
 
-/// The assumptions of a program.
+/// The assumptions under which a program is built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramOptions {
-    /// The tensors that occupy memory, and those that share it within a region.
+    /// Which tensors occupy memory, and which tensors share memory within a region.
     pub liveness: LivenessOptions,
     /// How operators pass tensors to their regions and back.
     pub handover: Sharing,
@@ -79,12 +80,12 @@ pub struct ProgramOptions {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ProgramError {
-    /// An operator whose regions cannot be run.
+    /// The regions of an operator cannot be run.
     #[error(transparent)]
     Flow(#[from] FlowError),
     #[error("region '{region}': {source}")]
     Region { region: String, source: OrderError },
-    /// An order that is invalid for its region.
+    /// The order is not valid for its region.
     #[error("the order of region '{region}' is not a topological order of its {operators} operators")]
     Order { region: String, operators: usize },
     #[error(transparent)]
@@ -94,11 +95,11 @@ pub enum ProgramError {
 /// A buffer of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramBuffer {
-    /// Its tensors, ascending; empty for the scratch of an operator.
+    /// The tensors in the buffer, ascending. The list is empty for the scratch of an operator.
     pub tensors: Vec<TensorId>,
-    /// The operator whose scratch it is, if any.
+    /// The operator whose scratch is in the buffer, if any.
     pub scratch: Option<OperatorId>,
-    /// The innermost region that encloses all its tensors.
+    /// The innermost region that encloses all tensors of the buffer.
     pub home: RegionId,
 }
 
@@ -123,14 +124,14 @@ struct Forming {
 }
 
 impl<'a> Program<'a> {
-    /// Creates the program of a graph. `orders` lists for each region its operators in execution order. O(s
-    /// log s + p) for s, the size of the graph, and p, the number of live points of all buffers.
+    /// Creates the program of a graph. `orders` lists the operators of each region in execution order,
+    /// indexed by region. O(s log s + p) for a graph of size s and p live points over all buffers.
     ///
     /// # Errors
-    /// Returns the first [`ProgramError`] found.
+    /// The first [`ProgramError`] found.
     ///
     /// # Panics
-    /// Never: every buffer is live somewhere.
+    /// Never: every buffer is live at some point.
     pub fn new(
         graph: &'a Graph,
         orders: Vec<Vec<OperatorId>>,
@@ -155,49 +156,50 @@ impl<'a> Program<'a> {
         Ok(Self { graph, options, orders, points, buffers, empty, instance })
     }
 
-    /// The graph of the program.
+    /// Returns the graph of the program.
     pub fn graph(&self) -> &'a Graph {
         self.graph
     }
 
-    /// The options of the program.
+    /// Returns the options of the program.
     pub fn options(&self) -> &ProgramOptions {
         &self.options
     }
 
-    /// The operators of each region in execution order, indexed by region.
+    /// Returns the operators of each region in execution order, indexed by region.
     pub fn orders(&self) -> &[Vec<OperatorId>] {
         &self.orders
     }
 
-    /// The points, which are the steps of [`Program::instance`].
+    /// Returns the points, which are the steps of [`Program::instance`].
     pub fn points(&self) -> &Points {
         &self.points
     }
 
-    /// The contents of the buffers of [`Program::instance`], in the same order.
+    /// Returns the contents of the buffers of [`Program::instance`], in the same order.
     pub fn buffers(&self) -> &[ProgramBuffer] {
         &self.buffers
     }
 
-    /// The tensors of zero bytes in the arena, which belong to no buffer, with the points at which each is
-    /// live.
+    /// Returns the tensors of zero bytes in the arena, each with the points at which it is live. They belong
+    /// to no buffer.
     pub fn empty(&self) -> &[(TensorId, Lifespan)] {
         &self.empty
     }
 
-    /// The offset problem. Lifespans are sets of points, with gaps where a branch does not need a buffer.
+    /// Returns the offset problem. Lifespans are sets of points. They have gaps where a branch does not need
+    /// a buffer.
     pub fn instance(&self) -> &Instance {
         &self.instance
     }
 
-    /// The bytes needed if every tensor has its own memory.
+    /// Returns the bytes needed if every buffer has its own memory.
     pub fn naive(&self) -> Bytes {
         self.instance.total_size()
     }
 
-    /// Places the tensors of the graph according to a layout of [`Program::instance`], for the execution
-    /// checker.
+    /// Places the tensors of the graph according to a layout of [`Program::instance`]. The result is an input
+    /// of the execution checker.
     pub fn placed(&self, layout: &Layout) -> Placed<'_> {
         let (tensors, operators) = (self.graph.tensors().len(), self.graph.operators().len());
         let (mut of_tensor, mut of_operator) = (vec![None; tensors], vec![None; operators]);
@@ -244,7 +246,7 @@ fn check_orders(graph: &Graph, orders: &[Vec<OperatorId>]) -> Result<(), Program
 /// Buffers under construction, and tensors of zero bytes.
 type Formed = (Vec<Forming>, Vec<(TensorId, Lifespan)>);
 
-/// The storages of all regions, with the points at which they are live.
+/// Returns the storages of all regions, with the points at which they are live.
 fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<Formed, ProgramError> {
     let held = held(graph, points, options.carries);
     let mut liveness = Liveness::new(graph, points);
@@ -282,7 +284,8 @@ fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<
     Ok((forming, empty))
 }
 
-/// Per tensor: the points of a loop at which it is held as loop state, needed or not.
+/// Returns for each tensor the points at which it is held as the state of a loop, even if it is not needed
+/// there.
 fn held(graph: &Graph, points: &Points, carries: Carries) -> Vec<Option<Interval>> {
     let mut held: Vec<Option<Interval>> = vec![None; graph.tensors().len()];
     if carries == Carries::Tight {
@@ -306,7 +309,8 @@ fn held(graph: &Graph, points: &Points, carries: Carries) -> Vec<Option<Interval
     held
 }
 
-/// Scratch of operators. Scratch of an operator that owns regions is held while they run.
+/// Returns the scratch of all operators. The scratch of an operator that owns regions is held while its
+/// regions run.
 fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>, ProgramError> {
     let needy = (0..graph.operators().len()).map(OperatorId::at);
     let needy = needy.filter(|&id| graph.operator(id).scratch > Bytes::ZERO);
@@ -326,7 +330,8 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
     needy.map(one).collect()
 }
 
-/// Joins buffers that are handed to each other and simultaneously live nowhere else, largest first.
+/// Joins buffers that are handed over to each other and that are not simultaneously live elsewhere, largest
+/// first.
 fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
     let mut of = vec![usize::MAX; graph.tensors().len()];
     for (at, one) in forming.iter().enumerate() {
@@ -374,7 +379,7 @@ fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
     forming.retain(|one| !one.live.is_empty());
 }
 
-/// Returns true if ascending intervals share no point other than `at`.
+/// Returns true if two ascending lists of intervals share no point other than `at`.
 fn meet_only_at(a: &[Interval], b: &[Interval], at: u64) -> bool {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
@@ -395,8 +400,8 @@ fn enclosing(graph: &Graph, a: RegionId, b: RegionId) -> RegionId {
 }
 
 impl LivenessOptions {
-    /// The options inside a region. Inputs and outputs of an inner region occupy memory in the arena, only
-    /// while needed, because no enclosing region provides it.
+    /// Returns the options for a region. The inputs and outputs of an inner region occupy memory in the arena
+    /// only while they are needed, because no enclosing region provides this memory.
     #[must_use]
     pub fn inside(self, region: RegionId) -> Self {
         if region == Graph::BODY { self } else { Self { boundary: Boundary::Arena, ..self } }

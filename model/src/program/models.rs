@@ -7,8 +7,8 @@ use crate::lifespan::Lifespan;
 use crate::units::{OperatorId, RegionId};
 
 impl Program<'_> {
-    /// The offset problem of a planner that treats branches as running sequentially: a buffer is live from
-    /// its first point to its last, without gaps. O(buffers).
+    /// Returns the offset problem of a planner that treats branches as if they ran sequentially. A buffer is
+    /// live from its first point to its last, without gaps. O(n) for n buffers.
     ///
     /// # Panics
     /// Never: hulls are valid lifespans.
@@ -21,11 +21,11 @@ impl Program<'_> {
         .expect("hulls form a valid instance")
     }
 
-    /// The offset problem of a planner that does not know branches. O(buffers squared).
+    /// Returns the offset problem of a planner that has no information about branches. O(n^2) for n buffers.
     ///
-    /// It is like [`Program::sequential`], but an operator that owns branches counts as one moment. At that
-    /// moment, buffers of one branch conflict with all buffers of the other branches. They also conflict with
-    /// all buffers of the enclosing region that the operator uses.
+    /// It is like [`Program::sequential`], but an operator that owns branches counts as a single moment. At
+    /// that moment, buffers of one branch conflict with all buffers of the other branches. They also conflict
+    /// with all buffers of the enclosing region that the operator uses.
     ///
     /// # Panics
     /// Never: only existing buffers are separated.
@@ -44,7 +44,8 @@ impl Program<'_> {
             let (mut lower, mut upper) = (lifespan.hull().lower.get(), lifespan.hull().upper.get());
             for (_, range) in &branching {
                 let (from, to) = (range.start as u64, range.end as u64);
-                // A buffer outside the operator that is live during part of it is live during all of it.
+                // If a buffer outside the operator is live during part of the operator, it is live during all
+                // of it.
                 if home.start < range.start && lower < to && from < upper {
                     (lower, upper) = (lower.min(from), upper.max(to));
                 }
@@ -72,7 +73,7 @@ impl Program<'_> {
         builder.build().expect("all separated buffers exist")
     }
 
-    /// The same buffers with other lifespans.
+    /// Returns the same buffers with other lifespans.
     fn with_lifespans(&self, mut of: impl FnMut(&Lifespan) -> (u64, u64)) -> InstanceBuilder {
         let mut builder = InstanceBuilder::new(self.instance().name());
         for buffer in self.instance().buffers() {

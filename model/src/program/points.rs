@@ -4,37 +4,38 @@ use crate::graph::{Control, Flow, FlowError, Graph};
 use crate::units::{OperatorId, RegionId};
 use std::ops::Range;
 
-/// A moment of a program at which memory is accessed.
+/// A moment in a program at which memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Point {
     /// An operator without regions runs.
     Run(OperatorId),
-    /// An operator that owns regions starts, before any of its regions.
+    /// An operator that owns regions begins, before any of its regions.
     Enter(OperatorId),
-    /// A region begins, possibly the body of the graph.
+    /// A region begins. It may be the body of the graph.
     Begin(RegionId),
-    /// A region has ended, possibly the body of the graph.
+    /// A region has ended. It may be the body of the graph.
     End(RegionId),
-    /// An operator that owns regions ends, after all of its regions.
+    /// An operator that owns regions exits, after all of its regions.
     Exit(OperatorId),
 }
 
-/// The points of a program as a sequence, with the possible transitions between them.
+/// The points of a program in sequence, and the possible transitions between them.
 #[derive(Clone, Debug)]
 pub struct Points {
     line: Vec<Point>,
-    /// Per region: its points, from its beginning to its end inclusive.
+    /// Per region: the range of its points, including its beginning and its end.
     regions: Vec<Range<usize>>,
-    /// Per operator: its points, including those of its regions.
+    /// Per operator: the range of its points, including those of its regions.
     operators: Vec<Range<usize>>,
-    /// Per operator: its control flow, if it owns regions.
+    /// Per operator: its control flow; `None` if it owns no regions.
     flows: Vec<Option<Flow>>,
     /// Per point: the points that may directly precede it, ascending.
     predecessors: Vec<Vec<u32>>,
 }
 
 impl Points {
-    /// The points of a graph whose regions run their operators in the given orders. O(size of the graph).
+    /// Creates the points of a graph. The regions run their operators in the given orders. O(size of the
+    /// graph).
     pub(crate) fn new(graph: &Graph, orders: &[Vec<OperatorId>]) -> Result<Self, FlowError> {
         let flows = (0..graph.operators().len()).map(|at| graph.flow(OperatorId::at(at)));
         let mut points = Self {
@@ -59,7 +60,7 @@ impl Points {
         (self.line.len() - 1) as u32
     }
 
-    /// Adds a region with its operators, recursively.
+    /// Adds a region and, recursively, its operators.
     fn region(&mut self, graph: &Graph, orders: &[Vec<OperatorId>], region: RegionId, before: &[u32]) -> u32 {
         let first = self.push(Point::Begin(region), before);
         let mut last = first;
@@ -94,51 +95,52 @@ impl Points {
             ends.push(last);
         }
         let left = match control {
-            // A single branch without outputs may be skipped.
+            // A branch operator with one region and no outputs may skip its region.
             Control::Branch if ends.len() == 1 && graph.operator(id).outputs.is_empty() => vec![enter, last],
             Control::Branch => ends,
             Control::Call => vec![last],
             Control::Loop => {
                 let first = self.regions[regions[0].index()].start;
                 self.predecessors[first].push(last);
-                // A loop is left after the condition, or before the first trip or after any trip.
+                // A loop with a condition exits after the condition. A loop without one exits before the
+                // first trip or after any trip.
                 if ends.len() == 2 { vec![ends[0]] } else { vec![enter, last] }
             }
         };
         self.push(Point::Exit(id), &left)
     }
 
-    /// The number of points.
+    /// Returns the number of points.
     pub fn len(&self) -> usize {
         self.line.len()
     }
 
-    /// Always false: the body has a beginning and an end.
+    /// Returns false, because the body has a beginning and an end.
     pub fn is_empty(&self) -> bool {
         self.line.is_empty()
     }
 
-    /// All points in sequence.
+    /// Returns all points in sequence.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Point> + '_ {
         self.line.iter().copied()
     }
 
-    /// The positions of a region, from its beginning to its end.
+    /// Returns the range of positions of a region, including its beginning and its end.
     pub(crate) fn of_region(&self, id: RegionId) -> Range<usize> {
         self.regions[id.index()].clone()
     }
 
-    /// The positions of an operator, including its regions.
+    /// Returns the range of positions of an operator, including its regions.
     pub(crate) fn of_operator(&self, id: OperatorId) -> Range<usize> {
         self.operators[id.index()].clone()
     }
 
-    /// The control flow of an operator, or `None` if it owns no regions.
+    /// Returns the control flow of an operator; `None` if it owns no regions.
     pub(crate) fn flow(&self, id: OperatorId) -> Option<&Flow> {
         self.flows[id.index()].as_ref()
     }
 
-    /// The positions that may directly precede a position.
+    /// Returns the positions that may directly precede a position.
     pub(crate) fn predecessors(&self, at: usize) -> &[u32] {
         &self.predecessors[at]
     }

@@ -25,8 +25,8 @@ fn show(instance: &Instance) -> Vec<String> {
     instance.buffers().iter().map(show).collect()
 }
 
-/// `x` and `k` are produced. One branch squares `x` in two steps, the other reads `k`; the result is added to
-/// `k`.
+/// Builds a graph with a branch. Operators produce `x` and `k`. One region applies two operators to `x`, and
+/// the other reads `k`. The result of the branch is added to `k`.
 fn branches() -> Graph {
     let mut g = GraphBuilder::new("branches");
     let c = g.tensor(Tensor::new("c", 1, Role::Input));
@@ -48,8 +48,8 @@ fn branches() -> Graph {
     g.build().unwrap()
 }
 
-// 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin then, 5 s, 6 t, 7 End, 8 Begin else,
-// 9 u, 10 End, 11 Exit, 12 add, 13 End
+// The points of `branches`: 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin then, 5 s, 6 t, 7 End, 8 Begin else, 9 u, 10
+// End, 11 Exit, 12 add, 13 End
 #[test]
 fn branches_exclude_each_other() {
     let graph = branches();
@@ -63,7 +63,7 @@ fn branches_exclude_each_other() {
     let flat = exclusive.flat();
     assert_eq!(show(&flat)[1], "x 8 1-12");
     assert_eq!(flat.separations().iter().count(), 2);
-    // All buffers that the operator uses, and both steps of a branch, at once.
+    // All buffers that the operator uses are live together with the buffers of both steps of a branch.
     assert_eq!(simple_bound(&flat).value.get(), 1 + 8 + 2 + 3 + 4 + 3);
 }
 
@@ -77,7 +77,8 @@ fn results_of_branches_may_share() {
     assert_eq!(program.buffers()[3].tensors.len(), 3);
 }
 
-/// `x` is carried through two steps per trip, with a captured `k`. The state is used again after the loop.
+/// Builds a graph with a loop, which carries `x` through two operators per trip and captures `k`. The state
+/// is used again after the loop.
 fn trips() -> Graph {
     let mut g = GraphBuilder::new("trips");
     let n = g.tensor(Tensor::new("n", 1, Role::Input));
@@ -99,7 +100,8 @@ fn trips() -> Graph {
     g.build().unwrap()
 }
 
-// 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin trip, 5 t, 6 next, 7 End trip, 8 Exit, 9 z, 10 End
+// The points of `trips`: 0 Begin, 1 x, 2 k, 3 Enter, 4 Begin trip, 5 t, 6 next, 7 End trip, 8 Exit, 9 z, 10
+// End
 #[test]
 fn loops_hold_the_state_of_the_next_trip() {
     let graph = trips();
@@ -122,7 +124,8 @@ fn loops_hold_the_state_of_the_next_trip() {
     let double = show(program(&graph, with(Carries::Double)).instance());
     assert_eq!(double[7..], ["state 4 3-9", "t 8 5-7", "next 4 3-9"]);
     let sharing = ProgramOptions { handover: Sharing::Alias, ..with(Carries::Tight) };
-    // x, the state, the next state and y are one buffer: dead only while `t` alone is needed.
+    // `x`, the state, the next state and `y` share one buffer. It is never dead, because one of them is
+    // always live.
     let shared = show(program(&graph, sharing).instance());
     assert!(shared.contains(&"x 4 1-10".to_owned()), "{shared:?}");
 }
@@ -138,7 +141,7 @@ fn frames_are_planned_inside_out_and_assembled() {
     assert_eq!(which, [0, 1]);
     let block = |_| Bytes::new(7);
     let (body, _) = program.frame_instance(&frames[0], block).unwrap();
-    // 0 Begin, 1 x, 2 k, 3 choose, 4 add, 5 End
+    // The steps of the body: 0 Begin, 1 x, 2 k, 3 choose, 4 add, 5 End
     let expected = ["c 1 0-4", "x 8 1-4", "k 2 2-5", "y 3 3-5", "z 5 4-6", "block of choose#2 7 3-4"];
     assert_eq!(show(&body), expected);
     let [outer, inner] = [[0u64, 1, 9, 11, 0, 14].as_slice(), &[0, 4]]
@@ -192,7 +195,7 @@ fn a_single_branch_may_be_skipped() {
     g.interface(body, [c], [z]);
     let graph = g.build().unwrap();
     let program = program(&graph, ProgramOptions::default());
-    // 0 Begin, 1 k, 2 Enter, 3 Begin then, 4 t, 5 End, 6 Exit, 7 z, 8 End
+    // The points: 0 Begin, 1 k, 2 Enter, 3 Begin then, 4 t, 5 End, 6 Exit, 7 z, 8 End
     assert_eq!(show(program.instance()), ["c 1 0-3", "k 4 1-8", "z 2 7-9", "t 4 4-5"]);
     assert_eq!(program.points().predecessors(6), [2, 5]);
     let layout = Layout::from_raw([0, 1, 5, 5]);

@@ -4,26 +4,26 @@ use crate::bits::BitMatrix;
 use crate::orders::{Order, OrderProblem};
 use crate::units::OperatorId;
 
-/// A block of memory that takes part in conflicts.
+/// A storage or the scratch of an operator. Conflicts are derived between such memories.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     pub(super) name: String,
-    /// The operators that use it, ascending.
+    /// The operators that use the memory, ascending.
     pub(super) users: Vec<OperatorId>,
-    /// The operators that write it and therefore own it.
+    /// The operators that write the memory and therefore own it.
     pub(super) makers: Vec<OperatorId>,
     pub(super) from_start: bool,
     pub(super) to_end: bool,
 }
 
 impl Memory {
-    /// Returns true if it is held only before the first operator.
+    /// Returns true if the memory is held only before the first operator.
     pub(super) fn is_unused(&self) -> bool {
         self.users.is_empty() && !self.to_end
     }
 }
 
-/// The memories of one region under one order, and the precedences of its operators.
+/// The memories of a region with one order of its operators, and the precedences of the operators.
 #[derive(Clone, Debug)]
 pub struct Structure<'a> {
     pub(super) problem: &'a OrderProblem,

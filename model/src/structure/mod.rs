@@ -1,37 +1,39 @@
-//! Conflicts derived from the structure of a graph: the memories that may share addresses before any order is
-//! chosen, or after one.
+//! Conflicts derived from the structure of a graph: which memories may share addresses, either before an
+//! order is chosen or for a given order.
 //!
 //! The *memories* of an [`OrderProblem`] are its storages, followed by the scratch of every operator that
-//! needs some. They are numbered like the buffers of [`OrderProblem::instance`]. A [`Relation`] defines which
-//! of them conflict:
+//! needs scratch. They are numbered like the buffers of [`OrderProblem::instance`]. A [`Relation`] defines
+//! which memories conflict:
 //!
 //! | relation | two memories may share an address if |
 //! |---|---|
 //! | `schedule` | they are held at disjoint steps of one sequential order |
 //! | `streams=K` | all users of one end before any of the other starts, with operators in K streams |
-//! | `reachable` | the same holds in every order, with independent operators running at any time |
+//! | `reachable` | the same holds in every order, if independent operators may run at any time |
 //! | `mutex` | the rules of the memory-planning patent allow it |
 //!
-//! The first three define a partial order of the operators, *happens before*. A memory is *before* another
-//! one if all its users happen before all users of the other. It must not be needed at the end, and the other
-//! must not be held from the start. Two memories conflict unless one is before the other. `schedule` uses the
-//! order itself, and `reachable` uses paths in the graph. `streams=K` uses paths in the graph with the
-//! operators of each stream chained in their order. Memory held from the start or to the end is so in all
-//! relations. Sharing within a storage is decided beforehand.
+//! The first three relations are based on a partial order of the operators, *happens before*. A memory is
+//! *before* another one if all its users happen before all users of the other, it is not needed at the end,
+//! and the other is not held from the start. Two memories conflict unless one is before the other. `schedule`
+//! uses the order itself, and `reachable` uses paths in the graph. `streams=K` uses paths in the graph, with
+//! the operators of each stream chained in their order. Memory that is held from the start or to the end is
+//! held so in all relations. Which tensors share a storage is decided beforehand.
 //!
-//! **Invariants**, tested on all orders and all executions of small graphs:
-//! - `schedule` is contained in `streams=K`, and `streams=K` in `reachable`, for any K and order. `streams=1`
-//!   equals `schedule`. With as many streams as operators, `streams=K` equals `reachable`.
-//! - Two memories conflict in `reachable` if and only if some execution holds both simultaneously, where
-//!   independent operators may run concurrently. If one operator runs at a time, the same holds except for
-//!   two memories with one user each, which no such execution ever holds together.
-//! - `mutex` is contained in `reachable`. It neither contains `schedule` nor is contained in it, because it
-//!   overlooks readers. A tensor may be read again after the output of its first reader was used, but it
-//!   conflicts with its neighbours only. See [`Relation::Mutex`].
+//! **Invariants**, tested for all orders and all executions of small graphs:
+//! - The conflicts of `schedule` are a subset of those of `streams=K`, and these are a subset of those of
+//!   `reachable`, for any K and order. `streams=1` equals `schedule`. With as many streams as operators,
+//!   `streams=K` equals `reachable`.
+//! - Two memories conflict in `reachable` if and only if some execution in which independent operators may
+//!   run concurrently holds both simultaneously. If only one operator runs at a time, the same is true with
+//!   one exception: two memories with one user each are never held together.
+//! - The conflicts of `mutex` are a subset of those of `reachable`. They neither contain those of `schedule`
+//!   nor are contained in them, because `mutex` overlooks readers: a tensor may be read even after the output
+//!   of its first reader was used, but `mutex` lets it conflict only with its neighbours. See
+//!   [`Relation::Mutex`].
 //!
-//! **Complexity.** Reachability is a bit matrix: n^2/8 bytes and O(n e / 64) time for n operators and e
-//! edges. Relations of m memories with u users each take m^2/8 bytes and O(m^2 u) time. [`MAX_MEMBERS`] and
-//! [`MAX_PAIRS`] limit both.
+//! **Complexity.** Reachability is a bit matrix of n^2/8 bytes, computed in O(n e / 64) time for n operators
+//! and e edges. A relation of m memories with u users each needs m^2/8 bytes and O(m^2 u) time.
+//! [`MAX_MEMBERS`] and [`MAX_PAIRS`] limit both.
 
 mod memories;
 mod mutex;
@@ -50,18 +52,18 @@ use crate::orders::{Order, OrderError, OrderProblem};
 use crate::units::{Bytes, OperatorId};
 use memories::Memory;
 
-/// The maximum number of operators, and of memories, for which relations are computed. A matrix of this size
-/// takes 50 MB.
+/// The maximum number of operators, and of memories, for which relations are computed. A bit matrix of this
+/// size occupies 50 MB.
 pub const MAX_MEMBERS: usize = 20_000;
 
-/// The maximum number of conflicts written into an instance as separations.
+/// The maximum number of conflicts that are written into an instance as separations.
 pub const MAX_PAIRS: u64 = 8_000_000;
 
 /// The reason why a relation or its instance cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum StructureError {
-    /// More operators or memories than relations are computed for.
+    /// There are more operators or memories than relations support.
     #[error("'{name}' has {count} {what}, but relations support at most {limit}")]
     TooLarge { name: String, count: usize, what: &'static str, limit: usize },
     #[error("'{name}': {count} conflicts under '{relation}' exceed the limit of an instance, {limit}")]
@@ -82,10 +84,10 @@ impl<'a> Structure<'a> {
     /// Derives the structure of a region; see [`Structure::new`].
     ///
     /// # Errors
-    /// Returns the first [`StructureError`] found.
+    /// The first [`StructureError`] found.
     ///
     /// # Panics
-    /// If graph, storages and order do not belong together.
+    /// If `graph`, `storages` and `order` do not belong together.
     pub fn of(graph: &Graph, storages: &'a Storages, order: &'a Order) -> Result<Self, StructureError> {
         let mut known = vec![None; graph.operators().len()];
         for (at, id) in storages.operators.iter().enumerate() {
@@ -98,13 +100,14 @@ impl<'a> Structure<'a> {
 
     /// Derives the structure of an order problem. O(n e / 64) for n operators and e precedences.
     ///
-    /// `makers` lists for each storage the users that write one of its tensors; only `mutex` uses it.
+    /// `makers` contains, for each storage, the users that write one of its tensors. Only `mutex` uses this
+    /// argument.
     ///
     /// # Errors
-    /// Returns the first [`StructureError`] found.
+    /// The first [`StructureError`] found.
     ///
     /// # Panics
-    /// If the order is invalid for the problem. Check it first.
+    /// If the order is not valid for the problem. Check it first.
     pub fn new(
         problem: &'a OrderProblem,
         makers: Vec<Vec<OperatorId>>,
@@ -146,7 +149,7 @@ impl<'a> Structure<'a> {
         Ok(Self { problem, order, step, memories, reach })
     }
 
-    /// The number of memories: storages, then scratch.
+    /// Returns the number of memories: storages and scratch.
     pub fn len(&self) -> usize {
         self.memories.len()
     }
@@ -156,10 +159,10 @@ impl<'a> Structure<'a> {
         self.memories.is_empty()
     }
 
-    /// The name of a memory.
+    /// Returns the name of a memory.
     ///
     /// # Panics
-    /// If there is no such memory.
+    /// If the memory does not exist.
     pub fn name(&self, memory: usize) -> &str {
         &self.memories[memory].name
     }
@@ -183,8 +186,9 @@ impl<'a> Structure<'a> {
         found.ok_or_else(|| StructureError::OutOfTime { name: self.problem.name().to_owned(), relation })
     }
 
-    /// The precedences that a relation adds to those of the graph: chains of the operators in each stream, or
-    /// of the whole order for `schedule`. `reachable` and `mutex` do not depend on the order and add none.
+    /// Returns the precedences that a relation adds to those of the graph: chains of the operators in each
+    /// stream or, for `schedule`, of the whole order. `reachable` and `mutex` do not depend on the order and
+    /// add none.
     pub fn added(&self, relation: Relation) -> Vec<(OperatorId, OperatorId)> {
         match relation {
             Relation::Reachable | Relation::Mutex => Vec::new(),
@@ -196,18 +200,19 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// The offset problem of a relation: one buffer per memory, in the same order, with offsets at multiples
-    /// of `align` bytes.
+    /// Returns the offset problem of a relation. It has one buffer per memory, in the same order, with
+    /// offsets at multiples of `align` bytes.
     ///
-    /// Buffers of `schedule`, `streams=K` and `reachable` have the lifespans of the order, and further
-    /// conflicts become separations. `mutex` does not contain those lifespans. Its buffers get one step each,
-    /// in the order in which they begin, and all conflicts become separations.
+    /// Buffers of `schedule`, `streams=K` and `reachable` have the lifespans of the order, and all further
+    /// conflicts become separations. The conflicts of `mutex` need not include those of these lifespans. Its
+    /// buffers therefore live for one step each, in the order in which they begin, and all conflicts become
+    /// separations.
     ///
     /// # Errors
-    /// A [`StructureError`] if there are too many conflicts, the budget ends, or the alignment is invalid.
+    /// [`StructureError`] if there are too many conflicts, the budget ends, or the alignment is invalid.
     ///
     /// # Panics
-    /// Never: a lifespan of one step is not empty.
+    /// Never: each lifespan has one step.
     pub fn instance(
         &self,
         relation: Relation,
@@ -247,12 +252,13 @@ impl<'a> Structure<'a> {
         Ok(built.map_err(OrderError::from)?)
     }
 
-    /// The operator that follows each operator in its stream.
+    /// Returns the operator that follows each operator in its stream.
     fn next_in_stream(&self, streams: u32) -> Vec<Option<OperatorId>> {
         streams::next(self.order, &self.step, &self.reach, streams)
     }
 
-    /// Memories conflict if they share a step. Step 0 comes before all operators, which have one step each.
+    /// Computes conflicts from steps: memories conflict if they share a step. Step 0 precedes all operators,
+    /// and each operator has one step.
     fn by_steps(&self, watch: &mut Budget) -> Option<Conflicts> {
         let steps = |memory: &Memory| {
             let own = memory.users.iter().map(|user| self.step[user.index()] + 1);
@@ -264,7 +270,8 @@ impl<'a> Structure<'a> {
         Conflicts::where_true(self.len(), watch, |a, b| spans[a].0 <= spans[b].1 && spans[b].0 <= spans[a].1)
     }
 
-    /// Memories conflict unless all users of one happen before all users of the other.
+    /// Computes conflicts from a happens-before relation: memories conflict unless all users of one happen
+    /// before all users of the other.
     fn by_order(&self, happens: &BitMatrix, watch: &mut Budget) -> Option<Conflicts> {
         let mut conflicts = Conflicts::where_true(self.len(), watch, |_, _| true)?;
         let mut after = vec![0u64; self.problem.len().div_ceil(64)];
@@ -292,7 +299,7 @@ impl<'a> Structure<'a> {
     }
 }
 
-/// The happens-before relation: paths along precedences and along the edges given by `next`.
+/// Computes the happens-before relation: paths along precedences and along the edges given by `next`.
 fn reach(
     problem: &OrderProblem,
     order: &Order,

@@ -1,4 +1,4 @@
-//! The rules of the memory-planning patent.
+//! The conflict rules of the memory-planning patent.
 
 use super::memories::{Memory, Structure};
 use super::relation::Conflicts;
@@ -6,11 +6,12 @@ use crate::bits::BitMatrix;
 use crate::budget::Budget;
 use crate::units::OperatorId;
 
-/// The operators, followed by one node for every memory held from the start.
+/// A graph of the operators, followed by one node for every memory held from the start.
 struct Nodes {
     /// The transitive closure of the producer-consumer edges.
     reach: BitMatrix,
-    /// Per node: the sources that reach it. All memories held from the start count as one source, the first.
+    /// Per node: the sources that reach it. All memories held from the start count as a single source, the
+    /// first one.
     roots: BitMatrix,
 }
 
@@ -59,7 +60,7 @@ impl Nodes {
         Some(Self { reach, roots })
     }
 
-    /// Returns true if neither node reaches the other and some source reaches both.
+    /// Returns true if neither node reaches the other, and some source reaches both.
     fn parallel(&self, a: usize, b: usize) -> bool {
         let apart = a != b && !self.reach.get(a, b) && !self.reach.get(b, a);
         apart && self.roots.row(a).iter().zip(self.roots.row(b)).any(|(a, b)| a & b != 0)
@@ -84,7 +85,8 @@ pub(super) fn conflicts(structure: &Structure<'_>, watch: &mut Budget) -> Option
         .map(|(memory, given)| memory.makers.iter().map(|id| id.index()).chain(*given).collect())
         .collect();
     let step = |id: &OperatorId| structure.step[id.index()];
-    // An output precedes an operator if one of its producers does. Memory held from the start precedes all.
+    // An output precedes an operator if one of its producers does. Memory held from the start precedes all
+    // operators.
     let begins: Vec<Option<usize>> = memories
         .iter()
         .map(|m| if m.from_start { Some(0) } else { m.makers.iter().map(step).min() })

@@ -5,42 +5,45 @@ use crate::budget::Budget;
 use std::fmt;
 use std::str::FromStr;
 
-/// Determines which memories conflict; see the [module](super) for the definitions.
+/// Determines which memories conflict. See the [module](super) for the definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Relation {
-    /// Memories held at a common step of the order conflict.
+    /// Memories conflict if they are held at a common step of the order.
     Schedule,
-    /// Memories conflict unless the graph and the order within each of the given number of streams (at least
-    /// one) separate them.
+    /// Memories conflict unless they are separated by the graph together with the order within each stream.
+    /// The number of streams is given and must be at least one.
     ///
-    /// Operators are assigned to streams in their order. An operator joins the stream whose last operator it
-    /// depends on; if there are several, the one with the latest last operator. Otherwise it starts a new
-    /// stream, or joins the stream with the earliest last operator. Only the last case adds a wait that the
-    /// graph does not require.
+    /// Operators are assigned to streams in their order. If an operator depends on the last operator of a
+    /// stream, it joins that stream; if there are several such streams, it joins the one whose last operator
+    /// is latest. Otherwise it starts a new stream or, if all streams are in use, joins the stream whose last
+    /// operator is earliest. Only this last case adds a dependency that the graph does not require.
     Streams(u32),
     /// Memories conflict unless the graph separates them.
     Reachable,
     /// The rules of the memory-planning patent (paragraphs 71 to 78).
     ///
-    /// An operator owns the memory of its outputs. Two operators are exclusive, that is they conflict, if
+    /// An operator owns the memory of its outputs. Two operators exclude each other, so that their memories
+    /// conflict, if
     /// 1. an edge connects them: one reads an output of the other;
-    /// 2. they are on parallel branches from one operator, even if these never meet: neither reaches the
-    ///    other, and some operator reaches both;
+    /// 2. they are on parallel branches that start at a common operator, even if these branches never join:
+    ///    neither operator reaches the other, and some operator reaches both;
     /// 3. one produces an output of the network and precedes the other in execution order.
     ///
-    /// A storage is owned by every operator that produces a tensor of it. Each memory held from the start is
-    /// produced by an operator of its own, and all of these leave one common start. Memory held all the time
-    /// conflicts with everything. Scratch is memory of its operator without readers.
+    /// A storage is owned by every operator that produces one of its tensors. Each memory held from the start
+    /// is treated as the output of an operator of its own, and all these operators have one common
+    /// predecessor. Memory held for the whole run conflicts with all other memory. Scratch is treated as an
+    /// output of its operator without readers.
     ///
-    /// **Unsafe.** If `a` is followed by `b`, and `b` by `c`, then `a` conflicts only with `b`. The output of
+    /// **Unsafe.** If `b` follows `a`, and `c` follows `b`, then `a` conflicts only with `b`. The output of
     /// `c` may therefore overwrite the output of `a`, although another operator still reads the latter during
-    /// or after `c`. Nothing is overlooked if every tensor has one reader, or if all readers of a tensor
-    /// precede everything that comes after any of them.
+    /// or after `c`. The rules are safe if every tensor has one reader, or if all readers of a tensor precede
+    /// all operators that follow any of them.
     Mutex,
 }
 
 impl Relation {
-    /// A name and a one-line description of each relation: the condition under which two memories may share.
+    /// The name and a one-line description of each relation. The description is the condition under which two
+    /// memories may share addresses.
     pub const ABOUT: [(&'static str, &'static str); 4] = [
         ("schedule", "if they are live at disjoint steps of the order"),
         (
@@ -92,15 +95,16 @@ impl FromStr for Relation {
     }
 }
 
-/// A symmetric set of pairs of memories; no memory conflicts with itself. Takes m^2/8 bytes for m memories.
+/// A symmetric set of pairs of memories. No memory conflicts with itself. The set occupies m^2/8 bytes for m
+/// memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflicts {
     bits: BitMatrix,
 }
 
 impl Conflicts {
-    /// The pairs of `len` memories for which `conflict` returns true, called with the smaller number first.
-    /// Returns `None` if `watch` ends first.
+    /// Returns the pairs of `len` memories for which `conflict` returns true. `conflict` is called with the
+    /// smaller number first. Returns `None` if `watch` ends first.
     pub(super) fn where_true(
         len: usize,
         watch: &mut Budget,
@@ -126,7 +130,7 @@ impl Conflicts {
         self.bits.clear(b, a);
     }
 
-    /// The number of memories.
+    /// Returns the number of memories.
     pub fn len(&self) -> usize {
         self.bits.rows()
     }
@@ -139,17 +143,17 @@ impl Conflicts {
     /// Returns true if two memories conflict.
     ///
     /// # Panics
-    /// If there is no such memory.
+    /// If a memory does not exist.
     pub fn contains(&self, a: usize, b: usize) -> bool {
         self.bits.get(a, b)
     }
 
-    /// The number of conflicting pairs. O(m^2 / 64).
+    /// Returns the number of conflicting pairs. O(m^2 / 64).
     pub fn count(&self) -> u64 {
         (0..self.len()).map(|row| self.bits.count(row)).sum::<u64>() / 2
     }
 
-    /// Every pair once, ascending, the smaller number first.
+    /// Returns every pair once, in ascending order, with the smaller number first.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.len()).flat_map(|a| self.bits.ones(a).filter(move |&b| a < b).map(move |b| (a, b)))
     }

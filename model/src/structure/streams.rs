@@ -4,11 +4,11 @@ use crate::bits::BitMatrix;
 use crate::orders::Order;
 use crate::units::OperatorId;
 
-/// The operator that follows each operator in its stream. O(n s) for n operators and s streams.
+/// Returns the operator that follows each operator in its stream. O(n s) for n operators and s streams.
 ///
-/// Streams are assigned greedily, in the order of the operators. An operator goes behind the latest last
-/// operator of a stream that it depends on. Otherwise it goes into an empty stream, or behind the earliest
-/// last operator of a stream.
+/// Operators are assigned to streams greedily in their order. If an operator depends on the last operators of
+/// some streams, it follows the latest of these. Otherwise it goes into an empty stream. If no stream is
+/// empty, it follows the earliest last operator of any stream.
 pub(super) fn next(
     order: &Order,
     step: &[usize],

@@ -1,23 +1,24 @@
-//! Bandwidth and address-width requirements of a tiered machine (cross-unit fusion, section 3).
+//! Bandwidth and address-width requirements of a machine with memory tiers (cross-unit fusion, section 3).
 
 use super::machine::{TierKind, TierMachine};
 use crate::units::Bytes;
 use serde::Serialize;
 
-/// The bandwidth of a switch for units with the given bytes per second: their sum (cross-unit fusion, eq.
-/// 10).
+/// Returns the required bandwidth of a switch in bytes per second: the sum of the bandwidths of its units
+/// (cross-unit fusion, eq. 10).
 pub fn switch_bandwidth(units: impl IntoIterator<Item = u64>) -> u128 {
     units.into_iter().map(u128::from).sum()
 }
 
-/// The bandwidth of the bus inside a unit in bytes per second: elements times local bandwidth (cross-unit
-/// fusion, eq. 11).
+/// Returns the required bandwidth of the bus inside a unit in bytes per second: the number of elements times
+/// the local bandwidth of each (cross-unit fusion, eq. 11).
 pub fn bus_bandwidth(elements: u64, local: u64) -> u128 {
     u128::from(elements) * u128::from(local)
 }
 
-/// The number of high address bits for shared memories of these capacities: the sum of their base-2
-/// logarithms, each rounded up (cross-unit fusion, section 3.2). A memory of at most one byte needs no bits.
+/// Returns the number of high address bits for shared memories of the given capacities. It is the sum of
+/// their base-2 logarithms, each rounded up (cross-unit fusion, section 3.2). A memory of at most one byte
+/// needs no bits.
 pub fn address_width(capacities: impl IntoIterator<Item = Bytes>) -> u32 {
     let bits = |capacity: Bytes| match capacity.get() {
         0 | 1 => 0,
@@ -26,26 +27,27 @@ pub fn address_width(capacities: impl IntoIterator<Item = Bytes>) -> u32 {
     capacities.into_iter().map(bits).sum()
 }
 
-/// One bandwidth requirement of a machine.
+/// A bandwidth requirement of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BandwidthCheck {
-    /// `switch`, or the bus of a unit.
+    /// The component: `switch`, or the bus of a unit.
     pub what: String,
-    /// The required bytes per second, or `None` if the description does not imply it.
+    /// The required bytes per second; `None` if the description does not imply them.
     pub needed: Option<u128>,
-    /// The available bytes per second, or `None` if the description does not state it.
+    /// The available bytes per second; `None` if the description does not state them.
     pub given: Option<u64>,
 }
 
 impl BandwidthCheck {
-    /// Returns whether the requirement is met, or `None` if a number is missing.
+    /// Returns true if the requirement is met; `None` if a number is missing.
     pub fn holds(&self) -> Option<bool> {
         Some(u128::from(self.given?) >= self.needed?)
     }
 }
 
 impl TierMachine {
-    /// The requirements of eq. 10 for the switch, followed by eq. 11 for the bus of every unit.
+    /// Returns the requirement for the switch (eq. 10), followed by the requirement for the bus of every unit
+    /// (eq. 11).
     pub fn bandwidths(&self) -> Vec<BandwidthCheck> {
         let own: Option<Vec<u64>> = self.rates.iter().map(|unit| unit.bandwidth).collect();
         let switch = BandwidthCheck {
@@ -61,7 +63,7 @@ impl TierMachine {
         [switch].into_iter().chain(self.units.list().iter().zip(&self.rates).map(bus)).collect()
     }
 
-    /// The number of high address bits for the memories between units.
+    /// Returns the number of high address bits for the on-chip memories between units.
     pub fn address_width(&self) -> u32 {
         address_width(self.tiers.iter().filter(|tier| tier.kind == TierKind::Ram).map(|tier| tier.capacity))
     }
@@ -76,7 +78,7 @@ mod tests {
         assert_eq!(switch_bandwidth([3, 4, 5]), 12);
         assert_eq!(switch_bandwidth([u64::MAX, u64::MAX]), 2 * u128::from(u64::MAX));
         assert_eq!(bus_bandwidth(256, 200_000_000), 51_200_000_000);
-        // 19 + 19 + 18 bits; for a power of two the logarithm is exact.
+        // 19 + 19 + 18 bits. For a power of two, the logarithm is exact.
         let width = |capacities: [u64; 3]| address_width(capacities.map(Bytes::new));
         assert_eq!(width([393_216, 393_217, 262_144]), 56);
         assert_eq!(width([1024, 1025, 1]), 21);

@@ -1,16 +1,18 @@
 //! Lower bounds on the transfer time of every plan, with their witnesses.
 //!
-//! - **cheapest**: every tensor in its cheapest tier, ignoring capacities.
-//! - **dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of
-//!   tier t at step s, the cost per byte. A valid plan pays at most the sum of p(t, s) capacity(t) over all
-//!   multipliers. Each tensor costs at least the minimum over its tiers of time plus payment. The sum of
-//!   these minima less the maximum payment is therefore a lower bound. With optimal multipliers it equals the
-//!   bound of the linear relaxation (Geoffrion 1974). Large tensors leave gaps that byte counts do not see.
-//!   For tensors that fit a capacity C together, the sum of floor((k + 1) size / (C + 1)) is at most k. The
-//!   sum before rounding is less than k + 1 (Gomory 1958, Chvatal 1973). For k = 1: at most one of them is
-//!   larger than half of the capacity. Such parts have dual multipliers too. Multipliers are integers, and
-//!   the bound is recomputed from them.
-//! - **search**: a completed search.
+//! - **Cheapest**: every tensor is in its cheapest tier, and capacities are ignored.
+//! - **Dual multipliers**: the Lagrangian relaxation of the capacities. Let p(t, s) be the dual multiplier of
+//!   tier t at step s, a cost per byte. A tensor in tier t pays its size times p(t, s) at every step s of its
+//!   lifespan. In a valid plan, all payments together are at most the sum of p(t, s) capacity(t). For every
+//!   tensor, take the minimum of transfer time plus payment over its tiers. The sum of these minima, less the
+//!   maximum total payment, is therefore a lower bound. With optimal multipliers it equals the bound of the
+//!   linear relaxation (Geoffrion 1974). Large tensors leave gaps that byte counts do not see. Rounding
+//!   avoids this for any k. If tensors fit together into a capacity C, their weights floor((k + 1) size / (C
+//!   + 1)) add up to at most k (Gomory 1958, Chvatal 1973). The reason is that the unrounded weights add up
+//!   to less than k + 1. For k = 1, at most one of the tensors is larger than half of the capacity. These k
+//!   *parts* of a capacity have dual multipliers too. Multipliers are integers, and the bound is recomputed
+//!   from them.
+//! - **Search**: a completed search.
 
 use super::problem::TierProblem;
 use crate::bound::{BoundError, LowerBound, Reason};
@@ -20,7 +22,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The number of fractional bits of dual multipliers, which count picoseconds per byte.
+/// The number of fractional bits of dual multipliers, which are in picoseconds per byte or part.
 pub const MULTIPLIER_UNIT: u32 = 16;
 
 /// The dual multiplier of the capacity of one tier at one step, per byte or per part.
@@ -30,7 +32,7 @@ pub struct TierMultiplier {
     pub tier: TierId,
     /// The step.
     pub step: usize,
-    /// The number of parts in the capacity, or zero if bytes are counted.
+    /// The number of parts of the capacity; zero if bytes are counted.
     pub parts: u32,
     /// Picoseconds per byte or part, times 2^[`MULTIPLIER_UNIT`].
     pub multiplier: u64,
@@ -45,12 +47,12 @@ pub enum TierWitness {
     Cheapest,
     /// Dual multipliers of the capacities.
     Multipliers(Vec<TierMultiplier>),
-    /// This tensor fits none of its allowed tiers, so no plan exists.
+    /// This tensor does not fit into any of its allowed tiers, so no plan exists.
     TooLarge {
-        /// The position of the tensor.
+        /// The index of the tensor.
         tensor: usize,
     },
-    /// A completed search.
+    /// A completed search by the exact method `solver`.
     Search { solver: String },
 }
 
@@ -79,7 +81,8 @@ impl fmt::Display for TierWitness {
 /// A lower bound on the transfer time of every plan, with its witness.
 pub type TierBound = LowerBound<Time, TierWitness>;
 
-/// The bound with every tensor in its cheapest tier; a tensor that fits nowhere costs nothing. O(n x tiers).
+/// Returns the bound with every tensor in its cheapest tier. A tensor that fits into no tier costs nothing.
+/// O(n t) for n tensors and t tiers.
 pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     let least = (0..problem.tensors().len()).map(|tensor| {
         let costs = problem.tiers().filter_map(|tier| problem.cost(tensor, tier));
@@ -88,8 +91,8 @@ pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     LowerBound { value: least.sum(), witness: TierWitness::Cheapest }
 }
 
-/// The weight of a tensor of `size` bytes if the capacity has `parts` parts: floor((parts + 1) size /
-/// (capacity + 1)). Its size in bytes if `parts` is zero.
+/// Returns the weight of a tensor of `size` bytes if the capacity has `parts` parts: floor((parts + 1) size /
+/// (capacity + 1)). If `parts` is zero, the weight is the size in bytes.
 fn weight(size: u64, capacity: u64, parts: u32) -> u128 {
     match parts {
         0 => u128::from(size),
@@ -97,12 +100,12 @@ fn weight(size: u64, capacity: u64, parts: u32) -> u128 {
     }
 }
 
-/// The bound proved by dual multipliers. Returns `None` if sums exceed 128 bits or a multiplier refers to a
-/// tier or step that does not exist. O(n k + m + s) for n tensors, k kinds of multipliers, m multipliers and
-/// s steps.
+/// Returns the bound proved by dual multipliers. Returns `None` if a sum exceeds 128 bits, or if a multiplier
+/// refers to a tier or step that does not exist. O(n k + m + s) for n tensors, k kinds of multipliers, m
+/// multipliers and s steps.
 pub fn dual_bound(problem: &TierProblem, multipliers: &[TierMultiplier]) -> Option<Time> {
     let duration = problem.duration();
-    // Per tier and parts: the payment up to a step.
+    // Per tier and number of parts: the cumulative payment up to each step.
     let mut paid: BTreeMap<(TierId, u32), Vec<u128>> = BTreeMap::new();
     let mut income = 0u128;
     for one in multipliers {
@@ -135,12 +138,12 @@ pub fn dual_bound(problem: &TierProblem, multipliers: &[TierMultiplier]) -> Opti
         }
         sum = sum.checked_add(least.unwrap_or(0))?;
     }
-    // Rounded up, because times are integers.
+    // The bound is rounded up, because times are integers.
     let value = sum.saturating_sub(income).div_ceil(1 << MULTIPLIER_UNIT);
     u64::try_from(value).ok().map(Time::new)
 }
 
-/// The proof that no plan exists if some tensor fits no tier, otherwise [`cheapest_bound`].
+/// Returns the proof that no plan exists if some tensor fits into no tier, and otherwise [`cheapest_bound`].
 pub fn fitting_bound(problem: &TierProblem) -> TierBound {
     match problem.too_large() {
         Some(tensor) => LowerBound::new(Time::MAX, TierWitness::TooLarge { tensor }),
@@ -148,7 +151,7 @@ pub fn fitting_bound(problem: &TierProblem) -> TierBound {
     }
 }
 
-/// Confirms a bound from the definition of its witness.
+/// Confirms a bound by recomputing its witness from the definition.
 ///
 /// # Errors
 /// The first reason why the witness does not prove the bound.

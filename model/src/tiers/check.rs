@@ -1,23 +1,23 @@
-//! The checker of tier plans. It works from the definitions and shares no code with the algorithms.
+//! The checker of tier plans. It uses the definitions and shares no code with the algorithms.
 //!
 //! A plan is *valid* if
-//! - every tensor has one tier, and the tier is allowed for it;
-//! - at every step the rounded sizes of the live tensors of a tier add up to at most its capacity;
-//! - with addresses, each is a multiple of the tier's alignment, tensors end within the capacity, and
-//!   simultaneously live tensors of one tier share no byte.
+//! - every tensor has one tier, which is allowed for it;
+//! - at every step, the rounded sizes of the live tensors of a tier add up to at most its capacity;
+//! - if the plan has addresses, each address is a multiple of the alignment of the tier, each tensor ends
+//!   within the capacity, and simultaneously live tensors of a tier share no byte.
 //!
-//! The units with access to a tier determine the allowed tiers and are part of the problem. [`check_reach`]
-//! recomputes this.
+//! The allowed tiers of a tensor depend on which units have access to each tier, and are part of the problem.
+//! [`check_reach`] recomputes them.
 
 use super::plan::TierPlan;
 use super::problem::{Addresses, TierProblem};
 use crate::units::{Bytes, TierId};
 
-/// One violation of the definition of a valid plan.
+/// A violation of the definition of a valid plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierViolation {
-    /// A number of tiers or addresses that differs from the number of tensors.
+    /// The number of tiers or addresses differs from the number of tensors.
     #[error("{given} {what} for {expected} tensors")]
     Count {
         /// `tiers` or `addresses`.
@@ -31,10 +31,10 @@ pub enum TierViolation {
     NotAllowed { tensor: String, tier: String },
     #[error("at step {step}, tier '{tier}' holds {bytes} bytes, more than its capacity of {capacity}")]
     Full { tier: String, step: usize, bytes: u128, capacity: Bytes },
-    /// A tier without access by some unit that uses the tensor.
+    /// Some unit that uses the tensor has no access to the tier.
     #[error("some unit that uses '{tensor}' has no access to tier '{tier}'")]
     OutOfReach { tensor: String, tier: String },
-    /// An address that is not a multiple of the alignment.
+    /// The address is not a multiple of the alignment.
     #[error("tensor '{tensor}' begins at {offset} in tier '{tier}', not a multiple of {alignment}")]
     Misaligned { tensor: String, tier: String, offset: Bytes, alignment: Bytes },
     #[error("tensor '{tensor}' ends at {end} in tier '{tier}', above its capacity {capacity}")]
@@ -52,8 +52,8 @@ pub enum TierViolation {
 /// The maximum number of violations reported.
 const MOST: usize = 1000;
 
-/// Returns the violations of a plan, at most 1000; the list is empty if the plan is valid. O(n + steps x
-/// tiers); with addresses also O(k^2) for k tensors in one tier.
+/// Returns the violations of a plan, at most 1000. The list is empty if the plan is valid. O(n + s t) for n
+/// tensors, s steps and t tiers; with addresses, additionally O(k^2) for each tier with k tensors.
 pub fn check_tiers(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation> {
     let expected = problem.tensors().len();
     let mut found = Vec::new();
@@ -82,7 +82,7 @@ pub fn check_tiers(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation>
     found
 }
 
-/// The size of a tensor in a tier, rounded up independently of the problem.
+/// Returns the size of a tensor in a tier, rounded up. The code is independent of the problem's.
 fn rounded(bytes: Bytes, alignment: Bytes) -> u128 {
     let (bytes, alignment) = (u128::from(bytes.get()), u128::from(alignment.get()));
     bytes.div_ceil(alignment) * alignment
@@ -117,7 +117,8 @@ fn check_addresses(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierV
     }
     for (at, space) in problem.spaces().iter().enumerate() {
         let tier = || space.name.clone();
-        // First live step, first step after, first address, first address after, position.
+        // First live step, first step after the lifespan, first address, first address after the tensor,
+        // index of the tensor.
         let mut here = Vec::new();
         for (which, tensor) in problem.tensors().iter().enumerate() {
             if plan.tiers[which].index() != at {
@@ -148,10 +149,10 @@ fn check_addresses(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierV
     }
 }
 
-/// Finds the first tensor in a tier to which a unit that produces or reads it has no access.
+/// Finds the first tensor whose tier is not accessible to some unit that produces or reads the tensor.
 ///
-/// The steps of a problem built from a graph list producers and readers. A view moves no data, so it needs no
-/// access.
+/// In a problem built from a graph, the steps state the producer and the readers of each tensor. A view moves
+/// no data and needs no access.
 pub fn check_reach(problem: &TierProblem, plan: &TierPlan) -> Option<TierViolation> {
     problem.tensors().iter().zip(&plan.tiers).find_map(|(tensor, &tier)| {
         let space = problem.space(tier);

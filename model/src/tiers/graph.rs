@@ -1,15 +1,16 @@
-//! Builds the tier problem of an ordered region: the accesses to every tensor, their units, and their cost in
-//! each tier.
+//! Builds the tier problem of an ordered region: the accesses to every tensor, the units that perform them,
+//! and their cost in each tier.
 //!
 //! Assumptions:
-//! - A tensor occupies one tier for its whole lifespan. Its producer writes it once, and each reader reads it
-//!   once, in one access each. An access takes the setup latency plus bytes over bandwidth of the tier. Views
-//!   move nothing. Tensors that share memory occupy the same tier.
-//! - Every unit that accesses a tensor must have access to its tier. Scratch is written and read once.
-//! - The regions of an operator (branches, loop bodies) form one block, which occupies one tier and takes the
-//!   bytes of the largest region. It moves as many bytes as the tensors of its regions. For a branch this is
-//!   the region that moves most; for a loop it is one trip.
-//! - Weights are read from off-chip memory when their operator runs, unless they are tensors of the problem.
+//! - A tensor occupies one tier for its whole lifespan. Its producer writes it with one access, and each
+//!   reader reads it with one access. The time of an access is the setup latency of the tier plus the bytes
+//!   divided by its bandwidth. Views move no data. Tensors that share memory occupy the same tier.
+//! - Every unit that accesses a tensor must have access to its tier. Scratch is written once and read once.
+//! - The regions of an operator (branches, loop bodies) form one block in one tier, with the bytes of the
+//!   largest region. The block moves as many bytes as the tensors of its regions. For a branch, only the
+//!   region that moves most bytes counts. For a loop, one trip counts.
+//! - Weights are read from off-chip memory when their operator runs, unless weights are tensors of the
+//!   problem.
 
 use super::machine::{TierKind, TierMachine};
 use super::problem::{Addresses, TierError, TierProblem, TierSpace, TierStep, TierTensor, TierUse};
@@ -26,27 +27,27 @@ pub struct TierOptions<'a> {
     pub addresses: Addresses,
     /// True if inputs and outputs of the graph stay in off-chip memory.
     pub boundary_off_chip: bool,
-    /// The group of each graph operator; operators of one group run as one. `None` makes each operator its
-    /// own group.
+    /// The group of each operator, indexed by operator of the graph. Operators of a group run as one. With
+    /// `None`, each operator is a group of its own.
     pub groups: Option<&'a [usize]>,
 }
 
-/// An ordered region on a machine.
+/// An ordered region, and the machine on which it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct TierRegion<'a> {
     /// The graph that contains the region.
     pub graph: &'a Graph,
-    /// The storages of the region, which must include inputs and outputs.
+    /// The storages of the region. They must include its inputs and outputs.
     pub storages: &'a Storages,
     /// The order of the operators.
     pub order: &'a Order,
-    /// The units and memories.
+    /// The units and memories of the machine.
     pub machine: &'a TierMachine,
     /// The unit of each operator of the graph.
     pub units: &'a [UnitId],
 }
 
-/// One access: the step, the bytes, and the direction.
+/// An access: its step, its bytes, and its direction.
 #[derive(Clone, Copy, Debug)]
 struct Access {
     step: usize,
@@ -54,27 +55,28 @@ struct Access {
     writes: bool,
 }
 
-/// The times of one run, apart from the placed tensors.
+/// The times of one run that do not depend on the tiers of tensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TierTimes {
-    /// Computation.
+    /// The total time of computation.
     pub compute: Time,
-    /// Start of operators, one per group.
+    /// The total time to start operators, once per group.
     pub overhead: Time,
-    /// Reads of weights from off-chip memory.
+    /// The reads of weights from off-chip memory.
     pub weights: TierUse,
 }
 
 impl TierRegion<'_> {
-    /// The graph operators in execution order.
+    /// Returns the operators of the graph in execution order.
     fn operators(&self) -> impl Iterator<Item = OperatorId> + '_ {
         self.order.operators().iter().map(|id| self.storages.operators[id.index()])
     }
 
-    /// Builds the tier problem. O(s t) for s, the size of the region and the regions inside it, and t tiers.
+    /// Builds the tier problem. O(s t), where s is the size of the region and of the regions nested inside
+    /// it, and t is the number of tiers.
     ///
     /// # Errors
-    /// Returns the first [`TierError`] found.
+    /// The first [`TierError`] found.
     pub fn problem(&self, options: TierOptions<'_>) -> Result<TierProblem, TierError> {
         let orders = &self.storages.problem;
         let mut when: HashMap<OperatorId, usize> = HashMap::new();
@@ -119,13 +121,13 @@ impl TierRegion<'_> {
         TierProblem::new(orders.name(), spaces, steps, tensors, options.addresses)
     }
 
-    /// Returns true for inputs and outputs of the graph.
+    /// Returns true if the tensor is an input or output of the graph.
     fn is_interface(&self, tensor: crate::units::TensorId) -> bool {
         let body = self.graph.region(Graph::BODY);
         body.inputs.contains(&tensor) || body.outputs.contains(&tensor)
     }
 
-    /// The steps before the first operator: one step if some input has no reader.
+    /// Returns the steps before the first operator: one step if some input has no reader, otherwise none.
     fn lead(&self) -> Vec<TierStep> {
         let first = self.operators().next().filter(|_| self.storages.problem.lead() > 0);
         let step = |id: OperatorId| TierStep {
@@ -136,12 +138,12 @@ impl TierRegion<'_> {
         first.map(step).into_iter().collect()
     }
 
-    /// The steps at which a storage is used.
+    /// Returns the steps at which a storage is used.
     fn steps_of(&self, storage: &Storage, when: &HashMap<OperatorId, usize>) -> Vec<usize> {
         storage.users.iter().map(|user| when[&self.storages.operators[user.index()]]).collect()
     }
 
-    /// The accesses to each storage, by step.
+    /// Returns the accesses to each storage.
     fn accesses(&self, when: &HashMap<OperatorId, usize>) -> Vec<Vec<Access>> {
         let mut home = HashMap::new();
         for (at, tensors) in self.storages.tensors.iter().enumerate() {
@@ -166,8 +168,8 @@ impl TierRegion<'_> {
         found
     }
 
-    /// Computes the cost of accesses by these units in each tier that all of them can access. The caller sets
-    /// size and lifespan.
+    /// Computes the cost of the given accesses by the given units in each tier that all of these units can
+    /// access. The caller sets the size and the lifespan.
     fn tensor(
         &self,
         name: &str,
@@ -186,7 +188,7 @@ impl TierRegion<'_> {
         Ok(TierTensor { name, bytes, lower: 0, upper: 0, producer, consumers, uses })
     }
 
-    /// The tensor for the scratch of one operator.
+    /// Creates the tensor for the scratch of an operator.
     fn scratch(
         &self,
         name: String,
@@ -204,7 +206,7 @@ impl TierRegion<'_> {
         Ok(TierTensor { name, bytes, lower: step, upper: step + 1, producer, consumers, uses })
     }
 
-    /// Collects the units that run an operator and the operators in its regions.
+    /// Collects the units that run an operator or any operator in its regions.
     fn reaching(&self, id: OperatorId, units: &mut BTreeSet<UnitId>) {
         units.insert(self.units[id.index()]);
         for &region in &self.graph.operator(id).regions {
@@ -214,7 +216,7 @@ impl TierRegion<'_> {
         }
     }
 
-    /// The sizes of the accesses to tensors inside the regions of an operator.
+    /// Returns the sizes of the accesses to tensors inside the regions of an operator.
     fn inner(&self, id: OperatorId) -> Vec<Bytes> {
         let operator = self.graph.operator(id);
         let regions = operator.regions.iter().map(|&region| self.inside(region));
@@ -246,7 +248,7 @@ impl TierRegion<'_> {
         self.graph.flow(id).is_ok_and(|flow| flow.is_some_and(|flow| flow.control == Control::Branch))
     }
 
-    /// The cost of accesses of these sizes by these units, per tier.
+    /// Returns, for each tier, the cost of accesses of the sizes `moved` by the given units.
     fn uses(
         &self,
         name: &str,
@@ -272,7 +274,8 @@ impl TierRegion<'_> {
         Ok(uses)
     }
 
-    /// The times of a run apart from the tensors of the problem. Returns `None` on overflow. O(size).
+    /// Returns the times of a run that do not depend on the tensors of the problem; `None` on overflow.
+    /// O(size of the region).
     ///
     /// `weights` states whether weights are tensors of the problem.
     pub fn times(&self, options: TierOptions<'_>, weights: bool) -> Option<TierTimes> {
@@ -298,7 +301,7 @@ impl TierRegion<'_> {
         if !weights && !operator.moves_nothing() {
             for (at, &tensor) in operator.inputs.iter().enumerate() {
                 let one = self.graph.tensor(tensor);
-                // A weight listed twice is read once.
+                // A weight that is listed twice is read only once.
                 if one.role == Role::Weight && !operator.inputs[..at].contains(&tensor) {
                     times.weights.time = times.weights.time.checked_add(self.off_chip(one.bytes)?)?;
                     times.weights.traffic = times.weights.traffic.checked_add(one.bytes)?;
@@ -325,15 +328,15 @@ impl TierRegion<'_> {
         inner.into_iter().try_fold(times, added)
     }
 
-    /// The time of one off-chip access, in the fastest off-chip tier.
+    /// Returns the time of one access to the fastest off-chip tier; `None` on overflow.
     fn off_chip(&self, bytes: Bytes) -> Option<Time> {
         let tiers = self.machine.tiers.iter().filter(|tier| tier.kind == TierKind::Ddr);
         tiers.filter_map(|tier| tier.access(bytes)).min()
     }
 }
 
-/// The steps at which a storage is held, half-open, given the steps at which it is used and the number of
-/// steps.
+/// Returns the half-open range of steps at which a storage is held. `used` contains the steps at which it is
+/// used, and `count` is the number of steps.
 fn lifespan(storage: &Storage, used: &[usize], count: usize) -> (usize, usize) {
     let last = used.iter().max().map_or(1, |last| last + 1);
     let lower = if storage.from_start { 0 } else { used.iter().copied().min().unwrap_or(0) };

@@ -1,5 +1,5 @@
-//! Tiered machines: processing units with their rates, and memories with the units that can access them. Read
-//! from TOML.
+//! Machines with memory tiers: processing units with their rates, and memories with the units that can access
+//! them. They are described in TOML.
 //!
 //! ```toml
 //! name = "mine"
@@ -29,7 +29,7 @@
 //! latency = 5e-9                  # seconds before the first byte of every access; default 0
 //! ```
 //!
-//! Unknown members are rejected. Every error states file, line and value.
+//! Unknown members are rejected. Every error message contains the file, the line and the value.
 
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::fusion::{KindSet, Unit, Units, UnitsError};
@@ -54,7 +54,7 @@ pub enum TierKind {
 }
 
 impl TierKind {
-    /// The keyword in files and tables.
+    /// Returns the keyword in files and tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Buffer => "buffer",
@@ -63,7 +63,7 @@ impl TierKind {
         }
     }
 
-    /// Returns true for on-chip memory.
+    /// Returns true if the memory is on chip.
     pub fn is_on_chip(self) -> bool {
         self != Self::Ddr
     }
@@ -75,30 +75,30 @@ impl fmt::Display for TierKind {
     }
 }
 
-/// One memory of a machine.
+/// A memory of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tier {
     /// The name, unique within the machine.
     pub name: String,
     /// The location of the memory.
     pub kind: TierKind,
-    /// The units with access, ascending, or `None` if all have access.
+    /// The units with access, ascending; `None` if all units have access.
     pub units: Option<Vec<UnitId>>,
     /// The size in bytes.
     pub capacity: Bytes,
-    /// The bandwidth of one access in bytes per second.
+    /// The bandwidth of an access in bytes per second.
     pub bandwidth: u64,
     /// The setup latency of an access.
     pub latency: Time,
 }
 
 impl Tier {
-    /// Returns true if a unit has access.
+    /// Returns true if a unit has access to the memory.
     pub fn is_reached_by(&self, unit: UnitId) -> bool {
         self.units.as_ref().is_none_or(|units| units.contains(&unit))
     }
 
-    /// The time of one access of `bytes` bytes, or `None` on overflow.
+    /// Returns the time of one access of `bytes` bytes; `None` on overflow.
     pub fn access(&self, bytes: Bytes) -> Option<Time> {
         Time::at_rate(bytes.get(), self.bandwidth)?.checked_add(self.latency)
     }
@@ -109,7 +109,7 @@ impl Tier {
 pub struct UnitRates {
     /// Multiply-accumulates per second.
     pub macs: u64,
-    /// Bytes per second of operators with unknown arithmetic cost.
+    /// Bytes per second, for operators whose arithmetic cost is unknown.
     pub bytes: u64,
     /// The time to start an operator.
     pub overhead: Time,
@@ -123,11 +123,11 @@ pub struct UnitRates {
     pub bus_bandwidth: Option<u64>,
 }
 
-/// A machine with units and tiered memories, immutable. It has at least one unit, and one off-chip memory to
-/// which all units have access.
+/// A machine with processing units and several memories. It has at least one unit and at least one off-chip
+/// memory, to which all units have access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierMachine {
-    /// The name of the preset, or the name in the file.
+    /// The name of the machine, as stated in its description.
     pub name: String,
     /// A one-line description.
     pub about: String,
@@ -135,11 +135,11 @@ pub struct TierMachine {
     pub alignment: Bytes,
     /// Bytes per second of the switch, if known.
     pub switch: Option<u64>,
-    /// The processing units, with the operators that each runs.
+    /// The processing units, each with the kinds of operators that it runs.
     pub units: Units,
-    /// The speeds, one entry per unit.
+    /// The speed of each unit.
     pub rates: Vec<UnitRates>,
-    /// All memories, on-chip and off-chip.
+    /// All memories, both on-chip and off-chip.
     pub tiers: Vec<Tier>,
 }
 
@@ -188,7 +188,7 @@ struct RawTier {
     latency: Option<Spanned<f64>>,
 }
 
-/// The maximum capacity and alignment: sums of a few of them fit 63 bits.
+/// The maximum capacity and alignment. Sums of a few such values are less than 2^63.
 const MOST_BYTES: u64 = 1 << 60;
 
 fn bounded(source: &Source<'_>, value: &Spanned<u64>, what: &str) -> Result<Bytes, DescriptionError> {
@@ -256,10 +256,10 @@ fn tier(source: &Source<'_>, raw: &RawTier, units: &Units) -> Result<Tier, Descr
 }
 
 impl TierMachine {
-    /// Returns the preset `name`, or the machine in the file `name`.
+    /// Returns the preset `name` or, if there is none, the machine in the file `name`.
     ///
     /// # Errors
-    /// Returns the first [`DescriptionError`] found.
+    /// The first [`DescriptionError`] found.
     pub fn find(name: &str) -> Result<Self, DescriptionError> {
         if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name)
             && !TIER_PRESETS.iter().any(|(preset, _)| *preset == name)
@@ -269,10 +269,10 @@ impl TierMachine {
         Self::parse(name, &preset_or_file("machine", name, &TIER_PRESETS)?)
     }
 
-    /// Parses a machine; `file` is the name used in messages.
+    /// Parses a machine. `file` is the name used in messages.
     ///
     /// # Errors
-    /// [`DescriptionError`] with the line of the error.
+    /// [`DescriptionError`], with the line that contains the error.
     pub fn parse(file: &str, text: &str) -> Result<Self, DescriptionError> {
         let source = Source { file, text };
         source.refuse_other(
@@ -322,7 +322,8 @@ impl TierMachine {
         })
     }
 
-    /// The units of all operators of a graph, including those in inner regions, indexed by operator.
+    /// Returns the unit of each operator of a graph, including operators of inner regions, indexed by
+    /// operator.
     ///
     /// # Errors
     /// [`UnitsError`] for the first operator without a unit.
@@ -330,9 +331,9 @@ impl TierMachine {
         (0..graph.operators().len()).map(|at| self.units.of(graph, OperatorId::at(at))).collect()
     }
 
-    /// The computing time of an operator on a unit, without its start: by its arithmetic cost, or by the
-    /// bytes that it accesses. Views, and operators that own regions, take no time. Returns `None` on
-    /// overflow.
+    /// Returns the time that a unit needs to compute an operator, without the time to start it. It follows
+    /// from the arithmetic cost of the operator or, if that is unknown, from the bytes that it accesses.
+    /// Views and operators that own regions need no time. Returns `None` on overflow.
     pub fn compute(&self, graph: &Graph, operator: &Operator, unit: UnitId) -> Option<Time> {
         let rates = self.rates[unit.index()];
         if operator.moves_nothing() || !operator.regions.is_empty() {

@@ -1,11 +1,12 @@
-//! Tiered memory: assigns every tensor to one of several memories of different size and speed.
+//! Tiered memory: assign every tensor to one of several memories of different size and speed.
 //!
 //! A [`TierMachine`] has processing units and *tiers*: buffers inside a unit, on-chip memories between units,
-//! and off-chip memory (cross-unit fusion, Alg. 1). A [`TierProblem`] is a set of tensors with lifespans over
-//! the steps of an order. For each tensor and tier it states the time and the bytes that one run moves. A
-//! tier is not allowed if some unit that accesses the tensor has no access to the tier. A [`TierPlan`] has a
-//! tier for every tensor, and an address in it unless only bytes are counted. Its value is the sum of all
-//! transfer times, an exact [`Time`]. [`check_tiers`] reports all violations of a plan.
+//! and off-chip memory (cross-unit fusion, Alg. 1). A [`TierProblem`] is a set of tensors with lifespans,
+//! which are ranges of steps of an order. For each tensor and tier, it contains the transfer time and the
+//! bytes moved in one run. A tier is not allowed for a tensor if some unit that accesses the tensor has no
+//! access to the tier. A [`TierPlan`] contains a tier for every tensor and, unless only bytes are counted, an
+//! address in that tier. Its value is the sum of all transfer times, an exact [`Time`]. [`check_tiers`]
+//! reports the violations of a plan.
 //!
 //! ```text
 //! cbuf    |  a  |     |  d  |        dla produces a and d and reads them itself
@@ -40,7 +41,7 @@ use crate::bound::BoundError;
 use crate::problem::{Bound, Problem};
 use crate::time::Time;
 
-/// The tier problem: assigns a tier to every tensor and minimises the transfer time.
+/// The tier problem: assign a tier to every tensor, and minimise the total transfer time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiers {}
 
@@ -56,7 +57,7 @@ impl Problem for Tiers {
         plan.time(problem)
     }
 
-    /// No plan takes longer; the bound is larger if no plan exists.
+    /// Returns a limit that the time of no plan exceeds. A lower bound above it means that no plan exists.
     fn limit(_: &TierProblem) -> Option<Time> {
         Some(Time::LONGEST)
     }

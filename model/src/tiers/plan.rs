@@ -1,10 +1,10 @@
-//! Tier plans: a tier for every tensor, with optional addresses.
+//! Tier plans: the tier of every tensor, with optional addresses.
 
 use super::problem::TierProblem;
 use crate::time::Time;
 use crate::units::{Bytes, TierId};
 
-/// An answer to the tier problem. [`check_tiers`](super::check_tiers) checks whether it is valid for a
+/// An answer to the tier problem. [`check_tiers`](super::check_tiers) checks whether it is valid for a given
 /// problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierPlan {
@@ -15,14 +15,14 @@ pub struct TierPlan {
 }
 
 impl TierPlan {
-    /// The total access time of one run. A tensor in a tier that is not allowed for it adds nothing; the
-    /// checker rejects it. O(n).
+    /// Returns the total access time of one run. A tensor in a tier that is not allowed for it adds nothing,
+    /// and the checker rejects such a plan. O(n) for n tensors.
     pub fn time(&self, problem: &TierProblem) -> Time {
         let pairs = self.tiers.iter().zip(problem.tensors());
         pairs.filter_map(|(tier, tensor)| Some((*tensor.uses.get(tier.index())?)?.time)).sum()
     }
 
-    /// The bytes moved to and from each tier in one run. O(n).
+    /// Returns the bytes moved to and from each tier in one run. O(n) for n tensors.
     ///
     /// # Panics
     /// If a tensor is in a tier that is not allowed for it. Check the plan first.
@@ -34,10 +34,10 @@ impl TierPlan {
         traffic.into_iter().map(Bytes::new).collect()
     }
 
-    /// The peak bytes of each tier at any step, with rounded sizes. O(n + steps) per tier.
+    /// Returns the maximum of the live bytes over all steps for each tier, with rounded sizes. O(n + s) per
+    /// tier for n tensors and s steps.
     ///
-    /// # Panics
-    /// Under the same conditions as [`TierPlan::traffic`].
+    /// # Panics If the plan has fewer tiers than the problem has tensors. Check the plan first.
     pub fn peaks(&self, problem: &TierProblem) -> Vec<Bytes> {
         let peak = |tier: TierId| {
             let mut change = vec![0i128; problem.duration() + 1];

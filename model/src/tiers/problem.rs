@@ -1,4 +1,4 @@
-//! Tier problems: tensors with lifespans, and the tiers allowed for each.
+//! Tier problems: tensors with lifespans, and the tiers that are allowed for each tensor.
 
 use super::machine::TierKind;
 use crate::instance::Buffer;
@@ -13,7 +13,7 @@ pub struct TierSpace {
     pub name: String,
     /// The location of the memory.
     pub kind: TierKind,
-    /// The units with access, ascending, or `None` if all have access.
+    /// The units with access, ascending; `None` if all units have access.
     pub units: Option<Vec<UnitId>>,
     /// The size in bytes.
     pub capacity: Bytes,
@@ -22,56 +22,56 @@ pub struct TierSpace {
 }
 
 impl TierSpace {
-    /// Returns true if a unit has access.
+    /// Returns true if a unit has access to the tier.
     pub fn is_reached_by(&self, unit: UnitId) -> bool {
         self.units.as_ref().is_none_or(|units| units.contains(&unit))
     }
 }
 
-/// The cost of storing a tensor in one tier, for one run.
+/// The cost of one run if a tensor is stored in a given tier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TierUse {
-    /// The total time of its accesses.
+    /// The total time of all accesses to the tensor.
     pub time: Time,
     /// The bytes moved to and from the tier.
     pub traffic: Bytes,
 }
 
-/// A tensor that occupies one tier from its first step to its last.
+/// A tensor that occupies one tier for its whole lifespan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierTensor {
-    /// The name.
+    /// The name of the tensor.
     pub name: String,
     /// The size in bytes, not rounded.
     pub bytes: Bytes,
-    /// The first step at which it is live.
+    /// The first step at which the tensor is live.
     pub lower: usize,
-    /// The first step after its lifespan.
+    /// The first step after the lifespan.
     pub upper: usize,
-    /// The step that produces it, or `None` if it comes from outside.
+    /// The step that produces the tensor; `None` if it comes from outside.
     pub producer: Option<usize>,
-    /// The steps that read it, ascending.
+    /// The steps that read the tensor, ascending.
     pub consumers: Vec<usize>,
-    /// The cost in each tier, or `None` if the tier is not allowed.
+    /// The cost in each tier; `None` if the tier is not allowed.
     pub uses: Vec<Option<TierUse>>,
 }
 
-/// One step: an operator, the unit that runs it, and its fusion group.
+/// A step: an operator, the unit that runs it, and its fusion group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierStep {
     /// The name of the operator.
     pub name: String,
-    /// The unit that runs it.
+    /// The unit that runs the operator.
     pub unit: UnitId,
-    /// The fusion group; operators of one group run as one.
+    /// The number of the fusion group. Operators of a group run as one.
     pub group: usize,
 }
 
 /// Whether plans contain addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addresses {
-    /// Plans contain no addresses: bytes are counted at every step. Their optimum is a lower bound for plans
-    /// with addresses.
+    /// Plans contain no addresses. Only the bytes at every step are limited, so the optimum is a lower bound
+    /// for plans with addresses.
     Counted,
     /// Plans contain the address of every tensor in its tier.
     #[default]
@@ -82,18 +82,18 @@ pub enum Addresses {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierError {
-    /// No tier, or too many tiers.
+    /// There is no tier, or there are too many tiers.
     #[error("the problem has {0} tiers; 1 to 64 are allowed")]
     Tiers(usize),
     #[error("tier '{tier}' has alignment 0")]
     Alignment { tier: String },
-    /// A tensor that is live at no step, or at steps that do not exist.
+    /// The tensor is live at no step, or at steps that do not exist.
     #[error("tensor '{tensor}' is live from step {lower} to {upper}, but there are {steps} steps")]
     Lifespan {
         tensor: String,
         /// The first live step.
         lower: usize,
-        /// The first step after its lifespan.
+        /// The first step after the lifespan.
         upper: usize,
         steps: usize,
     },
@@ -101,7 +101,7 @@ pub enum TierError {
     Uses { tensor: String, given: usize, tiers: usize },
     #[error("tensor '{tensor}' has no allowed tier: no tier is accessible by all its units")]
     Homeless { tensor: String },
-    /// Sizes or traffic that exceed 63 bits in total.
+    /// Sizes or traffic add up to 2^63 bytes or more.
     #[error("the rounded sizes or the traffic of the tensors up to '{tensor}' add up to 2^63 bytes or more")]
     TooLarge { tensor: String },
     #[error(
@@ -110,10 +110,11 @@ pub enum TierError {
     TooLong { tensor: String },
 }
 
-/// Tensors that each occupy one of several tiers for their whole lifespan. Validated and immutable.
+/// Tensors that each occupy one of several tiers for their whole lifespan. A tier problem is validated and
+/// immutable.
 ///
-/// Even with the most expensive choices, times add up to at most [`Time::LONGEST`], and traffic and sizes to
-/// less than 2^63 bytes.
+/// Even with the most expensive choices, times add up to at most [`Time::LONGEST`], and both traffic and
+/// sizes add up to less than 2^63 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierProblem {
     name: String,
@@ -124,11 +125,11 @@ pub struct TierProblem {
 }
 
 impl TierProblem {
-    /// Creates a problem from its parts. Without steps, tensors are live at a single step. O(tensors x
-    /// tiers).
+    /// Creates a problem from its parts. If there are no steps, tensors are live at a single step. O(n t) for
+    /// n tensors and t tiers.
     ///
     /// # Errors
-    /// Returns the first [`TierError`] found.
+    /// The first [`TierError`] found.
     pub fn new(
         name: impl Into<String>,
         spaces: Vec<TierSpace>,
@@ -172,24 +173,24 @@ impl TierProblem {
         Ok(Self { name: name.into(), spaces, steps, tensors, addresses })
     }
 
-    /// Returns the problem with or without addresses.
+    /// Returns the problem with the given choice of addresses.
     #[must_use]
     pub fn with_addresses(mut self, addresses: Addresses) -> Self {
         self.addresses = addresses;
         self
     }
 
-    /// The name of the problem in messages.
+    /// Returns the name of the problem, used in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// All tiers, indexed by id.
+    /// Returns all tiers, indexed by id.
     pub fn spaces(&self) -> &[TierSpace] {
         &self.spaces
     }
 
-    /// The tier with the given id.
+    /// Returns the tier with the given id.
     ///
     /// # Panics
     /// If the id belongs to another problem.
@@ -197,44 +198,45 @@ impl TierProblem {
         &self.spaces[tier.index()]
     }
 
-    /// The ids of the tiers, ascending.
+    /// Returns the ids of the tiers, ascending.
     pub fn tiers(&self) -> impl DoubleEndedIterator<Item = TierId> + ExactSizeIterator + use<> {
         (0..self.spaces.len()).map(TierId::at)
     }
 
-    /// The operators in execution order.
+    /// Returns the steps, which are the operators in execution order.
     pub fn steps(&self) -> &[TierStep] {
         &self.steps
     }
 
-    /// The number of steps at which tensors may be live: at least one.
+    /// Returns the number of steps at which tensors may be live, which is at least one.
     pub fn duration(&self) -> usize {
         self.steps.len().max(1)
     }
 
-    /// All tensors to place.
+    /// Returns all tensors to place.
     pub fn tensors(&self) -> &[TierTensor] {
         &self.tensors
     }
 
-    /// Whether plans contain addresses.
+    /// Returns whether plans contain addresses.
     pub fn addresses(&self) -> Addresses {
         self.addresses
     }
 
-    /// The bytes that a tensor occupies in a tier.
+    /// Returns the bytes that a tensor occupies in a tier, rounded up to the alignment of the tier.
     ///
     /// # Panics
-    /// If tensor or tier belong to another problem.
+    /// If the tensor or the tier does not exist.
     pub fn size(&self, tensor: usize, tier: TierId) -> Bytes {
         let rounded = self.tensors[tensor].bytes.align_up(self.space(tier).alignment);
         rounded.expect("TierProblem::new bounds rounded sizes")
     }
 
-    /// Converts a tensor to a buffer of the offset problem of a tier, named by its position.
+    /// Converts a tensor to a buffer of the offset problem of a tier. The name of the buffer is the index of
+    /// the tensor.
     ///
     /// # Panics
-    /// If tensor or tier belong to another problem.
+    /// If the tensor or the tier does not exist.
     pub fn buffer(&self, tensor: usize, tier: TierId) -> Buffer {
         let one = &self.tensors[tensor];
         let lifespan = Lifespan::single(one.lower as u64, one.upper as u64);
@@ -243,13 +245,13 @@ impl TierProblem {
         buffer.aligned(self.space(tier).alignment)
     }
 
-    /// The cost of a tensor in a tier, or `None` if the tier is not allowed or too small.
+    /// Returns the cost of a tensor in a tier; `None` if the tier is not allowed or too small.
     pub fn cost(&self, tensor: usize, tier: TierId) -> Option<TierUse> {
         let cost = self.tensors[tensor].uses[tier.index()]?;
         (self.size(tensor, tier) <= self.space(tier).capacity).then_some(cost)
     }
 
-    /// The tiers in which a tensor may be stored, fastest first; ties keep the order of ids.
+    /// Returns the tiers in which a tensor may be stored, fastest first. Ties are broken by the lower id.
     pub fn options(&self, tensor: usize) -> Vec<TierId> {
         let mut options: Vec<TierId> =
             self.tiers().filter(|&tier| self.cost(tensor, tier).is_some()).collect();
@@ -257,12 +259,13 @@ impl TierProblem {
         options
     }
 
-    /// The first tensor that fits none of its allowed tiers, if any. No plan exists in that case.
+    /// Returns the first tensor that fits into none of its allowed tiers, if any. If there is one, no plan
+    /// exists.
     pub fn too_large(&self) -> Option<usize> {
         (0..self.tensors.len()).find(|&at| self.is_too_large(at))
     }
 
-    /// Returns true if the tensor at a position fits none of its allowed tiers.
+    /// Returns true if a tensor fits into none of its allowed tiers.
     pub(crate) fn is_too_large(&self, tensor: usize) -> bool {
         tensor < self.tensors.len() && self.tiers().all(|tier| self.cost(tensor, tier).is_none())
     }

@@ -1,27 +1,29 @@
 //! Lower bounds on the makespan of every timeline.
 //!
-//! Let c, l, w, A be the computing times, transfer times, weights and activations, m the number of channels,
-//! and C the capacity.
-//! - **compute**: the sum of c.
-//! - **transfers**: operator k starts when the weights of all operators up to it have been fetched. This
-//!   takes at least 1/m of the sum of l up to k, and at least the largest of them. The operators from k on
+//! Let c, l, w and A be the computing times, transfer times, weights and activations of the operators. Let m
+//! be the number of channels and C the capacity.
+//! - **Compute**: the sum of c.
+//! - **Transfers**: operator k starts when the weights of all operators up to k have been fetched. This takes
+//!   at least 1/m of the sum of l up to k, and at least the largest of these l. The operators from k on
 //!   compute after that. The bound is the maximum over k. The first k gives "first transfer, then compute",
-//!   the last "all transfers, then the rest".
-//! - **memory**: let operator h end at E(h). Weights of later operators whose transfer begins before E(h) lie
-//!   in on-chip memory beside A(h) and w(h). They have at most C - A(h) - w(h) bytes. The rest of the weights
-//!   of operators h+1 to k is fetched between E(h) and the start of k. This takes at least 1/m of its
-//!   transfer time. The rest is minimised by a fractional knapsack: weights in ascending order, because the
-//!   setup latency weighs most on the smallest. Weights that do not fit on their own remain whole, and take
-//!   at least their own time. For all k at once, the weights held beside h save at most the best choice among
-//!   all weights behind h. The bound is the longest path over all pairs h < k, combined with the two other
-//!   bounds. The first argument is used with at most [`WINDOW`] weights between h and k, the second always.
+//!   and the last k gives "all transfers, then the last computation".
+//! - **Memory**: let operator h end at E(h). Weights of later operators whose transfer begins before E(h) are
+//!   in on-chip memory together with A(h) and w(h), so they have at most C - A(h) - w(h) bytes. The remaining
+//!   weights of operators h+1 to k are fetched between E(h) and the start of k, which takes at least 1/m of
+//!   their transfer time. A fractional knapsack minimises this remainder. It chooses weights in ascending
+//!   order, because the setup latency is the largest share of the time for the smallest weights. Weights that
+//!   do not fit on their own are fetched completely and take at least their own transfer time. A second
+//!   argument covers all k at once: the weights that are in memory while h computes save at most as much time
+//!   as the best choice among all weights after h. The bound is the longest path over all pairs h < k,
+//!   combined with the two other bounds. The first argument is used for at most [`WINDOW`] weights between h
+//!   and k, and the second always.
 //!
-//! If the processor copies, weights arrive in either way, and the bounds allow for both. Let p be the copy
-//! times.
-//! - **transfers**: before operator k starts, the processor has computed all earlier operators and copied
+//! If the processor copies weights, each weight is either transferred or copied, and the bounds allow for
+//! both. Let p be the copy times.
+//! - **Transfers**: before operator k starts, the processor has computed all earlier operators and copied
 //!   some of the weights up to k. The other weights take 1/m of their transfer times. The earliest end
-//!   results from a fractional split that copies weights with the largest l / p.
-//! - **memory**: the rest takes at least min(l, p) each, with m + 1 in place of m.
+//!   results from a fractional split that copies the weights with the largest l / p.
+//! - **Memory**: the remaining weights take at least min(l, p) each, with m + 1 in place of m.
 
 use super::prefix_sums::PrefixSums;
 use super::problem::TimelineProblem;
@@ -31,7 +33,7 @@ use crate::units::OperatorId;
 use serde::Serialize;
 use std::fmt;
 
-/// The number of weights considered behind each operator by the memory bound.
+/// The maximum number of weights after each operator that the memory bound considers.
 const WINDOW: usize = 48;
 
 /// The reason for a lower bound on the makespan.
@@ -41,13 +43,14 @@ const WINDOW: usize = 48;
 pub enum TimeWitness {
     /// All operators compute sequentially.
     Compute,
-    /// All transfers up to this operator, then all computations from it on.
+    /// All transfers up to this operator, followed by all computations from this operator on.
     Transfers { operator: OperatorId },
-    /// Weights that do not fit beside these operators are fetched after them. Ascending.
+    /// Weights that do not fit together with these operators are fetched after them. The operators are
+    /// ascending.
     Memory { operators: Vec<OperatorId> },
-    /// This operator does not fit in on-chip memory with its own weights, so no timeline exists.
+    /// This operator does not fit into on-chip memory together with its weights, so no timeline exists.
     TooLarge { operator: OperatorId },
-    /// A completed search.
+    /// A completed search by the exact method `solver`.
     Search { solver: String },
 }
 
@@ -81,24 +84,24 @@ impl fmt::Display for TimeWitness {
 /// A lower bound on the makespan of every timeline, with its witness.
 pub type TimeBound = LowerBound<Time, TimeWitness>;
 
-/// The bound by the sum of all computing times. O(n).
+/// Returns the sum of all computing times as a bound. O(n) for n operators.
 pub fn compute_bound(problem: &TimelineProblem) -> TimeBound {
     let value = problem.operators().iter().map(|one| one.compute).sum();
     LowerBound { value, witness: TimeWitness::Compute }
 }
 
-/// The number of parallel fetchers: the channels, and the processor if it copies.
+/// Returns the number of parallel fetchers: the channels, plus the processor if it copies weights.
 pub(super) fn fetchers(problem: &TimelineProblem) -> u64 {
     u64::from(problem.dma().channels) + u64::from(problem.copy_rate().is_some())
 }
 
-/// The minimum time to fetch the weights of an operator, or `None` without weights.
+/// Returns the minimum time to fetch the weights of an operator; `None` if it has no weights.
 pub(super) fn quickest(problem: &TimelineProblem, at: usize) -> Option<Time> {
     let load = problem.load(at)?;
     Some(problem.copy(at).map_or(load, |copy| copy.min(load)))
 }
 
-/// The minimum time to fetch the weights of an operator, rounded down to whole picoseconds.
+/// Returns the minimum time to fetch the weights of an operator, rounded down to whole picoseconds.
 fn quickest_down(problem: &TimelineProblem, at: usize) -> Time {
     let (dma, weights) = (problem.dma(), problem.operators()[at].weights.get());
     let bare = Time::at_rate_down(weights, dma.bandwidth).unwrap_or_default();
@@ -106,8 +109,8 @@ fn quickest_down(problem: &TimelineProblem, at: usize) -> Time {
     (dma.startup + bare).min(copy.unwrap_or(Time::MAX))
 }
 
-/// The earliest start of every operator due to channels and copies: all weights up to it have been fetched.
-/// O(n), with copies O(n^2).
+/// Returns the earliest start of every operator that channels and copies allow: all weights up to the
+/// operator have been fetched. O(n) for n operators; O(n^2) if the processor copies weights.
 fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u64::from(problem.dma().channels);
     if problem.copy_rate().is_some() {
@@ -122,7 +125,8 @@ fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     (0..problem.len()).map(earliest).collect()
 }
 
-/// The earliest starts if weights may be copied: the fractional split described in the module documentation.
+/// Returns the earliest starts if weights may be copied, by the fractional split described in the module
+/// documentation.
 fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u128::from(problem.dma().channels);
     let times = |at: usize| Some((problem.load(at)?.get(), problem.copy(at)?.get()));
@@ -138,7 +142,8 @@ fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
         for &(_, load, copy) in order.iter().filter(|(at, ..)| *at <= last) {
             let (load, copy) = (u128::from(load), u128::from(copy));
             if (processor + copy) * channels > left.saturating_sub(load) {
-                // The part of this weight that makes both end together, rounded down to keep a lower bound.
+                // Copy only a fraction of this weight, so that processor and channels end together. Rounding
+                // down preserves the lower bound.
                 let missing = left.saturating_sub(processor * channels);
                 processor += copy * missing / (copy * channels + load).max(1);
                 break;
@@ -151,8 +156,8 @@ fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
     (0..problem.len()).map(earliest).collect()
 }
 
-/// The maximum over k of all transfers up to operator k, then all computations from k on. Returns `None`
-/// without weights. O(n).
+/// Returns the maximum over k of the time of all transfers up to operator k plus all computations from k on.
+/// Returns `None` if no operator has weights. O(n) for n operators; O(n^2) if the processor copies weights.
 pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
     let mut rest = Time::ZERO;
     let mut best: Option<(Time, usize)> = None;
@@ -168,12 +173,12 @@ pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
     })
 }
 
-/// The weights left to fetch after an operator for the operators behind it, considered one at a time.
+/// The weights that remain to be fetched after an operator. The operators that follow it are added in order.
 struct Rest {
-    /// The bytes of weights that fit in on-chip memory beside the operator.
+    /// The bytes of weights that fit into on-chip memory together with the operator.
     space: u128,
-    /// The weights so far, ascending, with their fetch times. Times are rounded down: rounded up, they would
-    /// not grow more slowly than weights, so another choice could leave less.
+    /// The weights so far in ascending order, with their fetch times. Times are rounded down. If they were
+    /// rounded up, they would not grow more slowly than weights, and another choice could leave less.
     items: Vec<(u64, u64)>,
 }
 
@@ -184,8 +189,8 @@ impl Rest {
         Self { space: u128::from(free.saturating_sub(one.weights.get())), items: Vec::new() }
     }
 
-    /// Adds the weights of one more operator. Returns the minimum time to fetch the rest of all weights so
-    /// far.
+    /// Adds the weights of one more operator. Returns the minimum time to fetch the part of all weights added
+    /// so far that does not fit.
     fn with(&mut self, problem: &TimelineProblem, next: usize, channels: u64) -> u64 {
         let (weights, load) = (problem.operators()[next].weights.get(), quickest_down(problem, next));
         let at = self.items.partition_point(|&(other, _)| other < weights);
@@ -193,23 +198,25 @@ impl Rest {
         let (mut space, mut left, mut longest) = (self.space, 0u64, 0u64);
         for &(weights, load) in &self.items {
             if u128::from(weights) > self.space {
-                // Does not fit even on its own.
+                // This weight does not fit even on its own.
                 (left, longest) = (left + load, longest.max(load));
                 continue;
             }
             let taken = space.min(u128::from(weights));
             space -= taken;
-            // Rounded down to keep a lower bound.
+            // Rounding down preserves the lower bound.
             left += (u128::from(load) * (u128::from(weights) - taken) / u128::from(weights)) as u64;
         }
         left.div_ceil(channels).max(longest)
     }
 }
 
-/// Per operator: the maximum transfer time of weights behind it that fit beside it together. O(n log n).
+/// Returns for each operator the maximum transfer time of later weights that fit into on-chip memory together
+/// with it. O(n log n) for n operators.
 ///
-/// These are the smallest weights that fit and a part of the next, because the setup latency weighs most on
-/// the smallest. The time is at most that of the largest weights of the same number.
+/// These are the smallest weights that fit, and a fraction of the next one, because the setup latency is the
+/// largest share of the time for the smallest weights. The time is at most that of the same number of the
+/// largest weights.
 fn saved(problem: &TimelineProblem) -> Vec<u64> {
     let weight = |at: usize| problem.operators()[at].weights.get();
     let mut ranked = problem.weighted();
@@ -227,8 +234,8 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
         let alone = ranked.partition_point(|&other| u128::from(weight(other)) <= space);
         let (rank, [bytes, mut time, count]) = sums.prefix(|rank, sums| rank <= alone && sums[0] <= space);
         if rank < alone {
-            // The next weight that fits on its own lies behind this operator too, otherwise the prefix would
-            // be longer.
+            // The next weight that fits on its own is also after this operator. Otherwise the prefix would be
+            // longer.
             let next = ranked[rank];
             let load = problem.load(next).unwrap_or_default().get();
             let part = u128::from(load) * (space - bytes);
@@ -236,7 +243,7 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
         }
         let (_, [_, all, most]) = sums.prefix(|rank, _| rank <= alone);
         let (_, [_, small, _]) = sums.prefix(|rank, sums| rank <= alone && sums[2] <= most - count);
-        // All transfers of a problem fit 63 bits in total.
+        // The transfer times of a problem add up to less than 2^63 picoseconds.
         saved[at] = time.min(all - small) as u64;
         if let Some(load) = problem.load(at) {
             sums.add(ranks[at], [one.weights.get(), load.get(), 1]);
@@ -245,12 +252,12 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
     saved
 }
 
-/// The longest path described in the module documentation. O(n (log n + WINDOW^2)).
+/// Returns the longest path described in the module documentation. O(n (log n + WINDOW^2)) for n operators.
 pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
     memory_bound_from(problem, fetched(problem))
 }
 
-/// The longest path, given earliest starts that hold in any case.
+/// Returns the longest path for given earliest starts that are valid for every timeline.
 pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>) -> TimeBound {
     let channels = fetchers(problem);
     let count = problem.len();
@@ -259,13 +266,14 @@ pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>)
     let mut end = Time::ZERO;
     let saved = saved(problem);
     let fetched: Vec<usize> = (0..count).filter(|&at| problem.load(at).is_some()).collect();
-    // The operator with the largest end times channels, minus the transfer time up to it and its savings; and
-    // that number.
+    // The largest value of an operator's end times the number of channels, minus the transfer time up to the
+    // operator and minus its savings; and this operator.
     let mut latest: Option<(i128, usize)> = None;
     let mut work = 0;
     for at in 0..count {
         if problem.load(at).is_some() {
-            // Rounded down where savings are rounded up, because neither is exactly proportional.
+            // Transfer times are rounded down where savings are rounded up, because neither is exactly
+            // proportional to bytes.
             work += i128::from(quickest_down(problem, at).get());
             if let Some((least, before)) = latest {
                 let time = (least + work).max(0) as u128;
@@ -305,12 +313,12 @@ pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>)
     LowerBound { value: end, witness: TimeWitness::Memory { operators } }
 }
 
-/// Returns true if an operator starts later than the one before it ends.
+/// Returns true if operator `here` starts later than operator `before` ends.
 fn waits(problem: &TimelineProblem, start: &[Time], before: usize, here: usize) -> bool {
     start[here] > start[before] + problem.operators()[before].compute
 }
 
-/// The highest of the bounds, with the simplest witness. Takes as long as [`memory_bound`].
+/// Returns the highest of the bounds, with the simplest witness. The complexity is that of [`memory_bound`].
 pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
     let mut best = compute_bound(problem);
     for bound in transfer_bound(problem).into_iter().chain([memory_bound(problem)]) {
@@ -321,7 +329,7 @@ pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
     best
 }
 
-/// The proof that no timeline exists if some operator does not fit in on-chip memory, otherwise
+/// Returns the proof that no timeline exists if some operator does not fit into on-chip memory, and otherwise
 /// [`time_bound`].
 pub fn fitting_bound(problem: &TimelineProblem) -> TimeBound {
     match problem.too_large() {
@@ -330,7 +338,7 @@ pub fn fitting_bound(problem: &TimelineProblem) -> TimeBound {
     }
 }
 
-/// Confirms a bound by recomputing it. Takes as long as [`time_bound`].
+/// Confirms a bound by recomputing it. The complexity is that of [`time_bound`].
 ///
 /// # Errors
 /// The first reason why the witness does not prove the bound.

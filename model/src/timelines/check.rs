@@ -1,26 +1,27 @@
-//! The checker of timelines. It works from the definitions and shares no code with the schedulers.
+//! The checker of timelines. It uses the definitions and shares no code with the schedulers.
 //!
 //! A timeline is *valid* if
 //! - operators compute in order, one at a time, for exactly their computing time;
-//! - an operator with weights has one transfer, which carries all of them and ends before the operator
-//!   starts. It takes the setup latency plus bytes over bandwidth;
+//! - an operator with weights has one transfer, which carries all of its weights, ends before the operator
+//!   starts, and takes exactly the setup latency plus the bytes divided by the bandwidth;
 //! - a channel carries one transfer at a time;
-//! - a transfer without a channel is a copy by the processor, on machines that support it. It takes bytes
-//!   over the copy rate, and the processor does nothing else meanwhile;
-//! - a weight buffer is occupied from the start of its transfer to the end of its operator. During that time
-//!   it shares no address with another buffer or with a slot that does not contain it. The same holds for the
-//!   activations of a computing operator, which occupy the lowest addresses. It begins at a multiple of the
-//!   alignment, its size is a multiple of it, and it ends within the capacity.
+//! - a transfer without a channel is a copy by the processor, if the machine supports copies; it takes
+//!   exactly the bytes divided by the copy rate, and the processor does nothing else meanwhile;
+//! - a weight buffer is occupied from the start of its transfer to the end of its operator. During that time,
+//!   it shares no address with another buffer, with a slot that does not contain it, or with the activations
+//!   of an operator that computes. Activations occupy the lowest addresses;
+//! - the offset and the size of a buffer are multiples of the alignment, and the buffer ends within the
+//!   capacity.
 //!
-//! Between two computations no further condition is needed, because a buffer occupied then is also occupied
-//! while the next operator computes.
+//! Between two computations, memory needs no further check, because a buffer that is occupied then is still
+//! occupied while the next operator computes.
 
 use super::problem::TimelineProblem;
 use super::timeline::{Slot, Timeline, Transfer};
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 
-/// One violation of the definition of a valid timeline. Operators and transfers are given by position.
+/// A violation of the definition of a valid timeline. Operators and transfers are identified by position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TimelineViolation {
@@ -28,13 +29,13 @@ pub enum TimelineViolation {
     Count { given: usize, expected: usize },
     #[error("transfer {transfer} is for operator {operator}, but there are only {operators} operators")]
     NoSuchOperator { transfer: usize, operator: OperatorId, operators: usize },
-    /// A transfer on a channel that does not exist.
+    /// The channel of the transfer does not exist.
     #[error("transfer {transfer} is on channel {channel}, but there are only {channels} channels")]
     NoSuchChannel { transfer: usize, channel: u32, channels: u32 },
-    /// A copy on a machine whose processor does not copy.
+    /// The transfer is a copy, but the processor of the machine does not copy.
     #[error("transfer {transfer} has no channel, but the processor does not copy")]
     NoCopy { transfer: usize },
-    /// The processor copies while it computes or copies something else.
+    /// The processor copies while it computes or performs another copy.
     #[error("at {time} the processor copies transfer {transfer} and simultaneously {what} {position}")]
     ProcessorBusy {
         transfer: usize,
@@ -47,25 +48,25 @@ pub enum TimelineViolation {
     ComputeTime { operator: OperatorId, name: String, start: Time, end: Time, expected: Time },
     #[error("transfer {transfer} of {bytes} bytes runs from {start} to {end}, but must take {expected}")]
     TransferTime { transfer: usize, bytes: Bytes, start: Time, end: Time, expected: Time },
-    /// An operator that starts before the previous one has ended.
+    /// The operator starts before the previous one has ended.
     #[error("operator {after} starts at {start}, before operator {before} ends at {end}")]
     Precedence { before: OperatorId, end: Time, after: OperatorId, start: Time },
-    /// Weights that arrive after the start of their operator.
+    /// The weights arrive after the start of their operator.
     #[error("operator {operator} ('{name}') starts at {start}, before its transfer {transfer} ends at {end}")]
     Late { operator: OperatorId, name: String, start: Time, transfer: usize, end: Time },
-    /// More or fewer bytes than the weights have.
+    /// The transfers carry more or fewer bytes than the weights have.
     #[error("transfers carry {given} bytes to operator {operator} ('{name}'), which has {expected}")]
     Carried { operator: OperatorId, name: String, given: u128, expected: Bytes },
-    /// More than one transfer for one operator.
+    /// The operator has more than one transfer.
     #[error("transfers {first} and {second} are both for operator {operator} ('{name}')")]
     Twice { operator: OperatorId, name: String, first: usize, second: usize },
-    /// Two simultaneous transfers on one channel.
+    /// Two transfers on one channel overlap in time.
     #[error("transfers {first} and {second} are simultaneously on channel {channel} at {time}")]
     ChannelBusy { first: usize, second: usize, channel: u32, time: Time },
-    /// A buffer that is too small, or that exceeds the address space.
+    /// The buffer is too small, or the transfer carries no bytes.
     #[error("transfer {transfer} carries {bytes} bytes into a buffer of {size} at {offset}")]
     BufferSize { transfer: usize, bytes: Bytes, size: Bytes, offset: Bytes },
-    /// A buffer or slot that begins at an unaligned address.
+    /// The buffer or slot begins at an unaligned address.
     #[error("{what} {position} begins at {offset}, not a multiple of {alignment}")]
     Misaligned {
         /// `transfer` or `slot`.
@@ -74,7 +75,7 @@ pub enum TimelineViolation {
         offset: Bytes,
         alignment: Bytes,
     },
-    /// A buffer or slot whose size is not a multiple of the alignment.
+    /// The size of the buffer or slot is not a multiple of the alignment.
     #[error("{what} {position} takes {size} bytes, not a multiple of {alignment}")]
     Ragged {
         /// `transfer` or `slot`.
@@ -83,17 +84,17 @@ pub enum TimelineViolation {
         size: Bytes,
         alignment: Bytes,
     },
-    /// Two buffers that share addresses at the same time.
+    /// Two buffers share addresses at the same time.
     #[error("the buffers of transfers {first} and {second} share addresses from {offset} at {time}")]
     Overlap {
         first: usize,
         second: usize,
         /// The first shared address.
         offset: Bytes,
-        /// The first shared moment.
+        /// The first moment at which they are shared.
         time: Time,
     },
-    /// Two slots that share addresses, or a slot and a buffer that is not inside it.
+    /// Two slots share addresses, or a slot shares addresses with a buffer that is not inside it.
     #[error("slot {slot} shares addresses with {what} {position}")]
     SlotOverlap {
         slot: usize,
@@ -112,12 +113,12 @@ pub enum TimelineViolation {
         operator: OperatorId,
         activations: Bytes,
     },
-    /// An operator whose activations alone exceed the capacity.
+    /// The activations of the operator alone exceed the capacity.
     #[error(
         "operator {operator} ('{name}') needs {activations} bytes of activations, above the capacity {capacity}"
     )]
     TooLarge { operator: OperatorId, name: String, activations: Bytes, capacity: Bytes },
-    /// A buffer or slot that ends above the capacity.
+    /// The buffer or slot ends above the capacity.
     #[error("{what} {position} ends at {end}, above the capacity {capacity}")]
     OverCapacity {
         /// `transfer` or `slot`.
@@ -128,10 +129,10 @@ pub enum TimelineViolation {
     },
 }
 
-/// Returns every violation of a timeline; the list is empty if it is valid. O(n log n + pairs that overlap in
-/// time).
+/// Returns all violations of a timeline. The list is empty if the timeline is valid. O(n log n + p) for n
+/// operators and transfers and p pairs of buffers that overlap in time.
 ///
-/// Of simultaneous uses of a channel or the processor, only neighbours in time are reported.
+/// If uses of a channel or of the processor overlap, only neighbours in time are compared and reported.
 pub fn check_timeline(problem: &TimelineProblem, timeline: &Timeline) -> Vec<TimelineViolation> {
     if timeline.computations.len() != problem.len() {
         return vec![TimelineViolation::Count {
@@ -191,7 +192,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks each transfer on its own.
+    /// Checks each transfer individually.
     fn transfers(&mut self) {
         let (dma, operators) = (self.problem.dma(), self.problem.len());
         for (transfer, one) in self.timeline.transfers.iter().enumerate() {
@@ -233,7 +234,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks the alignment and capacity of a buffer or slot.
+    /// Checks the alignment and the end of a buffer or slot.
     fn place(&mut self, what: &'static str, position: usize, offset: Bytes, size: Bytes) {
         let (alignment, capacity) = (self.problem.alignment(), self.problem.capacity());
         if !offset.get().is_multiple_of(alignment.get()) {
@@ -282,13 +283,14 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that the processor does one thing at a time. The order check already covers overlapping
-    /// computations.
+    /// Checks that the processor does only one thing at a time. Overlapping computations are already reported
+    /// by the check of the order.
     fn processor(&mut self) {
         let copies = self.timeline.transfers.iter().enumerate();
         let copies = copies.filter(|(_, one)| one.channel.is_none()).map(|(at, one)| (one.span, at, true));
         let computations = self.timeline.computations.iter().enumerate().map(|(at, span)| (*span, at, false));
-        // A computation of zero duration may coincide with the begin or end of a copy, but not lie inside it.
+        // A computation of zero duration may coincide with the start or the end of a copy, but must not be
+        // inside it.
         let mut doing: Vec<_> = copies.chain(computations).collect();
         doing.sort_by_key(|(span, ..)| (span.start, span.end));
         for pair in doing.windows(2) {
@@ -328,7 +330,7 @@ impl Check<'_> {
         self.slots();
     }
 
-    /// Checks that every operator that computes while a buffer is occupied has its activations below it.
+    /// Checks that while a buffer is occupied, the activations of every operator that computes are below it.
     fn above_activations(&mut self, position: usize) {
         let one = &self.timeline.transfers[position];
         let last = one.operator.index();
@@ -340,7 +342,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports a buffer or slot that begins below the activations of an operator.
+    /// Reports a buffer or slot that begins below the end of the activations of an operator.
     fn beside(&mut self, (what, position): (&'static str, usize), offset: Bytes, at: usize) {
         let (operator, activations) = (OperatorId::at(at), self.problem.operators()[at].activations);
         if offset < activations {

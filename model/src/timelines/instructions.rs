@@ -1,9 +1,9 @@
 //! Timelines as instruction lists for a runtime. [`replay`] converts a list back to a timeline.
 //!
-//! The list is one sequential stream. `DMAStart` queues a transfer on its channel and continues, and
-//! `DMAWait` waits for the end of an operator's transfer. `Compute` and `Copy` block for their duration. A
-//! transfer starts when its channel is free and earlier transfers in the queue have ended. [`replay`] runs
-//! the stream; the resulting timeline ends no later than the original one.
+//! The list is a single sequential stream. `DMAStart` queues a transfer on its channel and continues.
+//! `DMAWait` waits for the end of the transfer of an operator. `Compute` and `Copy` block for their duration.
+//! A transfer starts when the earlier transfers in the queue of its channel have ended. [`replay`] executes
+//! the stream. The resulting timeline ends no later than the original one.
 
 use super::problem::TimelineProblem;
 use super::program::OverlapProgram;
@@ -12,11 +12,11 @@ use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 use std::io::{self, Write};
 
-/// One instruction. An operator is identified by its position in the problem.
+/// An instruction. An operator is identified by its position in the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Instruction {
-    /// Fetches `bytes` of weights into a buffer of `size` at `offset`.
+    /// Fetches `bytes` of weights into a buffer of `size` bytes at `offset`.
     DmaStart { operator: OperatorId, channel: u32, bytes: Bytes, offset: Bytes, size: Bytes },
     /// Copies `bytes` of weights with the processor instead of a channel.
     Copy { operator: OperatorId, bytes: Bytes, offset: Bytes, size: Bytes },
@@ -26,16 +26,17 @@ pub enum Instruction {
     Compute { operator: OperatorId },
 }
 
-/// The reason why a stream cannot be run.
+/// The reason why a stream cannot be executed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ReplayError {
-    /// An instruction that refers to an operator or channel that does not exist, or an unsupported copy.
+    /// The instruction refers to an operator or channel that does not exist, or is a copy on a machine
+    /// without copies.
     #[error(
         "instruction {at} refers to an operator or channel that does not exist, or copies on a machine without copies"
     )]
     Unknown { at: usize },
-    /// Operators that do not run exactly once each, in order.
+    /// The operators do not run exactly once each, in order.
     #[error("instruction {at} runs operator {operator}, but operator {expected} is next")]
     Order { at: usize, operator: OperatorId, expected: usize },
     #[error("the end time of instruction {at} overflows (64-bit picoseconds)")]
@@ -43,17 +44,16 @@ pub enum ReplayError {
 }
 
 impl Timeline {
-    /// Converts the timeline to instructions in execution order. O(n log n).
+    /// Converts the timeline to instructions in execution order. O(n log n) for n operators and transfers.
     ///
-    /// Every transfer is queued right before the first computation that starts after the transfer has
-    /// started. It is queued earlier if it waited for its channel while an operator computed. The timeline
-    /// must be valid.
+    /// Every transfer is queued immediately before the first computation that starts after the transfer has
+    /// started. It is queued earlier if it waited for its channel while an operator computed.
     ///
     /// # Panics
-    /// If the timeline is invalid for its problem. Check it first.
+    /// If the timeline is not valid for its problem. Check it first.
     pub fn instructions(&self) -> Vec<Instruction> {
         let mut transfers: Vec<&Transfer> = self.transfers.iter().collect();
-        // Transfers that start during a copy are queued before it, as before a computation.
+        // Transfers that start during a copy are queued before the copy, as they are before a computation.
         transfers.sort_by_key(|one| {
             let turn = if one.channel.is_some() { one.span.start } else { one.span.end };
             (turn, one.channel.is_some(), one.operator, one.channel)
@@ -86,10 +86,10 @@ impl Timeline {
     }
 }
 
-/// Runs a stream and returns the resulting timeline, which is not checked. O(n).
+/// Executes a stream and returns the resulting timeline, which is not checked. O(n) for n instructions.
 ///
 /// # Errors
-/// [`ReplayError`] if the stream cannot be run.
+/// [`ReplayError`] if the stream cannot be executed.
 pub fn replay(problem: &TimelineProblem, stream: &[Instruction]) -> Result<Timeline, ReplayError> {
     let dma = problem.dma();
     let mut free = vec![Time::ZERO; dma.channels as usize];
@@ -138,13 +138,14 @@ pub fn replay(problem: &TimelineProblem, stream: &[Instruction]) -> Result<Timel
     Ok(timeline)
 }
 
-/// Writes instructions as CSV: `segment,instruction,operator,name,channel,bytes,offset,size`, empty where a
-/// column does not apply.
+/// Writes instructions as CSV with the columns `segment,instruction,operator,name,channel,bytes,offset,size`.
+/// Columns that do not apply are empty.
 ///
-/// Operators are positions in their segment. `size` is the size of the buffer, of which `bytes` are filled.
+/// Operators are positions in their segment. `size` is the size of the buffer, and `bytes` is the number of
+/// bytes written to it.
 ///
 /// # Errors
-/// Any error of the writer.
+/// Any error from the writer.
 ///
 /// # Panics
 /// If an instruction refers to an operator that the problem does not have.
@@ -162,13 +163,13 @@ pub fn write_instructions<'a>(
 
 /// Writes the instructions of a program with one timeline per segment.
 ///
-/// Resident weights come first. Weights fetched before the program are in the segment `preload`, with the
-/// usual transfers. Weights that stay from run to run are in the segment `resident`, with an instruction
-/// `Resident` that gives their place. Both use the name of the operator that fetches them first, without a
-/// position.
+/// Resident weights come first. If they are fetched before the program, their transfers are in the segment
+/// `preload`. If they stay from run to run, they are in the segment `resident`, with an instruction
+/// `Resident` that states their address. In both segments, a row has the name of the operator that fetches
+/// the weights first, and no position.
 ///
 /// # Errors
-/// Any error of the writer.
+/// Any error from the writer.
 ///
 /// # Panics
 /// If the timelines do not belong to the program.

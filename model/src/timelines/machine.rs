@@ -1,4 +1,4 @@
-//! Machines for timelines: on-chip memory, DMA and compute rates. Read from TOML.
+//! Machines for timelines: on-chip memory, DMA channels and compute rates. They are described in TOML.
 //!
 //! ```toml
 //! name = "mine"
@@ -29,8 +29,8 @@
 //! macs_per_second = 500e6         # or bytes_per_second, or both
 //! ```
 //!
-//! Unknown members are rejected. Every error states file, line and value. Seconds are stored as picoseconds
-//! and rates as integers, so that all times computed from them are exact integers.
+//! Unknown members are rejected. Every error message contains the file, the line and the value. Seconds are
+//! stored as picoseconds and rates as integers, so that all times computed from them are exact integers.
 
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::graph::{Graph, Operator};
@@ -43,8 +43,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// The speed of one kind of operator. If both rates are given, `bytes` applies to operators of unknown
-/// arithmetic cost.
+/// The speed for one kind of operator. If both rates are given, `bytes` applies to operators whose arithmetic
+/// cost is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Multiply-accumulates per second.
@@ -53,10 +53,10 @@ pub struct Rates {
     pub bytes: Option<u64>,
 }
 
-/// The machine of a timeline. Immutable once read.
+/// The machine of a timeline: its on-chip memory, DMA channels and compute rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// The name of the preset, or the name in the file.
+    /// The name of the machine, as stated in its description.
     pub name: String,
     /// A one-line description.
     pub about: String,
@@ -64,27 +64,27 @@ pub struct Machine {
     pub capacity: Bytes,
     /// The alignment in bytes of offsets and sizes of weight buffers.
     pub alignment: Bytes,
-    /// Operators with more bytes of weights run in slices of at most this size.
+    /// Operators with more bytes of weights than this run in slices of at most this size.
     pub slice: Option<Bytes>,
     /// Whether weights may stay in on-chip memory from run to run.
     pub resident_weights: bool,
-    /// The number of DMA channels, each with one transfer at a time.
+    /// The number of DMA channels. Each carries one transfer at a time.
     pub channels: u32,
     /// The setup latency of a transfer.
     pub startup: Time,
     /// The bandwidth of each channel in bytes per second.
     pub bandwidth: u64,
-    /// Bytes per second at which the processor copies weights, or `None` if it does not copy.
+    /// Bytes per second at which the processor copies weights; `None` if it does not copy.
     pub copy: Option<u64>,
-    /// Multiply-accumulates per second, unless the kind has its own rate.
+    /// Multiply-accumulates per second, unless the operator kind has a rate of its own.
     pub macs_per_second: u64,
-    /// Bytes per second of operators with unknown arithmetic cost.
+    /// Bytes per second, for operators whose arithmetic cost is unknown.
     pub bytes_per_second: u64,
-    /// The additional time of every operator.
+    /// The time added to the computing time of every operator.
     pub overhead: Time,
     /// Rates by operator kind.
     pub kinds: BTreeMap<String, Rates>,
-    /// Measured times by display name of the operator; see [`Graph::called`].
+    /// Measured times by display name of the operator. See [`Graph::called`].
     pub times: BTreeMap<String, Time>,
 }
 
@@ -167,10 +167,10 @@ impl Source<'_> {
 }
 
 impl Machine {
-    /// Returns the preset `name`, or the machine in the file `name`.
+    /// Returns the preset `name` or, if there is none, the machine in the file `name`.
     ///
     /// # Errors
-    /// Returns the first [`DescriptionError`] found.
+    /// The first [`DescriptionError`] found.
     pub fn find(name: &str) -> Result<Self, DescriptionError> {
         if let Some((_, text)) = TIER_PRESETS.iter().find(|(preset, _)| *preset == name)
             && !PRESETS.iter().any(|(preset, _)| *preset == name)
@@ -180,10 +180,11 @@ impl Machine {
         Self::parse(name, &preset_or_file("machine", name, &PRESETS)?)
     }
 
-    /// Parses a machine. `file` is the name used in messages; `times` is relative to its folder.
+    /// Parses a machine. `file` is the name used in messages. The path `times` is relative to the folder of
+    /// `file`.
     ///
     /// # Errors
-    /// [`DescriptionError`] with the line of the error.
+    /// [`DescriptionError`], with the line that contains the error.
     pub fn parse(file: &str, text: &str) -> Result<Self, DescriptionError> {
         let source = Source { file, text };
         source.refuse_other(
@@ -231,8 +232,8 @@ impl Machine {
         })
     }
 
-    /// Writes the machine as TOML, without measured times. Parsing it gives the same machine, except that
-    /// times above 9000 seconds may differ in their last digits.
+    /// Writes the machine as TOML, without measured times. Parsing the text returns the same machine, except
+    /// that times above 9000 seconds may differ in their last digits.
     pub fn toml(&self) -> String {
         let mut text = format!("name = {}\n", quoted(&self.name));
         if !self.about.is_empty() {
@@ -264,14 +265,15 @@ impl Machine {
         text
     }
 
-    /// The time of a transfer of `bytes` bytes on one channel, or `None` on overflow.
+    /// Returns the time of a transfer of `bytes` bytes on one channel; `None` on overflow.
     pub fn transfer(&self, bytes: Bytes) -> Option<Time> {
         Time::at_rate(bytes.get(), self.bandwidth)?.checked_add(self.startup)
     }
 
-    /// The computing time of an operator: the measured time, otherwise its arithmetic cost or accessed bytes
-    /// at the rate of its kind, plus the overhead. Views, and operators that own regions, take the overhead
-    /// only. Returns `None` on overflow.
+    /// Returns the computing time of an operator. A measured time takes precedence and is returned unchanged.
+    /// Otherwise, the time follows from the arithmetic cost or the accessed bytes at the rate of the operator
+    /// kind, plus the overhead. Views and operators that own regions take only the overhead. Returns `None`
+    /// on overflow.
     pub fn compute(&self, graph: &Graph, id: OperatorId) -> Option<Time> {
         let operator = graph.operator(id);
         if !self.times.is_empty()
@@ -285,8 +287,8 @@ impl Machine {
         self.rated(graph, operator)?.checked_add(self.overhead)
     }
 
-    /// The names of measured times that match no computing operator of a graph, ascending. Operators that own
-    /// regions do not compute.
+    /// Returns the names of measured times that match no computing operator of a graph, in ascending order.
+    /// Operators that own regions do not compute.
     pub fn unused_times(&self, graph: &Graph) -> Vec<&str> {
         let all = (0..graph.operators().len()).map(OperatorId::at);
         let computing = all.filter(|&id| graph.operator(id).regions.is_empty());
@@ -306,7 +308,7 @@ impl Machine {
     }
 }
 
-/// Quotes text as a basic TOML string.
+/// Returns text as a quoted TOML string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for letter in text.chars() {
@@ -322,10 +324,10 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Reads measured times: a CSV file with the columns `operator` and `seconds`, one row per name.
+/// Reads measured times from a CSV file with the columns `operator` and `seconds`. Each name has one row.
 ///
 /// # Errors
-/// [`DescriptionError`] with the line of the error.
+/// [`DescriptionError`], with the line that contains the error.
 pub fn read_times(path: &Path) -> Result<BTreeMap<String, Time>, DescriptionError> {
     let file = path.display().to_string();
     let text = std::fs::read_to_string(path)

@@ -1,24 +1,25 @@
 //! Timelines: the times at which weights are fetched and operators compute.
 //!
-//! Activations and weight buffers share a small on-chip memory. All weights are in off-chip memory and are
-//! fetched by DMA before their operator runs. A [`TimelineProblem`] is a sequence of operators with their
-//! times and bytes on one [`Machine`]. A [`Timeline`] states when every transfer and every computation starts
-//! and ends, and the addresses of the weights. Its value is the *makespan*, an exact [`Time`].
+//! Activations and weight buffers share a small on-chip memory. All weights are in off-chip memory, and DMA
+//! fetches them before their operator runs. A [`TimelineProblem`] is a sequence of operators with their times
+//! and bytes on one [`Machine`]. A [`Timeline`] contains the start and the end of every transfer and every
+//! computation, and the addresses of the weights. Its value is the *makespan*, an exact [`Time`].
 //!
-//! [`check_timeline`] reports all violations of a timeline, and [`time_bound`] is a lower bound for every
-//! timeline. [`Timeline::instructions`] converts a timeline for a runtime. Weights are fetched in one
-//! transfer per operator; to fetch them in parts, split the operator with [`sliced`].
+//! [`check_timeline`] reports all violations of a timeline, and [`time_bound`] returns a lower bound for
+//! every timeline. [`Timeline::instructions`] converts a timeline to instructions for a runtime. The weights
+//! of an operator are fetched in one transfer. To fetch them in parts, split the operator with [`sliced`].
 //!
 //! ```text
 //! channel 0  |load a|load b   |  |load c|
 //! compute           |a|        b    |   |c      |      load b overlaps a; c waits until a buffer is free
 //! ```
 //!
-//! A graph with branches and loops is an [`OverlapProgram`]: segments that end where regions begin and end,
-//! and a [`ControlTree`] that connects them. Transfers never overlap across segments (LUNA, rules 1 to 5).
+//! A graph with branches and loops is an [`OverlapProgram`]. It consists of segments, which end where regions
+//! begin and end, and of a [`ControlTree`] that connects the segments. Transfers never overlap across
+//! segments (LUNA, rules 1 to 5).
 //!
-//! The model does not cover fetching inputs and storing outputs of the network, copies between regions,
-//! memory banks, and contention between channels.
+//! The model does not cover fetching the inputs and storing the outputs of the network, copies between
+//! regions, memory banks, or contention between channels.
 
 mod bound;
 mod check;
@@ -52,7 +53,7 @@ pub use timeline::{Slot, Span, Timeline, Transfer};
 use crate::bound::BoundError;
 use crate::problem::{Bound, Problem};
 
-/// The timeline problem: schedules transfers and computations and minimises the makespan.
+/// The timeline problem: schedule transfers and computations, and minimise the makespan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timelines {}
 
@@ -68,7 +69,8 @@ impl Problem for Timelines {
         timeline.makespan()
     }
 
-    /// No timeline takes longer; the bound is larger if an operator does not fit in on-chip memory.
+    /// Returns a limit that the makespan of no timeline exceeds. A lower bound above it means that some
+    /// operator does not fit into on-chip memory.
     fn limit(_: &TimelineProblem) -> Option<Time> {
         Some(Time::LONGEST)
     }

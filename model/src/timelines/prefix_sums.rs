@@ -1,6 +1,7 @@
-//! Prefix sums over ranks, with search for the longest acceptable prefix.
+//! Prefix sums over ranks, with a search for the longest acceptable prefix.
 
-/// A Fenwick tree of `K` sums per rank. Adding an item and finding a prefix take O(K log n) (Fenwick 1994).
+/// A Fenwick tree with `K` sums per rank. Adding an item and searching for a prefix take O(K log n) time for
+/// n ranks (Fenwick 1994).
 pub(super) struct PrefixSums<const K: usize>(Vec<[u128; K]>);
 
 impl<const K: usize> PrefixSums<K> {
@@ -19,8 +20,9 @@ impl<const K: usize> PrefixSums<K> {
         }
     }
 
-    /// The longest prefix that `accept` accepts, given its length and sums; returned with its sums. If a
-    /// prefix is rejected, all longer ones must be rejected too.
+    /// Returns the length and the sums of the longest prefix for which `accept` returns true. `accept`
+    /// receives the length and the sums of a prefix. If it rejects a prefix, it must reject all longer ones
+    /// too.
     pub fn prefix(&self, accept: impl Fn(usize, [u128; K]) -> bool) -> (usize, [u128; K]) {
         let (mut at, mut sums) = (0, [0; K]);
         let mut step = self.0.len().next_power_of_two();

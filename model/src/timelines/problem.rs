@@ -4,23 +4,23 @@ use super::machine::Machine;
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 
-/// One operator of the sequence.
+/// An operator of the sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimedOperator {
-    /// The name, which need not be unique.
+    /// The name. It need not be unique.
     pub name: String,
     /// The computing time.
     pub compute: Time,
-    /// Bytes of weights to fetch before the operator runs; zero without weights.
+    /// Bytes of weights to fetch before the operator runs; zero if it has no weights.
     pub weights: Bytes,
-    /// Bytes of activations in on-chip memory while the operator runs, at the lowest addresses.
+    /// Bytes of activations in on-chip memory while the operator runs. They occupy the lowest addresses.
     pub activations: Bytes,
 }
 
 /// The DMA engine that fetches weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dma {
-    /// The number of channels, each with one transfer at a time.
+    /// The number of channels. Each carries one transfer at a time.
     pub channels: u32,
     /// The setup latency of a transfer.
     pub startup: Time,
@@ -36,37 +36,38 @@ pub enum TimelineError {
     TooLong { operator: OperatorId, name: String },
     #[error("weights and activations up to operator {operator} ('{name}') add up to 2^63 bytes or more")]
     TooLarge { operator: OperatorId, name: String },
-    /// A parameter that must not be zero.
+    /// A parameter is zero, although it must not be.
     #[error("{0} must not be zero")]
     Zero(&'static str),
 }
 
-/// Operators in a fixed order, a DMA engine, and on-chip memory. Validated and immutable.
+/// Operators in a fixed order, a DMA engine, and on-chip memory. A timeline problem is validated and
+/// immutable.
 ///
-/// All times of a problem (computations, transfers and copies) add up to at most [`Time::LONGEST`]. All
+/// All times of a problem (computations, transfers and copies) add up to at most [`Time::LONGEST`]. The
 /// rounded weights and the largest activations add up to at most 2^63 - 1 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineProblem {
     name: String,
     operators: Vec<TimedOperator>,
-    /// Per operator: the time to fetch its weights in one transfer, or `None` without weights.
+    /// Per operator: the time to fetch its weights in one transfer; `None` if it has no weights.
     loads: Vec<Option<Time>>,
-    /// Bytes per second at which the processor copies weights, if it does.
+    /// Bytes per second at which the processor copies weights; `None` if it does not copy.
     copy: Option<u64>,
-    /// Per operator: the weights rounded up to the alignment.
+    /// Per operator: the bytes of its weights, rounded up to the alignment.
     buffers: Vec<Bytes>,
     dma: Dma,
     capacity: Bytes,
     alignment: Bytes,
-    /// The largest rounded weights at even and at odd positions.
+    /// The largest rounded weights of the operators at even and at odd positions.
     parity: [Bytes; 2],
 }
 
 impl TimelineProblem {
-    /// Creates a problem from its parts. O(n).
+    /// Creates a problem from its parts. O(n) for n operators.
     ///
     /// # Errors
-    /// Returns the first [`TimelineError`] found.
+    /// The first [`TimelineError`] found.
     pub fn new(
         name: impl Into<String>,
         operators: Vec<TimedOperator>,
@@ -117,10 +118,10 @@ impl TimelineProblem {
         Ok(Self { name, operators, loads, copy: None, buffers, dma, capacity, alignment, parity })
     }
 
-    /// Creates a problem on a machine, without slicing.
+    /// Creates a problem on a machine. Operators are not sliced.
     ///
     /// # Errors
-    /// Returns the first [`TimelineError`] found.
+    /// The first [`TimelineError`] found.
     pub fn on(
         machine: &Machine,
         name: impl Into<String>,
@@ -130,16 +131,16 @@ impl TimelineProblem {
         Self::new(name, operators, dma, machine.capacity, machine.alignment)?.with_copy(machine.copy)
     }
 
-    /// Creates a problem with other operators and another capacity on the same machine. O(n).
+    /// Creates a problem with other operators and another capacity on the same machine. O(n) for n operators.
     ///
     /// # Errors
-    /// Returns the first [`TimelineError`] found.
+    /// The first [`TimelineError`] found.
     pub fn with(&self, operators: Vec<TimedOperator>, capacity: Bytes) -> Result<Self, TimelineError> {
         Self::new(self.name.clone(), operators, self.dma, capacity, self.alignment)?.with_copy(self.copy)
     }
 
-    /// Sets the rate in bytes per second at which the processor copies weights, or `None` for no copies.
-    /// O(n).
+    /// Sets the rate in bytes per second at which the processor copies weights. `None` disables copies. O(n)
+    /// for n operators.
     ///
     /// # Errors
     /// [`TimelineError`] if the rate is zero or times overflow.
@@ -164,25 +165,25 @@ impl TimelineProblem {
         Ok(self)
     }
 
-    /// Enlarges the two ping-pong buffers to at least these sizes, because all segments of a program share
-    /// them.
+    /// Enlarges the two ping-pong buffers to at least the given sizes. All segments of a program share these
+    /// buffers.
     #[must_use]
     pub fn with_parity(mut self, parity: [Bytes; 2]) -> Self {
         self.parity = [0, 1].map(|at| self.parity[at].max(parity[at]));
         self
     }
 
-    /// The name of the problem in messages.
+    /// Returns the name of the problem, used in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The operators in execution order.
+    /// Returns the operators in execution order.
     pub fn operators(&self) -> &[TimedOperator] {
         &self.operators
     }
 
-    /// The number of operators.
+    /// Returns the number of operators.
     pub fn len(&self) -> usize {
         self.operators.len()
     }
@@ -192,69 +193,71 @@ impl TimelineProblem {
         self.operators.is_empty()
     }
 
-    /// The DMA engine.
+    /// Returns the DMA engine.
     pub fn dma(&self) -> Dma {
         self.dma
     }
 
-    /// The size of on-chip memory in bytes.
+    /// Returns the size of on-chip memory in bytes.
     pub fn capacity(&self) -> Bytes {
         self.capacity
     }
 
-    /// The alignment of buffers in bytes.
+    /// Returns the alignment of buffers in bytes.
     pub fn alignment(&self) -> Bytes {
         self.alignment
     }
 
-    /// The time to fetch the weights of the operator at a position in one transfer, or `None` without
-    /// weights.
+    /// Returns the time to fetch the weights of the operator at a position in one transfer; `None` if it has
+    /// no weights.
     pub fn load(&self, at: usize) -> Option<Time> {
         self.loads[at]
     }
 
-    /// Bytes per second at which the processor copies weights, or `None` if it does not copy.
+    /// Returns the bytes per second at which the processor copies weights; `None` if it does not copy.
     pub fn copy_rate(&self) -> Option<u64> {
         self.copy
     }
 
-    /// The time to copy the weights of the operator at a position by the processor, or `None` without weights
-    /// or copies.
+    /// Returns the time that the processor needs to copy the weights of the operator at a position. Returns
+    /// `None` if the operator has no weights or the processor does not copy.
     pub fn copy(&self, at: usize) -> Option<Time> {
         self.loads[at]?;
         Time::at_rate(self.operators[at].weights.get(), self.copy?)
     }
 
-    /// The size in bytes of the weight buffer of the operator at a position, rounded up to the alignment.
+    /// Returns the size in bytes of the weight buffer of the operator at a position, rounded up to the
+    /// alignment.
     pub fn buffer(&self, at: usize) -> Bytes {
         self.buffers[at]
     }
 
-    /// The largest buffer at even and at odd positions.
+    /// Returns the size of the largest buffer of the operators at even and at odd positions.
     pub fn parity(&self) -> [Bytes; 2] {
         self.parity
     }
 
-    /// The positions of operators with weights, ascending.
+    /// Returns the positions of the operators with weights, ascending.
     pub fn weighted(&self) -> Vec<usize> {
         (0..self.len()).filter(|&at| self.loads[at].is_some()).collect()
     }
 
-    /// The maximum bytes of activations in on-chip memory.
+    /// Returns the maximum bytes of activations over all operators.
     pub fn activations(&self) -> Bytes {
         self.operators.iter().map(|one| one.activations).max().unwrap_or(Bytes::ZERO)
     }
 
-    /// The highest aligned address at which a buffer of `size` bytes ends at or below `end`, if any.
+    /// Returns the highest aligned address at which a buffer of `size` bytes ends at or below `end`, if any.
     pub fn below(&self, end: Bytes, size: Bytes) -> Option<Bytes> {
         let top = end.get().checked_sub(size.get())?;
         Some(Bytes::new(top - top % self.alignment.get()))
     }
 
-    /// The highest address at which a buffer of `size` bytes overlaps no taken range, if any. O(n log n).
+    /// Returns the highest address at which a buffer of `size` bytes overlaps no range in `taken`, if any.
+    /// O(n log n) for n ranges.
     ///
-    /// Each range is given by the first address above it and its first address. Ranges may overlap each
-    /// other.
+    /// Each range is a pair of the first address above the range and the first address of the range. Ranges
+    /// may overlap each other.
     pub fn highest_free(&self, size: Bytes, mut taken: Vec<(u64, Bytes)>) -> Option<Bytes> {
         taken.sort_unstable_by(|a, b| b.cmp(a));
         let mut end = self.capacity;
@@ -268,13 +271,13 @@ impl TimelineProblem {
         self.below(end, size)
     }
 
-    /// The first operator whose activations and weights do not fit in on-chip memory together, if any. No
-    /// timeline exists in that case.
+    /// Returns the first operator whose activations and weights do not fit into on-chip memory together, if
+    /// any. If there is one, no timeline exists.
     pub fn too_large(&self) -> Option<usize> {
         (0..self.len()).find(|&at| self.is_too_large(at))
     }
 
-    /// Returns true if the activations and weights of an operator do not fit in on-chip memory together.
+    /// Returns true if the activations and weights of an operator do not fit into on-chip memory together.
     pub(crate) fn is_too_large(&self, at: usize) -> bool {
         if self.loads[at].is_none() {
             return self.operators[at].activations > self.capacity;
@@ -284,10 +287,10 @@ impl TimelineProblem {
     }
 }
 
-/// Splits operators with more than `slice` bytes of weights into equal parts of at most that size; the last
-/// part may be smaller. O(n + parts).
+/// Splits operators with more than `slice` bytes of weights into equal parts of at most that size. The last
+/// part may be smaller. O(n) for n parts in total.
 ///
-/// Parts are named `conv[1/3]`. Computing time is divided equally, up to a picosecond.
+/// Parts are named like `conv[1/3]`. The computing time is divided equally, up to a picosecond.
 ///
 /// # Panics
 /// If `slice` is zero.
@@ -299,7 +302,7 @@ pub fn sliced(operators: Vec<TimedOperator>, slice: Bytes) -> Vec<TimedOperator>
             all.push(one);
             continue;
         }
-        // Cumulative shares make the parts add up exactly.
+        // Differences of cumulative shares add up exactly to the whole.
         let share = |whole: u64, part: u64| (u128::from(whole) * u128::from(part) / u128::from(parts)) as u64;
         let each = one.weights.get().div_ceil(parts);
         for part in 0..parts {
@@ -335,7 +338,8 @@ mod tests {
         assert_eq!([0, 1, 2].map(|at| p.buffer(at).get()), [112, 0, 48]);
         assert_eq!(p.parity().map(Bytes::get), [112, 0]);
         assert_eq!(p.weighted(), [0, 2]);
-        // 112 aligned bytes leave the lowest 8 of 120 only at address 0.
+        // The highest aligned address for 112 bytes below 120 is 0, which is within the 8 bytes of
+        // activations.
         assert_eq!(p.too_large(), Some(0));
         assert_eq!(p.below(Bytes::new(120), Bytes::new(48)), Some(Bytes::new(64)));
     }

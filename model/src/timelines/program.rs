@@ -1,9 +1,10 @@
-//! Overlap programs: a graph with its orders as segments, and the control paths through them.
+//! Overlap programs: a graph with its orders, divided into segments, and the control paths through these
+//! segments.
 //!
-//! Transfers never overlap across segments. Segments follow LUNA, rules 1 to 5: the operators between two
-//! operators that own regions, separately in the body and in every region. A branch runs exactly one of its
-//! regions. A loop runs its body once per trip, and its condition once more. A call runs all its regions. The
-//! operator that owns the regions takes no time of its own.
+//! Transfers never overlap across segments. Segments follow LUNA, rules 1 to 5: a segment contains the
+//! operators between two operators that own regions, in the body and in every region separately. A branch
+//! runs exactly one of its regions. A loop runs its body once per trip, and its condition once more than
+//! that. A call runs all its regions. An operator that owns regions takes no time of its own.
 
 use super::machine::Machine;
 use super::problem::{TimedOperator, TimelineError, TimelineProblem, sliced};
@@ -17,7 +18,8 @@ use std::collections::HashMap;
 /// The order of one region, and the storages that its operators hold.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionOrder<'a> {
-    /// The order problem of the region. The scratch of an operator includes the memory of its regions.
+    /// The order problem of the region. The scratch of an operator includes the memory of the regions that it
+    /// owns.
     pub storages: &'a Storages,
     /// An order of the problem.
     pub order: &'a Order,
@@ -26,71 +28,72 @@ pub struct RegionOrder<'a> {
 /// The on-chip memory occupied by activations while an operator runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Activations<'a> {
-    /// The bytes live at that step.
+    /// The bytes that are live at the step of the operator.
     #[default]
     Live,
-    /// The peak live bytes of the region, for the whole region.
+    /// The peak live bytes of the region, for all operators of the region.
     Peak,
-    /// Per operator of the graph, as placed by a layout: the highest address in use at that step.
+    /// Per operator of the graph: the highest address in use at its step in a given layout.
     Placed(&'a [Bytes]),
 }
 
-/// The assumptions of a program.
+/// The assumptions under which a program is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverlapOptions<'a> {
-    /// The number of trips of every loop.
+    /// The trip count of every loop.
     pub trips: u32,
-    /// The memory occupied by activations.
+    /// The on-chip memory occupied by activations.
     pub activations: Activations<'a>,
 }
 
 impl Default for OverlapOptions<'_> {
-    /// One trip; the bytes live at each step.
+    /// Returns one trip per loop, and activations of the bytes live at each step.
     fn default() -> Self {
         Self { trips: 1, activations: Activations::Live }
     }
 }
 
-/// A sequence of operators within a program.
+/// A sequence of operators without control flow within a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlapSegment {
-    /// The region of the segment.
+    /// The region that contains the segment.
     pub region: RegionId,
-    /// The operators and their times.
+    /// The operators with their times and bytes.
     pub problem: TimelineProblem,
-    /// Per operator: the position of its weight block in the program, or `None` without weights.
+    /// Per operator: the index of its weight block in the program; `None` if it has no weights.
     pub blocks: Vec<Option<usize>>,
-    /// Bytes of activations at the end, if an operator that owns regions follows.
+    /// Bytes of activations at the end of the segment if an operator that owns regions follows, otherwise
+    /// zero.
     pub border: Bytes,
 }
 
-/// Weights that are fetched together: all weights of an operator, or those of one slice.
+/// Weights that are fetched together: all weights of an operator, or the weights of one slice.
 ///
 /// Operators that read the same weights, in the same slices, share blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeightBlock {
-    /// The name of the first operator or slice that fetches it.
+    /// The name of the first operator or slice that fetches the block.
     pub name: String,
     /// The size in bytes.
     pub bytes: Bytes,
-    /// The uses as segment and position within it, ascending.
+    /// The uses of the block, ascending. Each is a segment and a position in it.
     pub uses: Vec<(usize, usize)>,
 }
 
-/// A sequence of pieces with the control flow of a program.
+/// The control structure of a program as a sequence of pieces.
 pub type ControlTree = Vec<Piece>;
 
-/// One piece of a control structure.
+/// A piece of a control structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Piece {
-    /// A segment, by position.
+    /// A segment, given by its index.
     Segment(usize),
-    /// The operator selects one of its regions, each with its own control structure.
+    /// The operator runs one of its regions. Each region has its own control structure.
     Branch { operator: OperatorId, control_trees: Vec<ControlTree> },
-    /// The condition runs before every trip and once at the end, the body on every trip.
+    /// The condition runs before every trip and once more at the end. The body runs on every trip.
     Loop {
-        /// The condition; empty if the body is its own condition.
+        /// The condition. It is empty if the body is its own condition.
         condition: ControlTree,
         body: ControlTree,
         trips: u32,
@@ -106,7 +109,7 @@ pub struct OverlapProgram {
     pub(super) residency: Residency,
 }
 
-/// The reason why a graph does not form a program.
+/// The reason why a graph does not form an overlap program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum OverlapError {
@@ -114,23 +117,24 @@ pub enum OverlapError {
     Flow(#[from] FlowError),
     #[error("segment '{segment}': {source}")]
     Segment { segment: String, source: TimelineError },
-    /// An operator whose computing time overflows.
+    /// The computing time of the operator overflows.
     #[error("the computing time of operator '{operator}' overflows")]
     TooLong { operator: String },
-    /// Resident weights that exceed the on-chip memory.
+    /// Resident weights exceed the on-chip memory.
     #[error("{bytes} bytes of resident weights do not fit in the {capacity} bytes of on-chip memory")]
     Resident {
-        /// The sum of the weights, rounded up.
+        /// The total size of the weights, rounded up to the alignment.
         bytes: u128,
         capacity: Bytes,
     },
 }
 
 impl OverlapProgram {
-    /// Creates a program from a graph, the orders of its regions by id, and a machine. O(size of the graph).
+    /// Creates a program from a graph, the orders of its regions, indexed by region, and a machine. O(size of
+    /// the graph).
     ///
     /// # Errors
-    /// Returns the first [`OverlapError`] found.
+    /// The first [`OverlapError`] found.
     ///
     /// # Panics
     /// If there is not one order per region, or the orders do not belong to the graph.
@@ -151,7 +155,7 @@ impl OverlapProgram {
         Ok(program)
     }
 
-    /// Makes all segments share the two ping-pong buffers.
+    /// Makes all segments use the same sizes of the two ping-pong buffers.
     pub(super) fn share_parity(&mut self) {
         let parity = self.segments.iter().map(|one| one.problem.parity());
         let parity = parity.fold([Bytes::ZERO; 2], |all, own| [0, 1].map(|at| all[at].max(own[at])));
@@ -160,51 +164,53 @@ impl OverlapProgram {
         }
     }
 
-    /// The segments, each with its timeline problem.
+    /// Returns the segments, each with its timeline problem.
     pub fn segments(&self) -> &[OverlapSegment] {
         &self.segments
     }
 
-    /// The control structure that connects the segments.
+    /// Returns the control structure that connects the segments.
     pub fn control_tree(&self) -> &ControlTree {
         &self.control_tree
     }
 
-    /// The weight blocks. Resident blocks have no transfer in any segment.
+    /// Returns the weight blocks. Resident blocks have no transfer in any segment.
     pub fn blocks(&self) -> &[WeightBlock] {
         &self.blocks
     }
 
-    /// The weights that stay in on-chip memory.
+    /// Returns the weights that stay in on-chip memory.
     pub fn residency(&self) -> &Residency {
         &self.residency
     }
 
-    /// The time of the longest control path if each segment takes the given time, plus the preload of
-    /// resident weights. Returns `None` on overflow. O(size).
+    /// Returns the time of the longest control path, plus the preload of resident weights. `time` returns the
+    /// time of each segment. Returns `None` on overflow. O(size of the program).
     ///
-    /// With lower bounds per segment the result is a lower bound of the longest run, because segments do not
-    /// overlap.
+    /// If `time` returns lower bounds, the result is a lower bound on the time of the longest run, because
+    /// segments do not overlap.
     pub fn longest(&self, time: &dyn Fn(usize) -> Time) -> Option<Time> {
         longest(&self.control_tree, time)?.checked_add(self.residency.preload)
     }
 
-    /// The expected time in seconds if each segment takes the given time, and the regions of a branch are
-    /// taken with the given probabilities. O(size).
+    /// Returns the expected time in seconds. `time` returns the time of each segment, and `chances` returns
+    /// the probability of each region of a branch. O(size of the program).
     pub fn expected(&self, time: &dyn Fn(usize) -> Time, chances: &dyn Fn(OperatorId) -> Vec<f64>) -> f64 {
         self.residency.preload.seconds() + expected(&self.control_tree, time, chances)
     }
 
-    /// The number of runs of each segment if every region of a branch counts as run: the product of the trips
-    /// of the enclosing loops. O(size).
+    /// Returns the number of runs of each segment if every region of a branch counts as run: the product of
+    /// the trip counts of the enclosing loops, where a condition counts one run more than there are trips.
+    /// O(size of the program).
     pub fn runs(&self) -> Vec<u64> {
         let mut runs = vec![0; self.segments.len()];
         count(&self.control_tree, 1, &mut runs);
         runs
     }
 
-    /// The segments along the longest control path in execution order, at most `limit` of them; ties go to
-    /// the first region. O(size + limit), plus the size of branches for every trip of the loops around them.
+    /// Returns the segments along the longest control path in execution order, at most `limit` of them. If
+    /// several regions of a branch take equally long, the first one is chosen. O(size of the program +
+    /// `limit`), plus the size of branches for every trip of the enclosing loops.
     pub fn path(&self, time: &dyn Fn(usize) -> Time, limit: usize) -> Vec<usize> {
         let mut path = Vec::new();
         walk(&self.control_tree, time, limit, &mut path);
@@ -305,7 +311,7 @@ fn walk(control_tree: &ControlTree, time: &dyn Fn(usize) -> Time, limit: usize, 
     }
 }
 
-/// One operator or slice, with the block that it fetches.
+/// An operator or slice, with the block that it fetches.
 struct Step {
     operator: TimedOperator,
     block: Option<usize>,
@@ -318,12 +324,12 @@ struct Build<'a> {
     options: OverlapOptions<'a>,
     segments: Vec<OverlapSegment>,
     blocks: Vec<WeightBlock>,
-    /// Blocks by the weights of their operators, ascending, and the position of the slice.
+    /// Blocks by the weights of their operators, which are ascending, and by the index of the slice.
     known: HashMap<(Vec<TensorId>, usize), usize>,
 }
 
 impl Build<'_> {
-    /// Builds the control structure of a region around which `outer` bytes are live.
+    /// Builds the control structure of a region. `outer` bytes of enclosing regions are live while it runs.
     fn region(&mut self, region: RegionId, outer: u64) -> Result<ControlTree, OverlapError> {
         let RegionOrder { storages, order } = self.regions[region.index()];
         let profile = order.profile(&storages.problem).into_iter();
@@ -335,7 +341,7 @@ impl Build<'_> {
             let operator = storages.operators[id.index()];
             let own = self.graph.operator(operator).scratch.get();
             let owns_regions = !self.graph.operator(operator).regions.is_empty();
-            // Regions count their own bytes.
+            // The regions of the operator count their own bytes.
             let inner = if owns_regions { storages.problem.scratch(id).get() - own } else { 0 };
             let activations = match self.options.activations {
                 Activations::Live => live - inner.min(live),
@@ -381,7 +387,7 @@ impl Build<'_> {
         Ok(steps)
     }
 
-    /// Ends a segment, unless it is empty.
+    /// Ends a segment. An empty segment is not added.
     fn cut(
         &mut self,
         region: RegionId,
@@ -408,7 +414,7 @@ impl Build<'_> {
         Ok(())
     }
 
-    /// Builds the courses through the regions of an operator.
+    /// Builds the control structures of the regions of an operator.
     fn owned(
         &mut self,
         id: OperatorId,

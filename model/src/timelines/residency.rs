@@ -1,17 +1,19 @@
 //! Resident weights: weights that stay in on-chip memory instead of being fetched at each use.
 //!
 //! Resident blocks occupy the highest addresses in all segments. If the machine keeps weights from run to
-//! run, they are already present. Otherwise all of them are fetched before the program begins, and this
-//! preload counts towards its time.
+//! run, the blocks are already present. Otherwise all of them are fetched before the program begins. This
+//! preload is part of the time of the program.
 //!
 //! # A bound over all choices
 //! Let C be the capacity and A the largest activations. Resident weights must leave space for the activations
-//! of every operator, so they take at most `C - A` bytes. Hence no choice saves a segment more transfer time
-//! before any of its operators than a fractional knapsack of that size. Nor does any choice save more of all
-//! transfers on a control path than the knapsack over the whole path. [`residency_bound`] is the larger of
-//! the two resulting bounds. If the processor copies, it counts as one more channel, and each transfer takes
-//! the faster way. If weights do not stay from run to run, a third argument applies: the preload takes time
-//! too. With few blocks, every set is bounded separately.
+//! of every operator, so they have at most `C - A` bytes. A fractional knapsack of that size therefore limits
+//! how much transfer time any choice saves in a segment before each of its operators. In the same way, a
+//! knapsack over a whole control path limits how much any choice saves of all transfers on the path.
+//! [`residency_bound`] is the larger of the two resulting bounds.
+//!
+//! If the processor copies weights, it counts as one more channel, and each weight is fetched in the faster
+//! way. If weights do not stay from run to run, a third argument applies, because the preload takes time too.
+//! If there are few blocks, every set of blocks is bounded separately.
 
 use super::bound::{compute_bound, fetchers, memory_bound_from, quickest, time_bound};
 use super::machine::Machine;
@@ -25,14 +27,15 @@ use crate::units::Bytes;
 use std::collections::HashSet;
 
 impl OverlapProgram {
-    /// Returns the program with the given blocks resident, instead of those that are resident now. O(size).
+    /// Returns the program in which the given blocks are resident, instead of those that are resident now.
+    /// O(size of the program).
     ///
     /// # Errors
-    /// [`OverlapError::Resident`] if they do not fit in on-chip memory. Segments may still lack space for
-    /// their operators.
+    /// [`OverlapError::Resident`] if the blocks do not fit into on-chip memory. Even without an error,
+    /// segments may lack space for their operators.
     ///
     /// # Panics
-    /// If a block does not exist, or the machine is not the one of the program.
+    /// If a block does not exist, or if `machine` is not the machine of the program.
     pub fn with_resident(&self, machine: &Machine, chosen: &[usize]) -> Result<Self, OverlapError> {
         let mut blocks = chosen.to_vec();
         blocks.sort_unstable();
@@ -61,7 +64,7 @@ impl OverlapProgram {
         Ok(program)
     }
 
-    /// The problem of a segment without the transfers of resident blocks, below the address `ceiling`.
+    /// Returns the problem of a segment without the transfers of resident blocks. Its capacity is `ceiling`.
     fn fetching(
         &self,
         segment: &OverlapSegment,
@@ -80,8 +83,8 @@ impl OverlapProgram {
             .map_err(|source| OverlapError::Segment { segment: old.name().to_owned(), source })
     }
 
-    /// Schedules the preload of blocks: longest first, each on the channel that becomes free first. With
-    /// several channels another assignment may be shorter, by up to a quarter (Graham 1969).
+    /// Schedules the preload of blocks, longest first. Each block uses the channel that becomes free first.
+    /// With several channels, another assignment may be shorter, by up to a quarter (Graham 1969).
     fn loads(&self, machine: &Machine, blocks: &[usize]) -> Result<Vec<Preload>, OverlapError> {
         let too_long = |at: usize| OverlapError::TooLong { operator: self.blocks[at].name.clone() };
         let mut free = vec![Time::ZERO; machine.channels as usize];
@@ -101,23 +104,23 @@ impl OverlapProgram {
     }
 }
 
-/// The maximum transfer time in picoseconds that a number of bytes can save: a fractional knapsack filled
-/// item by item. It keeps prefix sums over items, most time per byte first. Adding an item and a query take
-/// O(log n).
+/// A fractional knapsack that is filled item by item. It determines the maximum transfer time in picoseconds
+/// that a given number of bytes can save. Prefix sums are kept over the items in descending order of time per
+/// byte. Adding an item and a query take O(log n) for n items.
 struct Knapsack {
     ranks: Vec<usize>,
-    /// Bytes and time of each item, by rank.
+    /// Bytes and saved time of each item, by rank.
     items: Vec<(u64, u64)>,
-    /// Bytes and time of the items added so far.
+    /// Sums of the bytes and of the saved time of the items added so far.
     sums: PrefixSums<2>,
 }
 
 impl Knapsack {
-    /// Creates an empty knapsack for items of bytes and saved time.
+    /// Creates an empty knapsack for the given items, each a pair of bytes and saved time.
     fn new(items: &[(u64, u64)]) -> Self {
         let mut order: Vec<usize> = (0..items.len()).collect();
         let product = |a: usize, b: usize| u128::from(items[a].1) * u128::from(items[b].0);
-        // Items without bytes cost nothing, whatever they save.
+        // Items without bytes come first, because they occupy no space.
         order.sort_by(|&a, &b| {
             let free = |at: usize| items[at].0 == 0;
             free(b).cmp(&free(a)).then_with(|| product(b, a).cmp(&product(a, b)))
@@ -137,12 +140,14 @@ impl Knapsack {
         self.sums.add(rank, [bytes, saved]);
     }
 
-    /// The maximum saving, rounded up so that the remainder stays a lower bound.
+    /// Returns the maximum saving within `space` bytes. It is rounded up, so that the remaining time is a
+    /// lower bound.
     fn most(&self, space: u64) -> u128 {
         let space = u128::from(space);
         let (at, [bytes, saved]) = self.sums.prefix(|_, [bytes, _]| bytes <= space);
         let left = space - bytes;
-        // The next item has been added, otherwise it would be in the prefix; it has more bytes than are left.
+        // The next item has been added, because otherwise it would be in the prefix. It is larger than the
+        // remaining space.
         let part = self
             .items
             .get(at)
@@ -151,10 +156,11 @@ impl Knapsack {
     }
 }
 
-/// A lower bound on the longest run of a program for any choice of resident weights. Returns `None` on
-/// overflow. O(n log n); for at most ten blocks also the bounds of all sets of them.
+/// Returns a lower bound on the time of the longest run of a program, for any choice of resident weights.
+/// Returns `None` on overflow. O(n log n) for n operators. If there are at most ten blocks, the bounds of all
+/// sets of blocks are computed too.
 ///
-/// `program` must have no resident weights, and `machine` must be its machine.
+/// `program` must not have resident weights, and `machine` must be the machine of the program.
 pub fn residency_bound(program: &OverlapProgram, machine: &Machine) -> Option<Time> {
     let bound = relaxed_bound(program, machine.resident_weights)?;
     if program.blocks().len() > FEW_BLOCKS {
@@ -172,10 +178,10 @@ pub fn residency_bound(program: &OverlapProgram, machine: &Machine) -> Option<Ti
     Some(sets.filter_map(of_set).min().map_or(bound, |least| least.max(bound)))
 }
 
-/// Up to this number of blocks, all sets are bounded separately.
+/// The maximum number of blocks for which all sets are bounded separately.
 const FEW_BLOCKS: usize = 10;
 
-/// The bounds that do not enumerate sets. `stays` is true if resident weights stay from run to run.
+/// Returns the bounds that do not enumerate sets. `stays` is true if resident weights stay from run to run.
 fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     let segments = program.segments();
     let problems = || segments.iter().map(|segment| &segment.problem);
@@ -184,7 +190,7 @@ fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     let space = capacity.saturating_sub(activations);
     let each: Vec<Time> = segments.iter().map(|segment| segment_bound(segment, space)).collect();
     let by_segments = program.longest(&|at| each[at])?;
-    // Any control path gives a valid bound; the one with the most to fetch tends to be long.
+    // Every control path gives a valid bound. The path with the most fetch time is probably a long one.
     let loads = |problem: &TimelineProblem| (0..problem.len()).filter_map(|at| quickest(problem, at)).sum();
     let sums: Vec<Time> = problems().map(loads).collect();
     let mut runs = vec![0u64; sums.len()];
@@ -213,11 +219,13 @@ fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     if stays { Some(bound) } else { Some(bound.max(fetched_before(program)?)) }
 }
 
-/// A lower bound on the longest run if resident weights are fetched before it begins.
+/// Returns a lower bound on the time of the longest run if resident weights are fetched before the run
+/// begins.
 ///
-/// With one channel, blocks used once need not be resident: fetched at the start of their segment, they cost
-/// the same. With several channels the preload fetches in parallel what segments fetch sequentially. So
-/// either no block is resident, or at least one of the others is fetched before all computations.
+/// With one channel, a block that is used once need not be resident: fetching it at the start of its segment
+/// takes the same time. With several channels, the preload fetches blocks in parallel that segments fetch
+/// sequentially, so this argument does not apply. Therefore, either no block is resident, or at least one of
+/// the other blocks is fetched before all computations.
 fn fetched_before(program: &OverlapProgram) -> Option<Time> {
     let segments = program.segments();
     let none = program.longest(&|at| time_bound(&segments[at].problem).value)?;
@@ -236,15 +244,18 @@ fn fetched_before(program: &OverlapProgram) -> Option<Time> {
     Some(none.min(some))
 }
 
-/// The maximum time that resident items (bytes, time saved) can save. O(n log n).
+/// Returns the maximum time that resident items, which are pairs of bytes and saved time, can save. O(n log
+/// n) for n items.
 ///
-/// Either all of them stay, or let m be the largest that does not. While m is in on-chip memory, so are all
-/// that stay, beside the activations of its operator: at most `capacity - beside(m) - bytes(m)` bytes. All
-/// larger items stay; of the smaller ones, a fractional knapsack. The result is the maximum over all m.
+/// Either all items are resident, or let m be the largest item that is not. While m is in on-chip memory, all
+/// resident items are there too, together with the activations of the operator of m. The resident items
+/// therefore have at most `capacity - beside(m) - bytes(m)` bytes, where `beside(m)` are these activations.
+/// All items larger than m are resident. A fractional knapsack chooses among the smaller ones. The result is
+/// the maximum over all m.
 fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, space: u64) -> u128 {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&at| items[at].0);
-    // The totals of the items larger than the current one.
+    // The totals over the items that are larger than the current one.
     let mut larger = items.iter().map(|&(bytes, _)| u128::from(bytes)).sum::<u128>();
     let mut larger_saved = items.iter().map(|&(_, saved)| u128::from(saved)).sum::<u128>();
     let mut most = if larger <= u128::from(space) { larger_saved } else { 0 };
@@ -261,20 +272,21 @@ fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, space: u64) -
     most
 }
 
-/// The time left to fetch, on the given number of channels.
+/// Returns the time to fetch the remaining weights on the given number of channels.
 fn left(all: Time, saved: u128, channels: u64) -> Time {
     let left = u128::from(all.get()).saturating_sub(saved).div_ceil(u128::from(channels.max(1)));
     Time::new(u64::try_from(left).unwrap_or(u64::MAX))
 }
 
-/// The maximum number of segments of a control path in the knapsack over all of it.
+/// The maximum number of segments of a control path in the knapsack over the whole path.
 const MOST_SEGMENTS: usize = 100_000;
 
-/// The minimum time of one segment if `space` bytes of its weights stay in on-chip memory, for any choice.
+/// Returns the minimum time of one segment for any choice of `space` bytes of weights that stay in on-chip
+/// memory.
 ///
-/// Before operator k starts, the rest of the weights up to it has been fetched. Weights held beside an
-/// operator for later ones, resident or not, fit beside it as in [`memory_bound`](super::memory_bound).
-/// Repeated weights count once.
+/// Before operator k starts, the remaining weights up to k have been fetched. Weights held for later
+/// operators, resident or not, must fit into on-chip memory together with the current operator, as in
+/// [`memory_bound`](super::memory_bound). Repeated weights are counted once.
 fn segment_bound(segment: &OverlapSegment, space: u64) -> Time {
     let mut seen = HashSet::new();
     let operators = segment.problem.operators().iter().zip(&segment.blocks).map(|(one, block)| {
@@ -316,11 +328,11 @@ mod tests {
     fn fetched_weights_need_space_of_their_own() {
         let (items, beside) = ([(10, 100), (10, 100), (4, 30)], [2, 2, 2]);
         assert_eq!(most_saved(&items, &beside, 26, 24), 230);
-        // Both items of 10 bytes leave no space to fetch the one of 4. One item of 10 leaves 3 bytes beside
-        // the other.
+        // If both items of 10 bytes are resident, there is no space to fetch the item of 4 bytes. If one of
+        // them is resident, 3 bytes remain while the other is in memory.
         assert_eq!(most_saved(&items, &beside, 25, 23), 100 + 23);
         assert_eq!(most_saved(&items, &beside, 22, 20), 100);
-        // Four bytes of one item of 10 fit beside the other.
+        // Four bytes of one item of 10 bytes fit while the other is in memory.
         assert_eq!(most_saved(&items, &beside, 16, 14), 40);
         assert_eq!(most_saved(&[], &[], 5, 5), 0);
     }

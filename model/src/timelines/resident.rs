@@ -7,24 +7,24 @@ use crate::units::Bytes;
 /// The resident weight blocks, with their addresses and preload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Residency {
-    /// The positions of the blocks, ascending.
+    /// The indices of the blocks, ascending.
     pub blocks: Vec<usize>,
-    /// The addresses of each block.
+    /// The address range of each block.
     pub slots: Vec<Slot>,
-    /// The first address above all other data; all slots lie from there on.
+    /// The first address that no other data uses. All slots are at this address or above.
     pub ceiling: Bytes,
-    /// Bytes from the ceiling to the end of the memory.
+    /// The bytes from the ceiling to the end of the memory.
     pub bytes: Bytes,
     /// The time to fetch the blocks before the program begins; zero if they stay from run to run.
     pub preload: Time,
-    /// The transfers of the preload, by start; empty if the blocks stay.
+    /// The transfers of the preload, in the order of their start; empty if the blocks stay from run to run.
     pub loads: Vec<Preload>,
 }
 
-/// One transfer before the program begins.
+/// A transfer before the program begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preload {
-    /// The position of the block in [`Residency::blocks`].
+    /// The index of the block in [`Residency::blocks`].
     pub resident: usize,
     /// The channel of the transfer.
     pub channel: u32,
@@ -33,7 +33,7 @@ pub struct Preload {
 }
 
 impl Residency {
-    /// No resident blocks.
+    /// Creates a residency without resident blocks.
     pub fn none(capacity: Bytes) -> Self {
         let (blocks, slots, loads) = (Vec::new(), Vec::new(), Vec::new());
         Self { blocks, slots, ceiling: capacity, bytes: Bytes::ZERO, preload: Time::ZERO, loads }

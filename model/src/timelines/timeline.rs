@@ -1,4 +1,4 @@
-//! Timelines: the spans of transfers and computations, and the addresses of weights.
+//! Timelines: the time spans of transfers and computations, and the addresses of weights.
 
 use super::problem::TimelineProblem;
 use crate::time::Time;
@@ -13,24 +13,24 @@ pub struct Span {
     pub end: Time,
 }
 
-/// One fetch of weights. Its buffer is occupied from the start of the transfer to the end of the operator.
+/// A fetch of weights. Its buffer is occupied from the start of the transfer to the end of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Transfer {
-    /// The operator that uses the weights, by position in the problem.
+    /// The operator that uses the weights, as its position in the problem.
     pub operator: OperatorId,
-    /// The channel, or `None` if the processor copies the weights, without computing meanwhile.
+    /// The channel; `None` if the processor copies the weights. It does not compute meanwhile.
     pub channel: Option<u32>,
-    /// The number of bytes: all weights of the operator.
+    /// The number of bytes: the size of all weights of the operator.
     pub bytes: Bytes,
     /// The time span of the transfer.
     pub span: Span,
     /// The first address of the buffer in on-chip memory, in bytes.
     pub offset: Bytes,
-    /// The size of the buffer in bytes, at least `bytes`.
+    /// The size of the buffer in bytes, which is at least `bytes`.
     pub size: Bytes,
 }
 
-/// Memory reserved for weights for the whole timeline.
+/// Memory that is reserved for weights for the whole timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
     /// The first address, in bytes.
@@ -39,30 +39,31 @@ pub struct Slot {
     pub size: Bytes,
 }
 
-/// The transfers, computations and fixed buffers of one problem.
+/// The transfers, the computations and the fixed buffers of a problem.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
     /// The transfers, in scheduling order.
     pub transfers: Vec<Transfer>,
     /// The computations, indexed by operator.
     pub computations: Vec<Span>,
-    /// Buffers reserved for the whole timeline; transfers need not use them.
+    /// Buffers that are reserved for the whole timeline. Transfers need not use them.
     pub slots: Vec<Slot>,
 }
 
 impl Timeline {
-    /// The makespan: the end of the last computation.
+    /// Returns the makespan: the end of the last computation.
     pub fn makespan(&self) -> Time {
         self.computations.iter().map(|span| span.end).max().unwrap_or(Time::ZERO)
     }
 
-    /// The on-chip bytes over time: activations of the operator that computes or comes next, slots, and
-    /// buffers outside of slots. O(n log n).
+    /// Returns the on-chip bytes over time: slots, buffers outside slots, and the activations of the operator
+    /// that computes now or next. O(n log n) for n operators and transfers.
     ///
-    /// Each entry holds from its moment to the next one. Moments ascend, and the last entry is the end.
+    /// Each entry is valid from its time to that of the next entry. Times are ascending, and the last entry
+    /// is the end of the timeline.
     ///
     /// # Panics
-    /// If the timeline is invalid for this problem. Check it first.
+    /// If the timeline is not valid for this problem. Check it first.
     pub fn occupancy(&self, problem: &TimelineProblem) -> Vec<(Time, Bytes)> {
         let fixed: u64 = self.slots.iter().map(|slot| slot.size.get()).sum();
         let mut changes: Vec<(Time, i128)> = vec![(Time::ZERO, i128::from(fixed))];
@@ -101,14 +102,14 @@ impl Timeline {
         profile
     }
 
-    /// The peak on-chip bytes. O(n log n).
+    /// Returns the peak of the on-chip bytes. O(n log n) for n operators and transfers.
     ///
     /// # Panics
-    /// Under the same conditions as [`Timeline::occupancy`].
+    /// If the timeline is not valid for this problem. Check it first.
     pub fn peak(&self, problem: &TimelineProblem) -> Bytes {
         let occupancy = self.occupancy(problem);
         let busy = occupancy.iter().map(|&(_, bytes)| bytes).max().unwrap_or(Bytes::ZERO);
-        // An operator of zero duration holds its bytes all the same.
+        // An operator of zero duration still occupies its bytes.
         busy.max(problem.activations())
     }
 }

@@ -1,4 +1,4 @@
-//! Audits of problems that are not measured in bytes.
+//! Audits of problems whose values are not in bytes.
 
 use plimsoll_model::fusion::{
     FusionProblem, FusionWitness, Fusions, Patterns, UnitRule, Units, fusion_bound,
@@ -11,7 +11,7 @@ use plimsoll_model::timelines::{
 };
 use plimsoll_model::{Bytes, Claim, LowerBound, OperatorId, Outcome, Problem, Relations, Stats, Stop, Value};
 
-/// Two operators on one channel; a byte takes one picosecond.
+/// Creates a problem with two operators and one channel. A byte takes one picosecond.
 fn timed(capacity: u64) -> TimelineProblem {
     let one = |name: &str, weights| TimedOperator {
         name: name.into(),
@@ -41,7 +41,7 @@ fn timeline() -> Timeline {
     }
 }
 
-/// The first reason of the audit, or an empty string.
+/// Returns the first reason of the audit, or an empty string.
 fn reason<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> String {
     audit::<P>(input, outcome).into_iter().next().unwrap_or_default()
 }
@@ -78,14 +78,14 @@ fn operators_that_fit_nowhere_give_a_bound_above_any_limit() {
     let outcome = none(&small, bound.clone());
     assert_eq!(outcome.claim, Claim::Infeasible);
     assert_eq!(reason(&small, &outcome), "");
-    // The same bound is not a proof if the operator fits or does not exist.
+    // The same bound proves nothing if the operator fits or does not exist.
     let wrong = none(&timed(64), bound);
     assert_eq!(reason(&timed(64), &wrong), "lower bound: the part in the witness is not too large");
     let missing = LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::new(7) });
     assert!(reason(&small, &none(&small, missing)).contains("refers to operator 7"));
 }
 
-/// x -A-> y -B-> z -C-> w with the patterns A B and B C.
+/// Creates the problem of the chain x -A-> y -B-> z -C-> w with the patterns A B and B C.
 fn chain() -> FusionProblem {
     let mut g = GraphBuilder::new("g");
     let mut last = g.tensor(Tensor::new("x", 4, Role::Input));
@@ -117,7 +117,7 @@ fn fusions_are_audited() {
     assert_eq!(reason(&problem, &conclude(&[0, 1], search(2))), "matches 0 and 1 share an operator");
     assert!(reason(&problem, &conclude(&[5], search(2))).contains("not one of the 2 matches"));
     assert_eq!(reason(&problem, &conclude(&[], search(0))), "");
-    // A bound of fewer relations than a solution optimises is too strong.
+    // A bound of fewer relations than a solution optimises is rejected.
     let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..correct };
     assert_eq!(reason(&problem, &strong), "the bound 0 excludes the value 1");
     assert!(Relations::new(0) > Relations::new(1) && Relations::new(1).with_unit() == "1 relations");

@@ -1,4 +1,5 @@
-//! Compares the checker with a second definition: painting cells of a grid of steps and addresses.
+//! Compares the checker with a second definition of validity, which paints the cells of a grid of steps and
+//! addresses.
 
 use plimsoll_model::{
     Buffer, BufferId, Bytes, ConflictGraph, Instance, InstanceBuilder, Layout, Lifespan, LoadProfile, Piece,
@@ -11,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 const STEPS: u64 = 8;
 const MAX_SIZE: u64 = 6;
 
-/// Finds the pairs of buffers that share a cell although they may not.
+/// Returns the pairs of buffers that share a cell although they must not.
 ///
 /// A cell is an address at a step. At every step, a live buffer paints the cells of its addresses. Two
-/// buffers that paint the same cell clash unless they are exclusive. Separated buffers clash if they paint
+/// buffers that paint the same cell clash unless the pair is excluded. Separated buffers clash if they paint
 /// the same address, whatever the steps.
 fn painted(instance: &Instance, layout: &Layout) -> BTreeSet<(usize, usize)> {
     let mut cells: BTreeMap<(u64, u64), Vec<usize>> = BTreeMap::new();
@@ -105,7 +106,7 @@ proptest! {
 
     #[test]
     fn valid_layouts_are_above_every_bound((instance, _) in problem()) {
-        // Laying all buffers end to end is valid if nothing is fixed or limited.
+        // Laying all buffers end to end gives a valid layout if there are no fixed offsets and no capacity.
         prop_assume!(!instance.has_fixed());
         let instance = instance.with_capacity(None);
         let mut top = 0u64;
@@ -148,7 +149,7 @@ proptest! {
     }
 }
 
-/// Buffers that begin two steps apart and are live for three, so that only neighbours overlap.
+/// Creates buffers that begin two steps apart and are live for three steps, so that only neighbours overlap.
 fn staggered(buffers: u64) -> Instance {
     let buffer = |at: u64| Buffer::new(at.to_string(), 4, Lifespan::single(2 * at, 2 * at + 3).unwrap());
     InstanceBuilder::new("staggered").buffers((0..buffers).map(buffer)).build().unwrap()

@@ -1,4 +1,4 @@
-//! Every invalid file is rejected with one message that states file, line, column and value.
+//! Every invalid file is rejected with a message that states the file, the line, the column and the value.
 
 use plimsoll_model::csv::{
     Answer, ReadOptions, read_answer, read_instance, read_instance_file, read_instance_file_noted,
@@ -8,7 +8,7 @@ use plimsoll_model::{Bytes, Layout};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The message with which an instance file is rejected.
+/// Returns the message with which an instance file is rejected.
 fn refusal(text: impl AsRef<[u8]>) -> String {
     match read_instance("f.csv", text.as_ref(), ReadOptions::default()) {
         Ok(instance) => panic!("{:?} was read as {} buffers", text.as_ref(), instance.len()),
@@ -23,7 +23,7 @@ fn refused(table: &[(&str, &str)]) {
     }
 }
 
-/// Checks rows under a given header; the row is line 2.
+/// Checks the messages for rows under a given header. The row is line 2.
 #[track_caller]
 fn row_refused(header: &str, table: &[(&str, &str)]) {
     for (row, message) in table {

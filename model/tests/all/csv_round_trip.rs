@@ -1,4 +1,4 @@
-//! Written files are read back unchanged, whatever the line ends, byte order mark, column order and names.
+//! Written files are read back unchanged, whatever their line ends, byte order mark, column order and names.
 
 use plimsoll_model::csv::{
     Endpoints, ReadOptions, read_instance, read_instance_file, read_layout, write_instance, write_layout,
@@ -8,7 +8,7 @@ use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan}
 use proptest::prelude::*;
 use std::io::ErrorKind;
 
-/// Ids with all characters that are difficult in CSV and in lists of ids.
+/// A pattern for ids with all characters that are difficult in CSV and in lists of ids.
 const NAMES: &str = "[a-c%,;\"'@2-5é\u{a0}]([a-c \t\n\r,\"%0-9é-]{0,4}[a-c%,\"é0-9])?";
 
 fn written(instance: &Instance) -> String {
@@ -21,7 +21,7 @@ fn read(text: &str) -> Instance {
     read_instance("t", text.as_bytes(), ReadOptions::default()).unwrap()
 }
 
-/// Splits simple CSV (no quotes) into fields.
+/// Splits simple CSV text, without quotes, into fields.
 fn fields(text: &str) -> Vec<Vec<String>> {
     text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }

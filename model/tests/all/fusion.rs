@@ -1,4 +1,4 @@
-//! Units and fusions: their results, and the inputs that they reject.
+//! Units and fusions: what they compute, and which inputs they reject.
 
 use plimsoll_model::fusion::{
     Fused, Fusion, FusionProblem, PATTERN_PRESETS, Patterns, UnitRule, Units, check_fusion, contracted,
@@ -7,8 +7,8 @@ use plimsoll_model::fusion::{
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, UnitId};
 
-/// A graph of operators with kinds, each of which reads the outputs of others by number; the first reads an
-/// input.
+/// Builds a graph of operators, each with its kind and the numbers of the operators whose outputs it reads.
+/// An operator without such numbers reads the input of the graph.
 fn graph(operators: &[(&str, &[usize])]) -> Graph {
     let mut g = GraphBuilder::new("g");
     let x = g.tensor(Tensor::new("x", 4, Role::Input));
@@ -32,8 +32,8 @@ fn fusion(graph: &Graph, groups: &[&[u32]]) -> Result<Fusion, String> {
 
 #[test]
 fn a_relation_is_a_pair_and_counts_once() {
-    // Conv, Sigmoid, Mul of both, Mul with itself: two operators read the convolution, one reads the first
-    // product twice.
+    // The graph is Conv, Sigmoid, Mul of both, and Mul of the product with itself. Two operators read the
+    // convolution, and one operator reads the first product twice.
     let graph = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[0, 1]), ("Mul", &[2, 2])]);
     assert_eq!(relations(&graph, Graph::BODY).len(), 4);
     let fused = fusion(&graph, &[&[2, 0, 1], &[3]]).unwrap();
@@ -123,16 +123,16 @@ fn places(problem: &FusionProblem) -> Vec<Vec<usize>> {
 #[test]
 fn outside_readers_end_a_match() {
     let chain = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[0, 1]), ("Add", &[2]), ("Add", &[2])]);
-    // The product reads the convolution too, and two operators read the product.
+    // The product also reads the convolution, and two operators read the product.
     let (_, found) =
         problem(&chain, "a = conv act\nb = conv sigmoid mul^1\nc = conv sigmoid mul add\n", UnitRule::Any);
     assert_eq!(places(&found), [[0, 1, 2]]);
     assert_eq!((found.matches()[0].optimised, found.relations()), (3, 5));
-    // Without the skip, `^1` does not match.
+    // Without the skip connection, `^1` does not match.
     let plain = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[1])]);
     assert!(places(&problem(&plain, "b = conv sigmoid mul^1", UnitRule::Any).1).is_empty());
     assert_eq!(places(&problem(&plain, "b = conv sigmoid mul", UnitRule::Any).1), [[0, 1, 2]]);
-    // Operators on two units cannot be fused by the ordinary rule.
+    // The ordinary rule does not allow operators on two units to be fused.
     assert!(places(&problem(&plain, "b = conv sigmoid mul", UnitRule::Same).1).is_empty());
 }
 
@@ -204,7 +204,7 @@ fn groups_become_operators() {
     let kinds: Vec<&str> = whole.operators().iter().map(|operator| operator.kind.as_str()).collect();
     assert_eq!(kinds, ["Conv+Sigmoid+Mul", "Add"]);
     assert_eq!(whole.operators()[0].name, "o0+o1+o2");
-    // Of five tensors, the outputs of the first two operators disappear.
+    // Two of the five tensors disappear: the outputs of the first two operators.
     assert_eq!(whole.tensors().len(), 3);
     assert_eq!(relations(&whole, Graph::BODY).len(), 1);
     let none = Fusion::none(&graph, Graph::BODY);

@@ -1,4 +1,4 @@
-//! Order problems, programs and the definition agree on tensor lifetimes in small graphs.
+//! Order problems, programs and the definition agree on the lifetimes of tensors in small graphs.
 
 use crate::common::Draw;
 use plimsoll_model::execution::{ExecutionOptions, check_execution};
@@ -9,9 +9,9 @@ use plimsoll_model::orders::{Order, OrderProblem, Storage, around_bound};
 use plimsoll_model::program::{Program, ProgramOptions};
 use plimsoll_model::{Bytes, Layout, OperatorId, RegionId, TensorId, Witness, check_layout, load};
 
-/// A random graph with unread inputs, inputs that are outputs, unused states and weights, and tensors of zero
-/// bytes. It may have operators without inputs or outputs, or no operators at all. With `idle` it has an idle
-/// branch, which changes nothing.
+/// Builds a random graph with unread inputs, inputs that are outputs, unused states and weights, and tensors
+/// of zero bytes. There may be operators without inputs or outputs, or no operators at all. If `idle` is
+/// true, the graph has an additional branch without operators, which changes nothing.
 fn random(seed: u64, idle: bool) -> Graph {
     let mut draw = Draw(seed * 7919 + 3);
     let mut g = GraphBuilder::new(format!("g{seed}"));
@@ -67,7 +67,8 @@ fn options(seed: u64) -> LivenessOptions {
     }
 }
 
-/// The peak of the file order, tensor by tensor, from the definition; nothing shares memory.
+/// Returns the peak of the file order, computed tensor by tensor from the definition. Tensors share no
+/// memory.
 fn by_definition(graph: &Graph, options: &LivenessOptions) -> u64 {
     let order = graph.file_order(Graph::BODY);
     let body = graph.region(Graph::BODY);
@@ -137,7 +138,7 @@ fn straight_line_and_program_agree_with_the_definition() {
     assert!(unread > 300, "{unread}");
 }
 
-/// A graph with two inputs, of which only `x` is read.
+/// Builds a graph with two inputs. Only `x` is read.
 fn unread(idle: bool) -> Graph {
     let mut g = GraphBuilder::new("unread");
     let [u, x] = ["u", "x"].map(|name| g.tensor(Tensor::new(name, 100, Role::Input)));
@@ -179,7 +180,7 @@ fn kept_inputs_are_checked_at_the_end() {
     let graph = unread(true);
     let orders: Vec<_> = (0..2).map(|at| graph.file_order(RegionId::at(at))).collect();
     let program = Program::new(&graph, orders, ProgramOptions::default()).unwrap();
-    // a lies at the address of u.
+    // `a` is placed at the address of `u`.
     let layout = Layout::from_raw([0, 120, 0, 120]);
     assert!(check_layout(program.instance(), &layout).is_empty());
     let run = |keep_inputs| {

@@ -1,4 +1,4 @@
-//! All tests of this crate in one binary, because each further binary would link the whole crate again.
+//! All tests of this crate in one binary, because each additional binary would link the whole crate again.
 
 mod audits;
 mod checker;

@@ -1,4 +1,4 @@
-//! Compares conflicts from structure with all orders and all executions of small graphs.
+//! Compares the conflicts derived from structure with all orders and all executions of small graphs.
 
 use crate::common::Draw;
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
@@ -7,7 +7,8 @@ use plimsoll_model::structure::{Conflicts, Relation, Structure, StructureError};
 use plimsoll_model::{Budget, Bytes, OperatorId, Piece, check_layout, races};
 use std::collections::BTreeSet;
 
-/// A random problem of `n` operators with storages of every kind, and the producers of the storages.
+/// Creates a random problem of `n` operators with storages of every kind. Also returns the producers of the
+/// storages.
 fn problem(n: u32, seed: u64) -> (OrderProblem, Vec<Vec<OperatorId>>) {
     let mut draw = Draw(seed * 7919 + 1);
     for _ in 0..5 {
@@ -52,8 +53,8 @@ fn problem(n: u32, seed: u64) -> (OrderProblem, Vec<Vec<OperatorId>>) {
     (OrderProblem::new(format!("p{seed}"), names, edges, storages, scratch).unwrap(), makers)
 }
 
-/// The first and last moment at which each memory is held if operators run at `levels`. Moment 0 precedes all
-/// operators.
+/// Returns the first and the last moment at which each memory is held if operators run at the given levels.
+/// Moment 0 precedes all operators.
 fn spans(problem: &OrderProblem, levels: &[usize]) -> Vec<(usize, usize)> {
     let held = problem.storages().iter().map(|storage| {
         let own = storage.users.iter().map(|user| levels[user.index()] + 1);
@@ -64,8 +65,8 @@ fn spans(problem: &OrderProblem, levels: &[usize]) -> Vec<(usize, usize)> {
     held.chain(scratch.map(|id| (levels[id.index()] + 1, levels[id.index()] + 1))).collect()
 }
 
-/// Pairs that some execution holds together. Operators run level by level, with any set of ready operators at
-/// each level, or one at a time.
+/// Returns the pairs of memories that some execution holds simultaneously. Operators run level by level. At
+/// each level, any set of ready operators runs, or only one operator if `one_at_a_time` is true.
 fn held_together(
     problem: &OrderProblem,
     added: &[(OperatorId, OperatorId)],
@@ -112,7 +113,7 @@ fn pairs(conflicts: &Conflicts) -> BTreeSet<(usize, usize)> {
     conflicts.iter().collect()
 }
 
-/// The file order, or a random one.
+/// Returns a random topological order.
 fn order(problem: &OrderProblem, seed: u64) -> Order {
     let mut draw = Draw(seed + 77);
     let mut waiting: Vec<usize> = problem.ids().map(|id| problem.predecessors(id).len()).collect();
@@ -141,7 +142,8 @@ fn reachable_and_streams_agree_with_all_executions() {
             let found = pairs(&structure.conflicts(relation, &mut Budget::unlimited()).unwrap());
             assert_eq!(found, held_together(&problem, &added, false), "seed {seed} {relation}");
         }
-        // One operator at a time gives the same, except for two memories with one independent user each.
+        // If one operator runs at a time, the pairs are the same, except for two memories with one user each
+        // where the users are independent.
         let sequential = held_together(&problem, &[], true);
         let single = |at: usize| match problem.storages().get(at) {
             Some(storage) => storage.users.len() == 1 && !storage.from_start && !storage.to_end,
@@ -206,7 +208,8 @@ fn instances_have_exactly_the_relation() {
     }
 }
 
-/// Compares the race checker, which follows precedences, with the matrices. Everything lies at address 0.
+/// Compares the race checker, which follows precedences, with the matrices. All memories are placed at
+/// address 0.
 #[test]
 fn races_are_the_conflicts_that_share_addresses() {
     for seed in 0..150 {
@@ -232,7 +235,7 @@ fn races_are_the_conflicts_that_share_addresses() {
     }
 }
 
-/// A residual block: `x` is added to a result computed from it. `mutex` allows the last part to lie on `x`.
+/// Builds a residual block: `x` is added to a result computed from it. `mutex` allows `b` to overwrite `x`.
 fn residual() -> Graph {
     let mut graph = GraphBuilder::new("residual");
     let mut tensor = |name: &str, role| graph.tensor(Tensor::new(name, 8, role));

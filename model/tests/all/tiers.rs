@@ -1,4 +1,5 @@
-//! Tiered machines, problems built from graphs, and all violations that the checker finds in plans.
+//! Machines with memory tiers, problems built from graphs, and the violations that the checker finds in
+//! plans.
 
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll_model::orders::Order;
@@ -10,7 +11,8 @@ use plimsoll_model::tiers::{
 use plimsoll_model::timelines::Time;
 use plimsoll_model::{Bytes, LowerBound, TierId, UnitId};
 
-/// A byte takes one second in the buffer, two in ram, ten off chip; the setup latency is one second.
+/// In the buffer, a byte takes half a second. In the other tiers it takes one second, and off chip each
+/// access takes one second more.
 const MACHINE: &str = r#"
 name = "unit"
 alignment = 4
@@ -49,7 +51,8 @@ fn machine() -> TierMachine {
     TierMachine::parse("unit.toml", MACHINE).unwrap()
 }
 
-/// x -conv1-> p -conv2-> q -view-> r -add(r, x)-> y, with weights of 6 bytes for each convolution.
+/// Builds the graph x -conv1-> p -conv2-> q -view-> r -add(r, x)-> y. Each convolution has 6 bytes of
+/// weights.
 fn graph() -> Graph {
     let mut g = GraphBuilder::new("net");
     let mut t = |name: &str, bytes: u64, role| g.tensor(Tensor::new(name, bytes, role));
@@ -70,7 +73,7 @@ fn graph() -> Graph {
     g.build().unwrap()
 }
 
-/// Runs a function on the region in its own order.
+/// Calls a function with the body of a graph in file order.
 fn with_region<T>(graph: &Graph, liveness: LivenessOptions, run: impl FnOnce(TierRegion<'_>) -> T) -> T {
     let machine = machine();
     let units = machine.assign(graph).unwrap();
@@ -87,12 +90,12 @@ fn problem(addresses: Addresses) -> TierProblem {
     with_region(&graph(), LivenessOptions::default(), |region| region.problem(options(addresses)).unwrap())
 }
 
-/// The time in whole seconds.
+/// Returns a time in whole seconds.
 fn whole(time: Time) -> u64 {
     time.get() / 1_000_000_000_000
 }
 
-/// Seconds per tier; `None` for tiers that are not allowed.
+/// Returns the seconds of a tensor in each tier, with `None` for tiers that are not allowed.
 fn seconds(tensor: &TierTensor) -> Vec<Option<u64>> {
     let seconds = |cost: &TierUse| cost.time.get() / 1_000_000_000_000;
     tensor.uses.iter().map(|cost| cost.as_ref().map(seconds)).collect()
@@ -105,8 +108,8 @@ fn tensors_cost_what_their_accesses_take() {
     assert_eq!(names, ["x", "p", "q", "y", "scratch of conv2#1"]);
     let spans: Vec<(usize, usize)> = problem.tensors().iter().map(|one| (one.lower, one.upper)).collect();
     assert_eq!(spans, [(0, 4), (0, 2), (1, 4), (3, 4), (1, 2)]);
-    // Both units read x. p stays on a, with 5 bytes written and read. q goes to b through a view that moves
-    // nothing.
+    // Both units read x. Only unit a uses p, and 5 bytes are written and read. Unit b reads q through a view,
+    // which moves no data.
     assert_eq!(seconds(&problem.tensors()[0]), [None, Some(8), Some(10)]);
     assert_eq!(seconds(&problem.tensors()[1]), [Some(5), Some(10), Some(12)]);
     assert_eq!(seconds(&problem.tensors()[2]), [None, Some(6), Some(8)]);
@@ -139,7 +142,8 @@ fn other_times_of_a_run_are_added_up() {
     with_region(&graph(), LivenessOptions::default(), |region| {
         let times = region.times(options(Addresses::Counted), false).unwrap();
         let millis = |time: Time| time.get() / 1_000_000_000;
-        // 7 and 2 on a, nothing for the view, 11 bytes at 8 per second on b.
+        // Unit a takes 7 and 2 seconds for the convolutions. The view takes no time. Unit b accesses 11 bytes
+        // at 8 bytes per second.
         assert_eq!(millis(times.compute), 9_000 + 1_375);
         assert_eq!(millis(times.overhead), 10_000);
         assert_eq!((millis(times.weights.time), times.weights.traffic), (14_000, Bytes::new(12)));
@@ -190,8 +194,8 @@ fn dual_multipliers_prove_bounds() {
     let problem = problem(Addresses::Counted);
     let cheapest = cheapest_bound(&problem);
     assert_eq!(whole(cheapest.value), 8 + 5 + 6 + 4 + 2);
-    // p and the scratch do not both fit the buffer at step 1. At half a second per byte, ram is as good for
-    // the scratch.
+    // At step 1, p and the scratch do not both fit into the buffer. With a multiplier of half a second per
+    // byte, ram is as good as the buffer for the scratch.
     let half = 1u64 << 15;
     let multiplier =
         TierMultiplier { tier: TierId::new(0), step: 1, parts: 0, multiplier: half * 1_000_000_000_000 };
@@ -203,12 +207,13 @@ fn dual_multipliers_prove_bounds() {
     let error = confirm_tier_bound(&problem, &bound(27.5, witness)).unwrap_err().to_string();
     assert!(error.contains("only 27.000 s, but the bound is 27.500 s"), "{error}");
     assert!(confirm_tier_bound(&problem, &bound(26.0, TierWitness::Cheapest)).is_err());
-    // p is larger than half of the buffer, and the scratch is exactly half. Together they weigh less than
-    // two, so nothing is proved.
+    // p is larger than half of the buffer, and the scratch is exactly half. With one part, p has weight 1 and
+    // the scratch has weight 0, so the multiplier does not improve the bound.
     let second = 1_000_000_000_000 << 16;
     let one_of_two = TierMultiplier { parts: 1, multiplier: 7 * second, ..multiplier };
     assert_eq!(whole(dual_bound(&problem, &[one_of_two]).unwrap()), 8 + 10 + 6 + 4 + 2 - 7);
-    // With two parts they weigh two and one: one of them goes to ram, the scratch for two more seconds.
+    // With two parts, p has weight 2 and the scratch has weight 1. One of them moves to ram, and for the
+    // scratch this takes two more seconds.
     let two = TierMultiplier { parts: 2, multiplier: 2 * second, ..multiplier };
     assert_eq!(whole(dual_bound(&problem, &[two]).unwrap()), 8 + 9 + 6 + 4 + 4 - 4);
     for nowhere in

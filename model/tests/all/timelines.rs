@@ -1,4 +1,5 @@
-//! The timeline checker finds every planted violation, instructions replay, and programs follow their graph.
+//! The timeline checker finds every planted violation, instructions are replayed, and programs follow their
+//! graph.
 
 use plimsoll_model::graph::{Control, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll_model::orders::Order;
@@ -13,8 +14,8 @@ fn span(start: u64, end: u64) -> Span {
     Span { start: Time::new(start), end: Time::new(end) }
 }
 
-/// Three operators with weights of 10, 0 and 20 bytes. A byte takes one picosecond, and the setup latency is
-/// one.
+/// Creates a problem with three operators, whose weights have 10, 0 and 20 bytes. A byte takes one
+/// picosecond, and the setup latency is one picosecond.
 fn problem() -> TimelineProblem {
     let one = |name: &str, compute, weights, activations| TimedOperator {
         name: name.into(),
@@ -33,7 +34,8 @@ fn transfer(operator: u32, channel: u32, bytes: u64, at: (u64, u64), offset: u64
     Transfer { operator, channel: Some(channel), bytes, span: span(at.0, at.1), offset, size }
 }
 
-/// a is fetched from 0 to 11 and runs to 16, b to 21; c is fetched from 11 to 32.
+/// Creates a valid timeline. The weights of a are fetched from 0 to 11, and a runs to 16 and b to 21. The
+/// weights of c are fetched from 11 to 32.
 fn valid() -> Timeline {
     Timeline {
         transfers: vec![transfer(0, 0, 10, (0, 11), 52), transfer(2, 0, 20, (11, 32), 20)],
@@ -42,7 +44,7 @@ fn valid() -> Timeline {
     }
 }
 
-/// The violations found after a change.
+/// Returns the violations found after a change to the valid timeline.
 fn found(change: impl FnOnce(&mut Timeline)) -> Vec<Violation> {
     let mut timeline = valid();
     change(&mut timeline);
@@ -57,7 +59,7 @@ fn a_valid_timeline_passes_and_is_measured() {
     let occupancy: Vec<_> = t.occupancy(&p).iter().map(|&(time, bytes)| (time.get(), bytes.get())).collect();
     assert_eq!(occupancy, [(0, 20), (11, 40), (16, 36), (21, 24), (37, 0)]);
     assert_eq!(t.peak(&p), Bytes::new(40));
-    // On another channel at the same time, inside a slot.
+    // The weights of c may be fetched at the same time on the other channel, into a buffer inside a slot.
     let more = found(|t| {
         t.transfers[1] = transfer(2, 1, 20, (0, 21), 20);
         t.slots.push(Slot { offset: Bytes::new(20), size: Bytes::new(24) });
@@ -102,7 +104,8 @@ fn transfers_and_channels_are_checked() {
     assert_eq!(found(|t| (t.transfers[1].channel, t.transfers[1].span) = (Some(1), span(10, 31))), []);
 }
 
-/// The processor copies two bytes per picosecond: a from 0 to 5, runs to 10; c from 15 to 25, after b.
+/// Creates a problem and a timeline in which the processor copies two bytes per picosecond. It copies the
+/// weights of a from 0 to 5, runs a to 10 and b to 15, and copies the weights of c from 15 to 25.
 fn copied() -> (TimelineProblem, Timeline) {
     let p = problem().with_copy(2_000_000_000_000).unwrap();
     let mut timeline = Timeline {
@@ -125,7 +128,7 @@ fn copies_take_the_processor() {
         change(&mut timeline);
         check_timeline(&p, &timeline)
     };
-    // The buffers of a and c share an address, but not at the same time.
+    // The copy for c overlaps the computation of b. The buffer of c is moved, so that nothing else is wrong.
     let early = found(&|t| (t.transfers[1].span, t.transfers[1].offset) = (span(12, 22), Bytes::new(24)));
     assert!(
         matches!(early[..], [Violation::ProcessorBusy { transfer: 1, what: "computes operator", position: 1, time }]
@@ -142,7 +145,7 @@ fn copies_take_the_processor() {
     ));
     let long = found(&|t| t.transfers[0].span = span(0, 4));
     assert!(matches!(long[..], [Violation::TransferTime { expected, .. }] if expected == Time::new(5)));
-    // By DMA it takes 21, and the processor may compute meanwhile.
+    // A transfer of c by DMA takes 21 picoseconds, and the processor may compute meanwhile.
     let fetched = found(&|t| {
         t.transfers[1] =
             Transfer { channel: Some(1), span: span(5, 26), offset: Bytes::new(24), ..t.transfers[1] };
@@ -166,7 +169,8 @@ fn copies_are_replayed() {
         "segment,instruction,operator,name,channel,bytes,offset,size\np,Copy,0,a,,10,52,12\np,Compute,0,a,,,,\n\
          p,Compute,1,b,,,,\np,Copy,2,c,,20,44,20\np,Compute,2,c,,,,\n"
     );
-    // A transfer that starts while the processor copies is queued before the copy, and starts at that time.
+    // A transfer that starts while the processor copies is queued before the copy. Its replay therefore
+    // starts earlier.
     let mut mixed = valid;
     mixed.transfers[1] =
         Transfer { channel: Some(0), span: span(3, 24), offset: Bytes::new(24), ..mixed.transfers[1] };
@@ -253,7 +257,7 @@ fn instructions_are_those_of_the_timeline() {
     assert_eq!(replay(&p, &[wait]), Err(ReplayError::Unknown { at: 0 }));
 }
 
-/// a; if { t1; t2 } else { }; loop { b }; c.
+/// The program is: a; if { t1; t2 } else { }; loop { b }; c.
 #[test]
 fn segments_follow_the_regions() {
     let mut g = GraphBuilder::new("g");
@@ -312,7 +316,7 @@ fn segments_follow_the_regions() {
     };
     assert_eq!((branches.len(), branches[1].len(), condition.len()), (2, 0, 0));
     assert_eq!(body[..], [Piece::Segment(2)]);
-    // a (16) and y (8) are held around the branch, which holds p and q.
+    // Tensors a (16 bytes) and y (8 bytes) are held while the branch runs. The branch holds p and q.
     let t1 = &program.segments()[1].problem.operators()[0];
     assert_eq!((t1.activations, t1.weights), (Bytes::new(24 + 100), Bytes::new(40)));
     let time = |at: usize| Time::new([1, 20, 300, 4000][at]);

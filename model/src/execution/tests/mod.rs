@@ -6,8 +6,8 @@ use crate::graph::{AliasKind, Graph, GraphBuilder, Handover, Moment, Operator, R
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashMap;
 
-/// Builds graphs from text. A tensor is written `x:8` for 8 bytes at its first occurrence; the default is 4
-/// bytes.
+/// Builds graphs from text. The first occurrence of a tensor may state its size: `x:8` has 8 bytes. The
+/// default is 4 bytes.
 struct Net {
     graph: GraphBuilder,
     ids: HashMap<String, TensorId>,
@@ -36,7 +36,7 @@ impl Net {
         self.graph.tensor_mut(id).role = role;
     }
 
-    /// Adds an operator `name Kind: inputs -> outputs` with modifications.
+    /// Adds an operator `name Kind: inputs -> outputs`, modified by `change`.
     fn with(
         &mut self,
         region: RegionId,
@@ -55,7 +55,7 @@ impl Net {
         self.with(region, text, |_, operator| operator)
     }
 
-    /// Sets an interface `inputs -> outputs`.
+    /// Sets the interface `inputs -> outputs` of a region.
     fn interface(&mut self, region: RegionId, text: &str) {
         let (given, wanted) = text.split_once("->").unwrap();
         let (given, wanted) = (self.tensors(given), self.tensors(wanted));
@@ -87,8 +87,8 @@ fn orders(graph: &Graph) -> Vec<Vec<OperatorId>> {
     (0..graph.regions().len()).map(|at| graph.file_order(RegionId::at(at))).collect()
 }
 
-/// Runs a graph. `x@8` places x at 8, `y=x` places y in the slot of x, and `op!8` places scratch at 8; the
-/// rest is outside.
+/// Checks the execution of a graph. `x@8` places x at address 8, `y=x` places y in the slot of x, and `op!8`
+/// places the scratch of `op` at address 8. All other tensors are outside the memory.
 fn report(graph: &Graph, places: &str, options: &ExecutionOptions) -> ExecutionReport {
     let find = |name: &str| graph.tensors().iter().position(|t| t.name == name).unwrap();
     let orders = orders(graph);
@@ -117,7 +117,7 @@ fn report(graph: &Graph, places: &str, options: &ExecutionOptions) -> ExecutionR
     check_execution(&placed, options).unwrap()
 }
 
-/// Lists each violation: the lost tensor, where and when, the overwriting tensor, and the run.
+/// Lists each violation: the lost tensor, the reader and stage, the overwriting tensor, and the run.
 fn lost(graph: &Graph, places: &str, options: &ExecutionOptions) -> Vec<String> {
     let show = |violation: &ExecutionViolation| match violation {
         ExecutionViolation::Lost { name, place, stage, address, by, run, .. } => {
@@ -139,7 +139,7 @@ fn all() -> ExecutionOptions {
 
 const SWAP: fn(usize) -> ExecutionOptions = |count| ExecutionOptions { swap: true, ..trips(count) };
 
-/// x -f-> a -g-> b -h(a, b)-> y.
+/// Builds the graph x -f-> a -g-> b -h(a, b)-> y.
 fn straight() -> Graph {
     let mut net = Net::new();
     net.op(BODY, "f F: x -> a");
@@ -173,7 +173,7 @@ fn data_that_is_read_later_must_not_be_overwritten() {
     let lost_by_y =
         |name: &str, at: usize| format!("'{name}' for h when it writes: 'y' at {at}; nothing decided");
     assert_eq!(found, [lost_by_y("a", 4), lost_by_y("b", 1)]);
-    // Sharing a slot without an alias overwrites it.
+    // If two tensors share a slot without an alias, the second overwrites the first.
     assert!(lost(&graph, "x@0 a@4 b=a y@8", &all())[0].starts_with("'a' for g when it writes"));
 }
 
@@ -234,7 +234,7 @@ fn views_take_over_and_in_place_overwrites() {
     };
     let view = graph(AliasKind::View, "a");
     assert_eq!(lost(&view, "x@0 a@4 b=a y@8", &all()), [""; 0]);
-    // Outside the slot of its input a view is a copy, which may not overlap the input.
+    // A view outside the slot of its input is a copy, which must not overlap the input.
     assert!(lost(&view, "x@0 a@4 b@4 y@8", &all())[0].starts_with("'a' for v when it writes: 'b' at 4"));
     assert_eq!(lost(&graph(AliasKind::InPlace, ""), "x@0 a@4 b=a y@8", &all()), [""; 0]);
     let read = lost(&graph(AliasKind::InPlace, "a"), "x@0 a@4 b=a y@8", &all());
@@ -256,7 +256,8 @@ fn states_and_weights_stay() {
     assert!(lost(&graph, "x@0 s@0 a@12 y@8", &all())[0].contains("at the start"));
 }
 
-/// c, x -If-> y: then p = f(x), r = g(p); else q = h(x), r2 = k(q). After it z = m(y), reading x too or not.
+/// Builds a branch `If`: c -> y, followed by m, which computes z from y and the tensors in `also`. The region
+/// "then" computes r = g(f(x)), and the region "else" computes t = k(h()).
 fn choice(also: &str) -> Graph {
     let mut net = Net::new();
     let choose = net.op(BODY, "if If: c -> y");
@@ -281,12 +282,12 @@ fn branches_share_memory() {
             (r.runs, r.complete)
         }
     );
-    // The other branch may use the memory of x, unless x is read afterwards.
+    // The region "else" may use the memory of x, unless x is read afterwards.
     let reused = "c@0 x@4 p@8 r@12 q@4 t@12 y@16 z@20";
     assert_eq!(lost(&graph, reused, &all()), [""; 0]);
     let found = lost(&choice("x"), reused, &all());
     assert_eq!(found, ["'x' for m when it reads: 'q' at 4; if: else"]);
-    // The result of a branch is read while it is copied.
+    // The result of a region must be intact while it is copied.
     let found = lost(&graph, "c@0 x@4 p@8 r@12 q@8 t@12 y@14 z@0", &all());
     let when = |k: usize| format!("for if when region {k} has ended: 'y' at 14;");
     assert_eq!(found, [format!("'r' {} if: then", when(0)), format!("'t' {} if: else", when(1))]);
@@ -308,7 +309,8 @@ fn scratch_is_held_while_regions_run() {
     assert_eq!(found, ["the scratch of call for call when it is left: 'b' at 8; nothing decided"]);
 }
 
-/// x -for-> y: the body produces u from its state s, then n from s or from u. It reads o from outside.
+/// Builds a loop `for`: x -> y. Its body computes u from its state s, and then n from the tensors in
+/// `second`.
 fn repeat(second: &str) -> Graph {
     let mut net = Net::new();
     let repeat = net.op(BODY, "for for: x -> y");
@@ -327,7 +329,8 @@ fn carried_data_must_last_until_the_next_trip() {
         "'n' for for when region 0 has ended: 's' at 8; for: 1 trip"
     );
     assert_eq!(lost(&graph, "x@0 o@4 s@8 u@12 n=s y@0 z@4", &all()), [""; 0]);
-    // The body reads o again in the next trip, but u uses the memory of o.
+    // The body reads o in every trip. In the first case nothing reads o, and u may use its memory. In the
+    // second case, n overwrites o while g still reads it.
     let graph = repeat("u");
     assert_eq!(lost(&graph, "x@0 o@12 s@8 u@12 n=s y@0 z@4", &all()), [""; 0]);
     let graph = repeat("o u");
@@ -338,7 +341,7 @@ fn carried_data_must_last_until_the_next_trip() {
 
 #[test]
 fn only_the_second_trip_misses_data_overwritten_by_the_first() {
-    // a keeps its value from before the loop; w uses its memory after its last use in the trip.
+    // The loop reads a in every trip. In each trip, w uses the memory of a after a was read.
     let mut net = Net::new();
     let repeat = net.op(BODY, "for for: a x -> y");
     let body = net.region(repeat, "body", "s -> n");
@@ -350,9 +353,10 @@ fn only_the_second_trip_misses_data_overwritten_by_the_first() {
     assert_eq!(lost(&graph, reused, &trips(0)), [""; 0]);
     assert_eq!(lost(&graph, reused, &trips(1)), [""; 0]);
     assert_eq!(lost(&graph, reused, &trips(2)), ["'a' for f when it reads: 'w' at 0; for: 2 trips"]);
-    // A temporary overwrites the state after it was read. It is handed over anew, so nothing is lost.
+    // A temporary overwrites the state after the state was read. Nothing is lost, because the next trip
+    // receives a new state.
     assert_eq!(lost(&graph, "a@0 x@4 s@8 u@12 w@8 n@16 y@20", &all()), [""; 0]);
-    // A state without a handover at the end of a trip is lost.
+    // A state that receives no handover at the end of a trip is lost.
     let mut net = Net::new();
     let repeat = net.with(BODY, "for for: x -> y", |net, mut repeat| {
         let (enter, exit) = (net.handed(Moment::Enter, "x>s"), net.handed(Moment::Exit, "x>y"));
@@ -382,13 +386,13 @@ fn conditions_run_once_more_than_bodies() {
         "'b' for f when it writes: 'n' at 8; while: 1 trip"
     );
     assert_eq!(lost(&graph, "x@0 k@4 s@8 c@12 b=s n@12 y@0", &all()), [""; 0]);
-    // n uses the memory of an input of the condition, which runs again after the only trip.
+    // n uses the memory of an input of the condition, which runs once more after the last trip.
     let found = lost(&graph, "x@0 k@4 s@8 c@12 b=s n@4 y@0", &trips(1));
     assert_eq!(found, ["'k' for less when it reads: 'n' at 4; while: 1 trip"]);
     assert_eq!(lost(&graph, "x@0 k@4 s@8 c@4 b=s n@12 y@0", &trips(0)).len(), 1);
 }
 
-/// A loop that splits x into rows and stacks y, with a state s.
+/// Builds a loop `Scan` with state s, which splits x into rows and stacks the results o in y.
 fn scan() -> Graph {
     let mut net = Net::new();
     let scan = net.with(BODY, "scan Scan: i x:16 -> j y:16", |net, mut scan| {
@@ -412,20 +416,20 @@ fn outputs_are_stacked_from_the_entry_on() {
     // The first row is written while x is still being split.
     let found = lost(&graph, "i@0 x@4 y@4 s@36 row@40 n@44 o@48 j@0", &all());
     assert_eq!(found[0], "'x' for scan when region 0 begins: 'y' at 4; scan: 1 trip");
-    // The stacked output must be intact at the next part and at the end.
+    // The stacked output must be intact when the next part is written and at the end.
     let found = lost(&graph, "i@0 x@4 y@20 s@36 row@32 n@44 o@48 j@0", &all());
     assert_eq!(found[0], "'y' for scan when region 0 has ended: 'row' at 32; scan: 1 trip");
     let found = lost(&graph, "i@0 x@4 y@20 s@36 row@40 n@44 o@48 j@20", &trips(0));
     assert_eq!(found[0], "'y' for scan when it is left: 'j' at 20; nothing decided");
-    // Parts are copied even if they share a slot with the whole.
+    // Parts are copied even if they share a slot with the whole tensor.
     for places in ["i@0 x@4 y@20 s@36 row=x n@44 o@48 j@0", "i@0 x@4 y@20 s@36 row@40 n@44 o=y j@0"] {
         assert!(!lost(&graph, places, &trips(1)).is_empty());
     }
-    // The state may come from memory that the stacked output overwrites.
+    // The initial state may be in memory that the stacked output overwrites.
     assert_eq!(lost(&graph, "i@20 x@4 y@20 s@36 row@40 n@44 o@48 j@0", &all()), [""; 0]);
 }
 
-/// A number of decisions in sequence, or each inside the first branch and the second of the previous one.
+/// Builds `count` binary decisions, either in sequence or as a complete binary tree.
 fn ifs(count: usize, nested: bool) -> Graph {
     fn add(net: &mut Net, region: RegionId, path: &str, left: usize) {
         let choose = net.op(region, &format!("if{path} If: c -> y{path}"));
@@ -460,8 +464,8 @@ fn all_combinations_are_run_or_as_many_drawn() {
     assert_eq!(run(&ifs(20, false), &options), (200, false, 0));
     assert_eq!(run(&ifs(3, true), &ExecutionOptions { runs: 8, ..all() }), (8, true, 0));
     assert_eq!(run(&ifs(3, true), &ExecutionOptions { runs: 7, ..all() }), (14, false, 0));
-    // Random runs find violations of rare combinations: the first decision never changes in the first hundred
-    // runs.
+    // Random runs find violations of rare combinations: the enumeration changes the first decision only after
+    // the first hundred runs.
     let graph = ifs(20, false);
     let found = lost(&graph, "c@0 y0r@2", &options);
     assert!(

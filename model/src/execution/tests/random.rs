@@ -17,7 +17,8 @@ fn apart<'a>(graph: &'a Graph, orders: &'a [Vec<OperatorId>]) -> Placed<'a> {
     Placed { graph, orders, slots, tensors, scratch }
 }
 
-/// Adds random operators to a region that sees `seen`. Returns everything it sees in the end.
+/// Adds random operators to a region that can read the tensors in `seen`. Returns the tensors that can be
+/// read afterwards.
 fn grow(
     net: &mut Net,
     random: &mut Random,
@@ -80,7 +81,8 @@ fn separate_slots_never_fail() {
             decided += usize::from(report.runs > 1);
             ran += report.runs;
         }
-        // Dead data may be overwritten, live data may not: moving two slots together is often a violation.
+        // Dead data may be overwritten, and live data may not. Moving two slots to the same address is
+        // therefore often a violation.
         let (a, b) = (random.below(graph.tensors().len()), random.below(graph.tensors().len()));
         placed.slots[b].offset = placed.slots[a].offset;
         found += usize::from(!check_execution(&placed, &few).unwrap().violations.is_empty());
@@ -88,7 +90,8 @@ fn separate_slots_never_fail() {
     assert!(decided > 300 && found > 50 && ran > 1000, "{decided} {found} {ran}");
 }
 
-/// The steps at which a tensor of a straight graph must not be overwritten, from the definition.
+/// Returns the steps at which a tensor of a graph without regions must not be overwritten, computed from the
+/// definition.
 fn live(graph: &Graph, order: &[OperatorId], tensor: TensorId) -> std::ops::RangeInclusive<usize> {
     let at = |id: OperatorId| order.iter().position(|&one| one == id).unwrap() + 1;
     let body = graph.region(BODY);

@@ -9,14 +9,14 @@ fn slots_are_exchanged() {
     for count in 0..4 {
         assert_eq!(lost(&graph, good, &SWAP(count)), [""; 0]);
     }
-    // y may use the slot of n both with copies and with exchange: the state is copied from its current slot.
+    // y may use the slot of n with copies and with exchanges: the state is copied from its current slot.
     for places in
         ["x@0 o@4 s@8 u@12 n@16 y=n z@4", "x@0 o@4 s@8 u@12 n@16 y=s z@4", "x@8 s=x u@12 n@16 y=s z@4"]
     {
         assert_eq!(lost(&graph, places, &all()), [""; 0]);
         assert_eq!(lost(&graph, places, &SWAP(3)), [""; 0]);
     }
-    // u ends before n begins in a trip, but the state of the second trip occupies the slot of n.
+    // Within a trip, u ends before n begins. In the second trip, however, the slot of n contains the state.
     let early = repeat("s o");
     let places = "x@0 o@4 s@8 u@16 n@16 y@0 z@20";
     assert_eq!(lost(&early, places, &all()), [""; 0]);
@@ -38,17 +38,17 @@ fn exchanges_are_undone_when_an_inner_loop_is_left() {
     let trip = net.region(inner, "trip", "s -> n");
     net.op(trip, "g G: s -> n");
     let graph = net.build("x -> y");
-    // An input of the inner loop may lie in a slot in which its state never begins.
+    // An input of the inner loop may use the slot of n, because the initial state is never in that slot.
     let good = "x@0 y@4 a@8 d@12 b@16 s@20 n@24 e@24";
     let report = report(&graph, good, &SWAP(3));
     assert_eq!((report.violations.len(), report.complete), (0, true));
-    // 0 to 3 trips, each with 0 to 3 inner trips.
+    // The outer loop runs 0 to 3 trips, and the inner loop runs 0 to 3 trips in each of them.
     assert_eq!(report.runs, 1 + 4 + 16 + 64);
     assert_eq!(lost(&graph, "x@0 y@4 a@8 d@12 b=s s@20 n@24 e@28", &SWAP(3)), [""; 0]);
     assert_eq!(lost(&graph, "x@0 y@4 a@8 d@12 s@20 b=s n@24 e@28", &SWAP(3)), [""; 0]);
-    // d may use the memory of n if n is copied, and after the inner loop has been left.
+    // With copies, d may use the memory of n after the inner loop has ended.
     assert_eq!(lost(&graph, "x@0 y@4 a@8 d@24 b@16 s@20 n@24 e@28", &trips(3)), [""; 0]);
-    // With exchange, however, the state of the outer loop lies there while the inner one runs.
+    // With exchanges, this memory contains the state of the outer loop while the inner loop runs.
     let found = lost(&graph, "x@0 y@4 a@8 d@24 b@16 s@20 n@24 e@28", &SWAP(2));
     assert!(found[0].contains("'a'") && found[0].contains("'n' at 24"), "{found:?}");
 }
@@ -81,10 +81,10 @@ fn slots_are_exchanged_if_each_is_handed_over_once() {
     for wanted in ["n m", "m n", "n n", "b n", "n a", "a m"] {
         assert_eq!(lost(&graph(wanted, false), places, &SWAP(3)), [""; 0], "{wanted}");
     }
-    // The other half of a pair must be intact if both are copied, but not if both are exchanged.
+    // Results in the slots of the states overwrite data that is still needed.
     let over = "x1@0 x2@4 a@8 b@12 n=b m=a y1@0 y2@4";
     assert!(!lost(&graph("n m", false), over, &SWAP(1)).is_empty());
-    // A view of a state that is overwritten at the same moment is lost; the state itself is not.
+    // A view of a state is lost if the state is overwritten at the same moment. The state itself is not lost.
     let viewed = lost(&graph("v n", true), &format!("{places} v=b"), &trips(1));
     assert_eq!(viewed, ["'v' for for when region 0 has ended: 'b' at 12; for: 1 trip"]);
     assert_eq!(lost(&graph("v n", true), &format!("{places} v@24"), &all()), [""; 0]);
@@ -103,7 +103,7 @@ fn views_of_one_tensor_are_copied() {
 
 #[test]
 fn data_handed_over_again_later_is_copied() {
-    // The operator also returns the result of the last trip, if there was one.
+    // At its exit, the operator also returns the result of the last trip, if there was one.
     let mut net = Net::new();
     let repeat = net.with(BODY, "while While: x -> y", |net, mut repeat| {
         let listed = [(Moment::Enter, "x>s"), (Moment::End(1), "n>s"), (Moment::Exit, "n>y")];
@@ -116,7 +116,7 @@ fn data_handed_over_again_later_is_copied() {
     net.op(body, "f F: b -> n");
     let graph = net.build("x -> y");
     assert_eq!(lost(&graph, "x@0 s@4 c@8 b@12 n@16 y@0", &SWAP(3)), [""; 0]);
-    // The condition has run in the meantime.
+    // The condition ran in the meantime and overwrote the result.
     let found = lost(&graph, "x@0 s@4 c@16 b@12 n@16 y@0", &SWAP(1));
     assert_eq!(found, ["'n' for while when it is left: 'c' at 16; while: 1 trip"]);
 }

@@ -3,7 +3,7 @@
 use plimsoll_model::{Buffer, Instance, InstanceBuilder, Interval, Lifespan};
 use proptest::prelude::*;
 
-/// A lifespan of one to three intervals below `steps`.
+/// Generates lifespans of one to three intervals within `0..steps`.
 pub fn lifespan(steps: u64) -> impl Strategy<Value = Lifespan> {
     proptest::collection::btree_set(0..=steps, 2..=6).prop_map(|cuts| {
         let cuts: Vec<u64> = cuts.into_iter().collect();
@@ -39,8 +39,9 @@ fn named(buffer: &Buffer, name: &str) -> Buffer {
     copy
 }
 
-/// Up to `most` buffers with names drawn from the regular expression `name`, gaps, alignments, fixed offsets,
-/// hints, separations and exclusions. Fixed buffers that would collide are omitted.
+/// Generates instances of up to `most` buffers with gaps, alignments, fixed offsets, hints, separations and
+/// exclusions. Names match the regular expression `name`. If fixed offsets contradict each other, the fixed
+/// buffers are omitted.
 pub fn instance(
     most: usize,
     steps: u64,
