@@ -307,7 +307,7 @@ pub enum BoundError {
     #[error("the window {0} of the witness contains no step")]
     EmptyWindow(Interval),
     /// A bound above any value that a search can prove.
-    #[error("the bound is {claimed} bytes, but the searched buffers need at most {most}, laid end to end")]
+    #[error("the bound is {claimed} bytes, but the searched buffers, laid end to end, need at most {most}")]
     Impossible {
         claimed: Bytes,
         /// A peak that the searched buffers never need to exceed.
@@ -332,7 +332,7 @@ pub enum BoundError {
     #[error("the part in the witness is not too large")]
     Fits,
     /// Only repeating the search would confirm the bound.
-    #[error("the bound rests on a completed search by {0}; only running it again can confirm it")]
+    #[error("the bound rests on a completed search by {0}; only a rerun can confirm it")]
     NotCheckable(String),
 }
 

@@ -264,7 +264,7 @@ impl<'m, 'a> Inference<'m, 'a> {
     /// A variable has the shape of the last assigned value.
     fn variable(&mut self, scope: &Scope<'m, 'a>, step: &Step<'a>) -> Outcome {
         let Some(variable) = scope.subgraph.variable(step) else {
-            return Outcome::Rule(Err(Reason::unknown("which variable it stands for is not known")));
+            return Outcome::Rule(Err(Reason::unknown("the variable that it refers to is not known")));
         };
         let value = step.inputs.get(1).and_then(|tensor| scope.tensors[scope.place(tensor)?].as_ref());
         if let Some(value) = value {
@@ -273,7 +273,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         }
         match self.variables.get(variable) {
             Some(known) => Outcome::Carried(vec![known.clone()]),
-            None => Outcome::Rule(Err(Reason::unknown("nothing was assigned to its variable before"))),
+            None => Outcome::Rule(Err(Reason::unknown("no value was assigned to its variable before"))),
         }
     }
 
@@ -315,7 +315,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         let sure = known.source == Source::Inferred && known.why.is_none();
         if let Some(inferred) = known.fact.shape.as_deref().filter(|&own| sure && own != shape) {
             let option = format!("--tensor-shape {}={}", info.named(output.tensor), show(shape));
-            let reason = format!("it is {} by what {} reads", show(inferred), output.label(scope));
+            let reason = format!("the inputs of {} imply {}", output.label(scope), show(inferred));
             self.failure.get_or_insert(ImportProblem::option(option, reason));
         }
         if sure { known } else { known.shaped(shape, info) }

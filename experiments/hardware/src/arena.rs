@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(arena.lend(0, 11).unwrap_err(), Taken { start: 0, end: 11 });
         assert_eq!(
             arena.lend(99, 1).unwrap_err().to_string(),
-            "bytes 99 to 100 of the on-chip memory are not free"
+            "bytes 99 to 100 of the on-chip memory are occupied or out of bounds"
         );
         let c = arena.lend(0, 10).unwrap();
         assert!(arena.free.is_empty());

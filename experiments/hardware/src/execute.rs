@@ -25,7 +25,7 @@ impl ExecuteError {
     }
 
     fn unknown(at: usize) -> Self {
-        Self::at(at, "names an operator or a channel that does not exist")
+        Self::at(at, "refers to an operator or a channel that does not exist")
     }
 
     fn broken(channel: usize) -> Self {
@@ -320,8 +320,9 @@ impl<'a> Run<'a> {
         let one = self.executor.problem.operators().get(operator.index());
         let weights = one.ok_or_else(|| ExecuteError::unknown(at))?.weights;
         if bytes != weights || size < bytes {
-            let what =
-                format!("fetches {bytes} bytes into {size} for operator {operator}, which has {weights}");
+            let what = format!(
+                "fetches {bytes} of {weights} bytes for operator {operator} into a buffer of {size} bytes"
+            );
             return Err(ExecuteError::at(at, what));
         }
         if !matches!(self.weights[operator.index()], Weights::Outside) {
@@ -524,7 +525,8 @@ mod tests {
             }
         });
         assert!(
-            clash.contains("for operator 1: bytes 2048 to") && clash.ends_with("are not free"),
+            clash.contains("for operator 1: bytes 2048 to")
+                && clash.ends_with("are occupied or out of bounds"),
             "{clash}"
         );
         // A buffer over activations: the operator that computes meanwhile cannot have them.
@@ -533,14 +535,17 @@ mod tests {
                 *offset = Bytes::ZERO;
             }
         });
-        assert_eq!(low, "instruction 3 for operator 0: bytes 0 to 100 of the on-chip memory are not free");
+        assert_eq!(
+            low,
+            "instruction 3 for operator 0: bytes 0 to 100 of the on-chip memory are occupied or out of bounds"
+        );
         let few = refused(&|list| {
             if let Instruction::DmaStart { bytes, .. } = &mut list[0] {
                 *bytes = Bytes::new(1);
             }
         });
         assert!(
-            few.starts_with("instruction 0 fetches 1 bytes into 64 for operator 0, which has 64"),
+            few.starts_with("instruction 0 fetches 1 of 64 bytes for operator 0 into a buffer of 64 bytes"),
             "{few}"
         );
         let far = refused(&|list| {
@@ -548,6 +553,6 @@ mod tests {
                 *channel = 7;
             }
         });
-        assert_eq!(far, "instruction 0 names an operator or a channel that does not exist");
+        assert_eq!(far, "instruction 0 refers to an operator or a channel that does not exist");
     }
 }

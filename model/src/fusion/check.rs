@@ -40,12 +40,12 @@ pub enum FusionViolation {
     #[error("'{tensor}', which {operator} produces inside a group, is used outside the group")]
     Wanted { tensor: String, operator: String },
     /// Members on different units although the rule requires one unit.
-    #[error("{operator} runs on another unit than the first of its group")]
+    #[error("{operator} runs on a different unit than the first operator of its group")]
     Unit { operator: String },
     #[error("{0}")]
     NoUnit(String),
     /// A wrong number of optimised relations.
-    #[error("the match of {operator} optimises {actual} relations, not the stated {said}")]
+    #[error("the match of {operator} optimises {actual} relations, but {said} are stated")]
     Count { operator: String, said: usize, actual: usize },
 }
 

@@ -115,10 +115,10 @@ pub enum OverlapError {
     #[error("segment '{segment}': {source}")]
     Segment { segment: String, source: TimelineError },
     /// An operator whose computing time overflows.
-    #[error("the computing time of operator '{operator}' overflows")]
+    #[error("the compute time of operator '{operator}' overflows (64-bit picoseconds)")]
     TooLong { operator: String },
     /// Resident weights that exceed the on-chip memory.
-    #[error("{bytes} bytes of resident weights do not fit in the {capacity} bytes of on-chip memory")]
+    #[error("{bytes} bytes of resident weights do not fit into the {capacity} bytes of on-chip memory")]
     Resident {
         /// The sum of the weights, rounded up.
         bytes: u128,

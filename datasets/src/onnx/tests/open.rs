@@ -181,7 +181,7 @@ fn shapes_of_tensors_inside_are_given() {
     assert_eq!([shown(&import, "m"), shown(&import, "y")], ["float16:2x3"; 2]);
     assert_eq!(
         import.assumed,
-        ["operator 1 'm' (odd.Magic): 'm' has elements of type float16, as its input"]
+        ["operator 1 'm' (odd.Magic): 'm' has elements of type float16, like its input"]
     );
     let both = [("m".to_owned(), vec![2, 3]), ("e".to_owned(), vec![2, 4])].into();
     assert_eq!(
@@ -190,7 +190,7 @@ fn shapes_of_tensors_inside_are_given() {
     );
     assert_eq!(
         shaped("mm", &[2]).unwrap_err(),
-        "m.onnx: --tensor-shape mm=2: no tensor of that name; near it are m, c, e"
+        "m.onnx: --tensor-shape mm=2: no tensor of that name; similar names: m, c, e"
     );
     assert_eq!(
         shaped("x", &[2]).unwrap_err(),

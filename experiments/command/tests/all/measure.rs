@@ -17,7 +17,7 @@ fn calibrating(scratch: &Scratch, words: &[&str], written: &str) -> Option<Run> 
         return Some(run);
     }
     let run = run.exits(3);
-    assert!(run.stderr.starts_with("plimsoll: calibration is inconclusive: times of "), "{}", run.stderr);
+    assert!(run.stderr.starts_with("plimsoll: calibration is inconclusive: the times of "), "{}", run.stderr);
     assert!(run.stderr.contains("stop other programs and run it again, or raise --repeat"), "{}", run.stderr);
     assert!(!scratch.path(written).exists());
     None
