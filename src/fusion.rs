@@ -116,7 +116,7 @@ pub struct FusionTotals {
 }
 
 impl FusionTotals {
-    /// Sums over regions.
+    /// Adds up the totals of all regions.
     pub fn of(regions: &[FusedRegion]) -> Self {
         regions.iter().fold(Self::default(), |sum, one| Self {
             operators: sum.operators + one.problem.operators().len(),
@@ -127,7 +127,7 @@ impl FusionTotals {
         })
     }
 
-    /// Returns by how much fusion reduces the number of operators.
+    /// Returns the reduction in the number of operators: operators minus groups.
     pub fn merged(&self) -> usize {
         self.operators - self.groups
     }

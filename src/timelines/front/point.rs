@@ -1,4 +1,4 @@
-//! The attempts for the front, and the non-dominated ones that are kept.
+//! The attempts to find points of the front. Only those that no other attempt dominates are kept.
 
 use crate::run::Limits;
 use crate::timelines::{Draft, ScheduleError, Scheduled};
@@ -131,7 +131,7 @@ impl<'a> Ranked<'a> {
     }
 }
 
-/// Returns the number of operators and slices in all segments.
+/// Returns the number of steps in all segments: operators and slices.
 pub(super) fn steps(program: &OverlapProgram) -> usize {
     program.segments().iter().map(|segment| segment.problem.len()).sum()
 }
