@@ -411,14 +411,14 @@ fn warnings(settings: Settings, alone: &Fit, samples: &[Sample]) -> Vec<String> 
     let asked = settings.link.startup.as_secs_f64();
     if alone.startup > 2.0 * asked + ODD_STARTUP {
         warnings.push(format!(
-            "transfers have a setup latency of {:.1} us, but {:.1} us were requested: is the machine busy?",
+            "transfers have a setup latency of {:.1} us, but {:.1} us were requested; is the machine busy?",
             alone.startup * 1e6,
             asked * 1e6
         ));
     }
     if let Some(spread) = spread(samples).filter(|one| *one > ODD_SPREAD) {
         warnings.push(format!(
-            "run times vary: for half of the operators by at least {:.0} % of their median; is the machine busy?",
+            "the run times of half of the operators vary by at least {:.0} % of their median; is the machine busy?",
             spread * 100.0
         ));
     }

@@ -22,7 +22,7 @@ pub enum FusionViolation {
     Shared { first: usize, second: usize },
     /// A pattern that does not exist, or has another number of steps.
     #[error(
-        "the match at {operator} has {steps} operators, but pattern {pattern} does not exist or has another number of steps"
+        "the match at {operator} has {steps} operators, but pattern {pattern} does not exist or has a different number of steps"
     )]
     NoPattern { operator: String, pattern: usize, steps: usize },
     /// An operator whose kind does not fit the step, or that owns regions.

@@ -258,7 +258,7 @@ fn errors_in_machines_state_the_line() {
         ("alignment = 4", "alignment = 0", "line 3: alignment must be positive"),
         ("alignment = 4", "aligned = 4", "unknown field `aligned`"),
         ("kind = \"ram\"", "kind = \"rom\"", "unknown variant `rom`"),
-        ("latency = 1.0", "latency = -1.0", "seconds must be 0 to 1e6"),
+        ("latency = 1.0", "latency = -1.0", "seconds must be between 0 and 1e6"),
     ] {
         let error = refused(from, to);
         assert!(error.contains(expected), "{to}: {error}");

@@ -231,7 +231,7 @@ fn input_files_are_never_overwritten() {
     scratch.write("slow.toml", rate);
     scratch
         .plimsoll(&["tiers", "net.json", "--machine", "slow.toml"])
-        .refuses(&["slow.toml", "must be 1 to 1e18"]);
+        .refuses(&["slow.toml", "must be between 1 and 1e18"]);
 }
 
 #[cfg(feature = "ilp")]
