@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The solver that answers a question if no other is named.
 const DEFAULT: &str = "exact";
 
-/// Why a question has no answer.
+/// The reason why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The registry contains no algorithm of this name.

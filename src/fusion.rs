@@ -26,7 +26,7 @@ pub struct FuseRun<'a> {
     pub limits: Limits,
 }
 
-/// Why a graph could not be fused.
+/// The reason why a graph could not be fused.
 #[derive(Debug, thiserror::Error)]
 pub enum FuseError {
     /// An operator has no unit.

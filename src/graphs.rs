@@ -14,7 +14,7 @@ use plimsoll_model::{
     Race, RegionId, Setup, Silent, load, simple_bound,
 };
 
-/// Why a graph could not be ordered or planned.
+/// The reason why a graph could not be ordered or planned.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphRunError {
     /// A region does not define a valid order problem.
@@ -22,7 +22,7 @@ pub enum GraphRunError {
     Problem {
         /// Name of the region.
         region: String,
-        /// Why the order problem is invalid.
+        /// The reason why the order problem is invalid.
         source: OrderError,
     },
     /// The conflicts from the structure of the graph could not be computed.

@@ -16,8 +16,8 @@ const DECISION_NODES: u64 = 200_000;
 
 /// Returns the bytes moved if a storage of a region is spilled; `None` for blocks, which cannot be spilled.
 ///
-/// The operator that produces a tensor writes its bytes, and every operator that consumes it reads them. An
-/// operator with regions reads every tensor once that its regions capture from outside. A view moves no
+/// The operator that produces a tensor writes its bytes, and every operator that consumes it reads them. For
+/// an operator with regions, each tensor that its regions capture from outside is read once. A view moves no
 /// bytes. O(inputs and outputs of all operators).
 pub fn graph_traffic(graph: &Graph, region: &OrderedRegion, buffers: usize) -> Vec<Option<Bytes>> {
     let storages = &region.storages;

@@ -45,7 +45,7 @@ pub struct RelatedRegion {
     pub exposed: u64,
     /// Precedences that the relation adds to those of the graph.
     added: Vec<(OperatorId, OperatorId)>,
-    /// Precedences that the order adds.
+    /// Precedences that the sequential order adds to those of the graph.
     in_order: Vec<(OperatorId, OperatorId)>,
 }
 

@@ -13,7 +13,7 @@ use plimsoll_model::tiers::{
 use plimsoll_model::{OperatorId, Setup, Silent, UnitId};
 use plimsoll_solvers::FUSIONS;
 
-/// Why a graph does not define a tier problem on a machine.
+/// The reason why a graph does not define a tier problem on a machine.
 #[derive(Debug, thiserror::Error)]
 pub enum TierCaseError {
     /// A region cannot be ordered.

@@ -20,7 +20,7 @@ pub struct Line {
     pub arena: u64,
     /// A lower bound over all layouts that the scheme allows, bytes.
     pub lower_bound: u64,
-    /// Why the bound holds.
+    /// The reason why the bound holds.
     pub witness: String,
     /// The arithmetic in which the bound was proved.
     pub arithmetic: Arithmetic,

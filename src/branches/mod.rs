@@ -11,9 +11,9 @@
 //! ```
 //!
 //! Each scheme allows a subset of the layouts of the scheme to its left. The nested and the flat scheme are
-//! not comparable. A nested layout is also a sequential layout, because a buffer that is live while an
-//! operator runs does not overlap the block of the operator, and because the regions of the operator run at
-//! different times. The exception is a loop that occupies memory for its state only while it is needed
+//! not comparable. A nested layout is also a sequential layout: a buffer that is live while an operator runs
+//! does not overlap the block of the operator, and the regions of the operator run at different times. The
+//! exception is a loop that occupies memory for its state only while it is needed
 //! ([`Carries::Tight`](plimsoll_model::program::Carries)). Blocks can help a heuristic, but never an exact
 //! solver.
 
@@ -114,7 +114,7 @@ impl SchemeEntry {
     }
 }
 
-/// Why a program could not be planned.
+/// The reason why a program could not be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum BranchError {
     /// The graph cannot be executed as a program.

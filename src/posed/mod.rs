@@ -77,7 +77,7 @@ impl Subject {
 pub struct Proof<V> {
     /// The bound: no solution has a better value.
     pub bound: V,
-    /// Why the bound is valid, with the names used in the subject.
+    /// The reason why the bound is valid, with the names used in the subject.
     pub reason: String,
     /// The arithmetic of the proof.
     pub arithmetic: Arithmetic,
@@ -98,7 +98,7 @@ pub struct Answer<P: Problem> {
     pub stats: Stats,
     /// The solution, if the whole subject is one input.
     pub solution: Option<P::Solution>,
-    /// Why there is no solution, if known; otherwise empty.
+    /// The reason why there is no solution, if known; otherwise empty.
     pub remark: String,
 }
 
@@ -136,7 +136,7 @@ impl<P: Problem> Answer<P> {
     }
 }
 
-/// Why a run has no answer.
+/// The reason why a run has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
     /// The algorithm does not support the input, or the subject does not define the problem.
@@ -161,7 +161,7 @@ impl Unanswered {
     }
 }
 
-/// Why a problem cannot be posed on a subject.
+/// The reason why a problem cannot be posed on a subject.
 #[derive(Debug, thiserror::Error)]
 pub enum PoseError {
     /// An instance where a graph is needed, or vice versa.

@@ -24,7 +24,7 @@ pub use speculation::{Guess, Speculated, Speculation, speculate};
 /// Maximum number of segments that [`Scheduled::path`] contains.
 pub const MOST_SEGMENTS: usize = 100_000;
 
-/// Why a schedule produced no timelines for a program.
+/// The reason why a schedule produced no timelines for a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// No schedule can run the program: an operator does not fit into on-chip memory.
@@ -84,7 +84,7 @@ pub struct Scheduled {
     pub segments: u64,
     /// Total search nodes.
     pub nodes: u64,
-    /// Why the lower bound holds.
+    /// The reason why the lower bound holds.
     pub reason: String,
     /// Termination reason of the first segment whose schedule did not complete.
     pub stop: Stop,

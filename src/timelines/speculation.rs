@@ -4,7 +4,7 @@
 //! exception: the first weights of one region of the branch are fetched while the segment before the branch
 //! computes. The branch waits for this transfer, whichever region runs. If the guess is right, the operator
 //! finds its weights on chip, and their buffer is occupied until the first segment of the region ends. If it
-//! is wrong, the weights are discarded, and the waiting time and the memory are lost.
+//! is wrong, the weights are discarded, and the waiting time and the memory are wasted.
 
 use super::{ScheduleError, checked_timeline};
 use crate::run::Limits;

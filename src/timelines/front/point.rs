@@ -64,7 +64,8 @@ pub(super) struct Try {
     pub progress: Progress,
 }
 
-/// Timelines with or without bounds. Bounds are computed late because they take longer than a schedule.
+/// Timelines with or without bounds. Bounds are computed late because they take longer to compute than a
+/// schedule.
 #[derive(Clone, Debug)]
 pub(super) enum Progress {
     Draft(Draft),

@@ -437,8 +437,8 @@ fn sizes(
     }
 }
 
-/// Returns the sets that differ by one added, exchanged or removed block, in this sequence. New blocks are
-/// tried in the order of `order`.
+/// Returns the sets that differ by one added, exchanged or removed block, in this order. New blocks are tried
+/// in the order of `order`.
 fn neighbours<'a>(set: &'a [usize], order: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
     let without = |gone: usize| set.iter().copied().filter(move |&at| at != gone);
     let known: HashSet<usize> = set.iter().copied().collect();
