@@ -35,13 +35,13 @@ pub struct Registry {
 
 /// A problem with a list in the registry.
 pub trait Listed: Problem {
-    /// Returns its entries.
+    /// Returns the algorithms of the problem.
     fn entries(registry: &Registry) -> &[&'static Entry<Self>];
 
-    /// Returns its entries for modification.
+    /// Returns the algorithms of the problem for modification.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
 
-    /// Returns its variants for ablation, which run only if named.
+    /// Returns the variants of the problem's solvers for ablation studies. They run only if named.
     fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
         &[]
     }
