@@ -184,7 +184,7 @@ fn errors_in_patterns_state_the_line() {
     assert!(["Relu", "Sigmoid", "Softmax"].iter().all(|kind| steps[1].kinds.has(kind)));
     assert!(!steps[1].kinds.has("Conv") && steps[2].also == [0, 1]);
     let fault = |text: &str| Patterns::parse("p", text).unwrap_err().to_string();
-    assert_eq!(fault("a = conv\n"), "p, line 1: a pattern must have 2 to 16 steps, not 1: `a = conv`");
+    assert_eq!(fault("a = conv\n"), "p, line 1: a pattern must have 2 to 16 steps; found 1: `a = conv`");
     assert_eq!(fault("\na conv\n"), "p, line 2: expected a name, `=` and kinds: `a conv`");
     assert!(fault("a = A B\na = B C").contains("line 2: pattern 'a' is already defined"));
     assert!(fault("a = A B^2").contains("'^2' does not refer to an earlier step"));

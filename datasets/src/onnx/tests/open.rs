@@ -186,7 +186,7 @@ fn shapes_of_tensors_inside_are_given() {
     let both = [("m".to_owned(), vec![2, 3]), ("e".to_owned(), vec![2, 4])].into();
     assert_eq!(
         with(&given, &ImportOptions { tensor_shapes: both, ..ImportOptions::default() }).unwrap_err(),
-        "m.onnx: --tensor-shape e=2x4: by operator 3 'e' (Relu) it is 2x3"
+        "m.onnx: --tensor-shape e=2x4: operator 3 'e' (Relu) produces 2x3"
     );
     assert_eq!(
         shaped("mm", &[2]).unwrap_err(),

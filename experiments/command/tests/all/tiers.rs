@@ -146,7 +146,7 @@ fn exit_codes_distinguish_what_does_not_fit() {
     scratch.write("one.toml", scratch.read("unit.toml").replace("kinds = [\"*\"]", "kinds = [\"Sub\"]"));
     scratch
         .plimsoll(&["tiers", "net.json", "--machine", "one.toml"])
-        .refuses(&["no processing unit runs", "add"]);
+        .refuses(&["no processing unit can run", "add"]);
 }
 
 #[test]
