@@ -272,7 +272,7 @@ impl Positions<'_> {
             return Err(self.count("takes", 0, state.len(), wants));
         }
         if wanted < carried || results.len() < first {
-            let wants = format!("at least {}, one per carried value", carried + first);
+            let wants = format!("at least {}, to match the carried values", carried + first);
             return Err(self.count("returns", last, results.len(), wants));
         }
         let Some(skip) = inputs.len().checked_sub(carried) else {
