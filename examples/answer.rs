@@ -1,4 +1,4 @@
-//! Any problem by any algorithm, by name: `cargo run --example answer`
+//! Solves any problem with any algorithm, selected by name: `cargo run --example answer`
 
 use plimsoll::Engine;
 use plimsoll::model::csv::{ReadOptions, read_instance};

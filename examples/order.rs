@@ -1,4 +1,4 @@
-//! Orders the operators of a graph for the least peak, region by region: `cargo run --example order`
+//! Orders the operators of a graph for the lowest peak, region by region: `cargo run --example order`
 
 use plimsoll::{Engine, datasets::graphs::GraphFamily};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Finds a layout of least peak and prints the proof: `cargo run --example solve`
+//! Finds a layout with the lowest peak and prints the proof: `cargo run --example solve`
 
 use plimsoll::model::csv::{ReadOptions, read_instance};
 

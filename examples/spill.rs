@@ -1,4 +1,4 @@
-//! Chooses the buffers to spill if memory does not suffice: `cargo run --example spill`
+//! Chooses the buffers to spill if they do not all fit on chip: `cargo run --example spill`
 
 use plimsoll::{Engine, model::Bytes};
 

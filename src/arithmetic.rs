@@ -1,23 +1,23 @@
 //! The arithmetic in which a bound was proved: integers or floating point.
 //!
 //! The bounds and searches of this project use integers, and so does z3. A bound proved only by a library
-//! that computes in floating point ([`Library::is_floating`]) holds up to the tolerances of that library. A
-//! claim that rests on such a bound alone is marked wherever it is printed or written. Solutions are not
-//! affected: the checker recomputes their values in integers.
+//! that computes in floating point ([`Library::is_floating`]) is valid only within the tolerances of that
+//! library. A claim that depends on such a bound is marked wherever it is printed or written. Solutions are
+//! not affected: the checker recomputes their values in integers.
 
 use plimsoll_model::Reason;
 use plimsoll_solvers::Library;
 use serde::{Deserialize, Serialize};
 
-/// The arithmetic of a proof. If a claim needs two bounds, the weaker arithmetic counts, which is the larger
-/// variant.
+/// The arithmetic of a proof. If a claim needs two bounds, the weaker arithmetic counts, which is the greater
+/// of the two values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arithmetic {
     /// Integers, without rounding.
     #[default]
     Exact,
-    /// Floating point: the bound holds up to the tolerances of the solver.
+    /// Floating point: the bound is valid only within the tolerances of the solver.
     FloatingPoint,
 }
 
@@ -43,8 +43,8 @@ impl Arithmetic {
         solver.map_or(Self::Exact, |(_, solver)| Self::by(solver))
     }
 
-    /// Returns the arithmetic of the largest of several bounds: exact if any bound of that value was proved
-    /// in integers.
+    /// Returns the arithmetic of the largest of several bounds. It is exact if any bound of that value was
+    /// proved in integers.
     pub fn of_best<T: Ord>(bounds: impl IntoIterator<Item = (T, Self)>) -> Self {
         let best = bounds.into_iter().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         best.map_or(Self::Exact, |(_, arithmetic)| arithmetic)
@@ -58,7 +58,7 @@ impl Arithmetic {
         }
     }
 
-    /// Returns the suffix of a printed reason; empty for exact proofs.
+    /// Returns the suffix for a printed reason. It is empty for exact proofs.
     pub fn remark(self) -> &'static str {
         match self {
             Self::Exact => "",
@@ -66,7 +66,7 @@ impl Arithmetic {
         }
     }
 
-    /// Returns a claim as tables print it, marked if it rests on floating point.
+    /// Returns a claim in the form printed in tables, marked if it depends on floating point.
     pub fn mark(self, claim: &str) -> String {
         match (self, claim) {
             (Self::FloatingPoint, "optimal" | "infeasible") => format!("{claim} (floating point)"),

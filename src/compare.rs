@@ -1,5 +1,5 @@
-//! Compares all algorithms of a problem on the same inputs: gaps to the best proved bound, optima, running
-//! times.
+//! Compares all algorithms of a problem on the same inputs, by their gaps to the best proved bound, the
+//! number of optima and the running times.
 
 use crate::engine::Engine;
 use crate::registry::Listed;
@@ -20,7 +20,8 @@ pub struct Standing {
     pub declined: usize,
     /// Messages of the failed runs: internal errors, and answers that the checker rejected.
     pub failures: Vec<String>,
-    /// For every answered input the [`gap_percent`] to the best bound; infinite if that gap is undefined.
+    /// For every answered input, the [`gap_percent`] to the best bound. It is infinite if the gap is
+    /// undefined.
     pub gaps: Vec<f64>,
     /// Total running time, seconds.
     pub seconds: f64,
@@ -156,7 +157,7 @@ mod tests {
         Solver, Stats, Stop, Witness, simple_bound,
     };
 
-    /// Reports a bound by a search that cannot be checked, without a solution.
+    /// A solver that reports a bound from a search, which cannot be checked, and no solution.
     struct Prover(u64);
 
     impl Solver<Offsets> for Prover {

@@ -18,16 +18,16 @@ use plimsoll_model::{
 };
 use std::time::Duration;
 
-/// The solver of every question that names no other.
+/// The solver that answers a question if no other is named.
 const DEFAULT: &str = "exact";
 
-/// Why a question has no answer.
+/// The reason why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The registry contains no algorithm of this name.
     #[error("unknown algorithm '{name}' for {problem}; expected one of {known}")]
     UnknownSolver {
-        /// The name that was asked for.
+        /// The unknown name.
         name: String,
         /// Name of the problem.
         problem: &'static str,
@@ -72,7 +72,7 @@ macro_rules! boxed {
 
 boxed!(Graph(GraphRunError), Plan(BranchError), Tiers(TierCaseError));
 
-/// The registry, seed, threads and limits with which questions are answered.
+/// The registry, the seed, the number of threads and the limits with which questions are answered.
 ///
 /// ```
 /// use plimsoll::Engine;
@@ -133,8 +133,8 @@ impl Engine {
     /// Answers any problem with the named algorithm.
     ///
     /// # Errors
-    /// An unknown name, an input that the algorithm does not support, a failure of the algorithm, or an
-    /// answer that the checker rejects.
+    /// If the name is unknown, the algorithm does not support the input or fails, or the checker rejects its
+    /// answer.
     pub fn answer<P: Listed>(&self, solver: &str, input: &P::Input) -> Result<Outcome<P>, EngineError> {
         Ok(run(self.entry::<P>(solver)?, input, self.setup, self.limits(), &mut Silent).result?)
     }
@@ -151,7 +151,7 @@ impl Engine {
     /// traffic in bytes. A spilled buffer is written once and read once.
     ///
     /// # Errors
-    /// An instance without a capacity; otherwise see [`answer`](Self::answer).
+    /// If the instance has no capacity; otherwise see [`answer`](Self::answer).
     pub fn spill(&self, instance: &Instance) -> Result<Outcome<Spilling>, EngineError> {
         self.answer(DEFAULT, &SpillProblem::written_and_read(instance.clone())?)
     }
@@ -162,8 +162,8 @@ impl Engine {
         Ok(GraphRun { liveness, order, setup: self.setup, limits })
     }
 
-    /// Orders the operators of every region for the fewest peak live bytes. Regions are innermost first, the
-    /// body last.
+    /// Orders the operators of every region for the lowest peak of live bytes. The innermost regions come
+    /// first in the result, and the body comes last.
     ///
     /// # Errors
     /// See [`GraphRunError`].
@@ -171,8 +171,8 @@ impl Engine {
         Ok(self.ordering(DEFAULT, self.limits())?.order(graph)?)
     }
 
-    /// Plans the memory of a graph. First every region gets an order of least peak, then the whole program,
-    /// with all its branches and loops, gets offsets.
+    /// Plans the memory of a graph. First, every region is ordered for the lowest peak. Then the buffers of
+    /// the whole program, with all its branches and loops, are placed.
     ///
     /// # Errors
     /// See [`BranchError`].
@@ -189,7 +189,7 @@ impl Engine {
         Ok(MemoryPlan { ordered, plan })
     }
 
-    /// Schedules the transfers of weights while operators compute, for the least makespan. Operators run in
+    /// Schedules the weight transfers that overlap with computation, for the least makespan. Operators run in
     /// file order.
     ///
     /// Returns the program on the machine, and the timelines of its segments.
@@ -208,8 +208,8 @@ impl Engine {
         Ok((program, scheduled))
     }
 
-    /// Assigns every tensor to one memory of the machine, for the least transfer time. Operators run in file
-    /// order and are not fused.
+    /// Assigns every tensor to one memory of the machine, for the least total transfer time. Operators run in
+    /// file order and are not fused.
     ///
     /// # Errors
     /// See [`TierCaseError`] and [`answer`](Self::answer).
@@ -226,8 +226,8 @@ impl Engine {
         Ok((case, outcome))
     }
 
-    /// Groups operators that run as one, so that as many relations as possible are optimised. Units are those
-    /// that the graph names, and no group spans units.
+    /// Groups operators that run as one, so that as many relations as possible are optimised. The units are
+    /// those named in the graph, and no group spans several units.
     ///
     /// # Errors
     /// See [`FuseError`].

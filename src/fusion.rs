@@ -26,7 +26,7 @@ pub struct FuseRun<'a> {
     pub limits: Limits,
 }
 
-/// Why a graph could not be fused.
+/// The reason why a graph could not be fused.
 #[derive(Debug, thiserror::Error)]
 pub enum FuseError {
     /// An operator has no unit.
@@ -116,7 +116,7 @@ pub struct FusionTotals {
 }
 
 impl FusionTotals {
-    /// Sums over regions.
+    /// Adds up the totals of all regions.
     pub fn of(regions: &[FusedRegion]) -> Self {
         regions.iter().fold(Self::default(), |sum, one| Self {
             operators: sum.operators + one.problem.operators().len(),
@@ -127,7 +127,7 @@ impl FusionTotals {
         })
     }
 
-    /// Returns by how much fusion reduces the number of operators.
+    /// Returns the reduction in the number of operators: operators minus groups.
     pub fn merged(&self) -> usize {
         self.operators - self.groups
     }

@@ -1,6 +1,6 @@
 //! Orders and memory plans of whole graphs, region by region.
 //!
-//! Regions are processed innermost first. While an operator with regions runs, it holds one block in the
+//! Regions are processed innermost first. While an operator with regions runs, it occupies one block in the
 //! enclosing region. The block is as large as the largest peak, or arena, of its regions (LUNA, Alg. 2, with
 //! one block per operator). Every order and every layout passes the checker, like every answer of
 //! [`run`](mod@crate::run).
@@ -14,7 +14,7 @@ use plimsoll_model::{
     Race, RegionId, Setup, Silent, load, simple_bound,
 };
 
-/// Why a graph could not be ordered or planned.
+/// The reason why a graph could not be ordered or planned.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphRunError {
     /// A region does not define a valid order problem.
@@ -22,7 +22,7 @@ pub enum GraphRunError {
     Problem {
         /// Name of the region.
         region: String,
-        /// What is wrong with it.
+        /// The reason why the order problem is invalid.
         source: OrderError,
     },
     /// The conflicts from the structure of the graph could not be computed.
@@ -68,9 +68,9 @@ pub enum GraphRunError {
 /// How the layouts of regions are computed.
 #[derive(Clone, Copy, Debug)]
 pub enum Placement<'a> {
-    /// By this solver, after the order is fixed.
+    /// The order is chosen first, and then this solver places the buffers.
     After(&'a Entry<Offsets>),
-    /// By this solver, together with the order.
+    /// This solver chooses the order and the layout together.
     Joint(&'a Entry<Joint>),
 }
 
@@ -83,7 +83,7 @@ pub struct GraphRun<'a> {
     pub order: &'a Entry<Orders>,
     /// Seed and number of threads.
     pub setup: Setup,
-    /// Limits of every single run. With a deadline, the runs share the time up to it.
+    /// Limits of every single run. If there is a deadline, the runs share the time until it.
     pub limits: Limits,
 }
 
@@ -96,7 +96,7 @@ pub struct OrderedRegion {
     pub storages: Storages,
     /// The answer of the order algorithm.
     pub outcome: Outcome<Orders>,
-    /// The order found, or the file order if nothing was found.
+    /// The order found, or the file order if none was found.
     pub order: Order,
     /// Peak live bytes of that order.
     pub peak: Bytes,
@@ -181,7 +181,7 @@ impl GraphRun<'_> {
         blocks: &[Bytes],
         solver: &Entry<Offsets>,
     ) -> Result<PlannedRegion, GraphRunError> {
-        // Two stages, order and layout, for this region and every enclosing one.
+        // There are two stages, order and layout, for this region and each of the remaining ones.
         let stages = 2 * (region.index() + 1);
         let ordered = self.order_region(graph, region, blocks, self.limits.share(stages))?;
         let problem = &ordered.storages.problem;

@@ -1,9 +1,9 @@
 //! Memory planning for neural-network programs, with proven optima.
 //!
 //! A compiler for neural networks decides where tensors lie in memory, in which order operators run, when
-//! weights are fetched and what is spilled. Plimsoll answers these questions with fast heuristics and with
-//! exact solvers. Every answer carries a lower bound and the reason why the bound holds. An independent
-//! checker has accepted every answer that this crate returns.
+//! weights are fetched, and which buffers are spilled. Plimsoll answers these questions with fast heuristics
+//! and with exact solvers. Every answer contains a lower bound and the reason why the bound is valid. An
+//! independent checker has accepted every answer that this crate returns.
 //!
 //! # First answer
 //!
@@ -27,8 +27,8 @@
 //!
 //! An answer is an [`Outcome`](model::Outcome). Its *claim* is the solution status: optimal, feasible,
 //! infeasible or unknown. Its *stop* is the termination reason: completed, or the limit that ended the
-//! search. The two are independent. `solution` and `value` are empty if nothing was found; `lower_bound` is
-//! always valid.
+//! search. The two are independent. `solution` and `value` are `None` if no solution was found. `lower_bound`
+//! is always valid.
 //!
 //! # A graph as the input
 //!
@@ -50,18 +50,18 @@
 //!
 //! # One call per question
 //!
-//! [`Engine`] holds the algorithms, the seed, the number of threads and the limits. Its methods put a
-//! question to the default solver, `exact`:
+//! [`Engine`] contains the algorithms, the seed, the number of threads and the limits. Its methods answer a
+//! question with the default solver, `exact`, unless they take the name of an algorithm:
 //!
 //! | question | input | call |
 //! |---|---|---|
 //! | At which offset does every buffer lie, for the least peak? | instance | [`Engine::solve`] |
-//! | What is spilled if memory does not suffice, for the least traffic? | instance | [`Engine::spill`] |
+//! | Which buffers are spilled if they do not all fit, for the least traffic? | instance | [`Engine::spill`] |
 //! | In which order do the operators run, for the least peak? | graph | [`Engine::order`] |
 //! | Which order and which layout give a small arena? | graph | [`Engine::plan`] |
 //! | When are weights fetched, for the least makespan? | graph, machine | [`Engine::overlap`] |
 //! | Which memory holds which tensor, for the least transfer time? | graph, machine | [`Engine::tiers`] |
-//! | Which operators are fused, for the most optimised edges? | graph, patterns | [`Engine::fuse`] |
+//! | Which operators are fused, for the most optimised relations? | graph, patterns | [`Engine::fuse`] |
 //! | Any of the nine problems, by any algorithm | the problem's own input | [`Engine::answer`] |
 //! | How do all algorithms of a problem compare? | a list of inputs | [`Engine::compare`] |
 //!
@@ -115,7 +115,7 @@
 //!
 //! // Fusion: groups of operators that run as one.
 //! for region in engine.fuse(&graph, &Patterns::find("default")?)? {
-//!     println!("{}: {} edges optimised", region.outcome.claim, region.coverage);
+//!     println!("{}: {} relations optimised", region.outcome.claim, region.coverage);
 //! }
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -124,8 +124,8 @@
 //! # Your own algorithm
 //!
 //! Implement [`Solver`](model::Solver) for a problem and add it with [`Registry::register`]. It then runs
-//! under the same limits and the same checker as every other algorithm, and [`Engine::compare`] lists it
-//! beside them. `examples/own_heuristic.rs` does this in 40 lines.
+//! under the same limits and the same checker as every other algorithm, and [`Engine::compare`] includes it.
+//! `examples/own_heuristic.rs` does this in 40 lines.
 //!
 //! # Limits
 //!
@@ -138,9 +138,9 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `datasets` | yes | importers of models, generators, worked examples |
-//! | `ilp` | no | integer programs by HiGHS; needs `CMake` and a C++ compiler |
-//! | `smt` | no | satisfiability modulo theories by z3; links the system's libz3 |
-//! | `bundled-z3` | no | `smt` with a z3 built from source; needs `CMake` 3.26 or newer |
+//! | `ilp` | no | integer programs, solved by HiGHS; needs `CMake` and a C++ compiler |
+//! | `smt` | no | satisfiability modulo theories, solved by z3; links the system's libz3 |
+//! | `bundled-z3` | no | the feature `smt`, with z3 built from source; needs `CMake` 3.26 or newer |
 //!
 //! # Modules
 //!
@@ -159,16 +159,16 @@
 //! | [`mod@tiers`] | placement of the tensors of a graph in several memories |
 //! | [`mod@fusion`] | fusion of whole graphs, region by region |
 //! | [`mod@spilling`] | spill traffic of graphs, and why a capacity cannot be met |
-//! | [`posed`] | the nine problems posed uniformly on an instance or a graph |
+//! | [`posed`] | one interface that poses any of the nine problems on an instance or a graph |
 //! | [`arithmetic`] | whether a bound was proved in integers or in floating point |
-//! | [`mod@plan`] | files and pictures of solutions to instance problems |
+//! | [`mod@plan`] | bounds, output files and memory maps for instance problems |
 //!
 //! # Where to go next
 //!
 //! - `examples/` contains one short program per question: `cargo run --example solve`.
 //! - [`model`] defines the vocabulary: buffer, lifespan, conflict, layout, load, bound, witness.
 //! - The command `plimsoll` (crate `plimsoll-command`) answers the same questions from files.
-//! - The book in `docs/` covers every problem, file format, machine and published result.
+//! - The book in `docs/` describes every problem, file format, machine and published result.
 
 #[cfg(feature = "datasets")]
 pub use plimsoll_datasets as datasets;

@@ -1,4 +1,5 @@
-//! Instance problems beyond solving: a cheap lower bound, output files and memory maps.
+//! What commands need for instance problems besides solvers: a cheap lower bound, output files and memory
+//! maps.
 
 use crate::registry::Listed;
 use plimsoll_model::csv::write_with_columns;
@@ -25,7 +26,7 @@ pub trait Plan: InstanceProblem + Listed {
     /// Writes a checked solution as CSV: the columns of the instance, then those of the solution.
     ///
     /// # Errors
-    /// An error of the writer.
+    /// Any error from the writer.
     fn write(instance: &Instance, solution: &Self::Solution, output: &mut dyn Write) -> io::Result<()>;
 }
 
@@ -81,8 +82,8 @@ impl Plan for SharedObjects {
         asked.into_iter().filter(|(_, count)| *count > 0).map(line).collect()
     }
 
-    /// Returns the load, or the largest buffer if some pairs are excluded from conflict. Alignments and fixed
-    /// offsets concern addresses and do not count.
+    /// Returns the load, or the size of the largest buffer if the instance has exclusions. Alignments and
+    /// fixed offsets are ignored, because shared objects have no addresses.
     fn floor(instance: &Instance) -> LowerBound {
         if instance.exclusions().is_empty() {
             let (value, step) = load(instance);

@@ -1,5 +1,5 @@
-//! The registry: every algorithm of every problem. The command, benchmarks and tests find algorithms here
-//! only.
+//! The registry contains every algorithm of every problem. The command, the benchmarks and the tests find
+//! algorithms only here.
 
 use plimsoll_model::fusion::Fusions;
 use plimsoll_model::tiers::Tiers;
@@ -16,11 +16,11 @@ pub struct Registry {
     pub split_buffers: Vec<&'static Entry<SplitBuffers>>,
     /// Shared objects: every buffer gets a whole object.
     pub shared_objects: Vec<&'static Entry<SharedObjects>>,
-    /// The order problem: the order of operators with the least peak.
+    /// The order problem: the order of the operators with the lowest peak.
     pub orders: Vec<&'static Entry<Orders>>,
-    /// Order and offsets together.
+    /// The joint problem: order and offsets together.
     pub joint: Vec<&'static Entry<Joint>>,
-    /// Spilling: what moves to a slower tier if the capacity does not suffice.
+    /// Spilling: which buffers move off chip if they do not all fit.
     pub spilling: Vec<&'static Entry<Spilling>>,
     /// Timelines: when weights are fetched.
     pub timelines: Vec<&'static Entry<Timelines>>,
@@ -28,20 +28,20 @@ pub struct Registry {
     pub tiers: Vec<&'static Entry<Tiers>>,
     /// Fusion: which operators run as one.
     pub fusions: Vec<&'static Entry<Fusions>>,
-    /// Exact solvers for the offset problem, each with one part switched off, for ablation. They run only if
-    /// named in full.
+    /// Exact solvers for the offset problem, each with one part switched off, for ablation studies. They run
+    /// only if named in full.
     pub variants: Vec<&'static Entry<Offsets>>,
 }
 
 /// A problem with a list in the registry.
 pub trait Listed: Problem {
-    /// Returns its entries.
+    /// Returns the algorithms of the problem.
     fn entries(registry: &Registry) -> &[&'static Entry<Self>];
 
-    /// Returns its entries for modification.
+    /// Returns the algorithms of the problem for modification.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
 
-    /// Returns its variants for ablation, which run only if named.
+    /// Returns the variants of the problem's solvers for ablation studies. They run only if named.
     fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
         &[]
     }
@@ -141,7 +141,8 @@ pub struct Excluded {
     pub feature: &'static str,
 }
 
-/// Returns why this build excludes the named solver or variant; `None` if no build has it, or this one does.
+/// Returns the reason why this build excludes the named solver or variant. Returns `None` if it is in this
+/// build, or in no build.
 pub fn excluded(name: &str) -> Option<Excluded> {
     let plain = name.split_once(':').map_or(name, |(solver, _)| solver);
     let library = Library::of(name).filter(|library| !library.is_present)?;

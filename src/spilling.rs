@@ -1,5 +1,5 @@
-//! Spilling of graphs and instances: the traffic of every tensor, and whether and why a capacity cannot be
-//! met.
+//! Spilling of graphs and instances: the traffic of every tensor, the decision whether all buffers fit within
+//! a capacity, and the proof if they do not.
 
 use crate::graphs::OrderedRegion;
 use crate::run::{Limits, RunError, run};
@@ -11,14 +11,14 @@ use plimsoll_model::{
 use plimsoll_solvers::spilling::{Fits, Irreducible, fits, irreducible};
 use std::collections::HashMap;
 
-/// Node limit of every decision whether a set of buffers fits, if no limit is given.
+/// Node limit for each decision whether a set of buffers fits. It applies if no other limit is given.
 const DECISION_NODES: u64 = 200_000;
 
 /// Returns the bytes moved if a storage of a region is spilled; `None` for blocks, which cannot be spilled.
 ///
-/// The operator that produces a tensor writes its bytes, and every operator that consumes it reads them. An
-/// operator with regions reads once what its regions read from outside. A view moves nothing. O(inputs and
-/// outputs of all operators).
+/// The operator that produces a tensor writes its bytes, and every operator that consumes it reads them. For
+/// an operator with regions, each tensor that its regions capture from outside is read once. A view moves no
+/// bytes. O(inputs and outputs of all operators).
 pub fn graph_traffic(graph: &Graph, region: &OrderedRegion, buffers: usize) -> Vec<Option<Bytes>> {
     let storages = &region.storages;
     let mut place: HashMap<TensorId, usize> = HashMap::new();
@@ -58,7 +58,7 @@ fn views<'a>(operator: &'a Operator, shares: &dyn Fn(TensorId, TensorId) -> bool
 /// Returns the offset problem of an ordered region, with a capacity in bytes.
 ///
 /// # Errors
-/// The sum of the sizes exceeds 63 bits.
+/// If the sizes add up to 2^63 bytes or more.
 pub fn region_instance(
     region: &OrderedRegion,
     align: Bytes,
@@ -67,11 +67,11 @@ pub fn region_instance(
     Ok(region.storages.problem.instance(&region.order, align)?.with_capacity(Some(capacity)))
 }
 
-/// The shortfall of a capacity, and a proof.
+/// A proof that the buffers do not fit within a capacity, and the peak that they need.
 #[derive(Clone, Debug)]
 pub struct Shortage {
-    /// The lowest known peak without spilling, bytes; above the capacity. `None` if nothing was found within
-    /// the limits.
+    /// The lowest known peak without spilling in bytes, which exceeds the capacity. `None` if no layout was
+    /// found within the limits.
     pub peak: Option<Bytes>,
     /// A lower bound on the peak of every layout.
     pub bound: LowerBound,
@@ -86,17 +86,18 @@ pub enum Capacity {
     Met,
     /// They do not fit.
     Short(Box<Shortage>),
-    /// Undecided within the limits.
+    /// The question is undecided; the reason is the limit that was reached.
     Unknown(Stop),
 }
 
-/// Decides whether all buffers fit within the capacity. If they do not, it computes the shortfall and a
+/// Decides whether all buffers fit within the capacity. If they do not, it computes the lowest peak and a
 /// minimal set of buffers that do not fit together.
 ///
-/// The limits apply to each of the three steps; with a deadline, the steps share the time up to it.
+/// The limits apply to each of the three steps separately. If they contain a deadline, the steps share the
+/// time until it.
 ///
 /// # Errors
-/// An internal error, or an answer that the checker rejected.
+/// If an algorithm fails, or if the checker rejects its answer.
 pub fn capacity(
     instance: &Instance,
     entry: &Entry<Offsets>,

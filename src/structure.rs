@@ -1,9 +1,9 @@
-//! Plans under conflicts that follow from the structure of a graph, and the cost of each conflict relation.
+//! Plans under conflicts derived from the structure of a graph, and a comparison of the conflict relations.
 //!
-//! Regions are processed innermost first, all with the same relation. While an operator with regions runs,
-//! their arena is one block, as in [`graphs`](crate::graphs). All relations use the same orders. Every
-//! placement passes two checkers. The checker of the problem uses the given conflicts. [`Precedences`]
-//! ignores them and follows the precedences that the relation stands for.
+//! Regions are processed innermost first, all with the same relation. While an operator with regions runs, it
+//! needs one block as large as their largest arena, as in [`graphs`](crate::graphs). All relations use the
+//! same orders. Every placement passes two checkers. The checker of the problem uses the given conflicts. The
+//! second one, [`Precedences`], ignores them and uses the precedences that the relation assumes.
 
 use crate::arithmetic::Arithmetic;
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, outcome};
@@ -28,7 +28,8 @@ pub const COMPARED: [Relation; 5] =
 pub struct RelatedRegion {
     /// The region.
     pub region: RegionId,
-    /// The order problem with a block per operator that owns regions, and the tensors behind its ids.
+    /// The order problem, in which every operator that owns regions needs a block, and the tensors behind its
+    /// ids.
     pub storages: Storages,
     /// The order of the operators.
     pub order: Order,
@@ -44,17 +45,17 @@ pub struct RelatedRegion {
     pub exposed: u64,
     /// Precedences that the relation adds to those of the graph.
     added: Vec<(OperatorId, OperatorId)>,
-    /// Precedences that the order adds.
+    /// Precedences that the sequential order adds to those of the graph.
     in_order: Vec<(OperatorId, OperatorId)>,
 }
 
-/// The stage named in messages before any algorithm runs.
+/// The name used for an algorithm in messages about the conflicts, before any algorithm runs.
 const CONFLICTS: &str = "conflicts";
 
 /// Pairs of storages that share addresses in a placement although both may be needed at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Safety {
-    /// Collisions if operators run sequentially, in the order.
+    /// Collisions if operators run sequentially in the given order.
     pub in_order: Vec<Race>,
     /// Collisions if operators without a path between them may run concurrently.
     pub concurrent: Vec<Race>,
@@ -82,16 +83,16 @@ impl RelatedRegion {
         Ok(Self { region, storages, order, relation, instance, pairs, overlooked, exposed, added, in_order })
     }
 
-    /// Computes the precedences for the checks, once for all placements; `None` if the time runs out.
+    /// Computes the precedences for the checks, once for all placements. Returns `None` if the time runs out.
     fn watch(&self, time: &mut Budget) -> Option<Watch<'_>> {
         let mut by = |added| Precedences::within(&self.storages.problem, added, time).ok();
-        // `mutex` promises nothing.
+        // `mutex` guarantees no precedence.
         let promised = if self.relation == Relation::Mutex { None } else { Some(by(&self.added)?) };
         Some(Watch { promised, in_order: by(&self.in_order)?, concurrent: by(&[])? })
     }
 }
 
-/// Precedences under the relation, under the order, and in every execution.
+/// The precedences under the relation, under the sequential order, and in every execution.
 struct Watch<'a> {
     promised: Option<Precedences<'a>>,
     in_order: Precedences<'a>,
@@ -243,8 +244,8 @@ pub struct ComparedAlgorithms<'a> {
     pub split: &'a Entry<SplitBuffers>,
 }
 
-/// One relation on one graph. Bytes refer to the body; overlooked, exposed and colliding pairs are counted in
-/// all regions.
+/// The results of one relation on one graph. Bytes refer to the body. Overlooked, exposed and colliding pairs
+/// are counted in all regions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Name of the graph.
@@ -257,11 +258,11 @@ pub struct Row {
     pub conflicts: String,
     /// Number of conflicting pairs.
     pub pairs: u64,
-    /// Pairs that are simultaneously live in the order but do not conflict: a plan may be wrong when run
-    /// sequentially.
+    /// Pairs that are simultaneously live in the order but do not conflict. With such pairs, a plan may be
+    /// wrong even if operators run sequentially.
     pub overlooked: u64,
-    /// Pairs that are simultaneously live in some execution but do not conflict: a plan may be wrong under
-    /// concurrency.
+    /// Pairs that are simultaneously live in some execution but do not conflict. With such pairs, a plan may
+    /// be wrong if operators run concurrently.
     pub exposed: u64,
     /// Peak live bytes of the order.
     pub load: u64,
@@ -283,7 +284,7 @@ pub struct Row {
     pub split_bound: u64,
     /// The claim for `split`.
     pub split_claim: &'static str,
-    /// `exact` divided by `exact` of the first relation.
+    /// The arena `exact` divided by that of the first relation.
     pub ratio: f64,
     /// Pairs of storages that collide in the layout of `exact` if operators run sequentially.
     pub collide_in_order: usize,
@@ -291,13 +292,13 @@ pub struct Row {
     pub collide: usize,
     /// Running time of all algorithms on the body, seconds.
     pub seconds: f64,
-    /// One pair that collides sequentially or, failing that, concurrently.
+    /// A pair that collides in sequential execution or, if there is none, in concurrent execution.
     pub witness: Option<String>,
     /// The arithmetic in which `exact_bound` was proved.
     pub arithmetic: Arithmetic,
 }
 
-/// Compares the relations of [`COMPARED`] on one graph under the same orders; one row per relation.
+/// Compares the relations of [`COMPARED`] on one graph under the same orders. Returns one row per relation.
 ///
 /// # Errors
 /// See [`GraphRunError`].

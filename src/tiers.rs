@@ -1,4 +1,4 @@
-//! Tier problems of whole graphs: which tensor lies in which memory, with or without fusion.
+//! Tier problems of whole graphs, with or without fusion. They decide which tensor lies in which memory.
 
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use crate::run::{Limits, run};
@@ -13,13 +13,13 @@ use plimsoll_model::tiers::{
 use plimsoll_model::{OperatorId, Setup, Silent, UnitId};
 use plimsoll_solvers::FUSIONS;
 
-/// Why a graph does not define a tier problem on a machine.
+/// The reason why a graph does not define a tier problem on a machine.
 #[derive(Debug, thiserror::Error)]
 pub enum TierCaseError {
     /// A region cannot be ordered.
     #[error(transparent)]
     Order(#[from] GraphRunError),
-    /// No unit runs an operator.
+    /// No unit can run an operator.
     #[error(transparent)]
     Units(#[from] UnitsError),
     /// The patterns match too often to list all matches.
@@ -68,11 +68,11 @@ pub struct TierSetting<'a> {
 /// The tier problem of the body of a graph, and the other costs of a run.
 #[derive(Clone, Debug)]
 pub struct TierCase {
-    /// The problem. Regions owned by an operator are a block.
+    /// The tier problem. All regions owned by an operator count as one block.
     pub problem: TierProblem,
     /// Times of computations, launches and weight transfers.
     pub times: TierTimes,
-    /// Share of the edges that lie within groups (cross-unit fusion, eq. 3).
+    /// Share of the relations that lie within groups (cross-unit fusion, eq. 3).
     pub coverage: Coverage,
     /// Number of groups.
     pub groups: usize,

@@ -310,7 +310,7 @@ pub enum BoundError {
     #[error("the window {0} of the witness contains no step")]
     EmptyWindow(Interval),
     /// The bound is above any value that a search can prove.
-    #[error("the bound is {claimed} bytes, but the searched buffers need at most {most}, laid end to end")]
+    #[error("the bound is {claimed} bytes, but the searched buffers, laid end to end, need at most {most}")]
     Impossible {
         claimed: Bytes,
         /// A peak that a layout of the searched buffers never needs to exceed.
@@ -335,7 +335,7 @@ pub enum BoundError {
     #[error("the part in the witness is not too large")]
     Fits,
     /// The bound can be confirmed only by repeating the search.
-    #[error("the bound rests on a completed search by {0}; only running it again can confirm it")]
+    #[error("the bound rests on a completed search by {0}; only a rerun can confirm it")]
     NotCheckable(String),
 }
 

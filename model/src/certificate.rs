@@ -53,7 +53,7 @@ pub enum CertificateError {
     Malformed(String),
     /// This build does not support the version of the certificate.
     #[error(
-        "certificate version {0} is not {CERTIFICATE_VERSION}; solve the instance again with --certificate"
+        "certificate version {0} is not supported; expected version {CERTIFICATE_VERSION}; solve the instance again with --certificate"
     )]
     Version(u64),
     #[error(

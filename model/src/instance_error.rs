@@ -8,7 +8,7 @@ use crate::units::{BufferId, Bytes, Step};
 pub enum InstanceError {
     /// A buffer of non-zero size is live at no step.
     #[error(
-        "buffer '{name}' of {size} bytes is live at no step (it begins and ends at {step}); only size 0 allows that"
+        "buffer '{name}' of {size} bytes has an empty lifespan (it begins and ends at step {step}); its size must be 0"
     )]
     NeverLive {
         buffer: BufferId,
@@ -32,11 +32,11 @@ pub enum InstanceError {
     /// The pair contains a buffer that does not exist.
     #[error("a pair contains buffer number {index}, but there are only {count} buffers")]
     UnknownBuffer { index: usize, count: usize },
-    #[error("the pair of buffers '{name}' and '{other_name}' is declared both separated and exclusive")]
+    #[error("the pair of buffers '{name}' and '{other_name}' is both separated and excluded")]
     Contradiction { buffer: BufferId, name: String, other: BufferId, other_name: String },
     /// The sum of all sizes, each aligned and above the highest fixed end, exceeds the address space.
     #[error(
-        "buffer '{name}': {column} {value} is too large: laid end to end, each aligned, the buffers up to it need \
+        "buffer '{name}': {column} {value} is too large: aligned and laid end to end, the buffers up to it need \
          {needed} bytes; at most {limit} (2^63 - 1) are allowed"
     )]
     TotalOverflow {

@@ -339,7 +339,7 @@ mod tests {
             reasons(&entry!([0, 4], Some(weak()), Some(Claim::Optimal), false), None)
                 .contains("shows only 0 bytes")
         );
-        assert!(reasons(&entry!([0], None, None, false), None).contains("entries for 2 buffers"));
+        assert!(reasons(&entry!([0], None, None, false), None).contains("entries, but there are 2 buffers"));
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub enum SpillError {
     NoCapacity { instance: String },
     #[error("there are {given} traffic values, but {expected} buffers")]
     Count { given: usize, expected: usize },
-    #[error("the total traffic of all buffers exceeds 63 bits")]
+    #[error("the traffic of all buffers adds up to 2^63 bytes or more")]
     TooMuch,
 }
 

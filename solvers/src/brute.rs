@@ -28,7 +28,7 @@ impl Solver<Offsets> for BruteForce {
         if instance.len() <= MOST_BUFFERS {
             return Ok(());
         }
-        let reason = format!("{} buffers are more than {MOST_BUFFERS}", instance.len());
+        let reason = format!("{} buffers exceed the limit of {MOST_BUFFERS}", instance.len());
         Err(SolveError::Unsupported { solver: self.name(), reason })
     }
 

@@ -20,7 +20,7 @@ pub struct Line {
     pub arena: u64,
     /// A lower bound over all layouts that the scheme allows, bytes.
     pub lower_bound: u64,
-    /// Why the bound holds.
+    /// The reason why the bound holds.
     pub witness: String,
     /// The arithmetic in which the bound was proved.
     pub arithmetic: Arithmetic,
@@ -28,13 +28,14 @@ pub struct Line {
     pub optimal: bool,
     /// Running time of the solver, seconds.
     pub seconds: f64,
-    /// Simulated runs of the program in which every read returned the bytes last written.
+    /// Number of simulated runs of the program. In all of them, every read returned the bytes last written.
     pub runs: usize,
     /// True if these are all possible runs, up to the number of trips of a loop.
     pub all_runs: bool,
 }
 
-/// A contradiction of the chain: an arena below the lower bound of a scheme that allows more layouts.
+/// A contradiction to the chain of inequalities: an arena below the lower bound of a scheme that allows more
+/// layouts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{low} reports a lower bound of {bound} bytes, but {high} needs only {arena}")]
 pub struct Broken {
@@ -66,12 +67,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Returns the line with the smallest arena of a scheme.
+    /// Returns the line of a scheme with the smallest arena.
     pub fn best(&self, scheme: Scheme) -> Option<&Line> {
         self.of(scheme).min_by_key(|line| line.arena)
     }
 
-    /// Returns the line with the smallest arena of a scheme among the three strategies of LUNA, Alg. 1.
+    /// Returns the line of a scheme with the smallest arena among the three strategies of LUNA, Alg. 1.
     pub fn fast(&self, scheme: Scheme) -> Option<&Line> {
         self.of(scheme).filter(|line| FAST.contains(&line.solver)).min_by_key(|line| line.arena)
     }
@@ -97,8 +98,8 @@ impl Comparison {
         (self.bound(Scheme::Exclusive) == best).then_some(best)
     }
 
-    /// Returns the first contradiction of the chain: the lower bound of a scheme holds for every scheme that
-    /// allows fewer layouts.
+    /// Returns the first contradiction to the chain. The lower bound of a scheme is valid for every scheme
+    /// that allows fewer layouts.
     pub fn broken(&self) -> Option<Broken> {
         for low in &self.lines {
             let allowed = |high: &&Line| narrower(low.scheme, high.scheme);
@@ -128,8 +129,8 @@ impl Comparison {
         chain
     }
 
-    /// Returns the saving of each idea in bytes: the best arena of the preceding scheme minus the best arena
-    /// of its own scheme. The saving is negative if the idea enlarges the arena.
+    /// Returns, for each idea of the chain, its name and its saving in bytes. The saving is the difference
+    /// between the best arenas without and with the idea. It is negative if the idea enlarges the arena.
     pub fn shares(&self) -> Vec<(&'static str, i64)> {
         let value = |scheme| self.best(scheme).map(|line| line.arena as i64);
         let steps = [

@@ -1,4 +1,5 @@
-//! Facts about a program that need no plan: the region of every buffer, and a lower bound on block schemes.
+//! Properties of a program that do not depend on a plan: the region of every buffer, and a lower bound for
+//! schemes with blocks.
 
 use plimsoll_model::graph::Graph;
 use plimsoll_model::program::Program;
@@ -7,8 +8,8 @@ use plimsoll_model::{Bytes, InstanceError, RegionId, load};
 /// Groups the buffers of a program by region, for the colours of memory maps.
 ///
 /// Returns the names of the regions that operators of the body own, and for every buffer the index of its
-/// region. The name includes the owner if several operators own regions. A buffer of a nested region belongs
-/// to the outermost region around it; a buffer of the body has none. O(buffers times depth).
+/// region. The name includes the owner if several operators own regions. A buffer of a nested region is
+/// assigned to the outermost region around it, and a buffer of the body to none. O(buffers times depth).
 pub fn program_groups(program: &Program<'_>) -> (Vec<String>, Vec<Option<usize>>) {
     let graph = program.graph();
     let around = |region: RegionId| graph.region(region).owner.map(|owner| graph.home(owner));
@@ -37,11 +38,11 @@ const NAME: usize = 24;
 /// Returns a lower bound in bytes on every plan that merges regions into blocks, however well the blocks are
 /// packed.
 ///
-/// It is the load of the body when every operator holds a block as large as the load of its regions. O(n log
+/// It is the load of the body if every operator occupies a block as large as the load of its regions. O(n log
 /// n).
 ///
 /// # Errors
-/// The sum of the sizes exceeds 63 bits.
+/// If the sizes add up to 2^63 bytes or more.
 pub fn held(program: &Program<'_>) -> Result<Bytes, InstanceError> {
     let frames = program.frames();
     let mut blocks = vec![Bytes::ZERO; program.graph().operators().len()];

@@ -2,8 +2,8 @@
 //!
 //! A planner combines a *scheme* with a solver for the offset problem. The scheme determines which buffers
 //! may share memory; the solver assigns the offsets. The schemes range from no knowledge of branches to full
-//! knowledge. Whatever the scheme, the answer is a layout of [`Program::instance`]. It passes the layout
-//! checker and the execution checker. With the same orders and options, the optimal values form a chain:
+//! knowledge. In every scheme, the answer is a layout of [`Program::instance`]. It passes the layout checker
+//! and the execution checker. With the same orders and options, the optimal values form a chain:
 //!
 //! ```text
 //! exclusive <= sequential-branches <= flat-conflict <= naive
@@ -11,11 +11,11 @@
 //! ```
 //!
 //! Each scheme allows a subset of the layouts of the scheme to its left. The nested and the flat scheme are
-//! not comparable. A nested layout is also a sequential layout. A buffer that is live while an operator runs
-//! does not overlap the block of the operator. The regions of the operator run at different times. The
-//! exception is a loop that holds its state only while it is needed
-//! ([`Carries::Tight`](plimsoll_model::program::Carries)). Blocks can help a heuristic; they never help an
-//! exact solver.
+//! not comparable. A nested layout is also a sequential layout: a buffer that is live while an operator runs
+//! does not overlap the block of the operator, and the regions of the operator run at different times. The
+//! exception is a loop that occupies memory for its state only while it is needed
+//! ([`Carries::Tight`](plimsoll_model::program::Carries)). Blocks can help a heuristic, but never an exact
+//! solver.
 
 mod compare;
 mod groups;
@@ -38,7 +38,8 @@ use plimsoll_model::{
 pub enum Scheme {
     /// No sharing.
     Naive,
-    /// Branches of one operator conflict with each other and with everything that the operator touches.
+    /// Buffers that are not simultaneously live; the branches of one operator conflict with each other and
+    /// with all tensors of the operator.
     Flat,
     /// Buffers that are never simultaneously live when branches run sequentially.
     Sequential,
@@ -61,7 +62,7 @@ pub struct SchemeEntry {
     pub scheme: Scheme,
 }
 
-/// Every scheme, in order of increasing knowledge about branches.
+/// Every scheme, in ascending order of knowledge about branches.
 pub const SCHEMES: &[SchemeEntry] = &[
     SchemeEntry {
         name: "naive",
@@ -113,7 +114,7 @@ impl SchemeEntry {
     }
 }
 
-/// Why a program could not be planned.
+/// The reason why a program could not be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum BranchError {
     /// The graph cannot be executed as a program.
@@ -164,7 +165,7 @@ pub struct ProgramPlan {
     pub peak: Bytes,
     /// A lower bound over all layouts that the scheme allows, bytes.
     pub bound: Bytes,
-    /// Why the bound holds.
+    /// The reason for the bound.
     pub witness: String,
     /// The arithmetic in which the bound was proved.
     pub arithmetic: Arithmetic,
@@ -195,7 +196,7 @@ pub struct OrderedProgram<'g> {
 /// Orders every region and builds the program.
 ///
 /// # Errors
-/// A region that cannot be ordered, or an operator that does not declare how it runs its regions.
+/// If a region cannot be ordered, or if an operator does not declare how it runs its regions.
 pub fn ordered_program<'g>(
     graph: &'g Graph,
     run: &GraphRun<'_>,
@@ -207,7 +208,7 @@ pub fn ordered_program<'g>(
 /// Builds the program from ordered regions: one per region of the graph, innermost first.
 ///
 /// # Errors
-/// An operator that does not declare how it runs its regions.
+/// If an operator does not declare how it runs its regions.
 pub fn program_in_order(
     graph: &Graph,
     regions: Vec<OrderedRegion>,
@@ -347,7 +348,7 @@ impl Planner<'_> {
     }
 }
 
-/// Returns true if no block of a frame could be smaller.
+/// Returns true if every block of a frame is proved to have its minimum size.
 fn proved(frame: &Frame, blocks: &[Bytes], least: &[Bytes]) -> bool {
     frame.buffers.iter().all(|buffer| match buffer {
         FrameBuffer::Buffer(_) => true,

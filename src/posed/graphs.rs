@@ -1,5 +1,5 @@
-//! [`Posed`] for the problems of graphs: their parts (regions, segments or the body), and how the answers
-//! combine.
+//! Implements [`Posed`] for the problems on graphs. A graph is divided into regions or segments, or only its
+//! body is used, and the answers for the parts are combined.
 
 use super::{
     Answer, Answered, Asked, PoseError, Posed, Proof, Subject, SubjectKind, TermError, Terms, Unanswered,
@@ -50,7 +50,7 @@ fn graph_of<P: Problem>(subject: &Subject) -> Result<&Graph, PoseError> {
     }
 }
 
-/// Returns the order algorithm that the terms name.
+/// Returns the order algorithm named in the terms.
 fn order_of(terms: &Terms) -> Result<&'static Entry<Orders>, TermError> {
     let find = |name: &str| {
         let found = registry().find::<Orders>(name);
@@ -59,7 +59,7 @@ fn order_of(terms: &Terms) -> Result<&'static Entry<Orders>, TermError> {
     Ok(terms.read("order", find)?.unwrap_or(registry().orders[0]))
 }
 
-/// Resolves the value of a key with a default through a function that accepts a name or a file.
+/// Resolves the value of a key, or its default, with a function that accepts a name or a file.
 fn found<T, E: ToString>(
     terms: &Terms,
     key: &'static str,
@@ -111,7 +111,7 @@ fn first_stop(stops: impl IntoIterator<Item = Stop>) -> Stop {
     stops.into_iter().find(|stop| *stop != Stop::Completed).unwrap_or(Stop::Completed)
 }
 
-/// Returns the counters of the last part, with the nodes of all parts.
+/// Returns the counters of the last part, with the nodes summed over all parts.
 fn summed<'a>(stats: impl IntoIterator<Item = &'a Stats>) -> Stats {
     let all: Vec<&Stats> = stats.into_iter().collect();
     let nodes = all.iter().map(|one| one.nodes).sum();
@@ -132,8 +132,9 @@ impl Posed for Orders {
         in_order::<Self>(subject, terms)
     }
 
-    /// Value and bound are those of the body, the last region. The bound assumes the peaks of the inner
-    /// regions in the orders found. It holds for the graph only if these orders are proved optimal.
+    /// The value and the bound are those of the body, the last region. The bound assumes the peaks of the
+    /// inner regions in the orders found, so it is valid for the graph only if these orders are proved
+    /// optimal.
     fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| {
@@ -172,8 +173,8 @@ impl Posed for Joint {
         in_order::<Self>(subject, terms)
     }
 
-    /// Every region is ordered and placed jointly, innermost first. Value and bound are those of the body;
-    /// the bound holds only if the inner regions are proved optimal.
+    /// Every region is ordered and placed jointly, innermost first. The value and the bound are those of the
+    /// body. The bound is valid only if the plans of the inner regions are proved optimal.
     fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| {
@@ -233,8 +234,8 @@ impl Posed for Spilling {
         capacity(terms, Bytes::ZERO).map(drop)
     }
 
-    /// In an instance, every spilled buffer is written once and read once. In a graph, the traffic is what
-    /// the operators of the body write and read.
+    /// In an instance, every spilled buffer is written once and read once. In a graph, the traffic of a
+    /// tensor is its size, counted once for every operator of the body that writes or reads it.
     fn pose(
         subject: &Subject,
         terms: &Terms,
@@ -292,8 +293,7 @@ impl Posed for Timelines {
         program(graph, &regions, &machine, OverlapOptions::default()).map_err(PoseError::subject)
     }
 
-    /// Segments between branches are scheduled separately. The value is the makespan of the longest run
-    /// through all of them.
+    /// Segments are scheduled separately. The value is the makespan of the longest control path through them.
     fn ask(question: &OverlapProgram, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         asked.through(|limits| match schedule(question, entry, setup, limits) {
@@ -362,7 +362,8 @@ impl Posed for Tiers {
         tier_case(graph, &setting).map_err(PoseError::subject)
     }
 
-    /// The inference time is the sum of computations, launches, weight transfers and tensor transfers.
+    /// The inference time is the sum of the times of computations, launches, weight transfers and tensor
+    /// transfers.
     fn ask(question: &TierCase, asked: Asked<'_, Self>) -> Answered<Self> {
         let TierCase { problem, times: TierTimes { compute, overhead, weights }, .. } = question;
         let rest = [*compute, *overhead, weights.time].map(Time::get);
@@ -398,7 +399,7 @@ impl Posed for Fusions {
         Ok(ToFuse { graph, patterns, units, rule })
     }
 
-    /// Regions are fused separately; value and bound are sums over the regions.
+    /// Regions are fused separately. The value and the bound are sums over the regions.
     fn ask(question: &ToFuse<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
         let (entry, setup) = (asked.entry, asked.setup);
         let ToFuse { graph, patterns, units, rule } = question;
@@ -424,7 +425,7 @@ impl Posed for Fusions {
     }
 }
 
-/// Finds units by name or file; `None` if the graph names them.
+/// Finds units by name or file. Returns `None` if the units are those named in the graph.
 fn units(name: &str) -> Result<Option<Units>, String> {
     if name == "graph" {
         return Ok(None);

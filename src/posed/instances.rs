@@ -1,4 +1,4 @@
-//! [`Posed`] for the problems of instances, where the instance is the whole input.
+//! Implements [`Posed`] for the problems on instances. The instance is the whole input.
 
 use super::{Answered, Asked, PoseError, Posed, Subject, SubjectKind, Terms};
 use crate::plan::Plan;

@@ -1,9 +1,9 @@
 //! The nine problems, posed uniformly on an instance or a graph.
 //!
-//! The input of an algorithm is small: one instance, one ordered region, or one segment of a timeline. A user
-//! has a file with an instance or a graph. [`Posed`] converts the file into inputs for an algorithm and
-//! combines the results into one answer. Benchmarks, sweeps and comparisons use this trait and contain no
-//! code for a particular problem.
+//! An algorithm accepts one instance, one region or one segment, but a user has a file with an instance or a
+//! whole graph. [`Posed`] converts the contents of the file into inputs for an algorithm and combines the
+//! results into one answer. Benchmarks, sweeps and comparisons use this trait, so they contain no code for a
+//! particular problem.
 
 mod graphs;
 mod instances;
@@ -63,7 +63,7 @@ impl Subject {
         }
     }
 
-    /// Returns its kind.
+    /// Returns the kind of the subject.
     pub const fn kind(&self) -> SubjectKind {
         match self {
             Self::Instance(_) => SubjectKind::Instance,
@@ -72,12 +72,12 @@ impl Subject {
     }
 }
 
-/// A bound that holds for the whole subject, and its reason.
+/// A bound that is valid for the whole subject, and its reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proof<V> {
-    /// No solution has a better value.
+    /// The bound: no solution has a better value.
     pub bound: V,
-    /// Why the bound holds, in terms of the names in the subject.
+    /// The reason why the bound is valid, with the names used in the subject.
     pub reason: String,
     /// The arithmetic of the proof.
     pub arithmetic: Arithmetic,
@@ -98,7 +98,7 @@ pub struct Answer<P: Problem> {
     pub stats: Stats,
     /// The solution, if the whole subject is one input.
     pub solution: Option<P::Solution>,
-    /// Why there is no solution, if known; otherwise empty.
+    /// The reason why there is no solution, if known; otherwise empty.
     pub remark: String,
 }
 
@@ -122,7 +122,7 @@ impl<P: Problem> Answer<P> {
         }
     }
 
-    /// Builds the answer for a subject in parts, from its value and its bound.
+    /// Builds the answer for a subject that was solved in parts, from its value and its bound.
     fn whole(value: P::Value, proof: Option<Proof<P::Value>>, stop: Stop, stats: Stats) -> Self {
         let met = proof.as_ref().is_some_and(|proof| proof.bound == value);
         let claim = if met { Claim::Optimal } else { Claim::Feasible };
@@ -136,7 +136,7 @@ impl<P: Problem> Answer<P> {
     }
 }
 
-/// Why a run has no answer.
+/// The reason why a run has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
     /// The algorithm does not support the input, or the subject does not define the problem.
@@ -161,7 +161,7 @@ impl Unanswered {
     }
 }
 
-/// Why a problem cannot be posed on a subject.
+/// The reason why a problem cannot be posed on a subject.
 #[derive(Debug, thiserror::Error)]
 pub enum PoseError {
     /// An instance where a graph is needed, or vice versa.
@@ -234,7 +234,7 @@ pub struct Answered<P: Problem> {
 }
 
 impl<P: Problem> Answered<P> {
-    /// Adds figures of the solution to the counters.
+    /// Adds figures computed from the solution to the counters.
     fn counting(mut self, figures: impl Fn(&P::Solution) -> Vec<(&'static str, u64)>) -> Self {
         if let Ok(answer) = &mut self.result {
             for (name, number) in answer.solution.iter().flat_map(figures) {
@@ -247,21 +247,21 @@ impl<P: Problem> Answered<P> {
 
 /// A problem that can be posed on instances or graphs.
 pub trait Posed: Listed {
-    /// Keys of its terms, with their default values.
+    /// The keys of the problem's terms, with their default values.
     const TERMS: &'static [(&'static str, &'static str)] = &[];
-    /// Whether it also has the terms of the liveness options.
+    /// True if the problem also has the terms of the liveness options.
     const LIVENESS: bool = false;
     /// A question about a subject, ready to be given to algorithms.
     type Question<'a>;
 
-    /// The name of its value in headings.
+    /// The name of the problem's value in headings.
     const VALUE: &'static str;
     /// Further figures of an answer: pairs of heading and counter name.
     const FIGURES: &'static [(&'static str, &'static str)] = &[];
     /// Whether it can decide a capacity instead of minimising the value.
     const DECIDES: bool = false;
 
-    /// Returns whether it can be posed on this kind of subject.
+    /// Returns true if the problem can be posed on this kind of subject.
     fn takes(kind: SubjectKind) -> bool {
         kind == SubjectKind::Graph
     }
@@ -271,7 +271,7 @@ pub trait Posed: Listed {
         given.among(all_terms::<Self>())
     }
 
-    /// Rejects invalid values of its terms.
+    /// Rejects invalid values of the problem's terms.
     ///
     /// # Errors
     /// A [`TermError`] with key and value.
@@ -279,8 +279,8 @@ pub trait Posed: Listed {
         own.liveness().map(drop)
     }
 
-    /// Builds the question about a subject. Prerequisites, such as an order of the operators or a fusion, are
-    /// computed within the limits.
+    /// Builds the question about a subject. If the question needs an order of the operators or a fusion
+    /// first, these are computed within the limits.
     ///
     /// # Errors
     /// See [`PoseError`].
@@ -316,7 +316,7 @@ pub trait Posed: Listed {
     /// Writes a solution as CSV rows; returns `false` if the problem has no such format.
     ///
     /// # Errors
-    /// An error of the writer.
+    /// Any error from the writer.
     fn written(
         _question: &Self::Question<'_>,
         _solution: &Self::Solution,
@@ -349,7 +349,8 @@ pub fn check_terms(terms: &Terms, problems: &[&str]) -> Result<(), TermError> {
     checked.into_iter().collect()
 }
 
-/// Returns all terms of a problem with default values as text; empty for an unknown problem.
+/// Returns all terms of a problem as text, with default values for those not given. The text is empty for an
+/// unknown problem.
 pub fn terms_in_full(terms: &Terms, problem: &str) -> String {
     struct Full<'a>(&'a Terms);
     impl Visitor for Full<'_> {
@@ -368,7 +369,7 @@ pub struct Profile {
     pub unit: &'static str,
     /// Whether it can decide a capacity instead of minimising the value.
     pub decides: bool,
-    /// Returns whether it can be posed on a kind of subject.
+    /// Returns true if the problem can be posed on a kind of subject.
     pub takes: fn(SubjectKind) -> bool,
 }
 
@@ -432,7 +433,7 @@ pub struct Facts {
     pub kind: Kind,
     /// A summary in one line.
     pub about: &'static str,
-    /// The publication or project it comes from.
+    /// The publication or project from which the algorithm comes.
     pub source: &'static str,
 }
 
@@ -454,7 +455,8 @@ impl Visitor for Every<'_> {
     }
 }
 
-/// Returns the algorithms of a problem, and their variants for ablation; both empty for an unknown problem.
+/// Returns the algorithms of a problem, and their variants for ablation. Both are empty for an unknown
+/// problem.
 pub fn algorithms(registry: &Registry, problem: &str) -> [Vec<Facts>; 2] {
     visit(problem, &mut Every(registry)).unwrap_or_default()
 }

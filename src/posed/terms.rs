@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// The terms of a question by key. In files and arguments they are written `KEY=VALUE`, separated by blanks.
+/// The terms of a question by key. In files and arguments they are written as `KEY=VALUE`, separated by
+/// spaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms(BTreeMap<String, String>);
 
@@ -29,7 +30,7 @@ pub enum TermError {
         /// What is wrong, and what is allowed.
         why: String,
     },
-    /// A key that none of the problems has.
+    /// A key that is not a term of any of the problems.
     #[error("unknown term '{key}' for {problems}; expected {known}")]
     Unknown {
         /// The unknown key.
@@ -93,7 +94,7 @@ impl Terms {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Parses the value of a key with `read`, whose error states what is wrong.
+    /// Parses the value of a key with `read`, which returns a message if the value is invalid.
     pub(super) fn read<T>(
         &self,
         key: &'static str,

@@ -1,15 +1,15 @@
-//! The Pareto front of on-chip memory against makespan, over orders, schedules, numbers of buffers and
-//! resident weights.
+//! The Pareto front of on-chip memory and makespan. The search varies the order, the schedule, the number of
+//! buffers and the resident weights.
 //!
-//! The capacities range from the least that any operator needs up to that of the machine. At each capacity,
-//! every fast schedule is tried on every order, with several shares of the remaining memory for resident
-//! weights. At the capacity of the machine, resident sets of any size are tried too.
+//! The capacities range from the least with which every operator can run up to that of the machine. At each
+//! capacity, every fast schedule is tried on every order, with several shares of the remaining memory for
+//! resident weights. At the capacity of the machine, resident sets of any size are tried too.
 //!
-//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement.
-//! They run at every capacity with nothing resident, with the resident sets for which `prefetch` was fastest
-//! there, and on all points found so far. The front keeps the points that no other point dominates. Every
-//! point is a capacity with timelines scheduled for exactly that capacity, so a request for that capacity
-//! reproduces it.
+//! Exact schedules follow, within the limits of [`Effort`] and only if the bounds permit an improvement. They
+//! run at every capacity without resident weights, and with the resident sets for which `prefetch` was
+//! fastest there. They also run on all points found so far. The front keeps the points that no other point
+//! dominates. Every point is a capacity with timelines scheduled for exactly that capacity, so a request for
+//! that capacity reproduces it.
 
 mod point;
 mod search;
@@ -51,8 +51,8 @@ impl Front {
 /// Computes the front with the given schedules.
 ///
 /// # Errors
-/// [`ScheduleError::Infeasible`] if an operator does not fit on chip under any schedule; an answer that the
-/// checker rejects.
+/// [`ScheduleError::Infeasible`] if an operator does not fit on chip under any schedule; also if the checker
+/// rejects an answer.
 pub fn front(
     machine: &Machine,
     candidates: &[Candidate],

@@ -1,5 +1,5 @@
-//! Timelines of whole graphs: every segment is scheduled and checked separately, then combined along the
-//! control path.
+//! Timelines of whole graphs. Every segment is scheduled and checked separately, and the results are combined
+//! along the control tree.
 
 mod front;
 mod placed;
@@ -24,7 +24,7 @@ pub use speculation::{Guess, Speculated, Speculation, speculate};
 /// Maximum number of segments that [`Scheduled::path`] contains.
 pub const MOST_SEGMENTS: usize = 100_000;
 
-/// Why a schedule produced no timelines for a program.
+/// The reason why a schedule produced no timelines for a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// No schedule can run the program: an operator does not fit into on-chip memory.
@@ -66,7 +66,7 @@ pub enum ScheduleError {
 pub struct Scheduled {
     /// One timeline per segment.
     pub timelines: Vec<Timeline>,
-    /// Lower bound of every segment: proved by this schedule, or valid in general.
+    /// The lower bound of every segment. It was proved by this schedule or is valid for every schedule.
     pub bounds: Vec<Time>,
     /// End of the longest run of the program.
     pub makespan: Time,
@@ -78,13 +78,13 @@ pub struct Scheduled {
     pub peak: Bytes,
     /// Indices of the segments along the longest run.
     pub path: Vec<usize>,
-    /// Time of that run during which an operator computes.
+    /// The time during which an operator computes in the longest run.
     pub computing: Time,
-    /// Number of segments of that run; `path` contains the first [`MOST_SEGMENTS`].
+    /// Number of segments of the longest run; `path` contains the first [`MOST_SEGMENTS`].
     pub segments: u64,
     /// Total search nodes.
     pub nodes: u64,
-    /// Why the lower bound holds.
+    /// The reason why the lower bound holds.
     pub reason: String,
     /// Termination reason of the first segment whose schedule did not complete.
     pub stop: Stop,
@@ -102,8 +102,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Builds a draft from `make`, which returns the checked timeline of one segment. With a deadline, the
-    /// segments share the time up to it.
+    /// Builds a draft with `make`, which returns the checked timeline of one segment. If there is a deadline,
+    /// the segments share the time until it.
     fn new(
         program: &OverlapProgram,
         limits: Limits,
@@ -161,14 +161,14 @@ impl Draft {
         })
     }
 
-    /// Adds the bounds that hold for every schedule.
+    /// Adds the bounds that are valid for every schedule.
     fn measured(self, program: &OverlapProgram) -> Result<Scheduled, ScheduleError> {
         let bounds = program.segments().iter().map(|segment| time_bound(&segment.problem).value).collect();
         self.bounded(program, bounds, 0)
     }
 }
 
-/// Totals of the longest run along a control path.
+/// Totals of the longest run through a control tree.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     time: Time,
@@ -177,8 +177,8 @@ struct Run {
 }
 
 impl Run {
-    /// Computes the totals from the times of all segments. Among branches of equal time the first one counts,
-    /// as in [`OverlapProgram::path`]. `None` on overflow.
+    /// Computes the totals from the times of all segments. Among branches of equal time, the first one
+    /// counts, as in [`OverlapProgram::path`]. Returns `None` on overflow.
     fn along(control_tree: &ControlTree, times: &[Time], computing: &[Time]) -> Option<Self> {
         let mut sum = Self::default();
         for piece in control_tree {
@@ -228,15 +228,15 @@ fn unanswered(problem: &TimelineProblem, error: RunError) -> ScheduleError {
     }
 }
 
-/// Lower bounds on the longest run of a program, by reason. They exclude the time to preload resident
+/// Lower bounds on the longest run of a program, one per reason. They exclude the time to preload resident
 /// weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramBounds {
-    /// The sum of all computations.
+    /// The sum of all compute times.
     pub compute: Time,
-    /// All transfers up to an operator, and the computations from it on.
+    /// The transfers up to an operator, followed by the computations from it on.
     pub transfers: Time,
-    /// Weights that do not fit on chip beside earlier ones must be fetched late.
+    /// The delay of weights that do not fit on chip together with earlier operators.
     pub memory: Time,
 }
 
@@ -335,8 +335,8 @@ fn checked_timeline(
     }
 }
 
-/// Returns the makespan of `prefetch` without checking its timelines; `None` if it does not fit. O(n) per
-/// segment.
+/// Returns the makespan of `prefetch` without checking its timelines, or `None` if an operator does not fit.
+/// O(n) per segment.
 pub fn prefetched(program: &OverlapProgram) -> Option<Time> {
     let fetched = |problem| Some(Prefetch.solution(problem, &mut Budget::unlimited()).ok()??.makespan());
     let times: Option<Vec<Time>> =

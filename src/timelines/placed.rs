@@ -4,8 +4,8 @@ use crate::branches::{BranchError, OrderedProgram, Planner};
 use plimsoll_model::program::{Point, Program};
 use plimsoll_model::{Bytes, Layout};
 
-/// Plans the whole graph and returns, for every operator, the highest address in use while it runs, in bytes.
-/// For an operator with regions, the address at its start counts.
+/// Plans the whole graph. Returns, for every operator, the highest address in use while it runs, in bytes.
+/// For an operator with regions, this is the highest address in use when it starts.
 ///
 /// # Errors
 /// See [`BranchError`].

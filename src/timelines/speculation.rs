@@ -1,10 +1,10 @@
 //! Speculative fetching across the border of a branch, before the condition is known.
 //!
-//! Under the rules of the LUNA paper, nothing overlaps across a region border. Here one transfer may: the
-//! first weights of one region of the branch are fetched while the segment before the branch computes. The
-//! branch waits for this transfer, whichever region runs. If the guess is right, the operator has its
-//! weights, and their buffer is held until the first segment of the region ends. If it is wrong, the weights
-//! are discarded; the cost is the wait and the memory.
+//! Under the rules of the LUNA paper, nothing overlaps across a region border. Speculation allows one
+//! exception: the first weights of one region of the branch are fetched while the segment before the branch
+//! computes. The branch waits for this transfer, whichever region runs. If the guess is right, the operator
+//! finds its weights on chip, and their buffer is occupied until the first segment of the region ends. If it
+//! is wrong, the weights are discarded, and the waiting time and the memory are wasted.
 
 use super::{ScheduleError, checked_timeline};
 use crate::run::Limits;
@@ -13,19 +13,19 @@ use plimsoll_model::timelines::{
 };
 use plimsoll_model::{Bytes, Entry, OperatorId, Setup};
 
-/// How the region is chosen whose weights are fetched ahead.
+/// The rule that chooses the region whose weights are fetched ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
     /// The most likely region, if it has weights to fetch. Ties go to the region with the most bytes, then to
     /// the first.
     Likely,
-    /// The region with the fewest expected bytes fetched in vain.
+    /// The region with the lowest expected number of bytes fetched in vain.
     Cheap,
-    /// The region, or none, with the least expected time.
+    /// The region with the least expected time, or none if fetching ahead does not reduce it.
     Best,
 }
 
-/// The effect of fetching ahead at one branch.
+/// One speculative transfer at a branch, and its effect.
 #[derive(Clone, Debug)]
 pub struct Speculation {
     /// The operator that owns the regions.
@@ -70,15 +70,15 @@ struct Moved {
     times: [Time; 2],
 }
 
-/// Fetches ahead at every branch that follows a segment of the enclosing region. Branches are treated
-/// separately, from the outermost inwards.
+/// Fetches weights ahead at every branch that follows a segment of the enclosing region. Branches are
+/// processed separately, the outermost first.
 ///
 /// `times` are the makespans of all segments under the schedule; `chances` returns the probabilities of the
 /// regions of an operator. [`Guess::Likely`] and [`Guess::Cheap`] keep a guess even if it increases the
 /// expected time.
 ///
 /// # Errors
-/// An answer that the checker rejects.
+/// If the checker rejects a timeline.
 pub fn speculate(
     program: &OverlapProgram,
     times: &[Time],
@@ -126,8 +126,8 @@ struct Branch<'a> {
 }
 
 impl Branch<'_> {
-    /// Returns the possible moves into the segment before the branch, one per region, between unused
-    /// segments.
+    /// Returns the possible moves into the segment before the branch, one per region. Segments that take part
+    /// in another move are excluded.
     fn moves(
         &self,
         program: &OverlapProgram,
@@ -184,8 +184,8 @@ struct Pair {
     ends: [Time; 2],
 }
 
-/// Moves the first transfer of the second segment to the end of the first. `None` if there is no transfer or
-/// it does not fit.
+/// Moves the first transfer of the second segment to the end of the first. Returns `None` if there is no
+/// transfer or it does not fit.
 fn moved(
     program: &OverlapProgram,
     pair: &Pair,
@@ -228,7 +228,7 @@ fn moved(
     Ok(Some(Moved { region, before, after, speculation, times: [time, later] }))
 }
 
-/// Schedules a changed segment; `None` if the schedule finds no timeline.
+/// Schedules a changed segment. Returns `None` if the schedule finds no timeline.
 fn rescheduled(
     problem: &TimelineProblem,
     operators: Vec<TimedOperator>,

@@ -59,7 +59,7 @@ impl Document {
         for pin in self.pins.iter().filter(|pin| pin.buffer == at) {
             if (pin.pool, pin.offset) != (pool, place.offset) {
                 let pool = self.pools[pin.pool].label();
-                complain(format!("it is pinned to offset {} of pool {pool}", pin.offset));
+                complain(format!("the buffer is pinned to offset {} of pool {pool}", pin.offset));
             }
         }
     }
@@ -99,7 +99,7 @@ impl Document {
                 && (x.pool, x.offset) != (y.pool, y.offset)
             {
                 let (a, b) = (self.buffers[a].label(), self.buffers[b].label());
-                wrong.push(format!("{a} and {b} are colocated, but lie at different places"));
+                wrong.push(format!("{a} and {b} are colocated, but have different pools or offsets"));
             }
         }
         let alone = |at: usize| pinned_alone.contains(&at);

@@ -48,7 +48,7 @@ pub enum DsaErrorKind {
     /// An empty live interval.
     #[error("[{lower}, {upper}) is empty: the end must exceed the beginning")]
     EmptyLife { lower: i64, upper: i64 },
-    #[error("no live interval")]
+    #[error("the buffer has no live interval")]
     NeverLive,
     /// A buffer without an allowed pool.
     #[error("no pool is allowed")]
@@ -64,26 +64,28 @@ pub enum DsaErrorKind {
     /// A pin to a pool that is not allowed for the buffer.
     #[error("pinned to pool {0}, which is not one of the allowed pools")]
     PinnedElsewhere(String),
-    #[error("it, or a buffer colocated with it, is pinned to both {0} and {1}")]
+    #[error("the buffer, or one colocated with it, is pinned to both {0} and {1}")]
     PinnedTwice(String, String),
     #[error("buffer {0} is paired with itself")]
     OwnPair(u32),
     /// Two buffers that are both separated and colocated.
     #[error("buffers {0} and {1} are separated, but colocated")]
     SeparatedColocated(u32, u32),
-    #[error("no pool is allowed for all {0} buffers colocated with it")]
+    #[error("no pool is allowed for all {0} colocated buffers")]
     NoCommonPool(usize),
     /// Several pools may contain the buffer. Offsets alone cannot decide between them.
-    #[error("pools {0} may hold it; each pool is planned separately, so exactly one pool must be allowed")]
+    #[error(
+        "more than one pool is possible: {0}; each pool is planned separately, so exactly one pool must be allowed"
+    )]
     SeveralPools(String),
     /// Several pools are allowed, but none is large enough.
-    #[error("its {size} bytes do not fit into any of its allowed pools: {pools}")]
+    #[error("the {size} bytes of the buffer do not fit into any of its allowed pools: {pools}")]
     TooLarge { size: Bytes, pools: String },
     /// Alignments of colocated buffers whose least common multiple exceeds 64 bits.
-    #[error("the alignments of the buffers colocated with it have no common multiple below 2^64")]
+    #[error("the alignments of the colocated buffers have no common multiple below 2^64")]
     Alignment,
     /// A lifespan that the schema cannot represent.
-    #[error("step {0} is above the largest step of the schema, 2^63 - 1")]
+    #[error("step {0} exceeds the largest step of the schema, 2^63 - 1")]
     LateStep(u64),
     /// A pool that is not a valid instance.
     #[error(transparent)]

@@ -92,7 +92,7 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn text(&self) -> Result<&'a str, DsaError> {
-        self.value.as_str().ok_or_else(|| self.expected("a text"))
+        self.value.as_str().ok_or_else(|| self.expected("a string"))
     }
 
     pub(super) fn flag(&self) -> Result<bool, DsaError> {
@@ -107,7 +107,7 @@ impl<'a> Node<'a> {
     /// Returns a number of bytes, at least 1.
     pub(super) fn positive(&self) -> Result<u64, DsaError> {
         let bytes = self.bytes()?;
-        if bytes == 0 { Err(self.expected("a whole number of bytes from 1 on")) } else { Ok(bytes) }
+        if bytes == 0 { Err(self.expected("a positive whole number of bytes")) } else { Ok(bytes) }
     }
 
     /// Returns a step, which may be negative.

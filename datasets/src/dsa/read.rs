@@ -330,7 +330,7 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
         model.only(&["reuse_penalties"])?;
         let penalties = model.list("reuse_penalties")?.len();
         if penalties > 0 {
-            notes.push(format!("{penalties} reuse costs are ignored: peaks are minimised, not costs"));
+            notes.push(format!("{penalties} reuse costs are ignored, because only peaks are minimised"));
         }
     }
     let objective = problem.member("objective")?;
@@ -343,7 +343,10 @@ fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
         }
     }
     if !other.is_empty() {
-        notes.push(format!("the objective's {} is ignored: peaks are minimised", other.join(", ")));
+        notes.push(format!(
+            "the objective's {} is ignored, because only peaks are minimised",
+            other.join(", ")
+        ));
     }
     Ok(())
 }

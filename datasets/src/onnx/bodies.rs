@@ -100,7 +100,7 @@ impl<'m> Run<'m, '_> {
         if a.shape != b.shape || a.element != b.element {
             let text = |fact: &Fact| fact.shape.as_deref().map_or("an unknown shape".to_owned(), show);
             self.assumed.push(format!(
-                "operator {label}: '{name}' is {} ({x} bytes) or {} ({y} bytes); the larger is taken",
+                "operator {label}: '{name}' is {} ({x} bytes) or {} ({y} bytes); the larger is used",
                 text(&a),
                 text(&b)
             ));
@@ -113,7 +113,7 @@ impl<'m> Run<'m, '_> {
         let body = *step.blocks.first().ok_or("its body is missing")?;
         let given = self.program.blocks[body].inputs.len();
         if given != inputs {
-            return misfit(format!("its body takes {given} inputs, not {inputs}"));
+            return misfit(format!("its body has {given} inputs; expected {inputs}"));
         }
         Ok(body)
     }
@@ -242,7 +242,7 @@ impl<'m> Run<'m, '_> {
     /// `Scan`. States keep their shapes. Some inputs are sliced along an axis, and some outputs are stacked.
     pub fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportProblem> {
         if step.node.opset.unwrap_or(self.opset) < 9 {
-            return self.abandon(step, &Reason::unknown("Scan is known from version 9 on"), dead);
+            return self.abandon(step, &Reason::unknown("Scan is supported from version 9 on"), dead);
         }
         let attribute = |name: &str| step.node.attribute(name);
         let scanned = attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok()).unwrap_or(0);

@@ -98,7 +98,7 @@ impl<'o> Dims<'o> {
         }
         match self.values.get(name) {
             Some((other, by)) if *other != value => {
-                let reason = format!("dimension {name} is {value} by this, but {other} by {by}");
+                let reason = format!("this sets dimension {name} to {value}, but {by} sets it to {other}");
                 Err(ImportProblem::option(option, reason))
             }
             Some(_) => Ok(()),
@@ -190,7 +190,7 @@ impl<'o> Dims<'o> {
             return refused(format!("{} values, but the input is {}", list.len(), show(shape)));
         }
         if list.len() as u64 > FOLD_LIMIT {
-            return refused(format!("at most {FOLD_LIMIT} values are followed"));
+            return refused(format!("at most {FOLD_LIMIT} values are supported"));
         }
         let value = if element.float {
             Value::Floats(list.iter().map(|&i| i as f64).collect())
@@ -256,7 +256,9 @@ impl<'o> Dims<'o> {
         if let Some((what, _)) = other.iter().find(|(_, there)| there.is_some()) {
             return Err(ImportProblem::Unsupported {
                 what: format!("input '{}'", info.name),
-                reason: format!("it is {what}, of which the file gives no size; --assume-bytes gives it one"),
+                reason: format!(
+                    "it is {what}, and the file does not determine its size; --assume-bytes gives it one"
+                ),
             });
         }
         let code = kind.tensor.as_ref().map_or(0, |tensor| tensor.elem_type);

@@ -90,7 +90,7 @@ impl<'f> Inliner<'f> {
         depth: usize,
     ) -> Result<Vec<Node>, String> {
         if depth > DEPTH_LIMIT {
-            return Err(format!("bodies and calls of functions nest more than {DEPTH_LIMIT} deep"));
+            return Err(format!("function bodies and calls are nested more than {DEPTH_LIMIT} deep"));
         }
         let mut replaced = Vec::with_capacity(nodes.len());
         for mut node in nodes {
@@ -222,7 +222,7 @@ impl<'f> Copy<'_, 'f> {
         self.inliner.weight += weight;
         if self.inliner.weight > WEIGHT_LIMIT {
             return Err(format!(
-                "the bodies of its functions take more than {WEIGHT_LIMIT} bytes once they are put in the place of calls"
+                "the function bodies take more than {WEIGHT_LIMIT} bytes after replacing the calls"
             ));
         }
         Ok(())

@@ -87,7 +87,7 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
     let float = match &options.element {
         None => None,
         Some(name) => Some(Element::named(name).ok_or_else(|| {
-            let reason = format!("no element type of that name; known are {}", Element::names());
+            let reason = format!("no element type of that name; the types are {}", Element::names());
             ImportProblem::option(format!("--element {name}"), reason)
         })?),
     };

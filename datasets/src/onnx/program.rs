@@ -148,9 +148,9 @@ fn near<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
     names.dedup();
     names.truncate(3);
     if names.is_empty() {
-        "none resembles it".to_owned()
+        "no name is similar".to_owned()
     } else {
-        format!("near it are {}", names.join(", "))
+        format!("similar names: {}", names.join(", "))
     }
 }
 

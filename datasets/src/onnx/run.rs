@@ -121,7 +121,7 @@ impl<'m> Run<'m, '_> {
         if let Some(element) = element {
             let (label, name) = (step.label(), slot.name);
             self.assumed.push(format!(
-                "operator {label}: '{name}' has elements of type {}, as its input",
+                "operator {label}: '{name}' has elements of type {}, like its input",
                 element.name
             ));
         }

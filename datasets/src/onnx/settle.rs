@@ -22,7 +22,7 @@ impl Run<'_, '_> {
         match (&slot.given, &fact.shape) {
             (Some(given), Some(shape)) if given != shape => {
                 let option = argument("--tensor-shape", &format!("{}={}", slot.name, show(given)));
-                let reason = format!("by operator {} it is {}", (origin.subject)(), show(shape));
+                let reason = format!("operator {} produces {}", (origin.subject)(), show(shape));
                 return Err(ImportProblem::option(option, reason));
             }
             (Some(given), None) => {
@@ -122,7 +122,7 @@ impl Run<'_, '_> {
         let (at, name) = (tensor, slot.name);
         let mut reason = origin.reason.unwrap_or(unknown).clone();
         if slot.declared.shape.is_some() && origin.change > Change::None && !reason.misfit {
-            reason.text.push_str("; the shape in the file holds for other inputs");
+            reason.text.push_str("; the shape in the file is for other inputs");
         }
         if !slot.open.is_empty() && origin.change < Change::Fixed && !reason.misfit {
             let mut names = slot.open.clone();

@@ -76,7 +76,7 @@ impl<'a> Call<'a> {
     pub fn ints(&self, at: usize) -> Result<&'a [i64], Reason> {
         match self.value(at) {
             Some(Value::Ints(list)) => Ok(list),
-            Some(Value::Floats(_)) => misfit(format!("input {} holds no integers", self.name(at))),
+            Some(Value::Floats(_)) => misfit(format!("input {} contains no integers", self.name(at))),
             None if self.input(at).is_none() => misfit(format!("input {at} is missing")),
             // An empty input is fully known.
             None if self.input(at).and_then(|fact| fact.shape.as_deref()) == Some(&[0]) => Ok(&[]),

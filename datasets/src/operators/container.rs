@@ -26,7 +26,7 @@ pub fn optional(call: &Call) -> Facts {
 /// `OptionalHasElement`. The Boolean result is a constant if the operator has no input.
 pub fn has_element(call: &Call) -> Facts {
     if call.inputs.len() > 1 {
-        return misfit(format!("{} inputs, not one", call.inputs.len()));
+        return misfit(format!("expected one input, found {}", call.inputs.len()));
     }
     let there = if call.input(0).is_some() { None } else { Some(Value::Ints(vec![0])) };
     Ok(vec![Fact::new(Some(Element::BOOL), []).with(there)])
@@ -54,7 +54,7 @@ pub fn construct(call: &Call) -> Facts {
 /// `SequenceEmpty`.
 pub fn empty(call: &Call) -> Facts {
     if !call.inputs.is_empty() {
-        return misfit(format!("{} inputs, not none", call.inputs.len()));
+        return misfit(format!("expected no inputs, found {}", call.inputs.len()));
     }
     Ok(vec![Fact::sequence([])])
 }

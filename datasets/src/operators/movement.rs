@@ -20,9 +20,9 @@ pub fn reshape(call: &Call) -> Facts {
     let mut rest = None;
     for (at, &dim) in wanted.iter().enumerate() {
         shape.push(match dim {
-            0 if !keep_zero => {
-                *from.get(at).ok_or_else(|| format!("0 at {at} keeps an extent {} lacks", show(from)))?
-            }
+            0 if !keep_zero => *from.get(at).ok_or_else(|| {
+                format!("the 0 at position {at} refers to a dimension that {} does not have", show(from))
+            })?,
             -1 if rest.is_none() => {
                 rest = Some(at);
                 1
@@ -224,7 +224,7 @@ pub fn slice(call: &Call) -> Facts {
         let (length, step) = (i128::from(from[at]), i128::from(steps[i]));
         let absolute = |value: i64| i128::from(value) + if value < 0 { length } else { 0 };
         let (start, count) = match step {
-            0 => return misfit("a step of 0".to_owned()),
+            0 => return misfit("a step is 0".to_owned()),
             1.. => {
                 let (start, end) = (absolute(starts[i]).clamp(0, length), absolute(ends[i]).clamp(0, length));
                 // If the start counts from the end and the end from the start, a shorter dimension gives a
@@ -320,7 +320,7 @@ pub fn tile(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let repeats = extents(call.ints(1)?)?;
     if repeats.len() != from.len() {
-        return misfit(format!("{} repeats for {} dimensions", repeats.len(), from.len()));
+        return misfit(format!("{} repeats are given for {} dimensions", repeats.len(), from.len()));
     }
     let times =
         |(&extent_, &times): (&u64, &u64)| extent(i128::from(extent_) * i128::from(times), "an extent");
@@ -346,7 +346,7 @@ pub fn pad(call: &Call) -> Facts {
         None => (0..from.len()).collect(),
     };
     if pads.len() != 2 * along.len() {
-        return misfit(format!("{} pads for {} dimensions", pads.len(), along.len()));
+        return misfit(format!("{} pads are given for {} dimensions", pads.len(), along.len()));
     }
     let mut shape = from.to_vec();
     let mut before = vec![0; from.len()];
@@ -368,7 +368,7 @@ pub fn center_crop_pad(call: &Call) -> Facts {
         None => (0..shape.len()).collect(),
     };
     if wanted.len() != along.len() {
-        return misfit(format!("{} extents for {} dimensions", wanted.len(), along.len()));
+        return misfit(format!("{} extents are given for {} dimensions", wanted.len(), along.len()));
     }
     for (&at, &extent) in along.iter().zip(&wanted) {
         shape[at] = extent;
@@ -406,7 +406,7 @@ pub fn resize(call: &Call) -> Facts {
     if !old && given(3) {
         let sizes = extents(call.ints(3)?)?;
         if sizes.len() != along.len() {
-            return misfit(format!("{} sizes for {} dimensions", sizes.len(), along.len()));
+            return misfit(format!("{} sizes are given for {} dimensions", sizes.len(), along.len()));
         }
         return kept_ratio(call, from, &along, &sizes);
     }
@@ -418,7 +418,7 @@ pub fn resize(call: &Call) -> Facts {
         },
     };
     if scales.len() != along.len() {
-        return misfit(format!("{} scales for {} dimensions", scales.len(), along.len()));
+        return misfit(format!("{} scales are given for {} dimensions", scales.len(), along.len()));
     }
     for (&at, &scale) in along.iter().zip(&scales) {
         let scaled = (from[at] as f64 * scale).floor();

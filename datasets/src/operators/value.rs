@@ -240,7 +240,7 @@ pub fn show(shape: &[u64]) -> String {
 /// Converts extents to unsigned integers. Negative extents are an error.
 pub fn extents(dims: &[i64]) -> Result<Vec<u64>, Reason> {
     if dims.len() > RANK_LIMIT {
-        return misfit(format!("{} dimensions are more than {RANK_LIMIT}", dims.len()));
+        return misfit(format!("{} dimensions exceed the limit of {RANK_LIMIT}", dims.len()));
     }
     dims.iter()
         .map(|&dim| u64::try_from(dim).map_err(|_| format!("extent {dim} is negative").into()))

@@ -22,11 +22,13 @@ impl Window {
         let list = |name: &str, length: usize, default: i128| match call.attr_ints(name) {
             Some([]) | None => Ok(vec![default; length]),
             Some(list) if list.len() == length => Ok(list.iter().map(|&i| i128::from(i)).collect()),
-            Some(list) => misfit(format!("{name} has {} numbers, not {length}", list.len())),
+            Some(list) => misfit(format!("{name} has {} numbers; expected {length}", list.len())),
         };
         let (strides, dilations) = (list("strides", rank, 1)?, list("dilations", rank, 1)?);
         if let Some(bad) = kernel.iter().chain(&strides).chain(&dilations).find(|&&one| one < 1) {
-            return misfit(format!("{bad} among kernel, strides and dilations"));
+            return misfit(format!(
+                "kernel, strides and dilations must be positive, but one of them is {bad}"
+            ));
         }
         let pads = match call.input(2) {
             Some(_) if call.kind == "ConvTransposeWithDynamicPads" => {
@@ -35,7 +37,7 @@ impl Window {
             _ => list("pads", 2 * rank, 0)?,
         };
         if pads.len() != 2 * rank {
-            return misfit(format!("{} pads, not {}", pads.len(), 2 * rank));
+            return misfit(format!("expected {} pads, found {}", 2 * rank, pads.len()));
         }
         Ok(Self { kernel, strides, dilations, pads })
     }
@@ -94,7 +96,7 @@ fn kernel(call: &Call, weights: Option<&[u64]>) -> Result<Vec<i128>, Reason> {
 fn same_rank(plane: &[u64], window: &Window) -> Result<(), Reason> {
     if plane.len() != window.kernel.len() {
         return misfit(format!(
-            "a kernel of {} dimensions over a plane of {}",
+            "a kernel of {} dimensions does not fit spatial dimensions {}",
             window.kernel.len(),
             show(plane)
         ));
@@ -187,7 +189,7 @@ pub fn pool_doubt(call: &Call) -> Option<String> {
     });
     more.then(|| {
         format!(
-            "the formula of operator set {} counts a window that starts in the padding; runtimes do not, nor does this",
+            "the formula of operator set {} counts a window that starts in the padding; as in runtimes, it is not counted",
             call.opset
         )
     })

@@ -299,7 +299,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         else {
             let count = subgraph.tensors.len();
             return Err(ImportProblem::Damaged(format!(
-                "{subject} names tensor {tensor}, but there are only {count}"
+                "{subject} refers to tensor {tensor}, but there are only {count}"
             )));
         };
         if let Some(id) = scope.ids[at] {

@@ -266,7 +266,7 @@ impl<'m, 'a> Inference<'m, 'a> {
     /// Infers an operator on a runtime variable, which has the shape of the last assigned value.
     fn variable(&mut self, scope: &Scope<'m, 'a>, step: &Step<'a>) -> Outcome {
         let Some(variable) = scope.subgraph.variable(step) else {
-            return Outcome::Rule(Err(Reason::unknown("which variable it stands for is not known")));
+            return Outcome::Rule(Err(Reason::unknown("the variable that it refers to is not known")));
         };
         let value = step.inputs.get(1).and_then(|tensor| scope.tensors[scope.place(tensor)?].as_ref());
         if let Some(value) = value {
@@ -275,7 +275,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         }
         match self.variables.get(variable) {
             Some(known) => Outcome::Carried(vec![known.clone()]),
-            None => Outcome::Rule(Err(Reason::unknown("nothing was assigned to its variable before"))),
+            None => Outcome::Rule(Err(Reason::unknown("no value was assigned to its variable before"))),
         }
     }
 
@@ -317,7 +317,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         let sure = known.source == Source::Inferred && known.why.is_none();
         if let Some(inferred) = known.fact.shape.as_deref().filter(|&own| sure && own != shape) {
             let option = format!("--tensor-shape {}={}", info.named(output.tensor), show(shape));
-            let reason = format!("it is {} by what {} reads", show(inferred), output.label(scope));
+            let reason = format!("the inputs of {} imply {}", output.label(scope), show(inferred));
             self.failure.get_or_insert(ImportProblem::option(option, reason));
         }
         if sure { known } else { known.shaped(shape, info) }

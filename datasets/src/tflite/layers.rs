@@ -139,7 +139,7 @@ fn resize(op: &Operation) -> Result<Made, Reason> {
     let ([n, _, _, c], size) = (*op.ranked(0)?, op.extents(1)?);
     match *size {
         [h, w] => op.one([n, h, w, c]),
-        _ => misfit(format!("{} sizes for 2 dimensions", size.len())),
+        _ => misfit(format!("{} sizes are given for 2 dimensions", size.len())),
     }
 }
 

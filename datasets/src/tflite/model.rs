@@ -134,7 +134,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
     if version != VERSION {
         return Err(ImportProblem::Unsupported {
             what: format!("version {version} of the TFLite schema"),
-            reason: format!("only {VERSION} is read"),
+            reason: format!("the only supported version is {VERSION}"),
         });
     }
     let buffers = table.tables(model::BUFFERS).enumerate().map(|(at, table)| {
@@ -206,7 +206,7 @@ fn info<'a>(table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Info<'a>, String> 
     let data = match buffers.get(index as usize) {
         _ if index == 0 => &[],
         Some(&bytes) => bytes,
-        None => return Err(format!("buffer {index} is named, but there are only {}", buffers.len())),
+        None => return Err(format!("it refers to buffer {index}, but there are only {}", buffers.len())),
     };
     let held = match (data, external) {
         ([], 0) => None,

@@ -49,7 +49,7 @@ fn split_v(op: &Operation) -> Result<Made, Reason> {
     let mut sizes = op.call.ints(1)?.to_vec();
     let known: i128 = sizes.iter().filter(|&&size| size >= 0).map(|&size| i128::from(size)).sum();
     if let Some(rest) = sizes.iter_mut().find(|size| **size == -1) {
-        *rest = extent(i128::from(shape[at]) - known, "what is left")?.cast_signed();
+        *rest = extent(i128::from(shape[at]) - known, "the remaining extent")?.cast_signed();
     }
     Ok(op.onnx("Split", &[0], vec![int("axis", at as i64), ints("split", sizes)])?.into())
 }
@@ -118,7 +118,7 @@ fn slice(op: &Operation) -> Result<Made, Reason> {
         return Ok(Made::at_most(vec![op.fact(from)], WHY));
     };
     if sizes.len() != from.len() {
-        return misfit(format!("{} sizes for {} dimensions", sizes.len(), from.len()));
+        return misfit(format!("{} sizes are given for {} dimensions", sizes.len(), from.len()));
     }
     let Some(Value::Ints(begins)) = op.call.value(1) else {
         let size = |(&size, &extent): (&i64, &u64)| u64::try_from(size).unwrap_or(extent);
@@ -126,7 +126,7 @@ fn slice(op: &Operation) -> Result<Made, Reason> {
         return Ok(if sizes.contains(&-1) { Made::at_most(vec![fact], WHY) } else { vec![fact].into() });
     };
     if begins.len() != from.len() {
-        return misfit(format!("{} start indices for {} dimensions", begins.len(), from.len()));
+        return misfit(format!("{} start indices are given for {} dimensions", begins.len(), from.len()));
     }
     let mut ends = Vec::with_capacity(from.len());
     for ((&begin, &size), &extent_) in begins.iter().zip(sizes).zip(from) {
@@ -164,7 +164,7 @@ fn strided_slice(op: &Operation) -> Result<Made, Reason> {
     let marked = |mask: i64, at: usize| at < 32 && mask >> at & 1 == 1;
     let (ellipsis, new) = (op.int(options::ELLIPSIS_MASK), op.int(options::NEW_AXIS_MASK));
     let Some(listed) = usize::try_from(listed).ok().filter(|&listed| listed <= 32) else {
-        return misfit(format!("{listed} start indices are too many"));
+        return misfit(format!("there are too many start indices ({listed})"));
     };
     let added = (0..listed).filter(|&at| marked(new, at) && !marked(ellipsis, at)).count();
     let total = from.len() + added;
@@ -179,7 +179,7 @@ fn strided_slice(op: &Operation) -> Result<Made, Reason> {
         } else if marked(new, at) && at < listed {
             cuts.push(Cut::whole(1));
         } else {
-            let Some(extent) = rest.next() else { return misfit("it names too many dimensions") };
+            let Some(extent) = rest.next() else { return misfit("it refers to too many dimensions") };
             cuts.push(if at < listed { cut(op, at, extent)? } else { Cut::whole(extent) });
         }
     }
@@ -216,7 +216,7 @@ fn cut(op: &Operation, at: usize, length: u64) -> Result<Cut, Reason> {
         return Ok(if shrunk { one } else { Cut { count: length, ..one } });
     };
     if step == 0 {
-        return misfit("a step of 0");
+        return misfit("a step is 0");
     }
     let clamp = |index: i128| if step > 0 { index.clamp(0, size) } else { index.clamp(-1, size - 1) };
     let from_end = |index: i128| if index < 0 { index + size } else { index };

@@ -51,7 +51,8 @@ impl Sizes {
                 None => unsized_(format!("elements of type {} have no fixed size", own.name)),
             };
         }
-        let too_large = || Trouble::Damaged(format!("shape {shape:?} of {} leaves 63 bits", own.name));
+        let too_large =
+            || Trouble::Damaged(format!("shape {shape:?} of {} takes 2^63 bytes or more", own.name));
         let dense = packed(own).ok_or_else(too_large)?;
         let data = info.data.map(|data| data.len() as u64);
         let bytes = match data {
@@ -63,7 +64,7 @@ impl Sizes {
             }
             Some(data) if data != dense => {
                 return Err(Trouble::Damaged(format!(
-                    "shape {shape:?} of {} takes {dense} bytes, but its buffer holds {data}",
+                    "shape {shape:?} of {} takes {dense} bytes, but its buffer has {data}",
                     own.name
                 )));
             }

@@ -175,13 +175,13 @@ fn slips_are_refused_with_file_and_item() {
     let cases: &[(&str, Value, &str)] = &[
         ("/schema_version", json!(2), "p.json: schema_version: version 2 is not supported"),
         ("/schema_version", json!("1"), "schema_version: version \"1\" is not supported"),
-        ("/instance", json!(5), "p.json: instance: it is 5, but must be a text"),
-        ("/problem", json!([]), "p.json: problem: it is an array, but must be an object"),
+        ("/instance", json!(5), "p.json: instance: expected a string, found 5"),
+        ("/problem", json!([]), "p.json: problem: expected an object, found an array"),
         ("/problem/pools/1/id", json!(7), "problem.pools[1].id: id 7 is already used by pool 0"),
         (
             "/problem/pools/0/capacity",
             json!(-4),
-            "problem.pools[0].capacity: it is -4, but must be a whole number",
+            "problem.pools[0].capacity: expected a whole number of bytes from 0 to 2^64 - 1, found -4",
         ),
         (
             "/problem/pools/0/reserved_ranges/0/end",
@@ -197,23 +197,27 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/buffers/1/size",
             json!(1.5),
-            "problem.buffers[1].size: it is 1.5, but must be a whole number",
+            "problem.buffers[1].size: expected a whole number of bytes from 0 to 2^64 - 1, found 1.5",
         ),
         (
             "/problem/buffers/1/size",
             json!(-1),
-            "problem.buffers[1].size: it is -1, but must be a whole number of bytes from 0",
+            "problem.buffers[1].size: expected a whole number of bytes from 0 to 2^64 - 1, found -1",
         ),
-        ("/problem/buffers/1/alignment", json!(null), "problem.buffers[1].alignment: it is null"),
+        (
+            "/problem/buffers/1/alignment",
+            json!(null),
+            "problem.buffers[1].alignment: expected a whole number of bytes from 0 to 2^64 - 1, found null",
+        ),
         (
             "/problem/buffers/1/live_intervals",
             json!([]),
-            "problem.buffers[1].live_intervals: no live interval",
+            "problem.buffers[1].live_intervals: the buffer has no live interval",
         ),
         (
             "/problem/buffers/1/live_intervals/0/lower",
             json!(1.5),
-            "live_intervals[0].lower: it is 1.5, but must be a step",
+            "live_intervals[0].lower: expected a step, a whole number from -2^63 to 2^63 - 1, found 1.5",
         ),
         ("/problem/buffers/1/live_intervals/0/lower", json!(4), "live_intervals[0]: [4, 4) is empty"),
         (
@@ -254,7 +258,7 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/constraints/pinned_allocations/0/pool",
             json!(3),
-            "it is pinned to pool 3 'Mat', which is not one of its allowed pools",
+            "pinned to pool 3 'Mat', which is not one of the allowed pools",
         ),
         (
             "/problem/constraints/pinned_allocations/0/pool",
@@ -295,7 +299,7 @@ fn wrong_members_and_broken_files_are_refused() {
     assert_eq!(read(&more).unwrap_err(), "p.json: problem: member 'pools' is missing");
     let broken = read_dsa(Path::new("p.json"), b"{\n \"a\": }").unwrap_err().to_string();
     assert!(broken.starts_with("p.json: ") && broken.contains("line 2 column"), "{broken}");
-    assert!(read_dsa(Path::new("p.json"), b"[]").unwrap_err().to_string().contains("must be an object"));
+    assert!(read_dsa(Path::new("p.json"), b"[]").unwrap_err().to_string().contains("expected an object"));
 }
 
 #[test]
@@ -306,13 +310,16 @@ fn buffers_with_a_choice_are_bound_or_refused() {
         value
     };
     let error = split(&choice(16)).unwrap_err();
-    assert!(error.starts_with("p.json: buffer 12 'b12': pools 7 'Vec', 3 'Mat' may hold it"), "{error}");
+    assert!(
+        error.starts_with("p.json: buffer 12 'b12': more than one pool is possible: 7 'Vec', 3 'Mat'"),
+        "{error}"
+    );
     let bound = split(&choice(100)).unwrap();
     assert_eq!(bound.pools[1].members, [[2]]);
     assert!(bound.notes[0].contains("buffer 12 'b12': bound to pool 3 'Mat'"));
     let mut none = choice(100);
     *at(&mut none, "/problem/pools/1/capacity") = json!(99);
-    let message = "its 100 bytes do not fit into any of its allowed pools: 7 'Vec', 3 'Mat'";
+    let message = "the 100 bytes of the buffer do not fit into any of its allowed pools: 7 'Vec', 3 'Mat'";
     assert!(split(&none).unwrap_err().contains(message));
     // A pin determines the pool.
     let mut pinned = choice(16);
@@ -329,7 +336,9 @@ fn colocated_buffers_are_one() {
         |a: u32, b: u32| changed("/problem/constraints/colocations", json!([{ "first": a, "second": b }]));
     let error = |value: &Value| split(value).unwrap_err();
     assert!(error(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
-    assert!(error(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
+    assert!(
+        error(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 colocated buffers")
+    );
     // Buffer 13 is pinned and live in the gap of 10. The merged buffer therefore has no gap, and it has the
     // size of buffer 10.
     let merged = split(&colocated(13, 10)).unwrap();

@@ -466,23 +466,23 @@ fn contradictions_are_named() {
     };
     assert_eq!(
         with(&|m| m.subgraphs[0].operators[0].inputs[1] = 77),
-        "tiny.tflite: damaged: operator 0 (CONV_2D) names tensor 77, but there are only 8"
+        "tiny.tflite: damaged: operator 0 (CONV_2D) refers to tensor 77, but there are only 8"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].outputs[0] = -3),
-        "tiny.tflite: damaged: output 0 of subgraph 0 names tensor -3, but there are only 8"
+        "tiny.tflite: damaged: output 0 of subgraph 0 refers to tensor -3, but there are only 8"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].tensors[1].buffer = 12),
-        "tiny.tflite: damaged: tensor 1 of subgraph 0: buffer 12 is named, but there are only 4"
+        "tiny.tflite: damaged: tensor 1 of subgraph 0: it refers to buffer 12, but there are only 4"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].tensors[1].shape = vec![2, 3, 3]),
-        "tiny.tflite: damaged: tensor 'w': shape [2, 3, 3] of int8 takes 18 bytes, but its buffer holds 54"
+        "tiny.tflite: damaged: tensor 'w': shape [2, 3, 3] of int8 takes 18 bytes, but its buffer has 54"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].tensors[0].shape = vec![i32::MAX; 3]),
-        "tiny.tflite: damaged: tensor 'x': shape [2147483647, 2147483647, 2147483647] of int8 leaves 63 bits"
+        "tiny.tflite: damaged: tensor 'x': shape [2147483647, 2147483647, 2147483647] of int8 takes 2^63 bytes or more"
     );
     assert_eq!(
         with(&|m| m.subgraphs[0].operators[1].outputs = vec![1]),
@@ -490,7 +490,7 @@ fn contradictions_are_named() {
     );
     assert_eq!(
         with(&|m| m.version = 2),
-        "tiny.tflite: version 2 of the TFLite schema is not supported: only 3 is read"
+        "tiny.tflite: version 2 of the TFLite schema is not supported: the only supported version is 3"
     );
     assert_eq!(with(&|m| m.subgraphs.clear()), "tiny.tflite: damaged: there are no subgraphs");
     let short = read_tflite(Path::new("x"), b"\0\0\0\0TFL", &ImportOptions::default()).unwrap_err();

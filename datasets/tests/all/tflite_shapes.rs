@@ -390,7 +390,7 @@ fn what_operators_make_counts_against_the_file() {
     let option = ImportOptions { tensor_shapes: named(&[("out", &[7, 3])]), ..ImportOptions::default() };
     assert_eq!(
         read(&file, &option).unwrap_err(),
-        "tiny.tflite: --tensor-shape out=7x3: it is 2x3 by what operator 0 (ADD) reads"
+        "tiny.tflite: --tensor-shape out=7x3: the inputs of operator 0 (ADD) imply 2x3"
     );
 }
 
@@ -672,5 +672,5 @@ fn variables_are_states_as_large_as_what_is_assigned() {
     let mut early = streams(&[1, 3]);
     early.subgraphs[0].operators.remove(0);
     let error = read(&early, &ImportOptions::default()).unwrap_err();
-    assert!(error.contains("nothing was assigned to its variable before"), "{error}");
+    assert!(error.contains("no value was assigned to its variable before"), "{error}");
 }

@@ -53,7 +53,7 @@ pub enum CalibrateError {
 /// The outcome if the samples determine no machine, usually because other programs kept this machine busy.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[error(
-    "calibration is inconclusive: the times of {what} determine no rate; {spread}stop other programs and run it again, or \
+    "calibration is inconclusive: the times of {what} do not determine a rate; {spread}stop other programs and run it again, or \
      raise --repeat (now {repeat})",
     spread = .spread_percent.map_or_else(String::new, |spread| format!(
         "runs of the same operator differ by {spread:.0} % of their median (median over operators); "
@@ -416,14 +416,14 @@ fn warnings(settings: Settings, alone: &Fit, samples: &[Sample]) -> Vec<String> 
     let asked = settings.link.startup.as_secs_f64();
     if alone.startup > 2.0 * asked + ODD_STARTUP {
         warnings.push(format!(
-            "transfers have a setup latency of {:.1} us, but {:.1} us were requested: is the machine busy?",
+            "transfers have a setup latency of {:.1} us, but {:.1} us were requested; is the machine busy?",
             alone.startup * 1e6,
             asked * 1e6
         ));
     }
     if let Some(spread) = spread(samples).filter(|one| *one > ODD_SPREAD) {
         warnings.push(format!(
-            "runs vary: for half of the operators, by at least {:.0} % of the median; is the machine busy?",
+            "the run times of half of the operators vary by at least {:.0} % of their median; is the machine busy?",
             spread * 100.0
         ));
     }
@@ -574,11 +574,9 @@ mod tests {
         assert_eq!((found.what, found.repeat, found.samples), ("transfers", 2, samples.len()));
         assert!((found.spread_percent.unwrap() - 200.0 / 3.0).abs() < 1e-6, "{found:?}");
         let text = found.to_string();
-        assert!(
-            text.starts_with(
-                "calibration is inconclusive: the times of transfers determine no rate; runs of"
-            )
-        );
+        assert!(text.starts_with(
+            "calibration is inconclusive: the times of transfers do not determine a rate; runs of"
+        ));
         assert!(text.ends_with("stop other programs and run it again, or raise --repeat (now 2)"), "{text}");
         let once = conclude(Settings { repeat: 1, ..settings(Bytes::new(16 * 1024)) }, samples).unwrap_err();
         assert_eq!(once.spread_percent, None);

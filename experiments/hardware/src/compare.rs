@@ -152,7 +152,7 @@ pub fn compare(
     let seconds = case.seconds() * f64::from(settings.repeat + 1);
     if let Some(most) = settings.most.map(|most| most.as_secs_f64()).filter(|most| seconds > *most) {
         let [all, most] = [seconds, most].map(|seconds| Time::from_seconds(seconds).unwrap_or(Time::MAX));
-        let why = format!("graph '{name}' would take {all}, but at most {most} is allowed");
+        let why = format!("graph '{name}' would run for {all}, but at most {most} are allowed");
         return Err(CompareError::Skipped(why));
     }
     let executor = Executor { problem: case.problem(), works: &case.works, cold, link: settings.link };

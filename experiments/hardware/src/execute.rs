@@ -25,7 +25,7 @@ impl ExecuteError {
     }
 
     fn unknown(at: usize) -> Self {
-        Self::at(at, "names an operator or a channel that does not exist")
+        Self::at(at, "refers to an operator or a channel that does not exist")
     }
 
     fn broken(channel: usize) -> Self {
@@ -321,8 +321,9 @@ impl<'a> Run<'a> {
         let one = self.executor.problem.operators().get(operator.index());
         let weights = one.ok_or_else(|| ExecuteError::unknown(at))?.weights;
         if bytes != weights || size < bytes {
-            let what =
-                format!("fetches {bytes} of the {weights} bytes of operator {operator} into {size} bytes");
+            let what = format!(
+                "fetches {bytes} of {weights} bytes for operator {operator} into a buffer of {size} bytes"
+            );
             return Err(ExecuteError::at(at, what));
         }
         if !matches!(self.weights[operator.index()], Weights::Outside) {
@@ -545,7 +546,7 @@ mod tests {
             }
         });
         assert!(
-            few.starts_with("instruction 0 fetches 1 of the 64 bytes of operator 0 into 64 bytes"),
+            few.starts_with("instruction 0 fetches 1 of 64 bytes for operator 0 into a buffer of 64 bytes"),
             "{few}"
         );
         let far = refused(&|list| {
@@ -553,6 +554,6 @@ mod tests {
                 *channel = 7;
             }
         });
-        assert_eq!(far, "instruction 0 names an operator or a channel that does not exist");
+        assert_eq!(far, "instruction 0 refers to an operator or a channel that does not exist");
     }
 }

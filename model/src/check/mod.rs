@@ -22,7 +22,7 @@ use conflict::conflict;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum Violation {
-    #[error("the answer has {given} entries for {expected} buffers")]
+    #[error("the answer has {given} entries, but there are {expected} buffers")]
     Count { given: usize, expected: usize },
     #[error(
         "buffer {buffer} ('{name}') lies at offset {offset}, which is not a multiple of its alignment {alignment}"
@@ -43,9 +43,9 @@ pub enum Violation {
         b_range: (Bytes, Bytes),
         shared: Bytes,
     },
-    #[error("buffer {buffer} ('{name}') ends at {end}, above the capacity {capacity}")]
+    #[error("buffer {buffer} ('{name}') ends at {end}, beyond the capacity of {capacity} bytes")]
     OverCapacity { buffer: BufferId, name: String, end: Bytes, capacity: Bytes },
-    #[error("buffer {buffer} ('{name}') at {offset} with {size} bytes leaves the address space")]
+    #[error("buffer {buffer} ('{name}') of {size} bytes at {offset} exceeds the address space")]
     OutOfRange { buffer: BufferId, name: String, offset: Bytes, size: Bytes },
     /// The buffer is spilled, but must stay in on-chip memory.
     #[error("buffer {buffer} ('{name}') is spilled, but must stay in on-chip memory")]
@@ -67,7 +67,7 @@ pub enum Violation {
     /// The operator does not run after an operator that it depends on.
     #[error(
         "operator {after} ('{after_name}') runs at step {after_step}, \
-         not after operator {before} ('{before_name}') at step {before_step}"
+         but must run after operator {before} ('{before_name}'), which runs at step {before_step}"
     )]
     Precedence {
         before: OperatorId,
@@ -84,7 +84,7 @@ pub enum Violation {
     #[error("buffers {a} ('{a_name}') and {b} ('{b_name}') conflict, but are both in shared object {pool}")]
     PoolConflict { a: BufferId, a_name: String, b: BufferId, b_name: String, pool: PoolId },
     /// The total size of the objects exceeds the capacity.
-    #[error("the shared objects have {total} bytes in total, above the capacity {capacity}")]
+    #[error("the shared objects have {total} bytes in total, more than the capacity of {capacity}")]
     TotalOverCapacity { total: Bytes, capacity: Bytes },
     /// The peak or total differs from the value stated in the answer.
     #[error("the answer states {claimed} bytes, but needs {actual}")]

@@ -141,7 +141,7 @@ fn spill(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
         };
         let value = row.text(Column::Offset).unwrap_or_default();
         if offset.is_none() && !value.is_empty() {
-            let (value, expected) = (value.to_owned(), "empty, as it must be in the tier 'slow'");
+            let (value, expected) = (value.to_owned(), "empty, as required in tier 'slow'");
             return Err(row.error(Column::Offset, CsvErrorKind::BadValue { value, expected }));
         }
         Ok((offset, traffic))
@@ -217,7 +217,7 @@ fn each<T>(
         };
         let value = read(&row)?;
         if let Some((_, line)) = found[at] {
-            let kind = CsvErrorKind::Layout(format!("buffer '{name}' is already placed in line {line}"));
+            let kind = CsvErrorKind::Layout(format!("buffer '{name}' is already placed on line {line}"));
             return Err(row.error(Column::Id, kind));
         }
         row.matches(&instance.buffers()[at])?;

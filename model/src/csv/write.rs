@@ -64,7 +64,8 @@ fn write_rows(
     output: impl Write,
 ) -> io::Result<()> {
     if let Some(b) = instance.buffers().iter().find(|b| b.name().is_empty() || b.name().trim() != b.name()) {
-        let why = format!("id '{}' cannot be written: it is empty, or begins or ends with a blank", b.name());
+        let why =
+            format!("id '{}' cannot be written: it is empty, or begins or ends with whitespace", b.name());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let any = |test: fn(&crate::instance::Buffer) -> bool| instance.buffers().iter().any(test);

@@ -120,8 +120,8 @@ pub(super) fn malformed(placed: &Placed) -> Vec<ExecutionViolation> {
     let graph = placed.graph;
     let counts = [
         ("orders of regions", placed.orders.len(), graph.regions().len()),
-        ("places of tensors", placed.tensors.len(), graph.tensors().len()),
-        ("places of scratch", placed.scratch.len(), graph.operators().len()),
+        ("placements of tensors", placed.tensors.len(), graph.tensors().len()),
+        ("placements of scratch", placed.scratch.len(), graph.operators().len()),
     ];
     let wrong = counts.into_iter().filter(|&(_, given, expected)| given != expected);
     let mut found: Vec<ExecutionViolation> =

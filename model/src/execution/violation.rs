@@ -44,13 +44,13 @@ impl fmt::Display for Stage {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum ExecutionViolation {
-    #[error("{given} {what}, not {expected}")]
+    #[error("expected {expected} {what}, found {given}")]
     Count { what: &'static str, given: usize, expected: usize },
     #[error("the order of region '{region}' does not contain each of its operators exactly once")]
     Order { region: String },
     #[error("{name} is in slot {slot}, but there are only {slots}")]
     NoSuchSlot { holder: Holder, name: String, slot: usize, slots: usize },
-    #[error("slot {slot} at {offset} with {size} bytes exceeds the address space")]
+    #[error("slot {slot} of {size} bytes at {offset} exceeds the address space")]
     OutOfRange { slot: usize, offset: Bytes, size: Bytes },
     #[error("{name} has {bytes} bytes, but its slot {slot} has only {size}")]
     TooSmall { holder: Holder, name: String, bytes: Bytes, slot: usize, size: Bytes },

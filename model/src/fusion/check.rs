@@ -22,7 +22,7 @@ pub enum FusionViolation {
     Shared { first: usize, second: usize },
     /// The pattern does not exist or has another number of steps.
     #[error(
-        "the match at {operator} has {steps} operators, but pattern {pattern} does not exist or has another number of steps"
+        "the match at {operator} has {steps} operators, but pattern {pattern} does not exist or has a different number of steps"
     )]
     NoPattern { operator: String, pattern: usize, steps: usize },
     /// The kind of the operator does not fit the step, or the operator owns regions.
@@ -40,12 +40,12 @@ pub enum FusionViolation {
     #[error("'{tensor}', which {operator} produces inside a group, is used outside the group")]
     Wanted { tensor: String, operator: String },
     /// The group has members on different units, although the rule requires a single unit.
-    #[error("{operator} runs on another unit than the first of its group")]
+    #[error("{operator} runs on a different unit than the first operator of its group")]
     Unit { operator: String },
     #[error("{0}")]
     NoUnit(String),
     /// The number of optimised relations is wrong.
-    #[error("the match of {operator} optimises {actual} relations, not the stated {said}")]
+    #[error("the match of {operator} optimises {actual} relations, but {said} are stated")]
     Count { operator: String, said: usize, actual: usize },
 }
 

@@ -106,7 +106,7 @@ impl Reader {
         match words[..] {
             ["class", name] => {
                 let [kinds] = steps.split_whitespace().collect::<Vec<_>>()[..] else {
-                    return Err("the kinds of a class must be separated by `|` without blanks".to_owned());
+                    return Err("the kinds of a class must be separated by `|` without spaces".to_owned());
                 };
                 let kinds = self.kinds(kinds)?;
                 match self.classes.insert(name.to_owned(), kinds) {
@@ -120,14 +120,14 @@ impl Reader {
                 }
                 let steps: Vec<&str> = steps.split_whitespace().collect();
                 if !(2..=MAX_STEPS).contains(&steps.len()) {
-                    return Err(format!("a pattern must have 2 to {MAX_STEPS} steps, not {}", steps.len()));
+                    return Err(format!("a pattern must have 2 to {MAX_STEPS} steps; found {}", steps.len()));
                 }
                 let steps = steps.iter().enumerate().map(|(at, word)| self.step(at, word));
                 let steps = steps.collect::<Result<_, _>>()?;
                 self.patterns.push(Pattern { name: name.to_owned(), steps });
                 Ok(())
             }
-            _ => Err("a pattern name must not contain blanks".to_owned()),
+            _ => Err("a pattern name must not contain spaces".to_owned()),
         }
     }
 

@@ -46,7 +46,7 @@ pub enum UnitsError {
     Empty,
     #[error("two processing units have the name '{0}'")]
     Twice(String),
-    #[error("no processing unit runs {operator}; the units are {}", .units.join(", "))]
+    #[error("no processing unit can run {operator}; the units are {}", .units.join(", "))]
     NoUnit {
         /// The label of the operator: its number, name and kind.
         operator: String,

@@ -92,12 +92,12 @@ pub struct Flow {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum FlowError {
-    #[error("{operator} owns regions, but its kind '{kind}' implies no control flow: set `control`")]
+    #[error("{operator} owns regions, but its kind '{kind}' implies no control flow; set `control`")]
     Unknown { operator: String, kind: String },
     #[error("{operator}: {what} {has}; expected {wants}")]
     Count { operator: String, what: String, has: usize, wants: String },
     /// The operator does not have the tensors or the moment of the handover.
-    #[error("{operator} hands '{from}' to '{to}' {when}: {reason}")]
+    #[error("{operator} passes '{from}' to '{to}' {when}: {reason}")]
     Handover { operator: String, from: String, to: String, when: Moment, reason: &'static str },
 }
 
@@ -129,7 +129,8 @@ impl Graph {
         let most = if control == Control::Loop { 2 } else { usize::MAX };
         if operator.regions.len() > most {
             let what = "a loop owns".to_owned();
-            let (has, wants) = (operator.regions.len(), "one region, or a condition and a body".to_owned());
+            let (has, wants) =
+                (operator.regions.len(), "one region or two (a condition and a body)".to_owned());
             return Err(FlowError::Count { operator: name, what, has, wants });
         }
         let mut handovers = match &operator.handovers {
@@ -210,7 +211,7 @@ impl Positions<'_> {
     fn enter(&self, region: usize, when: Moment) -> Result<Vec<Handover>, FlowError> {
         let (inputs, given) = (&self.operator.inputs, self.given(region));
         let Some(skip) = inputs.len().checked_sub(given.len()) else {
-            let wants = format!("at most the {} inputs of the operator", inputs.len());
+            let wants = format!("at most {}, the number of inputs of the operator", inputs.len());
             return Err(self.count("takes", region, given.len(), wants));
         };
         Ok(pairs(when, &inputs[skip..], given))
@@ -220,7 +221,7 @@ impl Positions<'_> {
     fn leave(&self, region: usize) -> Result<Vec<Handover>, FlowError> {
         let (outputs, wanted) = (&self.operator.outputs, self.wanted(region));
         if outputs.len() != wanted.len() {
-            let wants = format!("the {} outputs of the operator", outputs.len());
+            let wants = format!("{}, the number of outputs of the operator", outputs.len());
             return Err(self.count("returns", region, wanted.len(), wants));
         }
         Ok(pairs(Moment::End(region), wanted, outputs))
@@ -255,7 +256,7 @@ impl Positions<'_> {
         if last == 1 {
             let body = self.given(1);
             if body.len() != state.len() {
-                let wants = format!("the {} inputs of the condition", state.len());
+                let wants = format!("{}, the number of inputs of the condition", state.len());
                 return Err(self.count("takes", 1, body.len(), wants));
             }
             handovers.extend(pairs(Moment::Begin(1), state, body));
@@ -268,19 +269,19 @@ impl Positions<'_> {
         let carried = state.len().saturating_sub(ahead);
         let wanted = results.len().saturating_sub(first);
         if state.len() < ahead {
-            let wants = "at least the number of the trip and the condition".to_owned();
+            let wants = "at least 2, the trip number and the condition".to_owned();
             return Err(self.count("takes", 0, state.len(), wants));
         }
         if wanted < carried || results.len() < first {
-            let wants = format!("at least the {} that it carries", carried + first);
+            let wants = format!("at least {}, to match the carried values", carried + first);
             return Err(self.count("returns", last, results.len(), wants));
         }
         let Some(skip) = inputs.len().checked_sub(carried) else {
-            let wants = format!("at most the {} inputs of the operator", inputs.len());
+            let wants = format!("at most {}, the number of inputs of the operator", inputs.len());
             return Err(self.count("takes", 0, state.len(), wants));
         };
         if outputs.len() != wanted {
-            let wants = format!("{} for the outputs of the operator", outputs.len() + first);
+            let wants = format!("{}, to match the outputs of the operator", outputs.len() + first);
             return Err(self.count("returns", last, results.len(), wants));
         }
         let (state, results) = (&state[ahead..], &results[first..]);
@@ -378,17 +379,26 @@ mod tests {
         let unknown = flow("Fancy", 1, 1, &[(0, 1)]).unwrap_err();
         assert!(unknown.contains("owns regions, but its kind 'Fancy' implies no control flow"), "{unknown}");
         let count = flow("If", 1, 1, &[(0, 1), (0, 2)]).unwrap_err();
-        assert!(count.contains("('r') returns 2; expected the 1 outputs of the operator"), "{count}");
-        assert!(flow("If", 1, 1, &[(2, 1)]).unwrap_err().contains("takes 2; expected at most the 1 inputs"));
+        assert!(
+            count.contains("('r') returns 2; expected 1, the number of outputs of the operator"),
+            "{count}"
+        );
+        assert!(
+            flow("If", 1, 1, &[(2, 1)])
+                .unwrap_err()
+                .contains("takes 2; expected at most 1, the number of inputs")
+        );
         assert!(
             flow("Loop", 2, 1, &[(1, 2)])
                 .unwrap_err()
-                .contains("takes 1, not at least the number of the trip")
+                .contains("takes 1; expected at least 2, the trip number and the condition")
         );
-        assert!(flow("Loop", 2, 1, &[(3, 1)]).unwrap_err().contains("returns 1, not at least the 2"));
+        assert!(flow("Loop", 2, 1, &[(3, 1)]).unwrap_err().contains("returns 1; expected at least 2"));
         assert!(flow("WHILE", 1, 1, &[(1, 1), (1, 1), (1, 1)]).unwrap_err().contains("a loop owns 3"));
         assert!(
-            flow("WHILE", 1, 1, &[(1, 1), (2, 1)]).unwrap_err().contains("the 1 inputs of the condition")
+            flow("WHILE", 1, 1, &[(1, 1), (2, 1)])
+                .unwrap_err()
+                .contains("expected 1, the number of inputs of the condition")
         );
     }
 }

@@ -54,7 +54,7 @@ pub enum GraphFileError {
     Json { path: PathBuf, source: serde_json::Error },
     /// The file has another format, or a version that this build does not support.
     #[error(
-        "{path}: format '{format}' version {version} is not {FORMAT} version {VERSION}",
+        "{path}: format '{format}' version {version} is not supported; expected '{FORMAT}' version {VERSION}",
         path = .path.display()
     )]
     Version { path: PathBuf, format: String, version: u32 },
@@ -351,7 +351,7 @@ mod tests {
         let swap = |from: &str, to: &str| read(&TINY.replacen(from, to, 1)).unwrap_err();
         assert_eq!(
             swap("\"version\": 1", "\"version\": 2"),
-            "g.json: format 'plimsoll-graph' version 2 is not plimsoll-graph version 1"
+            "g.json: format 'plimsoll-graph' version 2 is not supported; expected 'plimsoll-graph' version 1"
         );
         assert!(swap("\"inputs\": [\"c\"]", "\"inputs\": [\"d\"]").contains("refers to tensor 'd'"));
         assert!(swap("\"scratch\"", "\"scrach\"").contains("unknown field `scrach`"));

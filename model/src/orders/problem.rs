@@ -527,7 +527,7 @@ mod tests {
         };
         assert_eq!(
             text(&[1, 0, 2, 3]),
-            "operator 1 ('b') runs at step 0, not after operator 0 ('a') at step 1"
+            "operator 1 ('b') runs at step 0, but must run after operator 0 ('a'), which runs at step 1"
         );
         assert_eq!(text(&[0, 1, 2]), "operator 3 ('d') is missing from the order");
         assert!(text(&[0, 1, 2, 3, 3]).contains("operator 3 ('d') runs at step 3 and again at step 4"));

@@ -66,13 +66,13 @@ pub enum StructureError {
     /// There are more operators or memories than relations support.
     #[error("'{name}' has {count} {what}, but relations support at most {limit}")]
     TooLarge { name: String, count: usize, what: &'static str, limit: usize },
-    #[error("'{name}': {count} conflicts under '{relation}' exceed the limit of an instance, {limit}")]
+    #[error("'{name}': the {count} conflicts under relation '{relation}' exceed the limit of {limit}")]
     TooMany { name: String, relation: Relation, count: u64, limit: u64 },
     /// The budget ended before the relation was complete.
     #[error("'{name}': the conflicts under relation '{relation}' could not be computed within the limits")]
     OutOfTime { name: String, relation: Relation },
     #[error(
-        "{makers} lists of producers for {storages} storages, a producer that is not a user, or a storage without a producer"
+        "there are {makers} lists of producers for {storages} storages, or a storage has no producer, or one that is not its user"
     )]
     Makers { makers: usize, storages: usize },
     /// The order has no corresponding offset problem.

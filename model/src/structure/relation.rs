@@ -80,7 +80,7 @@ impl FromStr for Relation {
             return match number.parse() {
                 Ok(streams) if streams > 0 => Ok(Self::Streams(streams)),
                 _ => Err(format!(
-                    "streams=K requires a number of at least 1, not '{number}'; the relations are schedule, streams=K, reachable, mutex"
+                    "streams=K requires a number of at least 1; found '{number}'; the relations are schedule, streams=K, reachable, mutex"
                 )),
             };
         }

@@ -18,7 +18,7 @@ use crate::units::{Bytes, TierId};
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierViolation {
     /// The number of tiers or addresses differs from the number of tensors.
-    #[error("{given} {what} for {expected} tensors")]
+    #[error("there are {given} {what}, but {expected} tensors")]
     Count {
         /// `tiers` or `addresses`.
         what: &'static str,
@@ -32,12 +32,12 @@ pub enum TierViolation {
     #[error("at step {step}, tier '{tier}' holds {bytes} bytes, more than its capacity of {capacity}")]
     Full { tier: String, step: usize, bytes: u128, capacity: Bytes },
     /// Some unit that uses the tensor has no access to the tier.
-    #[error("some unit that uses '{tensor}' has no access to tier '{tier}'")]
+    #[error("a unit that uses tensor '{tensor}' has no access to tier '{tier}'")]
     OutOfReach { tensor: String, tier: String },
     /// The address is not a multiple of the alignment.
-    #[error("tensor '{tensor}' begins at {offset} in tier '{tier}', not a multiple of {alignment}")]
+    #[error("tensor '{tensor}' begins at {offset} in tier '{tier}', which is not a multiple of {alignment}")]
     Misaligned { tensor: String, tier: String, offset: Bytes, alignment: Bytes },
-    #[error("tensor '{tensor}' ends at {end} in tier '{tier}', above its capacity {capacity}")]
+    #[error("tensor '{tensor}' ends at {end} in tier '{tier}', beyond its capacity of {capacity} bytes")]
     Above {
         tensor: String,
         tier: String,

@@ -25,7 +25,7 @@ use crate::units::{Bytes, OperatorId};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TimelineViolation {
-    #[error("{given} computations for {expected} operators")]
+    #[error("there are {given} computations, but {expected} operators")]
     Count { given: usize, expected: usize },
     #[error("transfer {transfer} is for operator {operator}, but there are only {operators} operators")]
     NoSuchOperator { transfer: usize, operator: OperatorId, operators: usize },
@@ -36,7 +36,7 @@ pub enum TimelineViolation {
     #[error("transfer {transfer} has no channel, but the processor does not copy")]
     NoCopy { transfer: usize },
     /// The processor copies while it computes or performs another copy.
-    #[error("at {time} the processor copies transfer {transfer} and simultaneously {what} {position}")]
+    #[error("at {time}, the processor copies transfer {transfer} and at the same time {what} {position}")]
     ProcessorBusy {
         transfer: usize,
         /// `computes operator` or `copies transfer`.
@@ -55,19 +55,21 @@ pub enum TimelineViolation {
     #[error("operator {operator} ('{name}') starts at {start}, before its transfer {transfer} ends at {end}")]
     Late { operator: OperatorId, name: String, start: Time, transfer: usize, end: Time },
     /// The transfers carry more or fewer bytes than the weights have.
-    #[error("transfers carry {given} bytes to operator {operator} ('{name}'), which has {expected}")]
+    #[error(
+        "transfers carry {given} bytes for operator {operator} ('{name}'), which has {expected} bytes of weights"
+    )]
     Carried { operator: OperatorId, name: String, given: u128, expected: Bytes },
     /// The operator has more than one transfer.
     #[error("transfers {first} and {second} are both for operator {operator} ('{name}')")]
     Twice { operator: OperatorId, name: String, first: usize, second: usize },
     /// Two transfers on one channel overlap in time.
-    #[error("transfers {first} and {second} are simultaneously on channel {channel} at {time}")]
+    #[error("transfers {first} and {second} both occupy channel {channel} at {time}")]
     ChannelBusy { first: usize, second: usize, channel: u32, time: Time },
     /// The buffer is too small, or the transfer carries no bytes.
-    #[error("transfer {transfer} carries {bytes} bytes into a buffer of {size} at {offset}")]
+    #[error("transfer {transfer} carries {bytes} bytes into a buffer of {size} bytes at {offset}")]
     BufferSize { transfer: usize, bytes: Bytes, size: Bytes, offset: Bytes },
     /// The buffer or slot begins at an unaligned address.
-    #[error("{what} {position} begins at {offset}, not a multiple of {alignment}")]
+    #[error("{what} {position} begins at {offset}, which is not a multiple of {alignment}")]
     Misaligned {
         /// `transfer` or `slot`.
         what: &'static str,
@@ -76,7 +78,7 @@ pub enum TimelineViolation {
         alignment: Bytes,
     },
     /// The size of the buffer or slot is not a multiple of the alignment.
-    #[error("{what} {position} takes {size} bytes, not a multiple of {alignment}")]
+    #[error("{what} {position} occupies {size} bytes, which is not a multiple of {alignment}")]
     Ragged {
         /// `transfer` or `slot`.
         what: &'static str,
@@ -115,11 +117,11 @@ pub enum TimelineViolation {
     },
     /// The activations of the operator alone exceed the capacity.
     #[error(
-        "operator {operator} ('{name}') needs {activations} bytes of activations, above the capacity {capacity}"
+        "operator {operator} ('{name}') needs {activations} bytes of activations, more than the capacity of {capacity}"
     )]
     TooLarge { operator: OperatorId, name: String, activations: Bytes, capacity: Bytes },
     /// The buffer or slot ends above the capacity.
-    #[error("{what} {position} ends at {end}, above the capacity {capacity}")]
+    #[error("{what} {position} ends at {end}, beyond the capacity of {capacity} bytes")]
     OverCapacity {
         /// `transfer` or `slot`.
         what: &'static str,

@@ -155,14 +155,14 @@ impl Source<'_> {
         if (1.0..=1e18).contains(&rate) {
             Ok(rate.round() as u64)
         } else {
-            Err(self.line(value.span().start, "a rate must be 1 to 1e18 per second"))
+            Err(self.line(value.span().start, "a rate must be between 1 and 1e18 per second"))
         }
     }
 
     pub(crate) fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, DescriptionError> {
         let Some(value) = value else { return Ok(Time::ZERO) };
         let time = Time::from_seconds(*value.get_ref()).filter(|_| *value.get_ref() <= 1e6);
-        time.ok_or_else(|| self.line(value.span().start, "seconds must be 0 to 1e6"))
+        time.ok_or_else(|| self.line(value.span().start, "seconds must be between 0 and 1e6"))
     }
 }
 
@@ -201,7 +201,7 @@ impl Machine {
         let channels = match &dma.channels {
             None => 1,
             Some(count) if (1..=64).contains(count.get_ref()) => *count.get_ref(),
-            Some(count) => return Err(source.line(count.span().start, "channels must be 1 to 64")),
+            Some(count) => return Err(source.line(count.span().start, "channels must be between 1 and 64")),
         };
         let rate = |value: &Option<Spanned<f64>>| value.as_ref().map(|value| source.rate(value)).transpose();
         let mut kinds = BTreeMap::new();
@@ -348,7 +348,7 @@ pub fn read_times(path: &Path) -> Result<BTreeMap<String, Time>, DescriptionErro
         let at = row.position().map_or(0, |position| position.byte() as usize);
         let seconds = row[1].parse::<f64>().ok().filter(|seconds| *seconds <= 1e6);
         let Some(time) = seconds.and_then(Time::from_seconds) else {
-            return Err(source.line(at, "seconds must be 0 to 1e6"));
+            return Err(source.line(at, "seconds must be between 0 and 1e6"));
         };
         if row[0].is_empty() {
             return Err(
@@ -406,13 +406,16 @@ mod tests {
     fn errors_state_file_line_and_value() {
         assert_eq!(
             wrong("bandwidth = 2", "bandwidth = 0"),
-            "m.toml, line 6: a rate must be 1 to 1e18 per second: `bandwidth = 0`"
+            "m.toml, line 6: a rate must be between 1 and 1e18 per second: `bandwidth = 0`"
         );
         assert!(wrong("capacity = 100", "capacity = -1").starts_with("m.toml, line 3: "));
         assert!(wrong("capacity = 100", "capacity = 0").contains("line 3: capacity must be positive"));
         assert!(wrong("startup = 1e-6", "startup = nan").contains("line 5: seconds must be"));
         assert!(wrong("startup", "start").contains("line 5: unknown field `start`"));
-        assert!(wrong("[dma]", "[dma]\nchannels = 0").contains("channels must be 1 to 64: `channels = 0`"));
+        assert!(
+            wrong("[dma]", "[dma]\nchannels = 0")
+                .contains("channels must be between 1 and 64: `channels = 0`")
+        );
         assert!(wrong("[compute]", "[copy]\nbandwidth = 0\n[compute]").contains("line 8: a rate must be"));
         assert!(wrong("capacity = 100", "").contains("missing field `capacity`"));
         assert!(wrong("[memory]", "[memory").starts_with("m.toml, line 2: "));
@@ -476,7 +479,9 @@ mod tests {
                 .contains("line 3: this operator already has a time")
         );
         assert!(
-            read("operator,seconds\na,x\n").unwrap_err().ends_with("line 2: seconds must be 0 to 1e6: `a,x`")
+            read("operator,seconds\na,x\n")
+                .unwrap_err()
+                .ends_with("line 2: seconds must be between 0 and 1e6: `a,x`")
         );
         assert!(read("operator,seconds\n,1\n").unwrap_err().contains("line 2: the operator is empty"));
         assert!(read("name,seconds\n").unwrap_err().contains("line 1: the header must be"));

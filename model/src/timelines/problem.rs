@@ -32,7 +32,7 @@ pub struct Dma {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TimelineError {
-    #[error("times up to operator {operator} ('{name}') add up to more than 106 days")]
+    #[error("times up to operator {operator} ('{name}') add up to more than 106 days (2^63 picoseconds)")]
     TooLong { operator: OperatorId, name: String },
     #[error("weights and activations up to operator {operator} ('{name}') add up to 2^63 bytes or more")]
     TooLarge { operator: OperatorId, name: String },

@@ -118,10 +118,10 @@ pub enum OverlapError {
     #[error("segment '{segment}': {source}")]
     Segment { segment: String, source: TimelineError },
     /// The computing time of the operator overflows.
-    #[error("the computing time of operator '{operator}' overflows")]
+    #[error("the compute time of operator '{operator}' overflows (64-bit picoseconds)")]
     TooLong { operator: String },
     /// Resident weights exceed the on-chip memory.
-    #[error("{bytes} bytes of resident weights do not fit in the {capacity} bytes of on-chip memory")]
+    #[error("{bytes} bytes of resident weights do not fit into the {capacity} bytes of on-chip memory")]
     Resident {
         /// The total size of the weights, rounded up to the alignment.
         bytes: u128,

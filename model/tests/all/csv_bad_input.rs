@@ -151,7 +151,7 @@ fn optional_columns() {
             ("a,0,1,4,,,-1", &format!("f.csv: line 2: column 'offset': value '-1' {OFFSET}")),
             (
                 "a,0,1,4,8,,12",
-                "f.csv: line 2: column 'offset': buffer 'a' is fixed at offset 12, not a multiple of its alignment 8",
+                "f.csv: line 2: column 'offset': buffer 'a' is fixed at offset 12, which is not a multiple of its alignment 8",
             ),
         ],
     );
@@ -225,7 +225,7 @@ fn rows_together() {
             ),
             (
                 "a,0,1,9223372036854775000\nb,2,3,1000",
-                "f.csv: line 3: column 'size': buffer 'b': size 1000 is too large: laid end to end, each aligned, the \
+                "f.csv: line 3: column 'size': buffer 'b': size 1000 is too large: aligned and laid end to end, the \
                  buffers up to it need 9223372036854776000 bytes; at most 9223372036854775807 (2^63 - 1) are allowed",
             ),
         ],
@@ -244,8 +244,8 @@ fn rows_together() {
             ("a,0,1,4,a,", "f.csv: line 2: column 'separations': value 'a' is the buffer's own id"),
             (
                 "a,0,1,4,b,\nb,0,1,4,,a",
-                "f.csv: line 3: column 'exclusions': the pair of buffers 'a' and 'b' is declared both \
-                 separated and exclusive (other row: line 2)",
+                "f.csv: line 3: column 'exclusions': the pair of buffers 'a' and 'b' is both \
+                 separated and excluded (other row: line 2)",
             ),
         ],
     );
@@ -332,7 +332,7 @@ fn layouts() {
         ("id\na\n", "g.csv: line 1: missing column 'offset' (other names: none); the header has: id"),
         ("id,offset\na,0\n", "g.csv: buffer 'b' of the instance is not placed"),
         ("id,offset\na,0\nb,4\nc,0\n", "g.csv: line 4: column 'id': the instance has no buffer 'c'"),
-        ("id,offset\na,0\n\na,4\n", "g.csv: line 4: column 'id': buffer 'a' is already placed in line 2"),
+        ("id,offset\na,0\n\na,4\n", "g.csv: line 4: column 'id': buffer 'a' is already placed on line 2"),
         (
             "id,offset\na,\n",
             "g.csv: line 2: column 'offset': value '' is not an offset in bytes (a non-negative integer)",

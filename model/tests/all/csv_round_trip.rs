@@ -101,7 +101,7 @@ fn ids_that_would_change_are_not_written() {
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert_eq!(
             error.to_string(),
-            format!("id '{name}' cannot be written: it is empty, or begins or ends with a blank")
+            format!("id '{name}' cannot be written: it is empty, or begins or ends with whitespace")
         );
     }
 }

@@ -54,7 +54,7 @@ fn invalid_fusions_are_rejected() {
         refuse(&[&[0], &[1, 3], &[2]]),
         "group 1 is not connected: no tensor passes between operator 3 'o3' (D) and the rest"
     );
-    assert!(refuse(&[&[0, 3], &[1, 2]]).starts_with("groups depend on each other"));
+    assert!(refuse(&[&[0, 3], &[1, 2]]).starts_with("groups form a dependency cycle"));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn operators_run_on_the_first_unit_for_their_kind() {
     assert_eq!(units.assign(&graph, Graph::BODY).unwrap(), [0, 1, 2].map(UnitId::new));
     let alone = Units::parse("mine.toml", "[[unit]]\nname = \"dla\"\nkinds = [\"conv\"]\n").unwrap();
     let error = alone.assign(&graph, Graph::BODY).unwrap_err().to_string();
-    assert_eq!(error, "no processing unit runs operator 1 'o1' (Sigmoid); the units are dla");
+    assert_eq!(error, "no processing unit can run operator 1 'o1' (Sigmoid); the units are dla");
     assert!(Units::find("one").unwrap().assign(&graph, Graph::BODY).is_ok());
 }
 
@@ -161,7 +161,7 @@ fn the_checker_finds_violations() {
     assert_eq!(check(UnitRule::Any, &fused), [""; 0]);
     assert_eq!(
         check(UnitRule::Same, &fused),
-        ["operator 3 'o3' (Sigmoid) runs on another unit than the first of its group"]
+        ["operator 3 'o3' (Sigmoid) runs on a different unit than the first operator of its group"]
     );
     let mut wrong = fused.clone();
     wrong.chosen[0].operators.swap(0, 1);
@@ -171,7 +171,7 @@ fn the_checker_finds_violations() {
     has("operator 1 'o1' (Relu) cannot be step 1 of pattern 'a'");
     has("operator 0 'o0' (Conv) does not read an output of operator 1 'o1' (Relu)");
     has("is used outside the group");
-    has("optimises 1 relations, not the stated 7");
+    has("optimises 1 relations, but 7 are stated");
     wrong.chosen.pop();
     assert!(check(UnitRule::Any, &wrong)[0].contains("the group and the match of"));
 }
@@ -184,12 +184,12 @@ fn errors_in_patterns_state_the_line() {
     assert!(["Relu", "Sigmoid", "Softmax"].iter().all(|kind| steps[1].kinds.has(kind)));
     assert!(!steps[1].kinds.has("Conv") && steps[2].also == [0, 1]);
     let fault = |text: &str| Patterns::parse("p", text).unwrap_err().to_string();
-    assert_eq!(fault("a = conv\n"), "p, line 1: a pattern must have 2 to 16 steps, not 1: `a = conv`");
+    assert_eq!(fault("a = conv\n"), "p, line 1: a pattern must have 2 to 16 steps; found 1: `a = conv`");
     assert_eq!(fault("\na conv\n"), "p, line 2: expected a name, `=` and kinds: `a conv`");
     assert!(fault("a = A B\na = B C").contains("line 2: pattern 'a' is already defined"));
     assert!(fault("a = A B^2").contains("'^2' does not refer to an earlier step"));
     assert!(fault("a = A |B").contains("'|B' contains an empty kind"));
-    assert!(fault("a b = A B").contains("a pattern name must not contain blanks"));
+    assert!(fault("a b = A B").contains("a pattern name must not contain spaces"));
     for (name, _) in PATTERN_PRESETS {
         assert!(Patterns::find(name).unwrap().list().len() > 2, "{name}");
     }

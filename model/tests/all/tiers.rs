@@ -172,10 +172,13 @@ fn the_checker_finds_violations() {
     let same = faults(&plan([1, 0, 1, 1, 1], [0, 0, 0, 8, 8]));
     assert_eq!(same, ["tensors 'x' and 'q' share bytes of tier 'ram' at step 1"]);
     let full = faults(&plan([1, 0, 1, 1, 0], [0, 0, 4, 8, 8]));
-    assert_eq!(full[0], "at step 1 tier 'buf' holds 12 bytes, above its capacity 8");
-    assert_eq!(full[1], "tensor 'scratch of conv2#1' ends at 12 in tier 'buf', above its capacity 8");
+    assert_eq!(full[0], "at step 1, tier 'buf' holds 12 bytes, more than its capacity of 8 bytes");
+    assert_eq!(
+        full[1],
+        "tensor 'scratch of conv2#1' ends at 12 in tier 'buf', beyond its capacity of 8 bytes"
+    );
     let odd = faults(&plan([1, 0, 1, 1, 1], [2, 0, 8, 12, 12]));
-    assert_eq!(odd, ["tensor 'x' begins at 2 in tier 'ram', not a multiple of 4"]);
+    assert_eq!(odd, ["tensor 'x' begins at 2 in tier 'ram', which is not a multiple of 4"]);
     assert_eq!(faults(&plan([0, 0, 1, 1, 1], [0; 5])), ["tensor 'x' is not allowed in tier 'buf'"]);
     assert_eq!(
         faults(&plan([7, 0, 1, 1, 1], [0; 5])),
@@ -260,7 +263,7 @@ fn errors_in_machines_state_the_line() {
         ("alignment = 4", "alignment = 0", "line 3: alignment must be positive"),
         ("alignment = 4", "aligned = 4", "unknown field `aligned`"),
         ("kind = \"ram\"", "kind = \"rom\"", "unknown variant `rom`"),
-        ("latency = 1.0", "latency = -1.0", "seconds must be 0 to 1e6"),
+        ("latency = 1.0", "latency = -1.0", "seconds must be between 0 and 1e6"),
     ] {
         let error = refused(from, to);
         assert!(error.contains(expected), "{to}: {error}");

@@ -202,7 +202,7 @@ fn memory_is_checked() {
     assert_eq!(later, []);
     let ragged = found(|t| t.transfers[0].size = Bytes::new(10));
     assert!(matches!(ragged[..], [Violation::Ragged { what: "transfer", position: 0, .. }]));
-    assert_eq!(ragged[0].to_string(), "transfer 0 takes 10 bytes, not a multiple of 4");
+    assert_eq!(ragged[0].to_string(), "transfer 0 occupies 10 bytes, which is not a multiple of 4");
     let far = found(|t| {
         (t.transfers[0].offset, t.transfers[0].size) = (Bytes::new(u64::MAX - 3), Bytes::new(u64::MAX - 3));
     });

@@ -121,7 +121,7 @@ impl Solver<Fusions> for FusionBrute {
     fn supports(&self, problem: &FusionProblem) -> Result<(), SolveError> {
         let count = problem.matches().len();
         if count > MOST_MATCHES {
-            let reason = format!("{count} matches are more than {MOST_MATCHES}");
+            let reason = format!("{count} matches exceed the limit of {MOST_MATCHES}");
             return Err(SolveError::Unsupported { solver: "brute-force", reason });
         }
         Ok(())

@@ -294,7 +294,7 @@ impl Solver<Joint> for JointIlp {
             orders.storages().len() + orders.ids().filter(|&id| orders.scratch(id) > Bytes::ZERO).count();
         let constraints = objects.saturating_mul(objects).saturating_mul(orders.len()) / 2;
         if constraints > MOST_CONSTRAINTS {
-            let reason = format!("{constraints} constraints are more than {MOST_CONSTRAINTS}");
+            let reason = format!("{constraints} constraints exceed the limit of {MOST_CONSTRAINTS}");
             return Err(SolveError::Unsupported { solver: NAME, reason });
         }
         Ok(())

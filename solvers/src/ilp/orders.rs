@@ -341,7 +341,7 @@ impl Solver<Orders> for OrderIlp {
         if variables <= MOST_VARIABLES {
             return Ok(());
         }
-        let reason = format!("{variables} variables are more than {MOST_VARIABLES}");
+        let reason = format!("{variables} variables exceed the limit of {MOST_VARIABLES}");
         Err(SolveError::Unsupported { solver: NAME, reason })
     }
 

@@ -61,7 +61,7 @@ impl PoolIlp {
         let colouring = Colouring::of(instance, watch);
         let variables = colouring.pairs.len();
         if variables > MOST_VARIABLES {
-            let reason = format!("{variables} variables are more than {MOST_VARIABLES}");
+            let reason = format!("{variables} variables exceed the limit of {MOST_VARIABLES}");
             return Err(SolveError::Unsupported { solver: "pool-ilp", reason });
         }
         Ok(colouring)
@@ -247,7 +247,7 @@ impl Solver<SharedObjects> for PoolIlp {
 
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
         if instance.len() > MOST_BUFFERS {
-            let reason = format!("{} buffers are more than {MOST_BUFFERS}", instance.len());
+            let reason = format!("{} buffers exceed the limit of {MOST_BUFFERS}", instance.len());
             return Err(SolveError::Unsupported { solver: "pool-ilp", reason });
         }
         Ok(())

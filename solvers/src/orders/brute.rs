@@ -36,7 +36,7 @@ impl Solver<Orders> for OrderBrute {
         if problem.len() <= MOST_OPERATORS {
             return Ok(());
         }
-        let reason = format!("{} operators are more than {MOST_OPERATORS}", problem.len());
+        let reason = format!("{} operators exceed the limit of {MOST_OPERATORS}", problem.len());
         Err(SolveError::Unsupported { solver: self.name(), reason })
     }
 

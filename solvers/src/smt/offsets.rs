@@ -138,7 +138,7 @@ impl Solver<Offsets> for Smt {
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
         let (pairs, most) = (conflicts(instance), self.encoding.max_pairs);
         if pairs > most as u64 {
-            let reason = format!("{pairs} conflicting pairs are more than {most}");
+            let reason = format!("{pairs} conflicting pairs exceed the limit of {most}");
             return Err(SolveError::Unsupported { solver: "smt", reason });
         }
         Ok(())

@@ -36,7 +36,7 @@ pub(super) fn least(
     }
     let entries = cover.entries();
     if entries > MOST_ENTRIES {
-        let reason = format!("{entries} entries of rows are more than {MOST_ENTRIES}");
+        let reason = format!("{entries} row entries exceed the limit of {MOST_ENTRIES}");
         return Err(SolveError::Unsupported { solver: NAME, reason });
     }
     let unit = cover.costs.iter().flatten().fold(0, |unit, &cost| gcd(unit, cost)).max(1);

@@ -218,8 +218,10 @@ impl Solver<Tiers> for TierIlp {
             let case = Case::new(problem);
             let variables: usize = case.options.iter().map(Vec::len).sum();
             if variables > MOST_VARIABLES {
-                let reason =
-                    format!("{variables} variables are more than {MOST_VARIABLES} ({})", problem.name());
+                let reason = format!(
+                    "{variables} variables exceed the limit of {MOST_VARIABLES} ({})",
+                    problem.name()
+                );
                 return Err(SolveError::Unsupported { solver: NAME, reason });
             }
             for _ in 0..ROUNDS {

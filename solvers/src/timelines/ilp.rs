@@ -204,7 +204,7 @@ fn declined(problem: &TimelineProblem) -> Result<(), SolveError> {
         return Ok(());
     }
     let reason = format!(
-        "{transfers} transfers for {operators} operators are more than {MOST_TRANSFERS} for {MOST_OPERATORS} ({})",
+        "{transfers} transfers and {operators} operators exceed the limits of {MOST_TRANSFERS} and {MOST_OPERATORS} ({})",
         problem.name()
     );
     Err(SolveError::Unsupported { solver: NAME, reason })

@@ -1,4 +1,4 @@
-//! The attempts for the front, and the non-dominated ones that are kept.
+//! The attempts to find points of the front. Only those that no other attempt dominates are kept.
 
 use crate::run::Limits;
 use crate::timelines::{Draft, ScheduleError, Scheduled};
@@ -64,7 +64,8 @@ pub(super) struct Try {
     pub progress: Progress,
 }
 
-/// Timelines with or without bounds. Bounds are computed late because they take longer than a schedule.
+/// Timelines with or without bounds. Bounds are computed late because they take longer to compute than a
+/// schedule.
 #[derive(Clone, Debug)]
 pub(super) enum Progress {
     Draft(Draft),
@@ -131,7 +132,7 @@ impl<'a> Ranked<'a> {
     }
 }
 
-/// Returns the number of operators and slices in all segments.
+/// Returns the number of steps in all segments: operators and slices.
 pub(super) fn steps(program: &OverlapProgram) -> usize {
     program.segments().iter().map(|segment| segment.problem.len()).sum()
 }

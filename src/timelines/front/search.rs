@@ -18,8 +18,8 @@ const SIZES: u64 = 400_000;
 const MOST_SIZES: u64 = 2_000;
 /// Number of resident sets per capacity for exact schedules, besides the empty set.
 const CHOICES: usize = 3;
-/// Cost of a search that exhausts its limits. The others are budgets of exact schedules: at all capacities
-/// but the last, at the last, and on points of other schedules.
+/// Cost of a search that exhausts its limits. The other constants are budgets of exact schedules: at all
+/// capacities except the last, at the last one, and on points of other schedules.
 const FULL: u64 = 1_000;
 const EACH: u64 = 10 * FULL;
 const LAST: u64 = FULL;
@@ -136,7 +136,8 @@ impl<'a> Search<'a> {
         Ok((self.kept.0, self.tried))
     }
 
-    /// Computes at least one schedule at the largest capacity, in linear time, if the time ran out before.
+    /// If the time ran out before any schedule was found, computes one at the largest capacity, in linear
+    /// time.
     fn last_resort(&mut self, ranked: &[Ranked<'_>]) -> Result<(), ScheduleError> {
         let capacity = self.machine.capacity;
         self.watch = Budget::unlimited();
@@ -278,8 +279,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds, removes or exchanges one resident block at every point. Returns true if a point improved and
-    /// steps remain.
+    /// Adds, removes or exchanges one resident block at every point. Returns true if a point was improved and
+    /// part of the step budget remains.
     fn polish(
         &mut self,
         ranked: &[Ranked<'_>],
@@ -436,8 +437,8 @@ fn sizes(
     }
 }
 
-/// Returns the sets that differ by one added, one removed or one exchanged block; added blocks of most worth
-/// first.
+/// Returns the sets that differ by one added, exchanged or removed block, in this order. New blocks are tried
+/// in the order of `order`.
 fn neighbours<'a>(set: &'a [usize], order: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
     let without = |gone: usize| set.iter().copied().filter(move |&at| at != gone);
     let known: HashSet<usize> = set.iter().copied().collect();

@@ -72,11 +72,11 @@ fn options_must_fit_the_file() {
     );
     assert_eq!(
         with(free(), &shapes(dims(&[("N", 3)]), &[("x", &[2, 3, 4])])),
-        "m.onnx: --input-shape x=2x3x4: dimension N is 2 by this, but 3 by --dim N=3"
+        "m.onnx: --input-shape x=2x3x4: this sets dimension N to 2, but --dim N=3 sets it to 3"
     );
     let message = with(free(), &ImportOptions { element: Some("half".to_owned()), ..dims(&[]) });
     assert!(message.starts_with(
-        "m.onnx: --element half: no element type of that name; known are float32, uint8, int8,"
+        "m.onnx: --element half: no element type of that name; the types are float32, uint8, int8,"
     ));
     let message = with(free(), &ImportOptions { batch: Some(u64::MAX), ..dims(&[("H", 1)]) });
     assert!(message.contains("too large"), "{message}");
@@ -137,7 +137,7 @@ fn what_is_no_tensor_is_not_supported() {
     given.input.push(ValueInfo { name: "x".to_owned(), r#type: Some(kind) });
     assert_eq!(
         error(given),
-        "m.onnx: input 'x' is not supported: it is a sequence, of which the file gives no size; --assume-bytes gives it one"
+        "m.onnx: input 'x' is not supported: it is a sequence, and the file does not determine its size; --assume-bytes gives it one"
     );
 }
 
@@ -231,7 +231,7 @@ fn large_numbers_are_only_numbers() {
         message.contains("4294967296x4294967296 elements of type float32 are more than 2^63 bytes"),
         "{message}"
     );
-    assert!(error(double("1073741824x1073741824")).contains("bytes together, more than 2^63 - 1"));
+    assert!(error(double("1073741824x1073741824")).contains("bytes in total, which is more than 2^63 - 1"));
     let nodes = [node("Tile", "x n", "y", [])];
     let mut tiled = graph(&[("x", "9223372036854775807")], nodes, "y");
     tiled.initializer = vec![tensor("n", &[1], &[i64::MAX])];

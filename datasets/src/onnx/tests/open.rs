@@ -181,16 +181,16 @@ fn shapes_of_tensors_inside_are_given() {
     assert_eq!([shown(&import, "m"), shown(&import, "y")], ["float16:2x3"; 2]);
     assert_eq!(
         import.assumed,
-        ["operator 1 'm' (odd.Magic): 'm' has elements of type float16, as its input"]
+        ["operator 1 'm' (odd.Magic): 'm' has elements of type float16, like its input"]
     );
     let both = [("m".to_owned(), vec![2, 3]), ("e".to_owned(), vec![2, 4])].into();
     assert_eq!(
         with(&given, &ImportOptions { tensor_shapes: both, ..ImportOptions::default() }).unwrap_err(),
-        "m.onnx: --tensor-shape e=2x4: by operator 3 'e' (Relu) it is 2x3"
+        "m.onnx: --tensor-shape e=2x4: operator 3 'e' (Relu) produces 2x3"
     );
     assert_eq!(
         shaped("mm", &[2]).unwrap_err(),
-        "m.onnx: --tensor-shape mm=2: no tensor of that name; near it are m, c, e"
+        "m.onnx: --tensor-shape mm=2: no tensor of that name; similar names: m, c, e"
     );
     assert_eq!(
         shaped("x", &[2]).unwrap_err(),

@@ -42,7 +42,7 @@ fn of_two_branches_the_larger_counts() {
     assert_eq!(shown(&import, "y"), "float32:2x3");
     assert_eq!(
         import.assumed,
-        ["operator 0 'y' (If): 'y' is 3 (12 bytes) or 2x3 (24 bytes); the larger is taken"]
+        ["operator 0 'y' (If): 'y' is 3 (12 bytes) or 2x3 (24 bytes); the larger is used"]
     );
 }
 

@@ -129,7 +129,7 @@ fn pools_of_which_versions_think_otherwise_are_noted() {
         assumed(17, &attributes, "1x1x6"),
         [
             "operator 0 'o0' (MaxPool): the formula of operator set 17 counts a window that starts in the padding; \
-          runtimes do not, nor does this"
+          as in runtimes, it is not counted"
         ]
     );
     assert_eq!(assumed(22, &attributes, "1x1x6"), [""; 0]);

@@ -51,7 +51,7 @@ fn declared_shapes_are_listed_with_what_rests_on_them() {
 fn a_changed_input_makes_declared_shapes_void() {
     let fixed = || custom("1x3", &[("c", "1x10")]);
     let void = "m.onnx: operator 0 'c' (our.Own): tensor 'c': operators of domain our are not known; the shape in the \
-                file holds for other inputs";
+                file is for other inputs";
     for options in [batch(4), shape(&[1, 5]), shape(&[4, 3])] {
         assert!(with(fixed(), &options).unwrap_err().starts_with(void), "{options:?}");
     }
@@ -79,9 +79,7 @@ fn a_change_reaches_through_bodies() {
     let graph = graph(&[("x", "1x3"), ("on", "bool:")], [node("If", "on", "y", branches)], "y");
     let import = with(graph.clone(), &ImportOptions::default()).unwrap();
     assert_eq!(import.sizes.declared, ["y", "c", "c"]);
-    assert!(
-        with(graph, &shape(&[1, 4])).unwrap_err().contains("the shape in the file holds for other inputs")
-    );
+    assert!(with(graph, &shape(&[1, 4])).unwrap_err().contains("the shape in the file is for other inputs"));
 }
 
 #[test]

@@ -58,9 +58,9 @@ fn bad_input_is_reported() {
     scratch.write("p.txt", "fine = A B\nbad = A\n");
     scratch.write("u.toml", "[[unit]]\nname = \"dla\"\nkinds = [\"conv\"]\n");
     let cases: [(&[&str], &str); 6] = [
-        (&["--patterns", "p.txt"], "p.txt, line 2: a pattern must have 2 to 16 steps, not 1: `bad = A`"),
+        (&["--patterns", "p.txt"], "p.txt, line 2: a pattern must have 2 to 16 steps; found 1: `bad = A`"),
         (&["--patterns", "none"], "no patterns 'none'"),
-        (&["--units", "u.toml"], "no processing unit runs operator 1 'r' (Relu); the units are dla"),
+        (&["--units", "u.toml"], "no processing unit can run operator 1 'r' (Relu); the units are dla"),
         (&["--units", "gone.toml"], "gone.toml: cannot read"),
         (&["--method", "exakt"], "did you mean 'exact'?"),
         (&["--output", "g.json"], "it is an input of this command"),

@@ -71,7 +71,7 @@ fn corrupted_layouts_are_rejected_with_ids_and_numbers() {
     for part in [
         "buffer 0 ('a') lies at offset 6, which is not a multiple of its alignment 4",
         "buffers 0 ('a') at [6, 10) and 1 ('b') at [7, 9) conflict and share 2 bytes",
-        "buffer 2 ('c') ends at 12, above the capacity 10",
+        "buffer 2 ('c') ends at 12, beyond the capacity of 10 bytes",
         "4 violations",
     ] {
         assert!(run.words().contains(part), "no '{part}' in {}", run.stdout);
@@ -115,7 +115,7 @@ fn a_layout_above_the_capacity_is_written_with_claim_unknown() {
     let json = scratch.plimsoll(&words).exits(3).json();
     assert_eq!((&json["claim"], &json["peak"]), (&"unknown".into(), &20.into()));
     let run = scratch.plimsoll(&["verify", "t.15.csv", "out.csv"]).exits(1);
-    assert!(run.stdout.contains("ends at 20, above the capacity 15"));
+    assert!(run.stdout.contains("ends at 20, beyond the capacity of 15 bytes"));
     scratch.plimsoll(&["verify", "t.15.csv", "out.csv", "--no-capacity"]).exits(0);
 }
 

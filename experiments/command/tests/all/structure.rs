@@ -151,7 +151,7 @@ fn unsupported_plans_are_rejected() {
         }
     };
     refuses(&["--conflicts", "mutx"], &["mutx", "schedule, streams=K, reachable, mutex, compare"]);
-    refuses(&["--conflicts", "streams=0"], &["at least 1, not '0'"]);
+    refuses(&["--conflicts", "streams=0"], &["at least 1; found '0'"]);
     refuses(&["--conflicts", "compare", "--plot", "x.svg"], &["--plot"]);
     refuses(&["--conflicts", "mutex", "--joint"], &["--joint"]);
     refuses(&["--problem", "split-buffers"], &["--conflicts"]);

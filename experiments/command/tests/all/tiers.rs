@@ -148,7 +148,7 @@ fn exit_codes_distinguish_what_does_not_fit() {
     scratch.write("one.toml", scratch.read("unit.toml").replace("kinds = [\"*\"]", "kinds = [\"Sub\"]"));
     scratch
         .plimsoll(&["tiers", "net.json", "--machine", "one.toml"])
-        .refuses(&["no processing unit runs", "add"]);
+        .refuses(&["no processing unit can run", "add"]);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn input_files_are_never_overwritten() {
     scratch.write("slow.toml", rate);
     scratch
         .plimsoll(&["tiers", "net.json", "--machine", "slow.toml"])
-        .refuses(&["slow.toml", "must be 1 to 1e18"]);
+        .refuses(&["slow.toml", "must be between 1 and 1e18"]);
 }
 
 #[cfg(feature = "ilp")]

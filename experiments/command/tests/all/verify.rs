@@ -212,7 +212,7 @@ fn answers_to_every_problem_are_verified() {
         let message = tampered(from, to);
         assert!(message.contains(violation), "{message}");
         let capacity = scratch.plimsoll(&["verify", "t.csv", "o.csv", "--capacity", "10"]).exits(1);
-        assert!(capacity.stdout.contains("above the capacity 10"), "{}", capacity.stdout);
+        assert!(capacity.stdout.contains("beyond the capacity of 10 bytes"), "{}", capacity.stdout);
     }
     scratch.plimsoll(&["spill", "t.csv", "--capacity", "8", "-o", "o.csv"]).exits(0);
     let json = scratch.plimsoll(&["verify", "t.csv", "o.csv", "--capacity", "8", "--json"]).exits(0).json();

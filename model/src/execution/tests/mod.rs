@@ -196,14 +196,14 @@ fn inconsistent_inputs_are_not_run() {
     assert_eq!(
         found,
         [
-            "slot 1 at 18446744073709551615 with 1 bytes leaves the address space",
+            "slot 1 of 1 bytes at 18446744073709551615 exceeds the address space",
             "'x' has 4 bytes, but its slot 0 has only 3",
             "'b' is in slot 7, but there are only 2"
         ]
     );
     let placed = Placed { slots: Vec::new(), tensors: vec![None; 3], ..placed };
     let found = check_execution(&placed, &all()).unwrap().violations;
-    assert_eq!(found[0].to_string(), "3 places of tensors, not 4");
+    assert_eq!(found[0].to_string(), "expected 4 placements of tensors, found 3");
     orders[0].swap(0, 1);
     let placed = Placed {
         graph: &graph,
