@@ -1,4 +1,4 @@
-//! SIGINT (Ctrl-C) and SIGTERM.
+//! Handling of SIGINT (Ctrl-C) and SIGTERM.
 //!
 //! The first signal sets the [flag](plimsoll::model::interrupt) that every run checks. The second ends the
 //! process immediately with exit code 128 plus the signal's number.

@@ -65,8 +65,8 @@ pub struct Network {
     pub params: Params,
 }
 
-/// The statement on `MobileNet` v2 in float32, and the operator kinds of the available file without a
-/// counterpart there.
+/// The authors' statement on `MobileNet` v2 in float32, and the operator kinds in the available file that
+/// their network lacks.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/pisarchyk-lee.toml explains every value")]
 pub struct MobileNet {

@@ -77,7 +77,9 @@ pub enum Violation {
         after_name: String,
         after_step: usize,
     },
-    #[error("buffer {buffer} ('{name}') is in shared object {pool}, but there are only {pools}")]
+    #[error(
+        "buffer {buffer} ('{name}') is in shared object {pool}, but there are only {pools} shared objects"
+    )]
     NoSuchPool { buffer: BufferId, name: String, pool: PoolId, pools: usize },
     #[error("buffer {buffer} ('{name}') of {size} bytes does not fit shared object {pool} of {space} bytes")]
     PoolTooSmall { buffer: BufferId, name: String, size: Bytes, pool: PoolId, space: Bytes },

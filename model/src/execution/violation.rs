@@ -48,7 +48,7 @@ pub enum ExecutionViolation {
     Count { what: &'static str, given: usize, expected: usize },
     #[error("the order of region '{region}' does not contain each of its operators exactly once")]
     Order { region: String },
-    #[error("{name} is in slot {slot}, but there are only {slots}")]
+    #[error("{name} is in slot {slot}, but there are only {slots} slots")]
     NoSuchSlot { holder: Holder, name: String, slot: usize, slots: usize },
     #[error("slot {slot} of {size} bytes at {offset} exceeds the address space")]
     OutOfRange { slot: usize, offset: Bytes, size: Bytes },

@@ -88,7 +88,9 @@ pub enum TierError {
     #[error("tier '{tier}' has alignment 0")]
     Alignment { tier: String },
     /// The tensor is live at no step, or at steps that do not exist.
-    #[error("tensor '{tensor}' is live from step {lower} to {upper}, but there are {steps} steps")]
+    #[error(
+        "the lifespan [{lower}, {upper}) of tensor '{tensor}' must be non-empty and lie within the {steps} steps"
+    )]
     Lifespan {
         tensor: String,
         /// The first live step.

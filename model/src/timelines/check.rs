@@ -33,7 +33,7 @@ pub enum TimelineViolation {
     #[error("transfer {transfer} is on channel {channel}, but there are only {channels} channels")]
     NoSuchChannel { transfer: usize, channel: u32, channels: u32 },
     /// The transfer is a copy, but the processor of the machine does not copy.
-    #[error("transfer {transfer} has no channel, but the processor does not copy")]
+    #[error("transfer {transfer} has no channel, but the processor of this machine cannot copy weights")]
     NoCopy { transfer: usize },
     /// The processor copies while it computes or performs another copy.
     #[error("at {time}, the processor copies transfer {transfer} and at the same time {what} {position}")]

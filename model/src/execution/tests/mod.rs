@@ -198,7 +198,7 @@ fn inconsistent_inputs_are_not_run() {
         [
             "slot 1 of 1 bytes at 18446744073709551615 exceeds the address space",
             "'x' has 4 bytes, but its slot 0 has only 3",
-            "'b' is in slot 7, but there are only 2"
+            "'b' is in slot 7, but there are only 2 slots"
         ]
     );
     let placed = Placed { slots: Vec::new(), tensors: vec![None; 3], ..placed };

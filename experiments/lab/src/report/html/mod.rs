@@ -24,7 +24,7 @@ const POLICY: &str =
 const PICTURES: usize = 7 << 20;
 /// Maximum size of one picture, in bytes.
 const PICTURE: usize = 400 << 10;
-/// Tables of at most this many rows are unfolded initially.
+/// Tables of at most this many rows are expanded initially.
 const SHORT: usize = 30;
 
 /// The contents of a page.
