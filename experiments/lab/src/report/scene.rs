@@ -3,17 +3,9 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Degrees between successive hues. The golden angle separates any number of hues.
-const GOLDEN_ANGLE: f64 = 137.508;
-
-/// Returns the hue of the item at position `at`, in degrees.
-pub fn hue(at: usize) -> f64 {
-    (at as f64 * GOLDEN_ANGLE).rem_euclid(360.0)
-}
-
 /// Colours of page, text, grid and rules on a dark page.
 const DARK: &str = "@media (prefers-color-scheme:dark){svg{fill:#e4e4e4}.page{fill:#17191e}.soft{fill:#b0b0b0}\
-    .grid{stroke:#3a3d44}.rule{stroke:#e4e4e4}}";
+    .grid{stroke:#3a3d44}.rule{stroke:#e4e4e4}.lane{fill:#2a2d33}}";
 
 /// A point, or a width and a height, in pixels.
 pub type Point = (f64, f64);

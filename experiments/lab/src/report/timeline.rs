@@ -6,25 +6,30 @@
 //! on-chip    ▁▃▅▇▆▅▃              bytes of activations and weight buffers
 //! ```
 
-use super::scene::{Point, Scene, hue, shortened, thousands, ticks};
+use super::palette::{Colour, colour_of};
+use super::scene::{Point, Scene, shortened, thousands, ticks};
 use plimsoll::timelines::Scheduled;
 use plimsoll_model::Bytes;
 use plimsoll_model::timelines::{OverlapProgram, Time};
 use serde_json::json;
+use std::collections::HashMap;
 use std::io::{self, Write};
 
-const WIDTH: f64 = 1280.0;
+const WIDTH: f64 = 960.0;
 const LEFT: f64 = 110.0;
 const RIGHT: f64 = 30.0;
-const TOP: f64 = 96.0;
+const TOP: f64 = 118.0;
 const LANE: f64 = 44.0;
 const GAP: f64 = 14.0;
 const MEMORY: f64 = 170.0;
 const BOTTOM: f64 = 50.0;
 /// Width of a character of a name, in pixels. Many names are in capitals.
-const LETTER: f64 = 7.6;
+const LETTER: f64 = 7.8;
 /// The look of the time in which an operator waits for its weights.
 const WAITING: &str = "fill=\"#f6c9c4\"";
+/// Style of operations on the critical path.
+const CRITICAL: &str =
+    "class=\"rule\" fill=\"none\" stroke=\"#222\" stroke-width=\"2.5\" pointer-events=\"none\"";
 
 /// A schedule of a program, drawn along the longest run.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +57,8 @@ struct Box {
     end: Time,
     /// The size of the weights of the operator, or the number of bytes moved.
     bytes: Bytes,
-    /// Index of the colour: the position of the operator, counted over all segments.
-    colour: usize,
+    /// The colour of the operator.
+    colour: Colour,
 }
 
 /// The contents of a drawing.
@@ -69,17 +74,36 @@ struct Activity {
     resident: Bytes,
 }
 
+impl Activity {
+    /// Returns the critical path, last operation first: a chain of operations without idle time between them
+    /// that ends with the makespan. It ends early where an operation starts without another ending. Among
+    /// operations that end at the same time, it prefers the transfer of the same operator, then computations.
+    fn critical(&self) -> Vec<&Box> {
+        let mut ending: HashMap<Time, Vec<&Box>> = HashMap::new();
+        for one in self.boxes.iter().filter(|one| one.end > one.start) {
+            ending.entry(one.end).or_default().push(one);
+        }
+        let mut path: Vec<&Box> = Vec::new();
+        let mut time = self.boxes.iter().map(|one| one.end).max().unwrap_or_default();
+        while let Some(found) = ending.get(&time) {
+            let rank = |one: &&&Box| {
+                let same =
+                    path.last().is_some_and(|next| !next.fetches && one.fetches && one.name == next.name);
+                (!same, one.fetches, one.lane)
+            };
+            let Some(one) = found.iter().min_by_key(rank) else { break };
+            path.push(one);
+            time = one.start;
+        }
+        path
+    }
+}
+
 impl Playback<'_> {
     fn activity(&self) -> Activity {
         let segments = self.program.segments();
         let residency = self.program.residency();
         let resident = residency.bytes;
-        let mut first = Vec::with_capacity(segments.len());
-        let mut count = 0;
-        for segment in segments {
-            first.push(count);
-            count += segment.problem.len();
-        }
         let mut activity = Activity {
             boxes: Vec::new(),
             occupancy: Vec::new(),
@@ -91,7 +115,9 @@ impl Playback<'_> {
         for load in &residency.loads {
             let block = &self.program.blocks()[residency.blocks[load.resident]];
             let (lane, name, bytes) = (1 + load.channel as usize, block.name.clone(), block.bytes);
-            let colour = block.uses.first().map_or(0, |&(segment, at)| first[segment] + at);
+            let user =
+                block.uses.first().map(|&(segment, at)| &segments[segment].problem.operators()[at].name);
+            let colour = colour_of(user.unwrap_or(&block.name));
             let (start, end) = (load.span.start, load.span.end);
             activity.boxes.push(Box { name, lane, fetches: true, start, end, bytes, colour });
         }
@@ -103,8 +129,8 @@ impl Playback<'_> {
         for &at in &self.scheduled.path {
             let (problem, timeline) = (&segments[at].problem, &self.scheduled.timelines[at]);
             activity.borders.push(from);
-            for (index, (span, one)) in timeline.computations.iter().zip(problem.operators()).enumerate() {
-                let (start, end, colour) = (from + span.start, from + span.end, first[at] + index);
+            for (span, one) in timeline.computations.iter().zip(problem.operators()) {
+                let (start, end, colour) = (from + span.start, from + span.end, colour_of(&one.name));
                 activity.boxes.push(Box {
                     name: one.name.clone(),
                     lane: 0,
@@ -121,7 +147,7 @@ impl Playback<'_> {
                 let (start, end) = (from + one.span.start, from + one.span.end);
                 // A copy occupies the processor.
                 let lane = one.channel.map_or(0, |channel| 1 + channel as usize);
-                let colour = first[at] + index;
+                let colour = colour_of(&name);
                 activity.boxes.push(Box { name, lane, fetches: true, start, end, bytes: one.bytes, colour });
             }
             let moments = timeline.occupancy(problem);
@@ -188,23 +214,29 @@ impl Playback<'_> {
         self.head(&mut scene);
         for lane in 0..lanes {
             let y = lane_top(lane);
-            let look = if lane == 0 { WAITING } else { "fill=\"#f1f1f1\"" };
+            let look = if lane == 0 { WAITING } else { "class=\"lane\" fill=\"#f1f1f1\"" };
             scene.rect((LEFT, y), (frame.x(end) - LEFT, LANE), look, "");
             let place = (LEFT - 10.0, y + LANE / 2.0 + 4.0);
             scene.text(place, "text-anchor=\"end\"", &lane_name(lane));
         }
         boxes(&mut scene, &activity, &frame);
+        for one in activity.critical() {
+            let (left, right) = (frame.x(one.start), frame.x(one.end));
+            scene.rect((left, lane_top(one.lane)), (right - left, LANE), CRITICAL, "");
+        }
         memory(&mut scene, &activity, &frame);
-        for tick in ticks(0, end.get(), 12) {
+        for tick in ticks(0, end.get(), 9) {
             let (time, x) = (Time::new(tick), frame.x(Time::new(tick)));
-            scene.line((x, floor), (x, floor + 5.0), "stroke=\"#222\"");
+            scene.line((x, floor), (x, floor + 5.0), "class=\"rule\" stroke=\"#222\"");
             let name = if tick == 0 { "0".to_owned() } else { short(time) };
             scene.text((x, floor + 20.0), "text-anchor=\"middle\"", &name);
         }
         if activity.borders.len() <= 400 {
             for &border in activity.borders.iter().skip(1) {
-                let (x, look) =
-                    (frame.x(border), "stroke=\"#000\" stroke-width=\"0.7\" stroke-dasharray=\"4 3\"");
+                let (x, look) = (
+                    frame.x(border),
+                    "class=\"rule\" stroke=\"#222\" stroke-width=\"0.7\" stroke-dasharray=\"4 3\"",
+                );
                 scene.line((x, TOP - 6.0), (x, floor), look);
             }
         }
@@ -223,21 +255,21 @@ impl Playback<'_> {
             count => format!(", {count} segments along the longest run (dashed borders)"),
         };
         let caption = format!(
-            "{} on {}: makespan {}, lower bound {}, peak {} on-chip bytes{segments}",
-            self.schedule,
-            self.machine,
+            "makespan {}, lower bound {}, peak {} on-chip bytes{segments}",
             scheduled.makespan,
             scheduled.lower_bound,
             thousands(scheduled.peak.get()),
         );
-        scene.heads(LEFT, self.graph, &caption);
-        let look = "fill=\"hsl(210,60%,66%)\" stroke=\"#333\" stroke-width=\"0.5\"";
-        let x = scene.swatch(
-            (LEFT, 73.0),
-            look,
-            "an operator, and the transfer of its weights in the same colour",
-        );
-        scene.swatch((x, 73.0), WAITING, "waiting for weights");
+        let title = format!("{}: {} on {}", self.graph, self.schedule, self.machine);
+        scene.heads(20.0, &shortened(&title, 80).unwrap_or_default(), &caption);
+        let look = format!("fill=\"{}\" stroke=\"#333\" stroke-width=\"0.5\"", colour_of(""));
+        let entries = [
+            (look.as_str(), "an operator or its weights"),
+            (WAITING, "waiting for weights"),
+            (CRITICAL, "critical path"),
+        ];
+        let entries = entries.map(|(look, name)| (look.to_owned(), name.to_owned()));
+        scene.legend(&entries, (LEFT, WIDTH - RIGHT), 76.0);
     }
 }
 
@@ -286,7 +318,7 @@ fn boxes(scene: &mut Scene, activity: &Activity, frame: &Frame) {
             thousands(one.bytes.get()),
         );
         let (left, right) = (frame.x(one.start), frame.x(one.end));
-        let look = format!("fill=\"hsl({:.0},60%,66%)\"", hue(one.colour));
+        let look = format!("fill=\"{}\"", one.colour);
         scene.rect((left, lane_top(one.lane)), (right - left, LANE), &look, &title);
     }
     scene.close();
