@@ -265,7 +265,11 @@ fn slips_are_refused_with_file_and_item() {
             json!(4),
             "pinned_allocations[0].pool: there is no pool with id 4",
         ),
-        ("/metadata", json!({ "plimsoll": "{" }), "metadata.plimsoll: it is '{', but must be"),
+        (
+            "/metadata",
+            json!({ "plimsoll": "{" }),
+            "metadata.plimsoll: expected a JSON object with hints and names by id of the buffer, found '{'",
+        ),
     ];
     for (pointer, to, message) in cases {
         let error = read(&changed(pointer, to.clone())).unwrap_err();
@@ -436,10 +440,7 @@ fn unrepresentable_instances_are_refused() {
         write_dsa(Path::new("i.json"), "i", &[instance], &mut Vec::new()).unwrap_err().to_string()
     };
     let late = write("id,lower,upper,size\na,0,9223372036854775808,1\n", 9);
-    assert!(
-        late.starts_with("i.json: instance 'i', buffer 'a': step 9223372036854775808 is above"),
-        "{late}"
-    );
+    assert!(late.starts_with("i.json: instance 'i', buffer 'a': step 9223372036854775808 exceeds"), "{late}");
     let high = write("id,lower,upper,size,offset\na,0,1,4,8\n", 9);
     assert!(high.contains("[8, 12) lies beyond the capacity 9 of pool 'i'"), "{high}");
 }

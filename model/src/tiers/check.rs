@@ -29,7 +29,7 @@ pub enum TierViolation {
     NoSuchTier { tensor: String, tier: TierId, tiers: usize },
     #[error("tensor '{tensor}' is not allowed in tier '{tier}'")]
     NotAllowed { tensor: String, tier: String },
-    #[error("at step {step}, tier '{tier}' holds {bytes} bytes, more than its capacity of {capacity}")]
+    #[error("at step {step}, tier '{tier}' holds {bytes} bytes, more than its capacity of {capacity} bytes")]
     Full { tier: String, step: usize, bytes: u128, capacity: Bytes },
     /// Some unit that uses the tensor has no access to the tier.
     #[error("a unit that uses tensor '{tensor}' has no access to tier '{tier}'")]

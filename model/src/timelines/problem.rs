@@ -353,7 +353,10 @@ mod tests {
         };
         assert!(new(operator(u64::MAX, 0, 0), DMA).contains("operator 1 ('o') add up to more than 106 days"));
         assert!(new(operator(0, 1 << 40, 0), Dma { bandwidth: 1, ..DMA }).contains("106 days"));
-        assert!(new(operator(0, u64::MAX, 0), Dma { bandwidth: u64::MAX, ..DMA }).contains("exceed 63 bits"));
+        assert!(
+            new(operator(0, u64::MAX, 0), Dma { bandwidth: u64::MAX, ..DMA })
+                .contains("add up to 2^63 bytes or more")
+        );
         assert!(new(operator(0, 1, 0), Dma { channels: 0, ..DMA }).contains("channels must not be zero"));
     }
 

@@ -219,8 +219,8 @@ fn rows_together() {
             ("a,0,1,4\n\"b,0,1,4", "f.csv: line 3: the row has 1 field, but the header has 4"),
             (
                 "a,0,1,9223372036854775808",
-                "f.csv: line 2: column 'size': buffer 'a': size 9223372036854775808 is too large: laid end to end, \
-                 each aligned, the buffers up to it need 9223372036854775808 bytes; at most 9223372036854775807 \
+                "f.csv: line 2: column 'size': buffer 'a': size 9223372036854775808 is too large: aligned and laid end to end, \
+                 the buffers up to it need 9223372036854775808 bytes; at most 9223372036854775807 \
                  (2^63 - 1) are allowed",
             ),
             (

@@ -11,7 +11,7 @@ use crate::report::Report;
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
-    Certificate, Entry, Instance, Offsets, Outcome, Problem as _, SharedObjects, Witness, load,
+    Certificate, Claim, Entry, Instance, Offsets, Outcome, Problem as _, SharedObjects, Witness, load,
 };
 use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, RunError, run};
@@ -183,5 +183,8 @@ fn report<P: Plan>(
     }
     report.gap(gap);
     report.lines(&["stop", "seconds"]);
+    if outcome.claim == Claim::Infeasible && P::NAME == Offsets::NAME {
+        report.line("would help", "`plimsoll spill` chooses the buffers to move to slower memory");
+    }
     report
 }

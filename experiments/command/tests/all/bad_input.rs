@@ -251,7 +251,7 @@ fn errors_about_free_dimensions_name_the_options_that_bind_them() {
     import(&["branch.onnx", "--value", "c=x"]).refuses(&["NAME=I,J,.."]);
     import(&["branch.onnx", "--value", "c=1", "--value", "c=0"]).refuses(&["--value 'c' is given twice"]);
     import(&["loop.onnx", "--tensor-shape", "w=3"])
-        .refuses(&["--tensor-shape w=3: by operator", "(Add) it is 2"]);
+        .refuses(&["--tensor-shape w=3: operator 1 'w' (Add) produces 2"]);
     import(&["loop.onnx", "--tensor-shape", "ww=3"]).refuses(&["no tensor of that name; similar names: w"]);
     import(&["loop.onnx", "--tensor-shape", "w=2"]).exits(0);
     scratch.write("tiny.csv", TINY);

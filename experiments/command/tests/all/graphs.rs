@@ -317,3 +317,30 @@ fn families_of_graphs_are_generated() {
         assert!(run.stderr.contains(part), "{words:?}: {}", run.stderr);
     }
 }
+
+#[test]
+fn a_plan_is_compared_with_a_capacity() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
+    let arena = scratch.plimsoll(&["plan", "net.json", "--json"]).exits(0).json()["arena"].as_u64().unwrap();
+    let plan = |capacity: u64| {
+        let bytes = capacity.to_string();
+        let run = scratch.plimsoll(&["plan", "net.json", "--capacity", &bytes]);
+        let json = scratch.plimsoll(&["plan", "net.json", "--capacity", &bytes, "--json"]).json();
+        (run.code, run.words(), json)
+    };
+    let (code, text, json) = plan(arena);
+    assert_eq!((code, &json["fits"]), (0, &Value::Bool(true)));
+    assert!(text.contains(&format!("capacity {arena} bytes: fits, 0 bytes to spare")), "{text}");
+    let (code, text, json) = plan(arena - 1);
+    assert_eq!((code, &json["fits"], &json["shortfall_min"]), (1, &Value::Bool(false), &Value::from(1)));
+    assert!(text.contains("no order and no layout fits, at least 1 byte short (live while '"), "{text}");
+    assert_eq!(json["needs"]["live"].as_u64(), Some(arena));
+    assert_eq!(json["spill"]["claim"], "optimal");
+    // The spilled buffers are the answer of `spill` on the same order.
+    let spill = scratch.plimsoll(&["spill", "net.json", "--capacity", &(arena - 1).to_string(), "--json"]);
+    assert_eq!(spill.exits(0).json()["traffic"], json["spill"]["traffic"]);
+    scratch
+        .plimsoll(&["plan", "net.json", "--capacity", "0.5"])
+        .refuses(&["expected a whole number of bytes"]);
+}

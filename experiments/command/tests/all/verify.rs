@@ -135,7 +135,7 @@ fn impossible_claims_about_searches_are_rejected() {
         (window(20, 30, "exact"), "need at most 0"),
         (window(7, 9, "exact"), "need at most"),
         (window(0, 9, "exact"), "a layout of the searched buffers has peak 11"),
-        (window(0, 9, "large-first"), "proves nothing"),
+        (window(0, 9, "large-first"), "which proves no bounds"),
         (search("exact"), "a layout of the searched buffers has peak 11"),
         (search("search"), "a layout of the searched buffers has peak 11"),
         (search("unknown"), "not a known solver"),
@@ -212,7 +212,7 @@ fn answers_to_every_problem_are_verified() {
         let message = tampered(from, to);
         assert!(message.contains(violation), "{message}");
         let capacity = scratch.plimsoll(&["verify", "t.csv", "o.csv", "--capacity", "10"]).exits(1);
-        assert!(capacity.stdout.contains("beyond the capacity of 10 bytes"), "{}", capacity.stdout);
+        assert!(capacity.words().contains("the capacity of 10"), "{}", capacity.stdout);
     }
     scratch.plimsoll(&["spill", "t.csv", "--capacity", "8", "-o", "o.csv"]).exits(0);
     let json = scratch.plimsoll(&["verify", "t.csv", "o.csv", "--capacity", "8", "--json"]).exits(0).json();

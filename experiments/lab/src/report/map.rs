@@ -17,8 +17,8 @@
 //! the map of 20,000 buffers is a file of a few megabytes.
 
 use super::human;
-use super::palette::{Colour, HATCH, colour_of, group_colour};
-use super::scene::{Point, Scene, byte_ticks, shortened, thousands, ticks};
+use super::palette::{Colour, colour_of, group_colour};
+use super::scene::{HATCH, Point, Scene, byte_ticks, shortened, thousands, ticks};
 use plimsoll::Diagnosis;
 use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Problem, SharedObjects, Step, load};
 use std::fmt::Write as _;
@@ -151,9 +151,6 @@ pub fn write_maps(maps: &[Map<'_>], output: &mut dyn Write) -> io::Result<()> {
     let top = 66.0 + 22.0 * Scene::rows_of(&legend, (LEFT, WIDTH - RIGHT)) as f64;
     let rows = maps.len().div_ceil(columns);
     let mut scene = Scene::new((WIDTH, top + rows as f64 * panel));
-    if first.has_fixed() {
-        scene.define(HATCH);
-    }
     let most = ((WIDTH - 20.0 - RIGHT) / 7.0) as usize;
     let title = shortened(first.instance.name(), most * 3 / 4).unwrap_or_default();
     scene.heads(20.0, &title, &caption(&drawn));
@@ -216,7 +213,7 @@ fn legend_of(drawn: &[Drawn<'_>]) -> Vec<(String, String)> {
         entries.push((format!("fill=\"{FREE}\""), "free below the highest buffer".to_owned()));
     }
     if map.has_fixed() {
-        entries.push((swatch("url(#fixed)"), "fixed offset".to_owned()));
+        entries.push((HATCH.to_owned(), "fixed offset".to_owned()));
     }
     if let Some(groups) = &map.groups {
         if groups.of.contains(&None) {
@@ -378,7 +375,7 @@ impl<'a> Drawn<'a> {
         }
         scene.close();
         for (corner, size) in hatched {
-            scene.rect(corner, size, "fill=\"url(#fixed)\" pointer-events=\"none\"", "");
+            scene.hatch(corner, size);
         }
         labels
     }

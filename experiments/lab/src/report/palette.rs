@@ -19,11 +19,6 @@ const LIGHT: [[u8; 3]; 8] = [
 /// Shares of white mixed into a colour, percent.
 const TINTS: [u32; 3] = [0, 20, 40];
 
-/// The hatching of buffers with a fixed offset, `url(#fixed)`.
-pub(super) const HATCH: &str = "<pattern id=\"fixed\" width=\"8\" height=\"8\" \
-    patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"8\" \
-    fill=\"#333\" fill-opacity=\"0.55\"/></pattern>";
-
 /// A colour of the scheme with white mixed in.
 fn tinted(colour: usize, tint: usize) -> Colour {
     let white = TINTS[tint % TINTS.len()];

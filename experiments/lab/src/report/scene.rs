@@ -7,6 +7,9 @@ use std::io::{self, Write};
 const DARK: &str = "@media (prefers-color-scheme:dark){svg{fill:#e4e4e4}.page{fill:#17191e}.soft{fill:#b0b0b0}\
     .grid{stroke:#3a3d44}.rule{stroke:#e4e4e4}.lane{fill:#2a2d33}}";
 
+/// The style of hatching.
+pub const HATCH: &str = "fill=\"none\" stroke=\"#333\" stroke-opacity=\"0.6\" pointer-events=\"none\"";
+
 /// A point, or a width and a height, in pixels.
 pub type Point = (f64, f64);
 
@@ -33,18 +36,34 @@ impl Scene {
         self.text((left, 52.0), "class=\"soft\" fill=\"#555\"", caption);
     }
 
-    /// Adds a definition that elements refer to, such as a pattern.
-    pub fn define(&mut self, text: &str) {
-        let _ = writeln!(self.text, "<defs>{text}</defs>");
+    /// Hatches a rectangle.
+    pub fn hatch(&mut self, (x, y): Point, (width, height): Point) {
+        // Lines from the upper left to the lower right, every 8 pixels; fewer in a huge rectangle.
+        let pace = f64::max(8.0, (width + height) / 200.0);
+        let mut path = String::new();
+        let mut shift = pace / 2.0 - height;
+        while shift < width {
+            let (from, to) =
+                ((shift.max(0.0), (-shift).max(0.0)), (width.min(shift + height), height.min(width - shift)));
+            let _ = write!(path, "M{:.1} {:.1}L{:.1} {:.1}", x + from.0, y + from.1, x + to.0, y + to.1);
+            shift += pace;
+        }
+        if !path.is_empty() {
+            self.element("path", &[], &format!("d=\"{path}\" {HATCH}"), "");
+        }
     }
 
-    /// Draws a legend between two x positions, in as many rows as it needs: a style and a name per entry. A
-    /// style with a stroke and no fill is drawn as a line; one that is empty has no mark.
+    /// Draws a legend between two x positions, in as many rows as it needs. An entry has a style and a name. A
+    /// style with a stroke and no fill is drawn as a line, and [`HATCH`] as a hatched swatch. An empty style
+    /// draws nothing.
     pub fn legend(&mut self, entries: &[(String, String)], ends: (f64, f64), top: f64) {
         for ((look, name), (row, x)) in entries.iter().zip(places_of(entries, ends)) {
             let y = top + 22.0 * row as f64;
             if look.is_empty() {
                 self.text((x, y), "", name);
+            } else if look == HATCH {
+                self.swatch((x, y), "fill=\"#fff\" stroke=\"#333\" stroke-width=\"0.5\"", name);
+                self.hatch((x, y - 11.0), (26.0, 13.0));
             } else if look.contains("fill=") {
                 self.swatch((x, y), look, name);
             } else {

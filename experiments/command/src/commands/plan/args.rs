@@ -1,4 +1,4 @@
-use crate::args::{EffortArgs, LivenessArgs, ModelArgs};
+use crate::args::{EffortArgs, LivenessArgs, ModelArgs, bytes};
 use crate::commands::choose::of_instances;
 use crate::format;
 use clap::{Args, ValueEnum};
@@ -64,6 +64,10 @@ pub struct PlanArgs {
     /// upper, shares
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub tensors: Option<PathBuf>,
+    /// Report whether the plan fits into this many bytes; if not, also the shortfall, the buffers that need
+    /// the memory, and the traffic if buffers are spilled
+    #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with_all = ["compare", "conflicts"])]
+    pub capacity: Option<u64>,
     /// Draw the layout as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,

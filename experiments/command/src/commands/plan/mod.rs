@@ -1,6 +1,7 @@
 //! `plimsoll plan`: plans the memory of a model.
 
 mod args;
+mod capacity;
 mod compare;
 mod program;
 mod relations;
@@ -38,13 +39,13 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let done = match placement {
         Placement::Joint(joint) if controlled => {
             let solver = choose::named(&registry.offsets, &args.solver, "solver")?;
-            program::plan(args, &import, &run, scheme, solver, Some(joint))
+            program::plan(args, &import, &run, &registry, scheme, (solver, Some(joint)))
         }
         Placement::After(solver) if args.compare => compare::compare(args, &import, &run, &registry, solver),
         Placement::After(solver) if controlled || scheme.scheme == Scheme::Naive => {
-            program::plan(args, &import, &run, scheme, solver, None)
+            program::plan(args, &import, &run, &registry, scheme, (solver, None))
         }
-        _ => straight::plan(args, &import, &run, placement),
+        _ => straight::plan(args, &import, &run, &registry, placement),
     };
     done.map_err(|failure| failure.about(&args.model.model))
 }

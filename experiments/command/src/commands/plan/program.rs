@@ -1,10 +1,12 @@
 //! Plans a graph with branches or loops as one program.
 
 use super::args::PlanArgs;
+use super::capacity::Planned;
 use crate::commands::order::write_orders;
-use crate::failure::{ANSWERED, Failure};
+use crate::failure::Failure;
 use crate::output;
 use crate::report::Report;
+use plimsoll::Registry;
 use plimsoll::branches::{
     OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program, program_groups, program_in_order,
 };
@@ -13,7 +15,7 @@ use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::program::{Program, ProgramBound};
-use plimsoll::model::{Entry, Joint, Offsets, Problem, load};
+use plimsoll::model::{Entry, Joint, Offsets, Problem, load, written_and_read};
 use plimsoll::plan::Plan;
 use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::map::{Groups, Map};
@@ -27,9 +29,9 @@ pub fn plan(
     args: &PlanArgs,
     import: &Import,
     run: &GraphRun<'_>,
+    registry: &Registry,
     scheme: &'static SchemeEntry,
-    solver: &Entry<Offsets>,
-    joint: Option<&Entry<Joint>>,
+    (solver, joint): (&Entry<Offsets>, Option<&Entry<Joint>>),
 ) -> Result<u8, Failure> {
     let first = GraphRun { limits: run.limits.share(2), ..*run };
     let options = args.control.options(run.liveness);
@@ -48,8 +50,19 @@ pub fn plan(
     store(args, &ordered, scheme, solver.name, &found)?;
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = (order.as_str(), scheme.name, solver.name);
-    report(&ordered, names, &found, &bound, &Basis::of(import)).print(args.json)?;
-    Ok(ANSWERED)
+    let mut report = report(&ordered, names, &found, &bound, &Basis::of(import));
+    let instance = scheme.instance(&ordered.program);
+    let planned = Planned {
+        traffic: written_and_read(&instance),
+        instance: &instance,
+        arena: found.peak,
+        bound: bound.value,
+        reason: reason(&bound, &import.graph),
+        operator: &|_| None,
+    };
+    let code = planned.check(args, registry, (run.setup, run.limits), &mut report)?;
+    report.print(args.json)?;
+    Ok(code)
 }
 
 fn store(
@@ -143,10 +156,7 @@ fn report(
         "lower_bound": found.bound,
         "witness": found.witness,
         "joint_bound": bound.value,
-        "joint_witness": bound.operator.map_or_else(
-            || "live at the start or at the end".to_owned(),
-            |id| format!("live while '{}' runs", graph.called(id)),
-        ),
+        "joint_witness": reason(bound, graph),
         "arithmetic": found.arithmetic,
         // The sum of all buffers.
         "naive": program.naive(),
@@ -182,6 +192,14 @@ fn report(
     report.lines(&["seconds"]);
     report.table(&rows, "region, operators, file order = file_peak, peak = order_peak, claim = order_claim");
     report
+}
+
+/// Describes the reason for a bound over all orders.
+fn reason(bound: &ProgramBound, graph: &Graph) -> String {
+    bound.operator.map_or_else(
+        || "live at the start or at the end".to_owned(),
+        |id| format!("live while '{}' runs", graph.called(id)),
+    )
 }
 
 fn row(graph: &Graph, one: &OrderedRegion) -> Value {

@@ -1,10 +1,12 @@
 //! Plans a graph without regions inside operators: one order and one layout.
 
 use super::args::PlanArgs;
+use super::capacity::Planned;
 use crate::commands::order::write_orders;
-use crate::failure::{ANSWERED, Failure};
+use crate::failure::Failure;
 use crate::output;
 use crate::report::Report;
+use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, Placement, PlannedRegion, reason};
@@ -12,6 +14,7 @@ use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::{Offsets, Problem as _};
 use plimsoll::plan::Plan;
+use plimsoll::spilling::graph_traffic;
 use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::map::Map;
 use serde_json::{Value, json};
@@ -22,6 +25,7 @@ pub fn plan(
     args: &PlanArgs,
     import: &Import,
     run: &GraphRun<'_>,
+    registry: &Registry,
     placement: Placement<'_>,
 ) -> Result<u8, Failure> {
     let graph = &import.graph;
@@ -31,8 +35,23 @@ pub fn plan(
         Placement::Joint(solver) => (format!("joint {}", solver.name), format!("joint {}", solver.name)),
     };
     store(args, graph, &solver, &regions)?;
-    report(args, graph, (&order, &solver), &regions, &Basis::of(import)).print(args.json)?;
-    Ok(ANSWERED)
+    let mut report = report(args, graph, (&order, &solver), &regions, &Basis::of(import));
+    let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
+    let (problem, order) = (&body.ordered.storages.problem, &body.ordered.order);
+    let planned = Planned {
+        instance: &body.instance,
+        traffic: graph_traffic(graph, &body.ordered, body.instance.len()),
+        arena: body.arena(),
+        bound: body.joint_bound.value,
+        reason: reason(problem, &body.joint_bound),
+        operator: &|step| {
+            let id = order.operators().get(usize::try_from(step.get()).ok()?)?;
+            Some(problem.operator(*id).to_owned())
+        },
+    };
+    let code = planned.check(args, registry, (run.setup, run.limits), &mut report)?;
+    report.print(args.json)?;
+    Ok(code)
 }
 
 fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {

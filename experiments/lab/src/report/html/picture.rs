@@ -1,14 +1,15 @@
 //! Sanitises SVG files before they are embedded into the page.
 //!
 //! Scripts in embedded content would run, so only listed elements and attributes are allowed. A file with
-//! anything else (scripts, links, styles, embedded pictures) is rejected as a whole, and the page names it.
-//! Identifiers are dropped because two pictures on a page could use the same one.
+//! anything else (scripts, links, embedded pictures) is rejected as a whole, and the page names it.
+//! Identifiers are dropped because two pictures on a page could use the same one, and styles because they
+//! would apply to the whole page.
 
 use std::fmt::Write as _;
 
 const ELEMENTS: [&str; 11] =
     ["svg", "g", "rect", "line", "path", "polyline", "polygon", "circle", "ellipse", "text", "title"];
-const ATTRIBUTES: [&str; 36] = [
+const ATTRIBUTES: [&str; 37] = [
     "viewBox",
     "x",
     "y",
@@ -45,6 +46,7 @@ const ATTRIBUTES: [&str; 36] = [
     "text-anchor",
     "pointer-events",
     "dominant-baseline",
+    "paint-order",
 ];
 /// Attributes that are dropped because an embedded picture does not need them.
 const DROPPED: [&str; 7] = ["xmlns", "version", "id", "class", "role", "aria-label", "xml:space"];
@@ -77,6 +79,10 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
         }
         let (tag, after) = split_tag(after)?;
         rest = after;
+        if tag == "style" {
+            rest = rest.split_once("</style>").ok_or("a style has no end")?.1;
+            continue;
+        }
         if let Some(closed) = tag.strip_prefix('/') {
             let expected = open.pop();
             if expected != Some(closed.trim()) {
