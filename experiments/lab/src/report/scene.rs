@@ -53,9 +53,9 @@ impl Scene {
         }
     }
 
-    /// Draws a legend between two x positions, in as many rows as it needs. An entry has a style and a name. A
-    /// style with a stroke and no fill is drawn as a line, and [`HATCH`] as a hatched swatch. An empty style
-    /// draws nothing.
+    /// Draws a legend between two x positions, in as many rows as it needs. An entry has a style and a name.
+    /// A style with a stroke and no fill is drawn as a line, and [`HATCH`] as a hatched swatch. An empty
+    /// style draws nothing.
     pub fn legend(&mut self, entries: &[(String, String)], ends: (f64, f64), top: f64) {
         for ((look, name), (row, x)) in entries.iter().zip(places_of(entries, ends)) {
             let y = top + 22.0 * row as f64;
