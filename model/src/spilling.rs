@@ -36,10 +36,11 @@ pub enum SpillError {
 
 impl SpillProblem {
     /// Creates a spilling problem with the capacity of the instance.
+    ///
     /// `traffic` contains, for each buffer, the bytes moved if it is spilled, or `None` if it must stay in
     /// on-chip memory. Spilling a buffer of size 0 moves no bytes.
     ///
-    /// The first [`SpillError`] found.
+    /// # Errors
     /// Returns the first [`SpillError`] found.
     pub fn new(instance: Instance, mut traffic: Vec<Option<Bytes>>) -> Result<Self, SpillError> {
         let Some(capacity) = instance.capacity() else {

@@ -51,7 +51,7 @@ pub enum DsaErrorKind {
     #[error("the buffer has no live interval")]
     NeverLive,
     /// A buffer without an allowed pool.
-    #[error("no pool is allowed")]
+    #[error("expected at least one allowed pool")]
     NoPool,
     /// A range of addresses beyond the capacity.
     #[error("[{begin}, {end}) lies beyond the capacity {capacity} of pool {pool}")]

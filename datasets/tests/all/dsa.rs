@@ -170,6 +170,14 @@ fn wrong_allocations_are_reported() {
     assert!(wrong(&[(13, 7, 20), (13, 7, 20), (9, 7, 0)]).contains("pinned to offset 16 of pool 7 'Vec'"));
 }
 
+/// Asserts that every change of the example is refused with its message.
+fn refused(cases: &[(&str, Value, &str)]) {
+    for (pointer, to, message) in cases {
+        let error = read(&changed(pointer, to.clone())).unwrap_err();
+        assert!(error.starts_with("p.json: ") && error.contains(message), "{pointer}: {error}");
+    }
+}
+
 #[test]
 fn slips_are_refused_with_file_and_item() {
     let cases: &[(&str, Value, &str)] = &[
@@ -223,13 +231,20 @@ fn slips_are_refused_with_file_and_item() {
         (
             "/problem/buffers/1/allowed_pools",
             json!([]),
-            "problem.buffers[1].allowed_pools: no pool is allowed",
+            "problem.buffers[1].allowed_pools: expected at least one allowed pool",
         ),
         (
             "/problem/buffers/1/allowed_pools",
             json!([1]),
             "problem.buffers[1].allowed_pools[0]: there is no pool with id 1",
         ),
+    ];
+    refused(cases);
+}
+
+#[test]
+fn slips_in_constraints_are_refused_with_file_and_item() {
+    let cases: &[(&str, Value, &str)] = &[
         (
             "/problem/constraints/separations/0/first",
             json!(9),
@@ -271,10 +286,7 @@ fn slips_are_refused_with_file_and_item() {
             "metadata.plimsoll: expected a JSON object with hints and names by id of the buffer, found '{'",
         ),
     ];
-    for (pointer, to, message) in cases {
-        let error = read(&changed(pointer, to.clone())).unwrap_err();
-        assert!(error.starts_with("p.json: ") && error.contains(message), "{pointer}: {error}");
-    }
+    refused(cases);
 }
 
 #[test]

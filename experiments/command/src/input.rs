@@ -44,7 +44,7 @@ fn suffix(data: &[u8]) -> &'static str {
         () if std::str::from_utf8(line).is_err() || line.contains(&0) => "onnx",
         () if text.starts_with(b"[") || line.contains(&b'=') => "toml",
         // The first byte of an ONNX file is the tag of a field.
-        () if line.first().is_some_and(|byte| byte.is_ascii_control()) => "onnx",
+        () if line.first().is_some_and(u8::is_ascii_control) => "onnx",
         () => "csv",
     }
 }

@@ -129,7 +129,7 @@ impl Executor<'_> {
 
     /// Runs every list `repeat` times, after one warm-up run that is not counted. Before each run, the cold
     /// memory is read to flush the caches. `before` is called before each run with the number of the run and
-    /// the index of the list. `after` is called after each counted run, also with the execution.
+    /// the index of the list. `after` is called after each counted run with these numbers and the execution.
     ///
     /// # Errors
     /// The index of the list. It comes with an error if the list cannot be run, or with `None` if its results

@@ -136,8 +136,8 @@ fn least(problem: &TimelineProblem, horizon: u64) -> u64 {
     best
 }
 
-/// Lowers `best` to the minimum makespan over all orders of transfers. Each transfer starts as early as
-/// counted bytes allow, on the channel that is free first.
+/// Lowers `best` to the minimum makespan over all orders of transfers. Each transfer uses the channel that is
+/// free first. It starts as soon as enough bytes are free, regardless of their addresses.
 fn counted(problem: &TimelineProblem, starts: &mut Vec<(usize, u64)>, best: &mut u64) {
     let load = |at: usize| problem.load(at).unwrap().get();
     if starts.len() == problem.weighted().len() {

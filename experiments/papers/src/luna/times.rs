@@ -3,9 +3,9 @@
 //!
 //! Let operator i of n compute for time c(i), and let its weights be fetched in time l(i), including setup
 //! latency. C and T are the sums of c(i) and l(i). Without overlap, the run takes S = C + T. With ping-pong,
-//! the weights of operator i are fetched while operator i - 1 computes: P = l(0) + sum of max(c(i - 1), l(i))
-//! + c(n - 1). Since max(a, b) = a + b - min(a, b), the saved time D = S - P is the sum of min(c(i - 1),
-//! l(i)) over i >= 1.
+//! the weights of operator i are fetched while operator i - 1 computes. The run then takes
+//! `P = l(0) + sum of max(c(i - 1), l(i)) + c(n - 1)`. Since `max(a, b) = a + b - min(a, b)`, the saved time
+//! `D = S - P` is the sum of `min(c(i - 1), l(i))` over `i >= 1`.
 //!
 //! - **Any distribution**: D is at most C and at most T, so both lie between S - P and P. As shares of S,
 //!   they lie between the gain and one minus the gain, and no gain exceeds one half. These bounds are tight:

@@ -6,7 +6,7 @@ use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::report::{Report, bytes, named};
 use plimsoll::Registry;
 use plimsoll::model::{
-    Bytes, Claim, Entry, Instance, Outcome, Setup, Silent, SpillProblem, Spilling, Step, live_at, load,
+    Bytes, Claim, Entry, Instance, Outcome, Setup, Silent, Spill, SpillProblem, Spilling, Step, live_at, load,
 };
 use plimsoll::run::{Limits, run};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ impl Planned<'_> {
         let problem = SpillProblem::new(instance, self.traffic.clone()).map_err(Failure::input)?;
         let outcome: Outcome<Spilling> =
             run(entry, &problem, setup, limits, &mut Silent).result.map_err(Failure::internal)?;
-        let spilled: Vec<_> = outcome.solution.iter().flat_map(|spill| spill.spilled()).collect();
+        let spilled: Vec<_> = outcome.solution.iter().flat_map(Spill::spilled).collect();
         let names: Vec<&str> = spilled.iter().map(|&id| self.instance.buffer(id).name()).collect();
         report.extend(json!({
             "spill": {
