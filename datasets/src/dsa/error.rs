@@ -71,7 +71,7 @@ pub enum DsaErrorKind {
     /// Two buffers that are both separated and colocated.
     #[error("buffers {0} and {1} are separated, but colocated")]
     SeparatedColocated(u32, u32),
-    #[error("no pool is allowed for all {0} colocated buffers")]
+    #[error("the {0} colocated buffers have no allowed pool in common")]
     NoCommonPool(usize),
     /// Several pools may contain the buffer. Offsets alone cannot decide between them.
     #[error(

@@ -353,7 +353,8 @@ fn colocated_buffers_are_one() {
     let error = |value: &Value| split(value).unwrap_err();
     assert!(error(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
     assert!(
-        error(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 colocated buffers")
+        error(&colocated(11, 12))
+            .contains("buffer 11 'b11': the 2 colocated buffers have no allowed pool in common")
     );
     // Buffer 13 is pinned and live in the gap of 10. The merged buffer therefore has no gap, and it has the
     // size of buffer 10.

@@ -19,7 +19,6 @@
 //!   the body update it. At the exit, the state is copied to the outputs of the operator. Further outputs of
 //!   the body are stacked: each trip writes a part of an output of the operator. Further inputs of a region,
 //!   such as the trip number, have no source in memory.
-//!   source in memory.
 
 use super::{Graph, Operator};
 use crate::units::{OperatorId, TensorId};

@@ -9,9 +9,9 @@
 //!   linear relaxation (Geoffrion 1974). Large tensors leave gaps that byte counts do not see. Rounding
 //!   avoids this for any k. If tensors fit together into a capacity C, their weights
 //!   `floor((k + 1) size / (C + 1))` add up to at most k (Gomory 1958, Chvatal 1973). The reason is that the
-//!   unrounded weights add up to less than k + 1. For k = 1, at most one of the tensors is larger than half of
-//!   the capacity. These k *parts* of a capacity have dual multipliers too. Multipliers are integers, and the
-//!   bound is recomputed from them.
+//!   unrounded weights add up to less than k + 1. For k = 1, at most one of the tensors is larger than half
+//!   of the capacity. These k *parts* of a capacity have dual multipliers too. Multipliers are integers, and
+//!   the bound is recomputed from them.
 //! - **Search**: a completed search.
 
 use super::problem::TierProblem;

@@ -37,7 +37,8 @@ impl TierPlan {
     /// Returns the maximum of the live bytes over all steps for each tier, with rounded sizes. O(n + s) per
     /// tier for n tensors and s steps.
     ///
-    /// # Panics If the plan has fewer tiers than the problem has tensors. Check the plan first.
+    /// # Panics
+    /// If the plan has fewer tiers than the problem has tensors. Check the plan first.
     pub fn peaks(&self, problem: &TierProblem) -> Vec<Bytes> {
         let peak = |tier: TierId| {
             let mut change = vec![0i128; problem.duration() + 1];

@@ -185,7 +185,7 @@ fn the_checker_finds_violations() {
         ["tensor 'x' is in tier 7, but there are only 3 tiers"]
     );
     let short = TierPlan { tiers: vec![TierId::new(2)], offsets: None };
-    assert_eq!(faults(&short), ["1 tiers for 5 tensors"]);
+    assert_eq!(faults(&short), ["there are 1 tiers, but 5 tensors"]);
     let bare = TierPlan { offsets: None, ..good };
     assert_eq!(faults(&bare), ["0 addresses for 5 tensors"]);
     let counted = problem.clone().with_addresses(Addresses::Counted);

@@ -2,7 +2,7 @@
 //! diagrams.
 //!
 //! Every *row* lists buffers and limits how many of their bytes may stay on chip. If the buffers conflict
-//! with each other, at most the capacity may stay. If a set is proved not to fit, at least one member must be
+//! with each other, the limit is the capacity. If a set is proved not to fit, at least one member must be
 //! spilled. The objective is the minimum traffic of the spilled buffers. Rows ignore addresses, so the
 //! optimum is a lower bound. If the remaining buffers have a layout, it is the solution.
 //!

@@ -36,8 +36,8 @@ const NAME: &str = "ilp";
 const MOST_TRANSFERS: usize = 12;
 const MOST_OPERATORS: usize = 40;
 
-/// Maximum number of time units. A constraint may be violated by 1e-7 of the range, and chains consist of
-/// fewer than a hundred constraints.
+/// Maximum number of time units. `HiGHS` may violate a constraint by 1e-7 of the range. A chain has fewer
+/// than a hundred constraints, so its total error is far below one unit.
 const MOST_UNITS: u64 = 1 << 13;
 
 /// Number of nodes charged per node of `HiGHS`, which takes much longer than a node of the search.

@@ -2,7 +2,7 @@
 
 use crate::common::Scratch;
 
-/// A graph with a convolution and a rectifier in its body and in a branch, and with an operator called `a "b"`.
+/// A graph with a convolution and a rectifier in its body and in a branch. One operator is called `a "b"`.
 const BRANCHED: &str = r#"{"format":"plimsoll-graph","version":1,"name":"branched","tensors":[
 {"name":"c","bytes":1,"role":"input"},{"name":"x","bytes":4,"role":"input"},{"name":"y","bytes":4,"role":"activation"},
 {"name":"z","bytes":4,"role":"activation"},{"name":"w","bytes":4,"role":"output"},
