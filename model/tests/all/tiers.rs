@@ -187,7 +187,7 @@ fn the_checker_finds_violations() {
     let short = TierPlan { tiers: vec![TierId::new(2)], offsets: None };
     assert_eq!(faults(&short), ["there are 1 tiers, but 5 tensors"]);
     let bare = TierPlan { offsets: None, ..good };
-    assert_eq!(faults(&bare), ["0 addresses for 5 tensors"]);
+    assert_eq!(faults(&bare), ["there are 0 addresses, but 5 tensors"]);
     let counted = problem.clone().with_addresses(Addresses::Counted);
     assert!(check_tiers(&counted, &bare).is_empty());
 }
