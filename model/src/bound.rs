@@ -332,7 +332,7 @@ pub enum BoundError {
     #[error("{0} overflows or refers to an item that does not exist")]
     Overflow(String),
     /// The part fits, although the witness states that it does not.
-    #[error("the part in the witness is not too large")]
+    #[error("the witness states that an operator or a tensor is too large, but it fits")]
     Fits,
     /// The bound can be confirmed only by repeating the search.
     #[error("the bound rests on a completed search by {0}; only a rerun can confirm it")]

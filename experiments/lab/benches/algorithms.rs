@@ -16,7 +16,7 @@ use std::time::Duration;
 const SIZES: [u64; 3] = [154, 300, 454];
 /// Node limit of iterated heuristics: a fixed amount of work.
 const HEURISTIC_NODES: u64 = 200;
-/// Node limit of searches that would run for long.
+/// Node limit of searches that would otherwise run for a long time.
 const SEARCH_NODES: u64 = 20_000;
 /// Number of buffers of large instances, and number of buffers that the ejection search places on each.
 const LARGE_BUFFERS: u64 = 30_000;

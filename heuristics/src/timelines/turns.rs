@@ -7,7 +7,8 @@ use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 /// The time at which a transfer starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch {
-    /// When the previous operator has run. With a copy rate, the processor copies instead.
+    /// When the previous operator has run. If the machine has a copy rate, the processor
+    /// copies the weights itself, without a channel.
     AfterPrevious,
     /// When the previous operator starts. Operators without weights also count, here and in the alternation
     /// of the buffers.

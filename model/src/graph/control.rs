@@ -18,7 +18,7 @@
 //!   operator are copied to the state. The condition passes the state to the body, and the last outputs of
 //!   the body update it. At the exit, the state is copied to the outputs of the operator. Further outputs of
 //!   the body are stacked: each trip writes a part of an output of the operator. Further inputs of a region,
-//!   such as the trip number, have no source in memory.
+//!   such as the iteration number, have no source in memory.
 
 use super::{Graph, Operator};
 use crate::units::{OperatorId, TensorId};

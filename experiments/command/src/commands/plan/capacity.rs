@@ -28,8 +28,8 @@ pub(super) struct Planned<'a> {
 }
 
 impl Planned<'_> {
-    /// Adds the lines on the capacity of the command line, if there is one. Returns the exit code: 1 if no
-    /// order and no layout fits, and 3 if this plan does not fit, but another may.
+    /// If the command line gives a capacity, adds the lines about it. Returns the exit code: 1 if no order
+    /// and no layout fits, and 3 if this plan does not fit, but another may.
     pub fn check(
         &self,
         args: &PlanArgs,
