@@ -80,7 +80,10 @@ fn operators_that_fit_nowhere_give_a_bound_above_any_limit() {
     assert_eq!(reason(&small, &outcome), "");
     // The same bound proves nothing if the operator fits or does not exist.
     let wrong = none(&timed(64), bound);
-    assert_eq!(reason(&timed(64), &wrong), "lower bound: an operator or a tensor is too large, but it fits");
+    assert_eq!(
+        reason(&timed(64), &wrong),
+        "lower bound: the witness states that an operator or a tensor is too large, but it fits"
+    );
     let missing = LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::new(7) });
     assert!(reason(&small, &none(&small, missing)).contains("refers to operator 7"));
 }
