@@ -111,7 +111,7 @@ def test_floors_padding_memories_and_views():
     ("specs", "why"),
     [
         ([Spec([None, None], 16)], "no lifetime"),
-        ([Spec([0, 1], 16, storage_base=Spec([0, 1], 16))], "not planned here"),
+        ([Spec([0, 1], 16), Spec([0, 1], 16, storage_base=Spec([0, 1], 16))], "not planned here"),
     ],
 )
 def test_unsupported_graphs_get_the_plan_of_the_fallback(specs, why):
