@@ -3,6 +3,8 @@
 //! Every call runs below the audit of [`plimsoll::run`]. The interpreter lock is released while an algorithm
 //! runs; see [`attended`].
 
+#![expect(clippy::needless_pass_by_value, reason = "arguments of Python functions are owned")]
+
 mod attended;
 mod bench;
 mod graph;
