@@ -2,13 +2,15 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-long bench results report docs
+.PHONY: help setup run release test test-python test-executorch test-long bench results report docs
 
 help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
 	@echo "                (PLIMSOLL_CORPORA=DIR adds real instances; TIME_LIMIT=S sets seconds per run, default 1)"
 	@echo "make release    build the optimised command with every solver: $(TARGET)/release/plimsoll"
 	@echo "make test       format, lints, documentation, tests"
+	@echo "make test-python    build the Python package in $(TARGET)/python and test it (part of make test)"
+	@echo "make test-executorch    plan networks through the API of ExecuTorch and run them (installs 6 GB)"
 	@echo "make test-long  all tests, including those that take minutes"
 	@echo "make bench      Criterion benchmarks: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"
@@ -29,6 +31,12 @@ release: setup
 
 test: setup
 	@bash scripts/test.sh
+
+test-python: setup
+	@bash scripts/python.sh
+
+test-executorch: setup
+	@bash scripts/executorch.sh
 
 test-long: setup
 	cargo test --workspace --release --locked -- --include-ignored

@@ -95,6 +95,9 @@ look() {
     if ! have make && ! have ninja; then need make "to build HiGHS"; fi
     if ! have pkg-config; then need pkg-config "to find libz3"; fi
     if ! has_libclang || ! has_clang_headers; then need libclang-dev "to read the headers of HiGHS"; fi
+    if have python3 && ! python3 -c 'import ensurepip' 2>/dev/null; then
+        need python3-venv "an environment to test the Python package"
+    fi
     if ! has_z3; then need libz3-dev "header and library of the solver z3"; fi
 }
 

@@ -12,7 +12,7 @@ use syn::visit::Visit;
 use syn::{Attribute, Item, UseTree, Visibility};
 
 /// The crates, bottom up: each depends only on crates before it.
-const CRATES: [(&str, &str); 9] = [
+const CRATES: [(&str, &str); 10] = [
     ("plimsoll_model", "model"),
     ("plimsoll_datasets", "datasets"),
     ("plimsoll_heuristics", "heuristics"),
@@ -22,6 +22,7 @@ const CRATES: [(&str, &str); 9] = [
     ("plimsoll_papers", "experiments/papers"),
     ("plimsoll_hardware", "experiments/hardware"),
     ("plimsoll_command", "experiments/command"),
+    ("plimsoll_python", "python"),
 ];
 
 const START: &str = "<!-- house: start -->\n";

@@ -20,6 +20,11 @@ pub fn request() {
     REQUESTED.store(true, Ordering::Relaxed);
 }
 
+/// Withdraws the request once the runs have stopped, in processes that start further runs.
+pub fn withdraw() {
+    REQUESTED.store(false, Ordering::Relaxed);
+}
+
 /// Returns true if a stop was requested.
 pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)

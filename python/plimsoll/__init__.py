@@ -1,0 +1,73 @@
+"""How low can the peak memory of a neural-network program go, and what proves it?
+
+>>> import plimsoll
+>>> solution = plimsoll.solve([(0, 2, 4), (1, 4, 6), (3, 6, 2)])  # (lower, upper, size)
+>>> solution.status, solution.peak
+('optimal', 10)
+
+Lifespans are half-open intervals of steps, and sizes and offsets are in bytes. An independent checker has
+accepted every answer.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import _core
+from ._core import (
+    Comparison,
+    Graph,
+    Instance,
+    Plan,
+    Solution,
+    __version__,
+    algorithms,
+    compare,
+    load_model,
+    read_csv,
+    solve,
+)
+
+__all__ = [
+    "Comparison",
+    "Graph",
+    "Instance",
+    "Plan",
+    "Solution",
+    "__version__",
+    "algorithms",
+    "bench",
+    "compare",
+    "load_model",
+    "read_csv",
+    "solve",
+]
+
+
+def bench(
+    instances: Iterable[Any],
+    algorithms: Iterable[str | Callable[[Instance], Any]],
+    *,
+    time_limit: float | None = 10.0,
+    seed: int = 0,
+    threads: int = 1,
+) -> Any:
+    """Runs algorithms on instances, and returns the records of the command ``bench``.
+
+    An algorithm is a name, or a function that receives an :class:`Instance` and returns one offset per buffer.
+    The checker validates its offsets: an invalid layout gives a row with status ``refused``, an exception a
+    row with status ``failed``. The result is a pandas data frame, or a list of dictionaries without pandas.
+    """
+    if isinstance(instances, Instance):
+        instances = [instances]
+    text = _core.bench(
+        list(instances), list(algorithms), time_limit=time_limit, seed=seed, threads=threads
+    )
+    try:
+        import pandas
+    except ImportError:
+        return list(csv.DictReader(io.StringIO(text)))
+    return pandas.read_csv(io.StringIO(text))

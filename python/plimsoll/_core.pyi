@@ -1,0 +1,228 @@
+"""The extension module; use the package `plimsoll` instead."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "Comparison",
+    "Graph",
+    "Instance",
+    "Plan",
+    "Solution",
+    "__version__",
+    "algorithms",
+    "bench",
+    "compare",
+    "load_model",
+    "read_csv",
+    "solve",
+]
+
+__version__: str
+
+from ._types import Algorithm, ComparedLayout, Order, Status, Termination, Timeline
+
+@final
+class Instance:
+    """A validated, immutable list of buffers with an optional capacity.
+
+    ``buffers`` is an iterable of rows ``(lower, upper, size)`` or ``(id, lower, upper, size)`` or of mappings,
+    a mapping of columns, an integer array of shape (n, 3), a pandas or Polars data frame, or an Arrow table.
+    Columns: ``lower`` and ``upper`` (half-open, in steps) or ``end`` (inclusive), ``size`` in bytes; optional
+    ``id``, ``alignment``, ``offset`` (fixed, or None), ``gaps`` (pairs of steps). ``separations`` and
+    ``exclusions`` are pairs of positions.
+
+    Raises ValueError with the position and the value of the first invalid entry.
+    """
+
+    def __new__(
+        cls,
+        buffers: Any,
+        *,
+        capacity: int | None = None,
+        name: str = "instance",
+        separations: Sequence[tuple[int, int]] = ...,
+        exclusions: Sequence[tuple[int, int]] = ...,
+    ) -> Instance: ...
+    def __len__(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def capacity(self) -> int | None: ...
+    @property
+    def load(self) -> int:
+        """Largest number of bytes that are live at one step."""
+    @property
+    def ids(self) -> list[str]: ...
+    @property
+    def lower(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def upper(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def size(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def alignment(self) -> npt.NDArray[np.uint64]: ...
+    def lower_bound(self) -> int:
+        """Lower bound on the peak from load, alignments and fixed offsets, in bytes."""
+    def with_capacity(self, capacity: int | None) -> Instance: ...
+    def violations(self, offsets: npt.ArrayLike) -> list[str]:
+        """One message per violation of the checker; an empty list means that the offsets are valid."""
+    def peak(self, offsets: npt.ArrayLike) -> int:
+        """Highest end of a buffer, in bytes."""
+    def to_csv(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+
+@final
+class Solution:
+    """A checked answer to the offset problem."""
+
+    @property
+    def instance(self) -> Instance: ...
+    @property
+    def offsets(self) -> npt.NDArray[np.uint64] | None:
+        """One offset per buffer in bytes; None if no layout was found."""
+    @property
+    def peak(self) -> int | None: ...
+    @property
+    def lower_bound(self) -> int: ...
+    @property
+    def status(self) -> Status:
+        """What is proved. It never depends on why the search ended."""
+    @property
+    def termination(self) -> Termination: ...
+    @property
+    def witness(self) -> str:
+        """The reason why the lower bound holds."""
+    @property
+    def gap(self) -> float | None:
+        """(peak - lower_bound) / lower_bound; None without a layout or with the bound 0."""
+    @property
+    def algorithm(self) -> str: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def nodes(self) -> int: ...
+    def certificate(self) -> str:
+        """JSON for the command ``plimsoll verify --certificate``."""
+    def svg(self) -> str | None:
+        """The map of the layout; None if there is no layout."""
+    def to_pandas(self) -> Any:
+        """A data frame with one row per buffer. Needs pandas."""
+    def _repr_svg_(self) -> str | None: ...
+    def _repr_html_(self) -> str: ...
+
+@final
+class Comparison:
+    """Layouts of one instance, compared with the best lower bound."""
+
+    @property
+    def rows(self) -> list[ComparedLayout]: ...
+    @property
+    def lower_bound(self) -> int: ...
+    @property
+    def best_peak(self) -> int | None: ...
+    def to_pandas(self) -> Any: ...
+    def svg(self) -> str: ...
+    def _repr_svg_(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+
+@final
+class Graph:
+    """A graph of operators and tensors, read by :func:`load_model`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def operators(self) -> list[str]: ...
+    @property
+    def tensors(self) -> list[tuple[str, int]]:
+        """Names and sizes in bytes."""
+    @property
+    def assumed(self) -> list[str]:
+        """Sizes that are assumptions, one line each."""
+    def order(self, *, time_limit: float | None = None, seed: int = 0, threads: int = 1) -> Order:
+        """Orders the operators for the lowest peak of live bytes."""
+    def plan(self, *, time_limit: float | None = None, seed: int = 0, threads: int = 1) -> Plan:
+        """Orders the operators, then places the tensors of the whole program."""
+    def overlap(
+        self, machine: str, *, time_limit: float | None = None, seed: int = 0, threads: int = 1
+    ) -> Timeline:
+        """Schedules the transfers of weights; times are in seconds."""
+
+@final
+class Plan:
+    """The memory plan of a graph, checked by simulated execution."""
+
+    @property
+    def instance(self) -> Instance: ...
+    @property
+    def offsets(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def peak(self) -> int: ...
+    @property
+    def lower_bound(self) -> int: ...
+    @property
+    def witness(self) -> str: ...
+    @property
+    def status(self) -> Literal["optimal", "feasible"]: ...
+    def svg(self) -> str: ...
+    def _repr_svg_(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+
+def algorithms() -> list[Algorithm]:
+    """The algorithms that :func:`solve` accepts."""
+
+def bench(
+    instances: Iterable[Any],
+    algorithms: Iterable[str | Callable[[Instance], Any]],
+    *,
+    time_limit: float | None = 10.0,
+    seed: int = 0,
+    threads: int = 1,
+) -> str: ...
+def compare(
+    instance: Any,
+    layouts: Mapping[str, npt.ArrayLike],
+    *,
+    time_limit: float | None = 10.0,
+    seed: int = 0,
+    threads: int = 1,
+) -> Comparison:
+    """Compares layouts with each other and with the optimum, which is searched within ``time_limit`` seconds."""
+
+def load_model(
+    path: str | PathLike[str],
+    *,
+    batch: int | None = None,
+    dims: Mapping[str, int] = ...,
+    input_shapes: Mapping[str, Sequence[int]] = ...,
+    dim_default: int | None = None,
+    assume_bytes: int | None = None,
+) -> Graph:
+    """Reads an ONNX or TFLite model, or a graph as JSON."""
+
+def read_csv(path: str | PathLike[str], *, capacity: int | None = None) -> Instance:
+    """Reads an instance; by default with the capacity in the file name (``NAME.CAPACITY.csv``)."""
+
+def solve(
+    instance: Any,
+    *,
+    capacity: int | None = None,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    algorithm: str = "exact",
+    progress: Callable[[int | None, int], object] | None = None,
+) -> Solution:
+    """Places all buffers so that the peak is as low as possible.
+
+    ``instance`` is an :class:`Instance` or anything that its constructor accepts. ``progress`` is called with
+    the best peak so far (or None) and the best lower bound so far, in bytes. Ctrl-C ends the search, and the
+    best layout so far is returned with the termination ``interrupted``; a second Ctrl-C raises
+    KeyboardInterrupt. Without limits, the search ends with a proof.
+    """

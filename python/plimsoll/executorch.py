@@ -1,0 +1,300 @@
+"""Memory planning for ExecuTorch, with a proof of optimality.
+
+>>> from executorch.exir import ExecutorchBackendConfig
+>>> from plimsoll.executorch import memory_planning_pass
+>>> config = ExecutorchBackendConfig(memory_planning_pass=memory_planning_pass())  # doctest: +SKIP
+
+:func:`planner` is an algorithm for ``MemoryPlanningAlgorithmSuite``, and :func:`memory_planning_pass` a
+``MemoryPlanningPass`` with this algorithm alone. A plan is never larger than that of ExecuTorch's ``greedy``:
+if the search finds nothing smaller, or a graph is not supported, the plan is greedy's.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ._core import Instance, Solution, solve
+
+__all__ = ["MemoryReport", "Planner", "Report", "memory_planning_pass", "planner"]
+
+
+@dataclass(frozen=True)
+class MemoryReport:
+    """The plan of one memory (``mem_id``) of one graph. All numbers are bytes."""
+
+    mem_id: int
+    #: Size of the memory in the plan, with the bytes reserved for submodules and with padding.
+    size: int
+    #: Size of the same memory in the plan of the fallback.
+    fallback_size: int
+    #: Bytes that are reserved for submodules at the start of the memory.
+    reserved: int
+    #: Padding at the end of the memory.
+    padding: int
+    #: The answer of the solver on the tensors of this memory; None if the memory was not planned.
+    solution: Solution | None
+
+    @property
+    def peak(self) -> int:
+        """Bytes of the tensors, without reserved bytes and padding."""
+        return self.size - self.reserved - self.padding
+
+    @property
+    def load(self) -> int | None:
+        """Largest number of bytes that are live at once, which is a lower bound on the peak."""
+        return None if self.solution is None else self.solution.instance.load
+
+    @property
+    def lower_bound(self) -> int | None:
+        """The proved lower bound on the peak."""
+        return None if self.solution is None else self.solution.lower_bound
+
+    @property
+    def is_optimal(self) -> bool:
+        """True if no plan of these tensors is smaller."""
+        return self.lower_bound == self.peak
+
+    def certificate(self) -> str | None:
+        """The certificate as JSON, for ``plimsoll verify``."""
+        return None if self.solution is None else self.solution.certificate()
+
+    def _repr_html_(self) -> str:
+        return repr(self) if self.solution is None else self.solution._repr_html_()
+
+
+@dataclass(frozen=True)
+class Report:
+    """The plan of one graph."""
+
+    #: The reason why the fallback was used; None if the plan is that of the solver.
+    fallback: str | None
+    #: Seconds in the solver and in the preparation of its input, without the fallback.
+    seconds: float
+    memories: list[MemoryReport] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all memories."""
+        return sum(memory.size for memory in self.memories)
+
+    @property
+    def fallback_size(self) -> int:
+        """Bytes of all memories in the plan of the fallback."""
+        return sum(memory.fallback_size for memory in self.memories)
+
+    @property
+    def is_optimal(self) -> bool:
+        """True if every memory is optimal."""
+        return all(memory.is_optimal for memory in self.memories)
+
+
+class Unsupported(Exception):
+    """The tensors of a graph cannot be planned."""
+
+
+class Planner:
+    """An algorithm for ``MemoryPlanningAlgorithmSuite``. ``reports`` has one entry per planned graph, in
+    order: submodules come before the graph that contains them."""
+
+    __name__ = "plimsoll"
+
+    def __init__(
+        self,
+        time_limit: float | None = 1.0,
+        fallback: str | Callable[..., Any] = "greedy",
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        self.time_limit = time_limit
+        self.fallback = _fallback(fallback)
+        self.seed = seed
+        self.threads = threads
+        self.reports: list[Report] = []
+
+    @property
+    def report(self) -> Report:
+        """The report of the last graph, which is the whole method after a pass."""
+        return self.reports[-1]
+
+    def __call__(
+        self,
+        alignment: int,
+        specs: Iterable[Any],
+        graph_module: Any,
+        graph_signature: Any,
+        extra_padding: int = 0,
+    ) -> Any:
+        import time
+
+        specs = list(specs)
+        result = self.fallback(alignment, specs, graph_module, graph_signature, extra_padding)
+        started = time.perf_counter()
+        floors = list(getattr(graph_module, "input_mem_buffer_sizes", None) or [])
+        plan: dict[Any, int] = {}
+        memories: list[MemoryReport] = []
+        why = None
+        try:
+            for mem_id, own in _by_memory(specs, result).items():
+                floor = floors[mem_id] if mem_id < len(floors) else 0
+                memory = self._memory(mem_id, own, alignment, floor, extra_padding, result, plan)
+                memories.append(memory)
+        except Unsupported as error:
+            why = str(error)
+            warnings.warn(f"the plan is that of the fallback: {why}", stacklevel=2)
+        seconds = time.perf_counter() - started
+        if why is None and sum(memory.size for memory in memories) > sum(result.bufsizes):
+            why = "the search found no smaller plan before its time limit"
+        if why is None:
+            _write(result, plan, memories)
+        else:
+            solutions = {memory.mem_id: memory.solution for memory in memories}
+            memories = [
+                MemoryReport(at, size, size, floors[at] if at < len(floors) else 0, extra_padding, solutions.get(at))
+                for at, size in enumerate(result.bufsizes)
+                if size > 0
+            ]
+        self.reports.append(Report(why, seconds, memories))
+        return result
+
+    def _memory(
+        self,
+        mem_id: int,
+        specs: list[Any],
+        alignment: int,
+        floor: int,
+        padding: int,
+        result: Any,
+        plan: dict[Any, int],
+    ) -> MemoryReport:
+        """Plans the tensors of one memory, and adds their offsets to ``plan``."""
+        groups = _groups(specs)
+        bases = list(groups)
+        start = -(-floor // alignment) * alignment
+        rows = {
+            "lower": np.array([_ends(groups[base])[0] for base in bases], dtype=np.uint64),
+            "upper": np.array([_ends(groups[base])[1] + 1 for base in bases], dtype=np.uint64),
+            "size": np.array([base.allocated_memory for base in bases], dtype=np.uint64),
+            "alignment": np.full(len(bases), alignment, dtype=np.uint64),
+        }
+        instance = Instance(rows, name=f"memory {mem_id}")
+        solution = solve(instance, time_limit=self.time_limit, seed=self.seed, threads=self.threads)
+        if solution.offsets is None or solution.peak is None:
+            raise Unsupported(f"no plan for memory {mem_id} within {self.time_limit} s")
+        for base, offset in zip(bases, solution.offsets.tolist(), strict=True):
+            for spec in groups[base]:
+                plan[spec] = start + offset + _inside(spec)
+        # Sizes that are multiples of the alignment, as those of greedy are.
+        size = start + solution.peak + padding
+        return MemoryReport(mem_id, size, result.bufsizes[mem_id], start, padding, solution)
+
+
+def _fallback(fallback: str | Callable[..., Any]) -> Callable[..., Any]:
+    if callable(fallback):
+        return fallback
+    from executorch.exir import memory_planning
+
+    known: dict[str, Callable[..., Any]] = {"greedy": memory_planning.greedy, "naive": memory_planning.naive}
+    if fallback not in known:
+        raise ValueError(f"fallback is {fallback!r}; expected 'greedy', 'naive' or a function")
+    return known[fallback]
+
+
+def _by_memory(specs: list[Any], result: Any) -> dict[int, list[Any]]:
+    """The tensors per memory. Views are in the memory of their base."""
+    memories: dict[int, list[Any]] = {}
+    for spec in specs:
+        memories.setdefault(result.spec_dict[spec].mem_id, []).append(spec)
+    return dict(sorted(memories.items()))
+
+
+def _base(spec: Any) -> Any:
+    """The tensor in whose storage a tensor lies."""
+    seen = {spec}
+    while spec.storage_base is not None:
+        spec = spec.storage_base
+        if spec in seen:
+            raise Unsupported("the storage of a tensor contains itself")
+        seen.add(spec)
+    return spec
+
+
+def _inside(spec: Any) -> int:
+    """The offset of a tensor in the storage of its base."""
+    offset = 0
+    while spec.storage_base is not None:
+        offset += spec.storage_base_offset
+        spec = spec.storage_base
+    return offset
+
+
+def _groups(specs: list[Any]) -> dict[Any, list[Any]]:
+    """Tensors by base, in the order of ``specs``. A storage is live as long as one of its tensors is."""
+    groups: dict[Any, list[Any]] = {spec: [spec] for spec in specs if spec.storage_base is None}
+    for spec in specs:
+        if spec.storage_base is None:
+            continue
+        base = _base(spec)
+        if base not in groups:
+            raise Unsupported("a tensor lies in the storage of a tensor that is not planned here")
+        if _inside(spec) + spec.allocated_memory > base.allocated_memory:
+            raise Unsupported("a tensor does not fit into the storage of its base")
+        groups[base].append(spec)
+    return groups
+
+
+def _ends(specs: list[Any]) -> tuple[int, int]:
+    """First and last step at which one of the tensors is live."""
+    steps = [step for spec in specs for step in spec.lifetime]
+    if any(step is None for step in steps):
+        raise Unsupported("a tensor has no lifetime")
+    return min(steps), max(steps)
+
+
+def _write(result: Any, plan: dict[Any, int], memories: list[MemoryReport]) -> None:
+    """Replaces the fallback's plan. Tensors whose addresses overlap get the same ``mem_obj_id``."""
+    for memory in memories:
+        result.bufsizes[memory.mem_id] = memory.size
+        own = [spec for spec in plan if result.spec_dict[spec].mem_id == memory.mem_id]
+        own.sort(key=lambda spec: (plan[spec], spec.allocated_memory))
+        number, end = -1, 0
+        for spec in own:
+            if number < 0 or plan[spec] >= end:
+                number += 1
+            end = max(end, plan[spec] + spec.allocated_memory)
+            result.spec_dict[spec].mem_offset = plan[spec]
+            result.spec_dict[spec].mem_obj_id = number
+
+
+def planner(
+    *,
+    time_limit: float | None = 1.0,
+    fallback: str | Callable[..., Any] = "greedy",
+    seed: int = 0,
+    threads: int = 1,
+) -> Planner:
+    """An algorithm for ``MemoryPlanningAlgorithmSuite([...])``.
+
+    ``time_limit`` in seconds applies to each memory of each graph. The plan of ``fallback``, which is
+    ``"greedy"``, ``"naive"`` or another algorithm of the suite, is used where the search finds no smaller one.
+    """
+    return Planner(time_limit, fallback, seed, threads)
+
+
+def memory_planning_pass(*, algorithm: Planner | None = None, **options: Any) -> Any:
+    """A ``MemoryPlanningPass`` that plans with ``algorithm``, by default ``planner()``.
+
+    ``options`` are those of ``MemoryPlanningPass``, such as ``alloc_graph_input`` and ``alignment``. The
+    attribute ``planner`` of the pass has the reports.
+    """
+    from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite
+    from executorch.exir.passes import MemoryPlanningPass
+
+    own = algorithm or planner()
+    result = MemoryPlanningPass(memory_planning_algo=MemoryPlanningAlgorithmSuite([own]), **options)
+    result.planner = own
+    return result

@@ -1,0 +1,224 @@
+//! The class `Instance`: the input of the offset problem.
+
+use crate::picture::html;
+use numpy::{PyArray1, PyReadonlyArray1};
+use plimsoll::model::csv::{CsvError, CsvErrorKind, ReadOptions, read_instance_file, write_instance};
+use plimsoll::model::{Buffer, Bytes, InstanceBuilder, Interval, Layout, Lifespan, load, simple_bound};
+use plimsoll::plan::Plan as _;
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+/// A validated, immutable list of buffers with an optional capacity.
+#[pyclass(frozen, module = "plimsoll")]
+#[derive(Debug)]
+pub struct Instance(pub plimsoll::model::Instance);
+
+/// The columns of an instance, as returned by the Python function `columns`.
+struct Columns<'py>(Bound<'py, PyDict>);
+
+impl<'py> Columns<'py> {
+    fn of(data: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let module = data.py().import("plimsoll._columns")?;
+        Ok(Self(module.call_method1("columns", (data,))?.cast_into::<PyDict>()?))
+    }
+
+    fn numbers(&self, name: &str) -> PyResult<Option<PyReadonlyArray1<'py, u64>>> {
+        self.0.get_item(name)?.map(|column| column.extract().map_err(PyErr::from)).transpose()
+    }
+
+    fn required(&self, name: &str) -> PyResult<PyReadonlyArray1<'py, u64>> {
+        self.numbers(name)?.ok_or_else(|| PyValueError::new_err(format!("missing column '{name}'")))
+    }
+
+    fn list<T>(&self, name: &str) -> PyResult<Option<Vec<T>>>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+    {
+        self.0.get_item(name)?.map(|column| column.extract()).transpose()
+    }
+
+    /// Returns all buffers, or the error with the position of the first invalid one.
+    fn buffers(&self) -> PyResult<Vec<Buffer>> {
+        let mut ids: Option<Vec<String>> = self.list("id")?;
+        let gaps: Option<Vec<Vec<(u64, u64)>>> = self.list("gaps")?;
+        let fixed: Option<Vec<Option<u64>>> = self.list("offset")?;
+        let alignments = self.numbers("alignment")?;
+        let (lower, upper, size) = (self.required("lower")?, self.required("upper")?, self.required("size")?);
+        let (lower, upper, size) = (lower.as_slice()?, upper.as_slice()?, size.as_slice()?);
+        let alignments = alignments.as_ref().map(|array| array.as_slice()).transpose()?;
+        (0..size.len())
+            .map(|at| {
+                let name = ids.as_mut().map_or_else(|| at.to_string(), |ids| std::mem::take(&mut ids[at]));
+                let own = gaps.as_ref().map_or(&[][..], |gaps| &gaps[at]);
+                let lifespan = lifespan(lower[at], upper[at], own)
+                    .map_err(|error| PyValueError::new_err(format!("buffer {at} ('{name}'): {error}")))?;
+                let mut buffer = Buffer::new(name, size[at], lifespan);
+                if let Some(alignments) = alignments {
+                    buffer = buffer.aligned(alignments[at]);
+                }
+                match fixed.as_ref().and_then(|fixed| fixed[at]) {
+                    Some(offset) => Ok(buffer.fixed_at(offset)),
+                    None => Ok(buffer),
+                }
+            })
+            .collect()
+    }
+}
+
+fn lifespan(lower: u64, upper: u64, gaps: &[(u64, u64)]) -> Result<Lifespan, plimsoll::model::LifespanError> {
+    match gaps {
+        [] if lower == upper => Ok(Lifespan::empty_at(lower)),
+        [] => Lifespan::single(lower, upper),
+        gaps => {
+            let gaps = gaps.iter().map(|&(lower, upper)| Interval::new(lower, upper));
+            Lifespan::with_gaps(Interval::new(lower, upper), gaps)
+        }
+    }
+}
+
+/// Returns an exception of Python for a file that cannot be read.
+pub fn csv_error(error: &CsvError) -> PyErr {
+    let text = error.to_string();
+    let is_system = matches!(*error.kind, CsvErrorKind::Io(_));
+    if is_system { PyOSError::new_err(text) } else { PyValueError::new_err(text) }
+}
+
+/// Reads an instance from a CSV file, by default with the capacity in its name (`NAME.CAPACITY.csv`).
+#[pyfunction]
+#[pyo3(signature = (path, *, capacity = None))]
+pub fn read_csv(py: Python<'_>, path: PathBuf, capacity: Option<u64>) -> PyResult<Instance> {
+    let options = ReadOptions { capacity: capacity.map(Bytes::new), ..ReadOptions::default() };
+    let read = py.detach(|| read_instance_file(&path, options));
+    read.map(Instance).map_err(|error| csv_error(&error))
+}
+
+#[pymethods]
+impl Instance {
+    #[new]
+    #[pyo3(signature = (buffers, *, capacity = None, name = "instance", separations = Vec::new(), exclusions = Vec::new()))]
+    fn new(
+        buffers: &Bound<'_, PyAny>,
+        capacity: Option<u64>,
+        name: &str,
+        separations: Vec<(usize, usize)>,
+        exclusions: Vec<(usize, usize)>,
+    ) -> PyResult<Self> {
+        let buffers = Columns::of(buffers)?.buffers()?;
+        let builder = InstanceBuilder::new(name).buffers(buffers).capacity(capacity.map(Bytes::new));
+        let builder = separations.into_iter().fold(builder, |builder, (a, b)| builder.separate(a, b));
+        let builder = exclusions.into_iter().fold(builder, |builder, (a, b)| builder.exclude(a, b));
+        builder.build().map(Self).map_err(|error| {
+            let place = error.buffers().first().map(|id| format!("buffer {}: ", id.index()));
+            PyValueError::new_err(format!("{}{error}", place.unwrap_or_default()))
+        })
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __repr__(&self) -> String {
+        let capacity = self.0.capacity().map_or_else(String::new, |bytes| format!(", capacity={bytes}"));
+        format!("Instance('{}', {} buffers, load={}{capacity})", self.0.name(), self.0.len(), self.load())
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    #[getter]
+    fn capacity(&self) -> Option<u64> {
+        self.0.capacity().map(Bytes::get)
+    }
+
+    #[getter]
+    fn load(&self) -> u64 {
+        load(&self.0).0.get()
+    }
+
+    #[getter]
+    fn ids(&self) -> Vec<&str> {
+        self.0.buffers().iter().map(Buffer::name).collect()
+    }
+
+    #[getter]
+    fn lower<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        self.column(py, |buffer| buffer.lifespan().hull().lower.get())
+    }
+
+    #[getter]
+    fn upper<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        self.column(py, |buffer| buffer.lifespan().hull().upper.get())
+    }
+
+    #[getter]
+    fn size<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        self.column(py, |buffer| buffer.size().get())
+    }
+
+    #[getter]
+    fn alignment<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        self.column(py, |buffer| buffer.alignment().get())
+    }
+
+    /// Returns the lower bound of the load, alignments and fixed offsets, in bytes.
+    fn lower_bound(&self) -> u64 {
+        simple_bound(&self.0).value.get()
+    }
+
+    /// Returns the same instance with another capacity.
+    fn with_capacity(&self, capacity: Option<u64>) -> Self {
+        Self(self.0.clone().with_capacity(capacity.map(Bytes::new)))
+    }
+
+    /// Checks offsets and returns one message per violation; an empty list means that they are valid.
+    fn violations(&self, py: Python<'_>, offsets: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let layout = layout_of(offsets, &self.0)?;
+        let found =
+            py.detach(|| <plimsoll::model::Offsets as plimsoll::model::Problem>::check(&self.0, &layout));
+        Ok(found.iter().map(ToString::to_string).collect())
+    }
+
+    /// Returns the peak of offsets in bytes.
+    fn peak(&self, offsets: &Bound<'_, PyAny>) -> PyResult<u64> {
+        Ok(layout_of(offsets, &self.0)?.peak(&self.0).get())
+    }
+
+    /// Returns the instance as CSV.
+    fn to_csv(&self) -> PyResult<String> {
+        let mut bytes = Vec::new();
+        write_instance(&self.0, &mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn _repr_html_(&self) -> String {
+        html(&self.__repr__(), None)
+    }
+}
+
+impl Instance {
+    fn column<'py>(&self, py: Python<'py>, value: impl Fn(&Buffer) -> u64) -> Bound<'py, PyArray1<u64>> {
+        PyArray1::from_iter(py, self.0.buffers().iter().map(value))
+    }
+}
+
+/// Reads offsets, one per buffer in the order of the instance.
+pub fn layout_of(offsets: &Bound<'_, PyAny>, instance: &plimsoll::model::Instance) -> PyResult<Layout> {
+    let module = offsets.py().import("plimsoll._columns")?;
+    let array: PyReadonlyArray1<'_, u64> =
+        module.call_method1("offsets", (offsets, instance.len()))?.extract()?;
+    Ok(Layout::from_raw(array.as_slice()?.iter().copied()))
+}
+
+/// Returns the offsets of a layout as an array.
+pub fn offsets_of<'py>(py: Python<'py>, layout: &Layout) -> Bound<'py, PyArray1<u64>> {
+    PyArray1::from_iter(py, layout.offsets().iter().map(|offset| offset.get()))
+}
+
+/// Returns the address ranges of a layout for a map.
+pub fn pieces(instance: &plimsoll::model::Instance, layout: &Layout) -> Vec<Vec<plimsoll::model::Piece>> {
+    plimsoll::model::Offsets::pieces(instance, layout)
+}

@@ -1,0 +1,41 @@
+import numpy as np
+import plimsoll
+
+ROWS = [(0, 2, 4), (1, 4, 6), (3, 6, 2)]
+
+
+def rows_of(result):
+    records = result.to_dict("records") if hasattr(result, "to_dict") else result
+    return {record["algorithm"]: record for record in records}
+
+
+def stacked(instance):
+    return np.concatenate([[0], np.cumsum(instance.size)[:-1]])
+
+
+def overlapping(instance):
+    return [0] * len(instance)
+
+
+def failing(instance):
+    raise RuntimeError("on request")
+
+
+def short(instance):
+    return [0]
+
+
+def test_functions_are_checked():
+    algorithms = ["exact", "greedy-by-size", stacked, overlapping, failing, short]
+    rows = rows_of(plimsoll.bench([plimsoll.Instance(ROWS, name="small")], algorithms, time_limit=1))
+    assert rows["exact"]["claim"] == "optimal" and rows["exact"]["instance"] == "small"
+    assert rows["stacked"]["status"] == "done" and int(rows["stacked"]["value"]) == 12
+    assert float(rows["stacked"]["gap_percent"]) == 20.0
+    assert rows["overlapping"]["status"] == "refused" and "share" in rows["overlapping"]["error"]
+    assert rows["failing"]["status"] == "failed" and "on request" in rows["failing"]["error"]
+    assert rows["short"]["status"] == "failed" and "1 offsets" in rows["short"]["error"]
+
+
+def test_one_instance_and_a_lambda():
+    rows = rows_of(plimsoll.bench(plimsoll.Instance(ROWS), [lambda instance: [6, 0, 6]]))
+    assert rows["<lambda>"]["claim"] == "optimal"

@@ -1,0 +1,101 @@
+"""The planner inside ExecuTorch, from the export to the runtime."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("executorch")
+
+from executorch.exir import ExecutorchBackendConfig, to_edge  # noqa: E402
+from executorch.runtime import Runtime  # noqa: E402
+from plimsoll.executorch import memory_planning_pass, planner  # noqa: E402
+from torch.export import export  # noqa: E402
+
+
+class Branching(torch.nn.Module):
+    """Several tensors are live at once, and their sizes differ."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide = torch.nn.Linear(16, 200)
+        self.narrow = torch.nn.Linear(200, 16)
+        self.other = torch.nn.Linear(16, 50)
+        self.last = torch.nn.Linear(50, 16)
+
+    def forward(self, x):
+        a = self.narrow(torch.relu(self.wide(x)))
+        b = self.last(torch.tanh(self.other(x)))
+        return torch.cat([a + b, a * b], dim=1), a
+
+
+def lowered(network, example, own=None, **options):
+    exported = export(network.eval(), example)
+    if own is None and not options:
+        return to_edge(exported).to_executorch()
+    config = ExecutorchBackendConfig(memory_planning_pass=memory_planning_pass(algorithm=own, **options))
+    return to_edge(exported).to_executorch(config)
+
+
+def run(program, example):
+    method = Runtime.get().load_program(program.buffer).load_method("forward")
+    return [output.clone() for output in method.execute(list(example))]
+
+
+def sizes(program):
+    (plan,) = program.executorch_program.execution_plan
+    return list(plan.non_const_buffer_sizes)
+
+
+def test_outputs_are_equal():
+    torch.manual_seed(1)
+    network, example = Branching(), (torch.randn(4, 16),)
+    own = planner()
+    ours, greedy = lowered(network, example, own), lowered(network, example)
+    assert own.report.fallback is None and own.report.is_optimal
+    assert sum(sizes(ours)) == own.report.size <= own.report.fallback_size == sum(sizes(greedy))
+    for _ in range(5):
+        values = (torch.randn(4, 16),)
+        for a, b in zip(run(ours, values), run(greedy, values), strict=True):
+            assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize("options", [{"alloc_graph_input": False}, {"alloc_graph_output": False}, {"alignment": 64}])
+def test_options_of_the_pass(options):
+    torch.manual_seed(2)
+    network, example = Branching(), (torch.randn(4, 16),)
+    own = planner()
+    ours = lowered(network, example, own, **options)
+    assert own.report.is_optimal and own.report.size <= own.report.fallback_size
+    if "alloc_graph_output" not in options:
+        expected = network(*example)
+        for a, b in zip(run(ours, example), expected, strict=True):
+            assert torch.allclose(a, b, atol=1e-5)
+
+
+def test_mutable_buffers():
+    class Counter(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.zeros(4))
+
+        def forward(self, x):
+            self.count.add_(x)
+            return torch.relu(self.count) * 2
+
+    own = planner()
+    program = lowered(Counter(), (torch.ones(4),), own)
+    method = Runtime.get().load_program(program.buffer).load_method("forward")
+    assert [method.execute([torch.ones(4)])[0].clone()[0].item() for _ in range(3)] == [2, 4, 6]
+    assert own.report.is_optimal
+
+
+def test_dynamic_shapes():
+    network, example = Branching(), (torch.randn(4, 16),)
+    exported = export(network.eval(), example, dynamic_shapes=({0: torch.export.Dim("n", min=2, max=8)},))
+    own = planner()
+    config = ExecutorchBackendConfig(memory_planning_pass=memory_planning_pass(algorithm=own))
+    program = to_edge(exported).to_executorch(config)
+    for rows in (2, 5, 8):
+        value = (torch.randn(rows, 16),)
+        for a, b in zip(run(program, value), network(*value), strict=True):
+            assert torch.allclose(a, b, atol=1e-5)
+    assert own.report.is_optimal

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Builds the Python package in an environment of its own, and checks its types and behaviour.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+environment=${CARGO_TARGET_DIR:-$PWD/target}/python
+if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+    echo "no Python 3.10 or newer: the Python package is not tested" >&2
+    exit 0
+fi
+[ -x "$environment/bin/pip" ] || python3 -m venv --clear "$environment"
+export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment
+pip install --quiet --disable-pip-version-check maturin==1.9.4
+cd python
+maturin develop --quiet --locked --profile dev --extras test
+pytest --quiet
+mypy plimsoll
+python -m mypy.stubtest plimsoll._core
