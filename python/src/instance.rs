@@ -25,7 +25,7 @@ impl<'py> Columns<'py> {
     }
 
     fn numbers(&self, name: &str) -> PyResult<Option<PyReadonlyArray1<'py, u64>>> {
-        self.0.get_item(name)?.map(|column| column.extract().map_err(PyErr::from)).transpose()
+        self.0.get_item(name)?.map(|column| column.extract()).transpose()
     }
 
     fn required(&self, name: &str) -> PyResult<PyReadonlyArray1<'py, u64>> {
