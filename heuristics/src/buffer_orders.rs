@@ -71,7 +71,7 @@ impl Order {
 /// Returns, for every buffer, the number of buffers that conflict with it.
 ///
 /// Overlapping hulls are counted from sorted starts and ends. Separations, exclusions and lifespans with gaps
-/// are processed individually. O(n log n + p log p + g n) for p separated or exclusive pairs and g buffers
+/// are processed individually. O(n log n + p log p + g n) for p separated or excluded pairs and g buffers
 /// with gaps.
 pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
     let hulls = || instance.buffers().iter().map(|buffer| buffer.lifespan().hull());

@@ -48,15 +48,15 @@ impl Relation {
         ("schedule", "if they are live at disjoint steps of the order"),
         (
             "streams=K",
-            "if all users of one end before any user of the other begins, with operators in K streams",
+            "if all users of one finish before any user of the other starts, with operators in K streams",
         ),
         (
             "reachable",
-            "if all users of one end before any user of the other begins, in every possible execution of the graph",
+            "if all users of one finish before any user of the other starts, in every possible execution of the graph",
         ),
         (
             "mutex",
-            "if neither an edge nor parallel branches connect their operators, and neither is an output produced earlier (a patent); unsafe with skip connections",
+            "if neither an edge nor parallel branches connect their operators, and neither is a network output produced before the other (rules of a patent); unsafe with skip connections",
         ),
     ];
 }

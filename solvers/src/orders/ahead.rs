@@ -10,7 +10,7 @@ use super::net::{Net, bits};
 /// The bounds of all nodes, updated as nodes run.
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
-    /// Per storage: the nodes at which it is live if it begins before they run, and otherwise need not be.
+    /// Per storage: the nodes during which it is live if it has begun before them, but otherwise may not be.
     rows: Vec<Vec<u32>>,
     /// Per node: a lower bound on the bytes live while it runs.
     need: Vec<u64>,
