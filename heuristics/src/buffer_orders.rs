@@ -38,7 +38,7 @@ impl Order {
         let size = |id: BufferId| Reverse(instance.buffer(id).size());
         let duration = |id: BufferId| instance.buffer(id).lifespan().duration();
         let mut order: Vec<BufferId> = instance.ids().collect();
-        // The ids are ascending and the sorts are stable, so the lower id comes first in ties.
+        // The ids are ascending and the sorts are stable, so ties are broken by the lower id.
         match self {
             Self::Start => order.sort_by_key(|&id| instance.buffer(id).lifespan().hull().lower),
             Self::Size => order.sort_by_key(|&id| size(id)),

@@ -14,9 +14,9 @@ pub enum Relation {
     /// The number of streams is given and must be at least one.
     ///
     /// Operators are assigned to streams in their order. If an operator depends on the last operator of a
-    /// stream, it joins that stream; if there are several such streams, it joins the one whose last operator
-    /// is latest. Otherwise it starts a new stream or, if all streams are in use, joins the stream whose last
-    /// operator is earliest. Only this last case adds a dependency that the graph does not require.
+    /// stream, it joins that stream. Of several such streams, it joins the one whose last operator is latest.
+    /// Otherwise it starts a new stream or, if all streams are in use, joins the stream whose last operator
+    /// is earliest. Only this last case adds a dependency that the graph does not require.
     Streams(u32),
     /// Memories conflict unless the graph separates them.
     Reachable,

@@ -266,8 +266,8 @@ pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>)
     let mut end = Time::ZERO;
     let saved = saved(problem);
     let fetched: Vec<usize> = (0..count).filter(|&at| problem.load(at).is_some()).collect();
-    // The operator with the largest difference, and the difference: the number of channels times the end of
-    // the operator, minus the transfer time up to the operator, minus its savings.
+    // For an operator that ends at e, let d be e times the number of channels, minus the transfer time up to
+    // the operator, minus its savings. This is the largest d, with its operator.
     let mut latest: Option<(i128, usize)> = None;
     let mut work = 0;
     for at in 0..count {

@@ -104,8 +104,8 @@ impl Ahead {
     }
 }
 
-/// Returns the bytes that a node needs by itself: the maximum over its steps of its own bytes and the
-/// storages that it has touched and has not yet touched for the last time.
+/// Returns the bytes that a node needs by itself. At each of its steps, these are its own bytes, plus the
+/// storages between its first and its last use of them. The result is the maximum over its steps.
 fn floor(net: &Net, node: u32) -> u64 {
     let size = |s: &u32| net.held[*s as usize].size;
     let step = |step: usize| {
