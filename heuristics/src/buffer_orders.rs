@@ -38,7 +38,7 @@ impl Order {
         let size = |id: BufferId| Reverse(instance.buffer(id).size());
         let duration = |id: BufferId| instance.buffer(id).lifespan().duration();
         let mut order: Vec<BufferId> = instance.ids().collect();
-        // The ids are ascending and the sorts are stable, so the lower id comes first in ties.
+        // The ids are ascending and the sorts are stable, so ties are broken by the lower id.
         match self {
             Self::Start => order.sort_by_key(|&id| instance.buffer(id).lifespan().hull().lower),
             Self::Size => order.sort_by_key(|&id| size(id)),
@@ -71,7 +71,7 @@ impl Order {
 /// Returns, for every buffer, the number of buffers that conflict with it.
 ///
 /// Overlapping hulls are counted from sorted starts and ends. Separations, exclusions and lifespans with gaps
-/// are processed individually. O(n log n + p log p + g n) for p separated or exclusive pairs and g buffers
+/// are processed individually. O(n log n + p log p + g n) for p separated or excluded pairs and g buffers
 /// with gaps.
 pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
     let hulls = || instance.buffers().iter().map(|buffer| buffer.lifespan().hull());

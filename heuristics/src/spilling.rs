@@ -172,8 +172,8 @@ pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &m
 /// Returns the least cost of a fractional cover of the weight `wanted` by offers (weight, cost). The cost is
 /// rounded up for each offer.
 ///
-/// Offers are used in ascending order of cost per weight. The weight of an offer counts at most as `wanted`.
-/// Returns `None` if the total weight of all offers is too low. O(k log k) for k offers.
+/// Offers are used in ascending order of cost per weight. A weight above `wanted` counts as `wanted`. Returns
+/// `None` if the total weight of all offers is too low. O(k log k) for k offers.
 pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
     let mut offers: Vec<(u128, u128)> = offers
         .map(|(weight, cost)| (u128::from(weight).min(wanted), u128::from(cost)))

@@ -153,7 +153,7 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
             Self::Fixed { buffer } => write!(f, "end of fixed buffer {buffer}"),
             Self::Contradiction { buffers } => match buffers.as_slice() {
                 [a, b] => write!(f, "buffers {a} and {b} conflict, but are fixed at overlapping addresses"),
-                _ => f.write_str("fixed offsets that cannot be kept"),
+                _ => f.write_str("fixed offsets that contradict each other"),
             },
             Self::Start => f.write_str("held at the first step"),
             Self::End => f.write_str("held at the last step"),

@@ -470,8 +470,8 @@ impl Instance {
     /// Returns the greatest common divisor of all sizes, alignments above 1, and fixed offsets, in bytes. It
     /// is at least 1.
     ///
-    /// There is an optimal layout in which all offsets are multiples of the grain: if buffers are pushed down
-    /// as far as possible, each offset is an aligned sum of sizes and fixed offsets.
+    /// There is an optimal layout in which all offsets are multiples of the grain. The reason is that after
+    /// pushing buffers down as far as possible, each offset is an aligned sum of sizes and fixed offsets.
     pub fn grain(&self) -> Bytes {
         let grain = self.buffers.iter().fold(0, |g, b| {
             let g = gcd(gcd(g, b.size.get()), b.fixed.map_or(0, Bytes::get));

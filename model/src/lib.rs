@@ -64,7 +64,6 @@
 //!   [`races()`] checks a placement under concurrent execution.
 //! - Machines, units and patterns, described in TOML and text files: [`timelines::Machine`],
 //!   [`tiers::TierMachine`], [`fusion::Units`], [`fusion::Patterns`].
-//!   [`tiers::TierMachine`], [`fusion::Units`], [`fusion::Patterns`].
 
 mod bits;
 mod bound;

@@ -61,8 +61,8 @@ struct Held {
 
 /// Finds every pair of memories that share an address although their users may overlap in time.
 ///
-/// Two memories are safe only if all users of one end before any user of the other starts. The precedences of
-/// `problem` and the pairs in `added` must imply this. See [`Precedences`].
+/// Two memories are safe only if all users of one finish before any user of the other starts. The precedences
+/// of `problem` and the pairs in `added` must imply this. See [`Precedences`].
 ///
 /// # Panics
 /// If `pieces` does not have one list per memory, or if `added` contains unknown operators.

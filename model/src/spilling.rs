@@ -2,8 +2,8 @@
 //!
 //! A *spilled* buffer is stored in the slower tier for its whole lifespan. Every access then moves its bytes,
 //! and their total is its *traffic*. The other buffers need a layout within the capacity. The goal is the
-//! least traffic. The slower tier is unlimited. Sources: the cross-unit fusion paper, where tensors that do
-//! not fit go to DDR; as an optimisation problem, storage allocation with rejection.
+//! least traffic. The slower tier is unlimited. The problem is from the cross-unit fusion paper, where
+//! tensors that do not fit go to DDR. In optimisation it is known as storage allocation with rejection.
 
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::conflict::{conflict, share_a_step};
@@ -41,7 +41,7 @@ impl SpillProblem {
     /// on-chip memory. Spilling a buffer of size 0 moves no bytes.
     ///
     /// # Errors
-    /// Returns the first [`SpillError`] found.
+    /// The first [`SpillError`] found.
     pub fn new(instance: Instance, mut traffic: Vec<Option<Bytes>>) -> Result<Self, SpillError> {
         let Some(capacity) = instance.capacity() else {
             return Err(SpillError::NoCapacity { instance: instance.name().to_owned() });

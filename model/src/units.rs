@@ -143,16 +143,16 @@ pub fn root(parent: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// Why a text is not a size in bytes.
+/// The reason why a text is not a size in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseBytesError {
-    /// Not a number with an optional unit.
+    /// The text is not a number with an optional unit.
     #[error("expected a size such as 1048576, 64k, 1.5MiB or 2GB")]
     Malformed,
-    /// A fraction of a byte.
+    /// The size is not a whole number of bytes.
     #[error("expected a whole number of bytes")]
     Fraction,
-    /// More than 2^64 - 1 bytes.
+    /// The size is above 2^64 - 1 bytes.
     #[error("expected less than 2^64 bytes")]
     TooLarge,
 }

@@ -85,7 +85,7 @@ impl Network {
 
     /// Returns the value of a maximum flow, which equals that of a minimum cut. O(vertices^2 arcs).
     pub fn most(&mut self, source: u32, sink: u32) -> u64 {
-        self.most_within(source, sink, &mut Budget::unlimited()).expect("nothing ends without limits")
+        self.most_within(source, sink, &mut Budget::unlimited()).expect("an unlimited budget does not end")
     }
 
     /// Returns the value of a maximum flow, or `None` if the time of `watch` ends first.

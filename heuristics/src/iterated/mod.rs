@@ -110,7 +110,7 @@ struct Search<'a> {
     features: Features,
     arrangement: Arrangement<'a>,
     rng: Xoshiro256PlusPlus,
-    /// At most [`ELITE`] orders, by peak ascending. In ties, the older order comes first.
+    /// At most [`ELITE`] orders, by peak ascending. If peaks are equal, the older order comes first.
     elite: Vec<Member>,
     run: Tracker<'a, Offsets>,
 }

@@ -1,8 +1,8 @@
 //! The order of the CANN graph engine, which is an ordinary order in which some operators are then moved to
 //! later steps.
 //!
-//! *Fixed rule*: if the memory of no input of an operator is ever reused, the operator moves to just before
-//! its first consumer, because a delay costs nothing. *Dynamic rule*: let L1 be the latest end of the
+//! *Fixed rule*: if the memory of all inputs of an operator is never reused, the operator moves to just
+//! before its first consumer, because a delay costs nothing. *Dynamic rule*: let L1 be the latest end of the
 //! lifespans of the input tensors of an operator, and L2 the first use of its outputs. If L1 > L2, the
 //! operator moves to just before L2, because that input is live beyond L2 anyway.
 //!

@@ -114,9 +114,9 @@ impl Sequence {
         other
     }
 
-    /// Merges two independent sequences into one with the least peak. In ties, segments of the longer
-    /// sequence come first. O(s log l) for s segments in the shorter sequence and l in the longer one, plus
-    /// the moves of insertion.
+    /// Merges two independent sequences into one with the least peak. Among segments of equal rank, those of
+    /// the longer sequence come first. O(s log l) for s segments in the shorter sequence and l in the longer
+    /// one, plus the moves of insertion.
     pub fn beside(mut self, mut other: Self) -> Self {
         if other.segments.len() > self.segments.len() {
             std::mem::swap(&mut self, &mut other);

@@ -68,8 +68,8 @@ pub(super) fn depth(problem: &OrderProblem, side: Side, budget: &mut Budget) -> 
     schedule(problem, budget, &mut Vec::new(), push, Vec::pop)
 }
 
-/// Traverses the graph depth-first from the sinks, highest ids first. The result is reversed, so lower ids
-/// come first in ties.
+/// Traverses the graph depth-first from the sinks, highest ids first. The result is reversed, so ties are
+/// broken by the lower id.
 pub(super) fn reverse_depth(problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
     let mut blocked: Vec<usize> = problem.ids().map(|id| problem.successors(id).len()).collect();
     let mut stack: Vec<OperatorId> = problem.ids().filter(|id| blocked[id.index()] == 0).collect();

@@ -6,7 +6,7 @@
 //! preferably in single memory, otherwise in shared memory. The remainder is new memory on top.
 //! - `patent_descending` assigns one range to every buffer: the lowest sufficient range that consists only of
 //!   single memory. If there is none, it uses the lowest sufficient range below the top. If there is none
-//!   either, it uses the free end below the top and new memory above it.
+//!   either, it uses the free addresses directly below the top, continued by new memory above it.
 //! - [`patent_split`] splits buffers. It uses single memory from the lowest address, then shared memory, and
 //!   then new memory.
 //!

@@ -19,8 +19,8 @@
 //! **Invariants.** The placed buffers always form a valid layout: alignments, fixed offsets, gaps in
 //! lifespans, separations and exclusions are respected. No offset exceeds [`Instance::ceiling`]. Every order
 //! of all buffers yields a layout. Without alignments and fixed offsets, some order yields an optimal layout
-//! under first fit: take an optimal layout, push all buffers down as far as possible, and sort them by
-//! ascending offset.
+//! under first fit. To obtain it, take an optimal layout, push all buffers down as far as possible, and sort
+//! them by ascending offset.
 //!
 //! **Complexity.** Placed buffers are sorted by offset in [blocks](self::blocks) with lifespan hulls. Placing
 //! one buffer is O(n) in the worst case. The scan of first fit ends at the gap, whole blocks are skipped, and

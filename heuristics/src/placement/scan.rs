@@ -33,8 +33,8 @@ impl Scan {
         self.done |= self.floor.saturating_add(self.size) >= self.below;
     }
 
-    /// Visits a conflicting buffer. Its offset must not be below earlier ones. Returns true if the scan may
-    /// end.
+    /// Visits a conflicting buffer. Buffers must be visited in ascending order of offset. Returns true if the
+    /// scan may end.
     pub(super) fn meet(&mut self, offset: u64, end: u64) -> bool {
         if self.done || end <= self.floor {
             return self.done;

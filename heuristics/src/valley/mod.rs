@@ -18,8 +18,8 @@
 //! The score is `duration * size^s * heat^h`, where heat is the largest load during the lifespan (see
 //! [`Heat`]). By default, s is 0.5 and h is 0 (see [`ValleyWeights`]).
 //!
-//! **Invariants.** The layout is valid. A buffer with gaps counts as live throughout its hull, and mutually
-//! exclusive buffers count as conflicting. The skyline starts at the upper edge of the fixed buffers.
+//! **Invariants.** The layout is valid. A buffer with gaps counts as live throughout its hull, and the
+//! buffers of excluded pairs count as conflicting. The skyline starts at the upper edge of the fixed buffers.
 //! Separated buffers are placed last, each into its lowest gap.
 //!
 //! **Complexity.** In practice, O(log n) per placed buffer and per raised valley, after a preparation in O(n

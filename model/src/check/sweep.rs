@@ -6,7 +6,7 @@
 //! the layer when the interval ends. A valid layout without exclusions needs only one layer. A buffer with
 //! gaps enters and leaves several times. Separated pairs are few and are compared one by one.
 //!
-//! The result, including its order, is that of comparing all pairs, up to a limit. A test compares the two.
+//! Up to a limit, the result and its order are the same as if all pairs were compared, which a test checks.
 //! O(l (k + p) log n) for l layers and n buffers, with k intervals in total and p pairs that overlap or are
 //! separated.
 
@@ -52,7 +52,7 @@ fn overlap<R: AsRef<[(u64, u64)]>>(ranges: &[R], a: u32, b: u32) -> bool {
     a.iter().any(|a| b.iter().any(|b| a.0.max(b.0) < a.1.min(b.1)))
 }
 
-/// Returns the begins and ends of all intervals in ascending order. At the same step, ends come first,
+/// Returns the starts and ends of all intervals in ascending order. At the same step, ends come first,
 /// because intervals are half-open.
 fn events<R: AsRef<[(u64, u64)]>>(instance: &Instance, ranges: &[R]) -> Vec<(Step, bool, u32)> {
     let mut events = Vec::with_capacity(2 * instance.len());

@@ -257,7 +257,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Updates the line and the byte position to the begin of the current record. The search for the record
+    /// Updates the line and the byte position to the start of the current record. The search for the record
     /// started at `byte`.
     fn count_lines(&mut self, byte: usize) {
         let ends = |byte: &&u8| matches!(byte, b'\r' | b'\n');

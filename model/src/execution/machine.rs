@@ -21,7 +21,7 @@ pub(super) struct Machine<'a> {
     options: &'a ExecutionOptions,
     pub(super) decisions: Decisions,
     memory: Memory,
-    /// Per cell: its current slot. Slots may be exchanged between the trips of a loop.
+    /// Per cell: its current slot. Slots may be exchanged between iterations of a loop.
     slot: Vec<Option<usize>>,
     /// Per cell: its value; `None` if the cell was not written in this run or its value was discarded.
     value: Vec<Option<u32>>,
@@ -150,8 +150,8 @@ impl<'a> Machine<'a> {
         let show = |&(id, choice): &(OperatorId, usize)| {
             let name = operator_name(graph, id);
             match self.prepared.owners[id.index()].as_ref().map(|owner| owner.flow.control) {
-                Some(Control::Loop) if choice == 1 => format!("{name}: 1 trip"),
-                Some(Control::Loop) => format!("{name}: {choice} trips"),
+                Some(Control::Loop) if choice == 1 => format!("{name}: 1 iteration"),
+                Some(Control::Loop) => format!("{name}: {choice} iterations"),
                 _ => match graph.operator(id).regions.get(choice) {
                     Some(&region) => format!("{name}: {}", graph.region(region).name),
                     None => format!("{name}: nothing"),
@@ -339,7 +339,7 @@ impl<'a> Machine<'a> {
         roles.into_iter().map(|(pair, ..)| pair).collect()
     }
 
-    /// Returns the two slots that may be exchanged instead of copying a handover between two trips.
+    /// Returns the two slots that may be exchanged instead of copying a handover between two iterations.
     ///
     /// Both slots must have the same size. The body must produce the source and hand it over only once. No
     /// other handover of that moment may use either slot.

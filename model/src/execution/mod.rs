@@ -22,8 +22,8 @@
 //!   written, then both must be intact. If both tensors share a slot, nothing is copied, and the destination
 //!   takes over the value. A region that has not run hands over nothing. Outputs of the operator without a
 //!   handover are written at its exit.
-//! - **A region** receives its handovers each time it begins. It also receives the trip number, which has no
-//!   source in memory.
+//! - **A region** receives its handovers each time it begins. It also receives the iteration number, which
+//!   has no source in memory.
 //! - **Slots may be exchanged** ([`ExecutionOptions::swap`]). Instead of copying a result of a loop body to
 //!   the state, the two slots swap roles. The exchange applies to everything inside the loop until the loop
 //!   ends. A handover out of the loop is copied from the current slot of the state, unless that slot is the

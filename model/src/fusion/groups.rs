@@ -36,8 +36,8 @@ pub enum FusionError {
     Cycle(String),
 }
 
-/// Returns the relations of a region: pairs (a, b) of distinct operators where b reads an output of a. The
-/// regions of an operator read on its behalf. Each pair occurs once, in ascending order (cross-unit fusion,
+/// Returns the relations of a region: pairs (a, b) of distinct operators where b reads an output of a. An
+/// operator also reads what its regions read. Each pair occurs once, in ascending order (cross-unit fusion,
 /// eq. 2). O(s log s) for a region of size s.
 pub fn relations(graph: &Graph, region: RegionId) -> Vec<(OperatorId, OperatorId)> {
     let mut pairs = BTreeSet::new();

@@ -5,7 +5,7 @@
 //! class gate = Sigmoid|HardSigmoid|Tanh     # a name for several kinds; the built-in classes are in KindSet
 //! conv-act   = conv act                     # each step reads an output of the previous one
 //! conv-gate  = conv gate Mul^1              # the third also reads an output of step 1
-//! conv-any   = conv *                       # of any kind
+//! conv-any   = conv *                       # the second is of any kind
 //! ```
 //!
 //! A *match* of a pattern assigns one operator to each step. The operators are distinct, and each reads an

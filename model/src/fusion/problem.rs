@@ -292,8 +292,8 @@ impl<'a> Finder<'a> {
                 || path.first().is_none_or(|&first| self.units[first] == self.units[place]))
     }
 
-    /// Returns true if all outputs, except those of the last step, can still be read only inside the match if
-    /// `left` steps remain to be matched.
+    /// Returns true if the remaining `left` steps may still match all outside readers of the outputs on the
+    /// path. Outputs of the last step of a match may have other readers.
     fn is_closed(&self, path: &[usize], left: usize) -> bool {
         let inner = if left == 0 { &path[..path.len() - 1] } else { path };
         inner.iter().all(|&place| {

@@ -3,7 +3,7 @@
 //! ```toml
 //! [[unit]]                              # in order of preference: the first unit for a kind runs it
 //! name = "dla"
-//! kinds = ["conv", "pool", "Relu"]      # kinds, or classes in small letters
+//! kinds = ["conv", "pool", "Relu"]      # kinds, or classes in lower case
 //!
 //! [[unit]]
 //! name = "cpu"

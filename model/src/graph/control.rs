@@ -7,7 +7,7 @@
 //! | [`Control::Call`] | all regions once, in order | `Call`, `CALL`, `CALL_ONCE`, `scf.execute_region` |
 //!
 //! If a branch operator has only one region and no outputs, it may skip the region. If a loop has two
-//! regions, the first is its condition, which runs before each trip and once more at the end.
+//! regions, the first is its condition, which runs before each iteration and once more at the end.
 //!
 //! A [`Handover`] copies one tensor to another at a [`Moment`]. If an operator lists no handovers, they are
 //! derived from the positions of inputs and outputs:
@@ -17,8 +17,8 @@
 //! - *Loop*: the inputs of the first region are the *state* of the loop. At the entry, the last inputs of the
 //!   operator are copied to the state. The condition passes the state to the body, and the last outputs of
 //!   the body update it. At the exit, the state is copied to the outputs of the operator. Further outputs of
-//!   the body are stacked: each trip writes a part of an output of the operator. Further inputs of a region,
-//!   such as the iteration number, have no source in memory.
+//!   the body are stacked: each iteration writes a part of an output of the operator. Further inputs of a
+//!   region, such as the iteration number, have no source in memory.
 
 use super::{Graph, Operator};
 use crate::units::{OperatorId, TensorId};
@@ -32,7 +32,7 @@ pub enum Control {
     /// Runs exactly one region. A single region without outputs may be skipped.
     Branch,
     /// Runs the body zero or more times. If there are two regions, the second is the body. The first is the
-    /// condition, which runs before each trip and once more at the end.
+    /// condition, which runs before each iteration and once more at the end.
     Loop,
     /// Runs all regions once, in order.
     Call,
@@ -261,14 +261,14 @@ impl Positions<'_> {
             handovers.extend(pairs(Moment::Begin(1), state, body));
         }
         // The body of an ONNX `Loop` is its own condition and returns the condition first. Its inputs begin
-        // with the trip number and the condition, followed by the state. A body with a fixed trip count
+        // with the iteration number and the condition, followed by the state. A body with a fixed trip count
         // returns only the state.
         let own = last == 0 && Control::returns_condition(&self.operator.kind);
         let (ahead, first) = if own { (2, 1) } else { (0, 0) };
         let carried = state.len().saturating_sub(ahead);
         let wanted = results.len().saturating_sub(first);
         if state.len() < ahead {
-            let wants = "at least 2, the trip number and the condition".to_owned();
+            let wants = "at least 2, the iteration number and the condition".to_owned();
             return Err(self.count("takes", 0, state.len(), wants));
         }
         if wanted < carried || results.len() < first {
@@ -390,7 +390,7 @@ mod tests {
         assert!(
             flow("Loop", 2, 1, &[(1, 2)])
                 .unwrap_err()
-                .contains("takes 1; expected at least 2, the trip number and the condition")
+                .contains("takes 1; expected at least 2, the iteration number and the condition")
         );
         assert!(flow("Loop", 2, 1, &[(3, 1)]).unwrap_err().contains("returns 1; expected at least 2"));
         assert!(flow("WHILE", 1, 1, &[(1, 1), (1, 1), (1, 1)]).unwrap_err().contains("a loop owns 3"));

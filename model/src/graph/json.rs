@@ -147,7 +147,7 @@ struct HandoverRow {
     part: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde wants")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_zero(value: &u64) -> bool {
     *value == 0
 }

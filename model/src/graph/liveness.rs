@@ -10,12 +10,13 @@
 //! - A **view** (reshape, identity) shares the storage of its input, even if other operators read the input,
 //!   because nothing is written. A view of zero bytes shares nothing.
 //! - An operator may write **in place** if its input is an activation of the same size. Every other operator
-//!   that uses the storage of the input must produce one of its tensors. Those operators run earlier in every
-//!   order, so the overwritten data is never read again.
+//!   that uses the storage of the input must produce a tensor of that storage. Those operators run earlier in
+//!   every order, so the overwritten data is never read again.
 //!
-//! If a loop body returns a view of its own input, it returns a copy instead, because the loop overwrites its
-//! state at that moment. Two tensors share nothing if only one of them is in the arena. An output of the
-//! region may share a storage. An input of the region may be viewed, but is never overwritten.
+//! If a loop body returns a view of its own input, the view gets a storage of its own and counts as a copy.
+//! The reason is that the loop overwrites its state while it reads the result. Two tensors share nothing if
+//! only one of them is in the arena. An output of the region may share a storage. An input of the region may
+//! be viewed, but is never overwritten.
 
 use super::{AliasKind, Control, Graph, Operator, Role, Tensor};
 use crate::orders::{OrderError, OrderProblem, Storage};
@@ -299,8 +300,8 @@ impl<'a> Scope<'a> {
         self.graph.tensor(self.tensors[one]).bytes > Bytes::ZERO
     }
 
-    /// Returns true if a loop body returns `output`, a view of one of its inputs. The loop would read and
-    /// overwrite the same storage.
+    /// Returns true if a loop body returns `output`, which is a view of one of its inputs. If the two shared
+    /// a storage, the loop would read and overwrite it at the same time.
     fn carries(&self, root: usize, output: usize) -> bool {
         self.is_loop && self.wanted[output] && self.shared[root].members.iter().any(|&one| self.given[one])
     }

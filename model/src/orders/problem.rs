@@ -274,7 +274,7 @@ impl OrderProblem {
             Err(waiting) => {
                 let stuck = |id: &OperatorId| waiting[id.index()] > 0;
                 // A waiting operator may depend on a cycle without being part of it. Following waiting
-                // predecessors leads onto the cycle.
+                // predecessors leads to the cycle.
                 let mut operator = self.ids().find(stuck).unwrap_or_default();
                 for _ in self.ids() {
                     let before = self.predecessors(operator).iter().copied().find(stuck);
@@ -336,7 +336,7 @@ impl OrderProblem {
     pub fn instance(&self, order: &Order, align: Bytes) -> Result<Instance, OrderError> {
         let step = self.steps(order);
         let buffer = |name: &str, size: Bytes, lower: u64, upper: u64| {
-            let lifespan = Lifespan::single(lower, upper).expect("what is held is held for a step");
+            let lifespan = Lifespan::single(lower, upper).expect("a storage is held for at least one step");
             Buffer::new(name, size, lifespan).aligned(align)
         };
         let held = |storage: &Storage| {

@@ -40,8 +40,8 @@ impl Program<'_> {
     /// Returns the frames of the program. The body comes first, and each frame precedes the frames nested
     /// inside it. O(size of the program).
     ///
-    /// Each buffer belongs to exactly one frame only with [`super::Sharing::Copy`]. Otherwise, a buffer that
-    /// is shared across frames belongs to the outermost one.
+    /// Each buffer belongs to exactly one frame. With [`super::Sharing::Alias`], a buffer may have tensors
+    /// in several frames. It then belongs to the innermost frame that encloses them.
     pub fn frames(&self) -> Vec<Frame> {
         let mut frames = Vec::new();
         Collect { program: self, frames: &mut frames }.frame(None, None, vec![Graph::BODY]);

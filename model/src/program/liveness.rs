@@ -83,7 +83,7 @@ impl Accesses {
         for handover in handovers(points, owner).iter().filter(|h| h.when == when) {
             self.read(at, &[handover.from]);
             if handover.part && handover.returns() {
-                // The rows of earlier trips remain in the tensor.
+                // The rows of earlier iterations remain in the tensor.
                 self.read(at, &[handover.to]);
             } else {
                 self.write(at, &[handover.to]);

@@ -9,7 +9,7 @@
 //! - a tensor of the enclosing region whose last use is in one branch is dead in the other branches, so its
 //!   lifespan has a gap;
 //! - a tensor produced outside a loop and used inside is live until the loop ends;
-//! - temporaries of a loop body are dead between trips.
+//! - temporaries of a loop body are dead between iterations.
 //!
 //! [`Program::instance`] is the offset problem with these lifespans, so no planner can do better with the
 //! same orders. [`Program::sequential`], [`Program::flat`] and [`Program::frames`] are the views of planners
@@ -58,10 +58,10 @@ pub enum Carries {
     #[default]
     Resident,
     /// Only while the state is needed. The body may use the memory between the last read of the state and the
-    /// end of the trip.
+    /// end of the iteration.
     Tight,
     /// As long as the loop runs, with a second copy for the next state. The two copies swap roles after each
-    /// trip, so nothing is copied.
+    /// iteration, so nothing is copied.
     Double,
 }
 

@@ -103,7 +103,7 @@ impl Points {
                 let first = self.regions[regions[0].index()].start;
                 self.predecessors[first].push(last);
                 // A loop with a condition exits after the condition. A loop without one exits before the
-                // first trip or after any trip.
+                // first iteration or after any iteration.
                 if ends.len() == 2 { vec![ends[0]] } else { vec![enter, last] }
             }
         };

@@ -77,8 +77,8 @@ fn results_of_branches_may_share() {
     assert_eq!(program.buffers()[3].tensors.len(), 3);
 }
 
-/// Builds a graph with a loop, which carries `x` through two operators per trip and captures `k`. The state
-/// is used again after the loop.
+/// Builds a graph with a loop, which carries `x` through two operators per iteration and captures `k`. The
+/// state is used again after the loop.
 fn trips() -> Graph {
     let mut g = GraphBuilder::new("trips");
     let n = g.tensor(Tensor::new("n", 1, Role::Input));

@@ -8,16 +8,17 @@
 //! | relation | two memories may share an address if |
 //! |---|---|
 //! | `schedule` | they are held at disjoint steps of one sequential order |
-//! | `streams=K` | all users of one end before any of the other starts, with operators in K streams |
+//! | `streams=K` | all users of one finish before any user of the other starts, with operators in K streams |
 //! | `reachable` | the same holds in every order, if independent operators may run at any time |
 //! | `mutex` | the rules of the memory-planning patent allow it |
 //!
 //! The first three relations are based on a partial order of the operators, *happens before*. A memory is
-//! *before* another one if all its users happen before all users of the other, it is not needed at the end,
-//! and the other is not held from the start. Two memories conflict unless one is before the other. `schedule`
-//! uses the order itself, and `reachable` uses paths in the graph. `streams=K` uses paths in the graph, with
-//! the operators of each stream chained in their order. Memory that is held from the start or to the end is
-//! held so in all relations. Which tensors share a storage is decided beforehand.
+//! *before* another one if all its users happen before all users of the other. In addition, it must not be
+//! needed at the end, and the other must not be held from the start. Two memories conflict unless one is
+//! before the other. `schedule` uses the order itself, and `reachable` uses paths in the graph. `streams=K`
+//! uses paths in the graph, with the operators of each stream chained in their order. Memory that is held
+//! from the start or to the end is held that way in all relations. Which tensors share a storage is decided
+//! beforehand.
 //!
 //! **Invariants**, tested for all orders and all executions of small graphs:
 //! - The conflicts of `schedule` are a subset of those of `streams=K`, and these are a subset of those of
@@ -27,7 +28,7 @@
 //!   run concurrently holds both simultaneously. If only one operator runs at a time, the same is true with
 //!   one exception: two memories with one user each are never held together.
 //! - The conflicts of `mutex` are a subset of those of `reachable`. They neither contain those of `schedule`
-//!   nor are contained in them, because `mutex` overlooks readers: a tensor may be read even after the output
+//!   nor are contained in them, because `mutex` overlooks readers. A tensor may be read even after the output
 //!   of its first reader was used, but `mutex` lets it conflict only with its neighbours. See
 //!   [`Relation::Mutex`].
 //!
@@ -72,7 +73,7 @@ pub enum StructureError {
     #[error("'{name}': the conflicts under relation '{relation}' could not be computed within the limits")]
     OutOfTime { name: String, relation: Relation },
     #[error(
-        "there are {makers} lists of producers for {storages} storages, or a storage has no producer, or one that is not its user"
+        "there are {makers} lists of producers for {storages} storages, or a storage has no producer, or a producer does not use its storage"
     )]
     Makers { makers: usize, storages: usize },
     /// The order has no corresponding offset problem.

@@ -14,9 +14,9 @@ pub enum Relation {
     /// The number of streams is given and must be at least one.
     ///
     /// Operators are assigned to streams in their order. If an operator depends on the last operator of a
-    /// stream, it joins that stream; if there are several such streams, it joins the one whose last operator
-    /// is latest. Otherwise it starts a new stream or, if all streams are in use, joins the stream whose last
-    /// operator is earliest. Only this last case adds a dependency that the graph does not require.
+    /// stream, it joins that stream. Of several such streams, it joins the one whose last operator is latest.
+    /// Otherwise it starts a new stream or, if all streams are in use, joins the stream whose last operator
+    /// is earliest. Only this last case adds a dependency that the graph does not require.
     Streams(u32),
     /// Memories conflict unless the graph separates them.
     Reachable,
@@ -48,15 +48,15 @@ impl Relation {
         ("schedule", "if they are live at disjoint steps of the order"),
         (
             "streams=K",
-            "if all users of one end before any user of the other begins, with operators in K streams",
+            "if all users of one finish before any user of the other starts, with operators in K streams",
         ),
         (
             "reachable",
-            "if all users of one end before any user of the other begins, in every possible execution of the graph",
+            "if all users of one finish before any user of the other starts, in every possible execution of the graph",
         ),
         (
             "mutex",
-            "if neither an edge nor parallel branches connect their operators, and neither is an output produced earlier (a patent); unsafe with skip connections",
+            "if neither an edge nor parallel branches connect their operators, and neither is a network output produced before the other (rules of a patent); unsafe with skip connections",
         ),
     ];
 }

@@ -8,7 +8,7 @@
 //! - Every unit that accesses a tensor must have access to its tier. Scratch is written once and read once.
 //! - The regions of an operator (branches, loop bodies) form one block in one tier, with the bytes of the
 //!   largest region. The block moves as many bytes as the tensors of its regions. For a branch, only the
-//!   region that moves most bytes counts. For a loop, one trip counts.
+//!   region that moves most bytes counts. For a loop, one iteration counts.
 //! - Weights are read from off-chip memory when their operator runs, unless weights are tensors of the
 //!   problem.
 

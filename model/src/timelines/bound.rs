@@ -178,7 +178,7 @@ struct Rest {
     /// The bytes of weights that fit into on-chip memory together with the operator.
     space: u128,
     /// The weights so far in ascending order, with their fetch times. Times are rounded down. If they were
-    /// rounded up, they would not grow more slowly than weights, and another choice could leave less.
+    /// rounded up, the time per byte could rise with the size, and another choice could leave less time.
     items: Vec<(u64, u64)>,
 }
 
@@ -266,8 +266,8 @@ pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>)
     let mut end = Time::ZERO;
     let saved = saved(problem);
     let fetched: Vec<usize> = (0..count).filter(|&at| problem.load(at).is_some()).collect();
-    // The largest value of an operator's end times the number of channels, minus the transfer time up to the
-    // operator and minus its savings; and this operator.
+    // For an operator that ends at e, let d be e times the number of channels, minus the transfer time up to
+    // the operator, minus its savings. This is the largest d, with its operator.
     let mut latest: Option<(i128, usize)> = None;
     let mut work = 0;
     for at in 0..count {

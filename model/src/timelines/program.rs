@@ -3,8 +3,8 @@
 //!
 //! Transfers never overlap across segments. Segments follow LUNA, rules 1 to 5: a segment contains the
 //! operators between two operators that own regions, in the body and in every region separately. A branch
-//! runs exactly one of its regions. A loop runs its body once per trip, and its condition once more than
-//! that. A call runs all its regions. An operator that owns regions takes no time of its own.
+//! runs exactly one of its regions. A loop runs its body once per iteration, and its condition once
+//! more than that. A call runs all its regions. An operator that owns regions takes no time of its own.
 
 use super::machine::Machine;
 use super::problem::{TimedOperator, TimelineError, TimelineProblem, sliced};
@@ -47,7 +47,7 @@ pub struct OverlapOptions<'a> {
 }
 
 impl Default for OverlapOptions<'_> {
-    /// Returns one trip per loop, and activations of the bytes live at each step.
+    /// Returns one iteration per loop, and activations of the bytes live at each step.
     fn default() -> Self {
         Self { trips: 1, activations: Activations::Live }
     }
@@ -91,7 +91,7 @@ pub enum Piece {
     Segment(usize),
     /// The operator runs one of its regions. Each region has its own control structure.
     Branch { operator: OperatorId, control_trees: Vec<ControlTree> },
-    /// The condition runs before every trip and once more at the end. The body runs on every trip.
+    /// The condition runs before every iteration and once more at the end. The body runs in every iteration.
     Loop {
         /// The condition. It is empty if the body is its own condition.
         condition: ControlTree,
@@ -199,9 +199,9 @@ impl OverlapProgram {
         self.residency.preload.seconds() + expected(&self.control_tree, time, chances)
     }
 
-    /// Returns the number of runs of each segment if every region of a branch counts as run: the product of
-    /// the trip counts of the enclosing loops, where a condition counts one run more than there are trips.
-    /// O(size of the program).
+    /// Returns how often each segment runs if every region of a branch counts as run. This is a product over
+    /// the enclosing loops: each contributes its trip count or, within its condition, one more. O(size of the
+    /// program).
     pub fn runs(&self) -> Vec<u64> {
         let mut runs = vec![0; self.segments.len()];
         count(&self.control_tree, 1, &mut runs);
@@ -210,7 +210,7 @@ impl OverlapProgram {
 
     /// Returns the segments along the longest control path in execution order, at most `limit` of them. If
     /// several regions of a branch take equally long, the first one is chosen. O(size of the program +
-    /// `limit`), plus the size of branches for every trip of the enclosing loops.
+    /// `limit`), plus the size of branches for every iteration of the enclosing loops.
     pub fn path(&self, time: &dyn Fn(usize) -> Time, limit: usize) -> Vec<usize> {
         let mut path = Vec::new();
         walk(&self.control_tree, time, limit, &mut path);

@@ -294,7 +294,7 @@ fn segment_bound(segment: &OverlapSegment, space: u64) -> Time {
         TimedOperator { weights: if again { Bytes::ZERO } else { one.weights }, ..one.clone() }
     });
     let problem = segment.problem.with(operators.collect(), segment.problem.capacity());
-    let problem = problem.expect("less to fetch takes no longer");
+    let problem = problem.expect("fewer transfers cannot exceed the limits");
     let load = |at| quickest(&problem, at).unwrap_or_default();
     let items: Vec<(u64, u64)> =
         (0..problem.len()).map(|at| (problem.operators()[at].weights.get(), load(at).get())).collect();

@@ -112,8 +112,8 @@ impl Part {
         (self.size[i] + common - 1) / common * common
     }
 
-    /// Returns true if a layout turned upside down is always a layout. This holds if no buffer is fixed or
-    /// aligned.
+    /// Returns true if every valid layout is still valid when turned upside down. This holds if no buffer is
+    /// fixed or aligned.
     pub fn mirrors(&self) -> bool {
         self.fixed.iter().all(Option::is_none) && self.align.iter().all(|&align| align == 1)
     }

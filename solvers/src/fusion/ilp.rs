@@ -1,5 +1,5 @@
-//! Fusion as an integer program: maximise the sum of `w_m x_m`, with binary `x_m` for every match `m`,
-//! subject to `sum of x_m <= 1` over the matches that contain an operator, for every operator.
+//! Fusion as an integer program, with a binary variable `x_m` for every match `m`. It maximises the sum of
+//! `w_m x_m`. For every operator, `x_m` must add up to at most 1 over the matches that contain it.
 
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};

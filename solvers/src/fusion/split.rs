@@ -262,7 +262,9 @@ impl<'a> Splitter<'a> {
             return places[last];
         }
         let parts = parts(&tree);
-        places[(0..places.len()).min_by_key(|&slot| (parts[slot], places[slot])).expect("the same")]
+        places[(0..places.len())
+            .min_by_key(|&slot| (parts[slot], places[slot]))
+            .expect("a component has places")]
     }
 
     /// Returns a dual bound on the value of a set of matches. At first, the multiplier of an operator is the

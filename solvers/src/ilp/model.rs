@@ -61,9 +61,9 @@ impl Default for Formulation {
 ///
 /// Offsets and the peak are divided by a power of two above the allowed peak. Scaled sizes are exact, and the
 /// variables lie between 0 and 1. The errors that `HiGHS` allows in reduced costs (1e-7) are then not
-/// multiplied by offsets of 10^5 units. The peak is a continuous variable. If it were an integer variable,
-/// `HiGHS` would round a relaxation that is a millionth of a unit too high up to the next unit. This has been
-/// observed.
+/// multiplied by offsets of 10^5 units. The peak is a continuous variable. If it were an integer variable and
+/// a relaxation were a millionth of a unit too high, `HiGHS` would round it up to the next unit. This has
+/// been observed.
 pub(super) struct Model<'a> {
     part: &'a Part,
     domain: &'a Domain,

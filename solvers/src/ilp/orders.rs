@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! minimise P
-//! e(v, t) <= e(v, t + 1)                           an operator that has run stays run
+//! e(v, t) <= e(v, t + 1)                           e(v, t) never decreases over time
 //! e(v, t) <= e(u, t - 1)                           an operator runs after every immediate predecessor u
 //! sum over v of e(v, t) = t + 1                    one operator per step
 //! a(s, t) >= e(first(s), t) - e(u, t - 1)          s is live if it has begun by t and user u has not run before t
@@ -153,8 +153,8 @@ impl<'a> Model<'a> {
                 let now = self.ran[id.index()][t];
                 sum += now.expression();
                 if let Known::Free(now) = now {
-                    // An operator that has run stays run, and its predecessors have run by the preceding
-                    // step.
+                    // These constraints keep an operator marked as run, and require that its predecessors have
+                    // run by the preceding step.
                     if let Known::Free(past) = self.before(id, t) {
                         program.add_constraint((Expression::from(past) - now).leq(0.0));
                     }

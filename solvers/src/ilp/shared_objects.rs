@@ -18,8 +18,8 @@
 //! object of its host at no cost and is omitted. Alignments and fixed offsets have no effect. Without
 //! exclusions, the load is a lower bound because at its step every live buffer needs its own object.
 //!
-//! Costs are reduced by distinct fractions that add up to less than a twentieth of a unit. With integer
-//! costs, `HiGHS` would round a relaxation that is a millionth above the optimum up to the next unit.
+//! Costs are reduced by distinct fractions that add up to less than a twentieth of a unit. If costs
+//! were integers and a relaxation were a millionth too high, `HiGHS` would round it up to the next unit.
 //!
 //! **Size.** One variable per pair of buffers without conflict.
 //!

@@ -3,7 +3,7 @@
 //!
 //! [`JointExact`] computes the order with the minimum peak of live bytes, which is a lower bound for every
 //! arena, and places its tensors. Usually the arena equals this bound and the plan is optimal. If the layout
-//! leaves holes, the solver tries other orders whose peak of live bytes is below the best arena. It tries all
+//! has gaps, the solver tries other orders whose peak of live bytes is below the best arena. It tries all
 //! of them if they are few, and otherwise those of a random walk.
 
 mod enumerate;

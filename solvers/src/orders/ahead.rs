@@ -10,7 +10,7 @@ use super::net::{Net, bits};
 /// The bounds of all nodes, updated as nodes run.
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
-    /// Per storage: the nodes at which it is live if it begins before they run, and otherwise need not be.
+    /// Per storage: the nodes during which it is live if it has begun before them, but otherwise may not be.
     rows: Vec<Vec<u32>>,
     /// Per node: a lower bound on the bytes live while it runs.
     need: Vec<u64>,
@@ -104,8 +104,8 @@ impl Ahead {
     }
 }
 
-/// Returns the bytes that a node needs by itself: the maximum over its steps of its own bytes and the
-/// storages that it has touched and has not yet touched for the last time.
+/// Returns the bytes that a node needs by itself. At each of its steps, these are its own bytes, plus the
+/// storages between its first and its last use of them. The result is the maximum over its steps.
 fn floor(net: &Net, node: u32) -> u64 {
     let size = |s: &u32| net.held[*s as usize].size;
     let step = |step: usize| {

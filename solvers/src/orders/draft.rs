@@ -3,8 +3,8 @@
 //!
 //! A [`Draft`] is symmetric in time. A storage is live from its first user to its last, or from the start if
 //! it is `begun`, or to the end if it is `kept`. Let `live(D)` be the bytes live after the nodes of a downset
-//! `D` (a set closed under predecessors). Each storage contributes its size times `[some user in D]` minus
-//! `[all users in D]`. This is a submodular function of `D`:
+//! `D` (a set closed under predecessors). Each storage contributes its size times
+//! `([some user in D] - [all users in D])`. This is a submodular function of `D`:
 //!
 //! ```text
 //! live(A and B) + live(A or B) <= live(A) + live(B)
@@ -177,8 +177,8 @@ impl Draft {
         parts.into_iter().enumerate().filter(|(_, part)| part.len() > 0).map(full).collect()
     }
 
-    /// Returns, for each storage, the stages of its first and last user. They are -1 and `stages` if it is
-    /// begun or kept.
+    /// Returns, for each storage, the stages of its first and last user. The first is -1 if the storage is
+    /// begun, and the last is `stages` if it is kept.
     fn spans(&self, stage: &[u32], stages: usize) -> Vec<(i64, i64)> {
         let mut spans = vec![(i64::MAX / 2, i64::MIN / 2); self.stores.len()];
         for (node, &stage) in self.nodes.iter().zip(stage) {

@@ -144,8 +144,8 @@ impl<'a> Run<'a> {
         self.bound.value.get()
     }
 
-    /// Returns the lower bound and the best peak of a part. A bound of the whole problem also applies to the
-    /// part, and the peak is at most that of the best order.
+    /// Returns the lower bound and the best peak of a part. Peaks below the bound of the whole problem do not
+    /// matter, so the lower bound is at least that bound. The best peak is at most that of the best order.
     pub fn range(&self, at: usize) -> (u64, u64) {
         let part = &self.parts[at];
         (part.bound.max(self.bound()), part.value.min(self.value()))

@@ -13,10 +13,10 @@
 //!
 //! 1. *Level*: the next buffer lies at its floor, which must be at or above the level. This is sound because
 //!    lists are sorted by offset.
-//! 2. *Hole*: let an unplaced, unfixed buffer have its top at t if it were placed at its floor. The next
-//!    buffer must lie below t. This is sound because all unplaced buffers lie at or above the next one. If
-//!    that were at or above t, the unfixed buffer could move down to its floor, which contradicts the choice
-//!    of the layout.
+//! 2. *Hole*: consider an unplaced, unfixed buffer b, and let t be its top if it is placed at its floor. The
+//!    offset of the next buffer must be below t. This is sound because all unplaced buffers lie at or above
+//!    the next one. If that one were at or above t, b could move down to its floor, which contradicts the
+//!    choice of the layout.
 //! 3. *Fixed*: a fixed buffer is placed when its offset is the next in the list. If its floor lies above its
 //!    offset, the branch ends. No conflicting buffer is placed where it would overlap it.
 //! 4. *Stack*: the unplaced buffers of a clique form a stack. It starts at or above the level and the lowest

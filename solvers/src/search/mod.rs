@@ -10,7 +10,7 @@
 //! Both are exponential in the worst case.
 //!
 //! On interval instances, most proofs above the load come from other methods, which alternate with valley
-//! branching: clause learning over orders ([`learn`]), a [`sweep`] over time if few buffers are
+//! branching. These are clause learning over orders ([`learn`]), a [`sweep`] over time if few buffers are
 //! simultaneously live, and windows of time ([`crate::search::windows`]).
 
 pub mod canonical;

@@ -134,7 +134,7 @@ impl<'a> Case<'a> {
     }
 
     /// Returns the tight steps of a tier whose capacity constraints imply those of all other steps. These are
-    /// the steps directly after which a tensor ends, if some tensor has begun since the previous one of them.
+    /// the steps directly after which a tensor ends, if some tensor has begun since the previous such step.
     /// The tensors that are live at another tight step are all live at one of these.
     pub fn telling(&self, tier: TierId) -> Vec<usize> {
         let duration = self.problem.duration();

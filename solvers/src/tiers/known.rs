@@ -88,8 +88,8 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Raises the bound after a search has proved that every plan with a cost below `value` is at least as
-    /// expensive as the best plan.
+    /// Raises the bound after a search has proved that no plan better than the best one costs less than
+    /// `value`.
     pub fn searched(&mut self, value: u64) {
         if !self.sound {
             return;

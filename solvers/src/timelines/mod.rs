@@ -13,7 +13,7 @@
 //!
 //! - A node is pruned if no completion ends before the best timeline (`Node::bound`).
 //! - A node is pruned if another node with the same started transfers dominates it (`memo.rs`).
-//! - Operators with equal weights are fetched in their order. This is sound by an exchange argument: the
+//! - Operators with equal weights are fetched in their order. This is sound by an exchange argument. The
 //!   later operator runs after the earlier one anyway, so no operator waits longer, and the number of live
 //!   bytes is the same at any time.
 //! - If all remaining buffers fit at once, each channel fetches without idling, in the order of the

@@ -318,9 +318,9 @@ impl Node {
         let levels = self.levels(now);
         let mut ends = self.ends.clone();
         let mut work = 0u64;
-        // Some transfers can start only after an earlier operator ends. `pushed` is the maximum, over
-        // operators, of the end times the number of channels, minus the work up to the operator and the work
-        // that can be prefetched during it.
+        // Some transfers can start only after an earlier operator ends. For an operator that ends
+        // at e, let p be e times the number of channels, minus the work up to the operator, minus the work
+        // that can be prefetched during it. `pushed` is the maximum p.
         let mut pushed = i128::MIN;
         let push = |at: usize, end: u64, work: u64| {
             let ahead = case.ahead.get(at)?;

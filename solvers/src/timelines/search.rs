@@ -128,8 +128,8 @@ impl<'a> Search<'a> {
 ///
 /// In some optimal timeline, no transfer can start earlier with the same addresses and the same order of
 /// starts. Each transfer then starts when a channel is free, when the previous one starts, or when an
-/// operator that blocks its address ends. The transfer of that operator started earlier because operators
-/// that wait for later transfers end later.
+/// operator that blocks its address ends. The transfer of the blocking operator started earlier,
+/// because operators that wait for later transfers end later.
 pub(super) struct PlacedSearch<'a> {
     pub case: &'a Case<'a>,
     pub best: Option<Timeline>,

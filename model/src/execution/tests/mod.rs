@@ -326,22 +326,22 @@ fn carried_data_must_last_until_the_next_trip() {
     let graph = repeat("u o");
     assert_eq!(
         lost(&graph, "x@0 o@4 s@8 u@12 n@8 y@0 z@4", &all())[0],
-        "'n' for for when region 0 has ended: 's' at 8; for: 1 trip"
+        "'n' for for when region 0 has ended: 's' at 8; for: 1 iteration"
     );
     assert_eq!(lost(&graph, "x@0 o@4 s@8 u@12 n=s y@0 z@4", &all()), [""; 0]);
-    // The body reads o in every trip. In the first case nothing reads o, and u may use its memory. In the
-    // second case, n overwrites o while g still reads it.
+    // The body reads o in every iteration. In the first case nothing reads o, and u may use its memory. In
+    // the second case, n overwrites o while g still reads it.
     let graph = repeat("u");
     assert_eq!(lost(&graph, "x@0 o@12 s@8 u@12 n=s y@0 z@4", &all()), [""; 0]);
     let graph = repeat("o u");
     let reused = "x@0 o@4 s@8 u@12 n@4 y@0 z@16";
     assert!(lost(&graph, reused, &trips(0)).is_empty());
-    assert_eq!(lost(&graph, reused, &trips(1)), ["'o' for g when it writes: 'n' at 4; for: 1 trip"]);
+    assert_eq!(lost(&graph, reused, &trips(1)), ["'o' for g when it writes: 'n' at 4; for: 1 iteration"]);
 }
 
 #[test]
 fn only_the_second_trip_misses_data_overwritten_by_the_first() {
-    // The loop reads a in every trip. In each trip, w uses the memory of a after a was read.
+    // The loop reads a in every iteration. In each of them, w uses the memory of a after a was read.
     let mut net = Net::new();
     let repeat = net.op(BODY, "for for: a x -> y");
     let body = net.region(repeat, "body", "s -> n");
@@ -352,11 +352,11 @@ fn only_the_second_trip_misses_data_overwritten_by_the_first() {
     let reused = "a@0 x@4 s@8 u@12 w@0 n@16 y@20";
     assert_eq!(lost(&graph, reused, &trips(0)), [""; 0]);
     assert_eq!(lost(&graph, reused, &trips(1)), [""; 0]);
-    assert_eq!(lost(&graph, reused, &trips(2)), ["'a' for f when it reads: 'w' at 0; for: 2 trips"]);
-    // A temporary overwrites the state after the state was read. Nothing is lost, because the next trip
-    // receives a new state.
+    assert_eq!(lost(&graph, reused, &trips(2)), ["'a' for f when it reads: 'w' at 0; for: 2 iterations"]);
+    // A temporary overwrites the state after the state was read. Nothing is lost, because the next
+    // iteration receives a new state.
     assert_eq!(lost(&graph, "a@0 x@4 s@8 u@12 w@8 n@16 y@20", &all()), [""; 0]);
-    // A state that receives no handover at the end of a trip is lost.
+    // A state that receives no handover at the end of an iteration is lost.
     let mut net = Net::new();
     let repeat = net.with(BODY, "for for: x -> y", |net, mut repeat| {
         let (enter, exit) = (net.handed(Moment::Enter, "x>s"), net.handed(Moment::Exit, "x>y"));
@@ -369,7 +369,7 @@ fn only_the_second_trip_misses_data_overwritten_by_the_first() {
     let graph = net.build("x -> y");
     let reused = "x@0 s@4 u@8 n@4 y@12";
     assert_eq!(lost(&graph, reused, &trips(1)), [""; 0]);
-    assert_eq!(lost(&graph, reused, &trips(2)), ["'s' for f when it reads: 'n' at 4; for: 2 trips"]);
+    assert_eq!(lost(&graph, reused, &trips(2)), ["'s' for f when it reads: 'n' at 4; for: 2 iterations"]);
 }
 
 #[test]
@@ -383,12 +383,12 @@ fn conditions_run_once_more_than_bodies() {
     let graph = net.build("x k -> y");
     assert_eq!(
         lost(&graph, "x@0 k@4 s@8 c@12 b=s n=s y=s", &all())[0],
-        "'b' for f when it writes: 'n' at 8; while: 1 trip"
+        "'b' for f when it writes: 'n' at 8; while: 1 iteration"
     );
     assert_eq!(lost(&graph, "x@0 k@4 s@8 c@12 b=s n@12 y@0", &all()), [""; 0]);
-    // n uses the memory of an input of the condition, which runs once more after the last trip.
+    // n uses the memory of an input of the condition, which runs once more after the last iteration.
     let found = lost(&graph, "x@0 k@4 s@8 c@12 b=s n@4 y@0", &trips(1));
-    assert_eq!(found, ["'k' for less when it reads: 'n' at 4; while: 1 trip"]);
+    assert_eq!(found, ["'k' for less when it reads: 'n' at 4; while: 1 iteration"]);
     assert_eq!(lost(&graph, "x@0 k@4 s@8 c@4 b=s n@12 y@0", &trips(0)).len(), 1);
 }
 
@@ -415,10 +415,10 @@ fn outputs_are_stacked_from_the_entry_on() {
     assert_eq!(lost(&graph, good, &all()), [""; 0]);
     // The first row is written while x is still being split.
     let found = lost(&graph, "i@0 x@4 y@4 s@36 row@40 n@44 o@48 j@0", &all());
-    assert_eq!(found[0], "'x' for scan when region 0 begins: 'y' at 4; scan: 1 trip");
+    assert_eq!(found[0], "'x' for scan when region 0 begins: 'y' at 4; scan: 1 iteration");
     // The stacked output must be intact when the next part is written and at the end.
     let found = lost(&graph, "i@0 x@4 y@20 s@36 row@32 n@44 o@48 j@0", &all());
-    assert_eq!(found[0], "'y' for scan when region 0 has ended: 'row' at 32; scan: 1 trip");
+    assert_eq!(found[0], "'y' for scan when region 0 has ended: 'row' at 32; scan: 1 iteration");
     let found = lost(&graph, "i@0 x@4 y@20 s@36 row@40 n@44 o@48 j@20", &trips(0));
     assert_eq!(found[0], "'y' for scan when it is left: 'j' at 20; nothing decided");
     // Parts are copied even if they share a slot with the whole tensor.

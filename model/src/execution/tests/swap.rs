@@ -1,4 +1,4 @@
-//! Slots that are exchanged between trips.
+//! Slots that are exchanged between iterations.
 
 use super::*;
 
@@ -16,12 +16,13 @@ fn slots_are_exchanged() {
         assert_eq!(lost(&graph, places, &all()), [""; 0]);
         assert_eq!(lost(&graph, places, &SWAP(3)), [""; 0]);
     }
-    // Within a trip, u ends before n begins. In the second trip, however, the slot of n contains the state.
+    // Within an iteration, u ends before n begins. In the second one, however, the slot of n contains the
+    // state.
     let early = repeat("s o");
     let places = "x@0 o@4 s@8 u@16 n@16 y@0 z@20";
     assert_eq!(lost(&early, places, &all()), [""; 0]);
     assert_eq!(lost(&early, places, &SWAP(1)), [""; 0]);
-    assert_eq!(lost(&early, places, &SWAP(2))[0], "'s' for f when it writes: 'u' at 16; for: 2 trips");
+    assert_eq!(lost(&early, places, &SWAP(2))[0], "'s' for f when it writes: 'u' at 16; for: 2 iterations");
     // Slots of different sizes are copied.
     let places = "x@0 o@4 s@8 u@16 n=u y@0 z@20";
     assert_eq!(lost(&early, places, &SWAP(3)), [""; 0]);
@@ -42,7 +43,7 @@ fn exchanges_are_undone_when_an_inner_loop_is_left() {
     let good = "x@0 y@4 a@8 d@12 b@16 s@20 n@24 e@24";
     let report = report(&graph, good, &SWAP(3));
     assert_eq!((report.violations.len(), report.complete), (0, true));
-    // The outer loop runs 0 to 3 trips, and the inner loop runs 0 to 3 trips in each of them.
+    // The outer loop runs 0 to 3 iterations, and the inner loop runs 0 to 3 iterations in each of them.
     assert_eq!(report.runs, 1 + 4 + 16 + 64);
     assert_eq!(lost(&graph, "x@0 y@4 a@8 d@12 b=s s@20 n@24 e@28", &SWAP(3)), [""; 0]);
     assert_eq!(lost(&graph, "x@0 y@4 a@8 d@12 s@20 b=s n@24 e@28", &SWAP(3)), [""; 0]);
@@ -86,7 +87,7 @@ fn slots_are_exchanged_if_each_is_handed_over_once() {
     assert!(!lost(&graph("n m", false), over, &SWAP(1)).is_empty());
     // A view of a state is lost if the state is overwritten at the same moment. The state itself is not lost.
     let viewed = lost(&graph("v n", true), &format!("{places} v=b"), &trips(1));
-    assert_eq!(viewed, ["'v' for for when region 0 has ended: 'b' at 12; for: 1 trip"]);
+    assert_eq!(viewed, ["'v' for for when region 0 has ended: 'b' at 12; for: 1 iteration"]);
     assert_eq!(lost(&graph("v n", true), &format!("{places} v@24"), &all()), [""; 0]);
 }
 
@@ -103,7 +104,7 @@ fn views_of_one_tensor_are_copied() {
 
 #[test]
 fn data_handed_over_again_later_is_copied() {
-    // At its exit, the operator also returns the result of the last trip, if there was one.
+    // At its exit, the operator also returns the result of the last iteration, if there was one.
     let mut net = Net::new();
     let repeat = net.with(BODY, "while While: x -> y", |net, mut repeat| {
         let listed = [(Moment::Enter, "x>s"), (Moment::End(1), "n>s"), (Moment::Exit, "n>y")];
@@ -118,5 +119,5 @@ fn data_handed_over_again_later_is_copied() {
     assert_eq!(lost(&graph, "x@0 s@4 c@8 b@12 n@16 y@0", &SWAP(3)), [""; 0]);
     // The condition ran in the meantime and overwrote the result.
     let found = lost(&graph, "x@0 s@4 c@16 b@12 n@16 y@0", &SWAP(1));
-    assert_eq!(found, ["'n' for while when it is left: 'c' at 16; while: 1 trip"]);
+    assert_eq!(found, ["'n' for while when it is left: 'c' at 16; while: 1 iteration"]);
 }

@@ -186,7 +186,7 @@ impl<'p> Bounds<'p> {
             }
             at = before;
         }
-        debug_assert!(at != NONE, "what is explained holds");
+        debug_assert!(at != NONE, "an explained bound holds");
         if at == NONE || at < self.root {
             return;
         }

@@ -304,7 +304,7 @@ impl<'p> Engine<'p> {
             return Some(buffer);
         }
         for &(other, lit) in &problem.others[buffer] {
-            // The literal that the buffer precedes the other one on this side.
+            // The literal that states that the buffer precedes the other one on this side.
             let before = lit ^ side as Lit;
             let other = other as usize;
             match self.truth[before as usize] {

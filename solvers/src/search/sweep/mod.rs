@@ -44,8 +44,8 @@
 //!   section.
 //!
 //! The time is O(states · live^2) per section. The number of states is at most the number of orders of the k
-//! crossing buffers, k!/2, times the number of different distances. Eight crossing buffers are fast, and
-//! twelve are hopeless unless slack is small.
+//! crossing buffers, k!/2, times the number of different distances. Sweeps with eight crossing buffers are
+//! fast. With twelve, they are practical only if slack is small.
 //!
 //! A sweep may be restricted to a *window* of sections, to which lifespans are clipped. This is a relaxation,
 //! so a capacity infeasible for the window is infeasible for the instance.

@@ -46,8 +46,8 @@ pub(super) struct View<'a> {
 /// Aggregates of the buffers that fit into the valley of a section, stored together for locality.
 #[derive(Clone, Copy, Debug)]
 struct Sums {
-    /// Change, from the previous section, of the total size of the buffers that fit. `options` is the change
-    /// of the number of options.
+    /// The total size of the buffers that fit, minus that of the previous section. `options` is the same
+    /// difference for the number of options.
     fitting: i64,
     options: i32,
     /// Smallest size of a fitting buffer whose last section is this one. `starts_here` is that of a buffer

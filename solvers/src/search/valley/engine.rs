@@ -295,7 +295,7 @@ impl<'a> Engine<'a> {
     pub(super) fn apply(&mut self, branch: Branch, option: u32) -> ((usize, usize), bool) {
         if option == NONE {
             let section = branch.section as usize;
-            let raise = branch.raise.expect("the option is only there where raising is allowed");
+            let raise = branch.raise.expect("an empty floor is an option only if it may be raised");
             self.state.raise(section, self.state.floor[section] + raise);
             return ((section, section + 1), false);
         }

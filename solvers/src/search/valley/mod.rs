@@ -27,8 +27,8 @@
 //! - It lies on the floor `F`. Then it fits between the walls, because every section that it covers has a
 //!   floor of at most `F`. It covers a section with a real floor, because something must support it.
 //! - It lies higher. Then it is supported by a wall, or by a buffer that lies in the valley and does not
-//!   cover `s`. The floor of `s` can therefore be raised to the lower wall, or to `F` plus the size of the
-//!   smallest buffer that fits between the walls and does not cover `s`, whichever is lower.
+//!   cover `s`. Let `m` be the size of the smallest buffer that fits between the walls and does not cover
+//!   `s`. The floor of `s` can then be raised to the lower wall or to `F + m`, whichever is lower.
 //!
 //! The branches are disjoint and cover every bottom-justified layout, whichever section is chosen. Buffers
 //! need not be placed in a global order of offsets. The search may therefore branch on the most constrained
