@@ -8,11 +8,12 @@ if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; 
     echo "no Python 3.10 or newer: the Python package is not tested" >&2
     exit 0
 fi
-[ -x "$environment/bin/pip" ] || python3 -m venv --clear "$environment"
-export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment
-pip install --quiet --disable-pip-version-check maturin==1.9.4
+python=$environment/bin/python
+"$python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$environment"
+export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment PIP_DISABLE_PIP_VERSION_CHECK=1
+"$python" -m pip install --quiet maturin==1.9.4
 cd python
-maturin develop --quiet --locked --profile dev --extras test
-pytest --quiet
-mypy plimsoll
-python -m mypy.stubtest plimsoll._core
+"$python" -m maturin develop --quiet --locked --profile dev --extras test
+"$python" -m pytest --quiet
+"$python" -m mypy plimsoll
+"$python" -m mypy.stubtest plimsoll._core
