@@ -7,7 +7,7 @@ use crate::failure::{Failure, code};
 use crate::format;
 use crate::input::input_file;
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, bytes, noted};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
@@ -169,9 +169,9 @@ fn report<P: Plan>(
     let peak = match (outcome.value, capacity) {
         (None, _) => format!("no {plan} found"),
         (Some(peak), Some(capacity)) if peak > capacity => {
-            format!("{peak} bytes, above the capacity of {capacity}")
+            format!("{}, above the capacity of {}", bytes(peak), bytes(capacity))
         }
-        (Some(peak), _) => format!("{peak} bytes"),
+        (Some(peak), _) => bytes(peak),
     };
     report.line(what, peak);
     let why = witness + arithmetic.remark();
@@ -179,7 +179,7 @@ fn report<P: Plan>(
         Witness::Contradiction { .. } => {
             report.line("lower bound", format_args!("no {plan} exists ({why})"));
         }
-        _ => report.line("lower bound", format_args!("{} bytes ({why})", bound.value)),
+        _ => report.line("lower bound", noted(&bytes(bound.value), &why)),
     }
     report.gap(gap);
     report.lines(&["stop", "seconds"]);

@@ -6,6 +6,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_lab::external::reaper;
 use plimsoll_lab::record::{Record, lines};
+use plimsoll_lab::report::human;
 use plimsoll_lab::suite::CORPORA;
 use plimsoll_lab::sweep::slurm::{self, Scripts};
 use plimsoll_lab::sweep::{Report, Run, Shard, Start, Sweep, SweepError, run};
@@ -156,12 +157,8 @@ fn text(report: &Report, jobs: usize, out: &Path) -> String {
         let _ = writeln!(text, "failures     {line}");
     }
     if let Some(overhead) = report.overhead(jobs) {
-        let (seconds, busy) = (report.seconds, report.busy);
-        let milliseconds = overhead * 1e3;
-        let _ = writeln!(
-            text,
-            "time         {seconds:.3} s, {busy:.3} s in algorithms, {milliseconds:.3} ms overhead per run"
-        );
+        let [time, busy, overhead] = [report.seconds, report.busy, overhead].map(human::seconds);
+        let _ = writeln!(text, "time         {time}, {busy} in algorithms, {overhead} overhead per run");
     }
     let _ = writeln!(text, "written to   {}", out.display());
     if report.open > 0 {
