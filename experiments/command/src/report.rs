@@ -10,6 +10,7 @@ use plimsoll_lab::report::{Basis, human, percent};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Width of text without a terminal, in columns, and of the names of lines with their blank.
@@ -224,6 +225,17 @@ impl Report {
         })
     }
 
+    /// Adds the member `layout`: the rows of a CSV file, or null without one. The names of buffers are text, and
+    /// all other whole numbers are numbers.
+    pub fn layout(
+        &mut self,
+        write: Option<impl FnOnce(&mut dyn Write) -> io::Result<()>>,
+    ) -> Result<(), Failure> {
+        let rows = write.map(rows_of).transpose().map_err(Failure::input)?;
+        self.extend(json!({ "layout": rows }));
+        Ok(())
+    }
+
     /// Writes the object as a JSON file.
     pub fn write(&self, path: &Path) -> Result<(), Failure> {
         output::write_file(path, |file| writeln!(file, "{:#}", self.object))
@@ -260,6 +272,24 @@ impl Report {
             other => other.to_string(),
         }
     }
+}
+
+/// Converts the rows of a CSV file to JSON objects.
+fn rows_of(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Vec<Value>> {
+    let mut text = Vec::new();
+    write(&mut text)?;
+    let mut reader = csv::Reader::from_reader(text.as_slice());
+    let columns = reader.headers()?.clone();
+    let value = |column: &str, cell: &str| match cell.parse::<i64>() {
+        Ok(number) if column != "id" => json!(number),
+        _ if cell.is_empty() => Value::Null,
+        _ => json!(cell),
+    };
+    let row = |record: csv::StringRecord| {
+        let members = columns.iter().zip(&record).map(|(name, cell)| (name.to_owned(), value(name, cell)));
+        Value::Object(members.collect())
+    };
+    Ok(reader.records().map(|record| record.map(row)).collect::<Result<_, _>>()?)
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(
     }
     if let Some(path) = &args.plot {
         let chart = profile_chart(graph.name(), &args.order, body);
-        output::write_file(path, |file| chart.write(file))?;
+        output::write_picture(path, |file| chart.write(file))?;
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ pub(super) fn main(
         }
         if let Some(path) = &args.plot {
             let chart = chart(build, found);
-            output::write_file(path, |file| chart.write(file))?;
+            output::write_picture(path, |file| chart.write(file))?;
         }
         if let Some(path) = &args.output {
             report.write_rows(path, &points, COLUMNS)?;

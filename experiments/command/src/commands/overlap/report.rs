@@ -45,7 +45,7 @@ pub fn store(
         output::write_file(path, |file| playback.write_trace(file))?;
     }
     if let Some(path) = &args.gantt {
-        output::write_file(path, |file| playback.write_gantt(file))?;
+        output::write_picture(path, |file| playback.write_gantt(file))?;
     }
     if let Some(path) = &args.instructions {
         output::write_file(path, |file| write_program(program, &scheduled.timelines, file))?;

@@ -61,6 +61,9 @@ pub fn plan(
         operator: &|_| None,
     };
     let code = planned.check(args, registry, (run.setup, run.limits), &mut report)?;
+    if args.with_layout {
+        report.layout(Some(|file: &mut dyn io::Write| write_layout(&instance, &found.layout, file)))?;
+    }
     report.print(args.json)?;
     Ok(code)
 }
@@ -94,7 +97,7 @@ fn store(
         let (names, of) = program_groups(program);
         let groups = Groups { names: &names, of: &of };
         let map = Map::new(instance, problem, algorithm, &pieces, bound).grouped(groups);
-        output::write_file(path, |file| map.write(file))?;
+        output::write_picture(path, |file| map.write(file))?;
     }
     Ok(())
 }

@@ -50,6 +50,12 @@ pub fn plan(
         },
     };
     let code = planned.check(args, registry, (run.setup, run.limits), &mut report)?;
+    if args.with_layout {
+        let layout = body.layout.solution.as_ref();
+        report.layout(
+            layout.map(|layout| |file: &mut dyn io::Write| write_layout(&body.instance, layout, file)),
+        )?;
+    }
     report.print(args.json)?;
     Ok(code)
 }
@@ -77,7 +83,7 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
             order.operators().iter().map(|&id| problem.operator(id).to_owned()).collect();
         let bound = body.layout.lower_bound.value;
         let map = Map::new(&body.instance, Offsets::NAME, solver, &pieces, bound).with_steps(&steps);
-        output::write_file(path, |file| map.write(file))?;
+        output::write_picture(path, |file| map.write(file))?;
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use plimsoll::plan::Plan;
 use plimsoll::structure::{RelatedPlan, Safety};
 use plimsoll_lab::report::{Basis, map::Map};
 use serde_json::json;
+use std::io;
 
 /// Orders every region, places it with the conflicts of one relation, and prints the report.
 pub fn plan(
@@ -51,7 +52,13 @@ fn place<P: Plan>(
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     store(args, &import.graph, orders, body, entry.name)?;
     let basis = Basis::of(import);
-    report(&import.graph, run.order.name, &regions, body, entry.name, &basis).print(args.json)?;
+    let mut report = report(&import.graph, run.order.name, &regions, body, entry.name, &basis);
+    if args.with_layout {
+        let (instance, solution) = (&body.related.instance, body.outcome.solution.as_ref());
+        report
+            .layout(solution.map(|solution| |file: &mut dyn io::Write| P::write(instance, solution, file)))?;
+    }
+    report.print(args.json)?;
     Ok(ANSWERED)
 }
 
@@ -78,7 +85,7 @@ fn store<P: Plan>(
         let bound = body.outcome.lower_bound.value;
         let (pieces, algorithm) = (&body.pieces, solver);
         let map = Map::new(instance, P::NAME, algorithm, pieces, bound);
-        output::write_file(path, |file| map.write(file))?;
+        output::write_picture(path, |file| map.write(file))?;
     }
     Ok(())
 }

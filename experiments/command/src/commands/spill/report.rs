@@ -177,7 +177,7 @@ fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, 
             format!("{count} buffers that need at least {needed} together, {open} possibly redundant")
         }
     };
-    (shortfall, format!("{what} ({witness})"))
+    (shortfall, noted(&what, &witness))
 }
 
 fn named(instance: &Instance, buffers: &[BufferId]) -> Vec<String> {
