@@ -4,6 +4,7 @@
 use crate::args::{EndpointsArg, note_columns};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
+use crate::input::input_file;
 use crate::output;
 use crate::report::size;
 use clap::Args;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 pub struct ConvertArgs {
     /// One JSON document, or CSV instances that become the pools of one document
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_parser = input_file())]
     files: Vec<PathBuf>,
     /// Write to this file or folder. For a JSON document: a folder for one instance per pool, created if
     /// missing, or a .csv file if there is only one pool. For CSV instances, or with --layout: a .json file
