@@ -53,8 +53,8 @@ const KNOWN: [Format; 20] = [
 ];
 
 impl Format {
-    /// Checks that the suffix of a file name belongs to this format. Names without a suffix, with the suffix of
-    /// plain text, or ending in a number (`X.1048576`) are accepted as well.
+    /// Checks that the suffix of a file name belongs to this format. Names without a suffix, with the suffix
+    /// of plain text, or ending in a number (`X.1048576`) are accepted as well.
     ///
     /// # Errors
     /// Returns a message that names the format of the output, the format of the suffix, and the accepted
@@ -80,8 +80,8 @@ impl Format {
     }
 }
 
-/// Returns a parser for the name of an output folder. A name with the suffix of a file is accepted only if the
-/// folder exists.
+/// Returns a parser for the name of an output folder. A name with the suffix of a file is accepted only if
+/// the folder exists.
 pub fn folder() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match suffix(&path).and_then(|suffix| known(&suffix)) {
         Some(known) if !path.is_dir() => {

@@ -58,8 +58,8 @@ pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
 ///
 /// The name of a member determines its format. The suffix `_ps` marks a time, and `_percent` a percentage
 /// with two decimals. A `claim` is marked if its `arithmetic` is floating point, and a `region` is followed
-/// by its `name`. `chance` has three decimals, and `wasted` has none. `seconds` have a unit that suits them. A
-/// list is shown as its length.
+/// by its `name`. `chance` has three decimals, and `wasted` has none. `seconds` have a unit that suits them.
+/// A list is shown as its length.
 #[derive(Debug)]
 pub struct Report {
     object: Value,
@@ -100,8 +100,8 @@ impl Report {
     }
 
     /// Adds a line with placeholders for members: `{operators} operators`. The placeholder of a size also
-    /// contains the words after it: `{peak live bytes}`. Text from input files must be a member, because it may
-    /// contain braces.
+    /// contains the words after it: `{peak live bytes}`. Text from input files must be a member, because it
+    /// may contain braces.
     pub fn show(&mut self, name: &str, text: &str) {
         let shown = |key: &str| match key.find(' ') {
             Some(end) => {
@@ -225,8 +225,8 @@ impl Report {
         })
     }
 
-    /// Adds the member `layout`: the rows of a CSV file, or null without one. The names of buffers are text, and
-    /// all other whole numbers are numbers.
+    /// Adds the member `layout`: the rows of a CSV file, or null without one. The names of buffers are text,
+    /// and all other whole numbers are numbers.
     pub fn layout(
         &mut self,
         write: Option<impl FnOnce(&mut dyn Write) -> io::Result<()>>,
