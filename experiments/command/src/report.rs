@@ -22,11 +22,6 @@ pub fn bytes(number: Bytes) -> String {
     human::exact(number.get())
 }
 
-/// A number of bytes as [`bytes`] formats it, to be put in parentheses.
-pub fn bytes_inside(number: Bytes) -> String {
-    bytes(number).replace(" (", ", ").replace(')', "")
-}
-
 /// A number of bytes with the words after it, and in binary units if it is long.
 pub fn sized(number: Bytes, words: &str) -> String {
     human::sized(number.get(), words)
@@ -42,10 +37,13 @@ pub fn noted(text: &str, note: &str) -> String {
     text.strip_suffix(')').map_or_else(|| format!("{text} ({note})"), |text| format!("{text}; {note})"))
 }
 
-/// Names at most `most` buffers with their sizes, and counts the others.
+/// Names at most `most` buffers with their sizes, and counts the others. As in tables, sizes are plain numbers
+/// of bytes.
 pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
     let one = |&id: &BufferId| {
-        format!("{} ({})", instance.buffer(id).name(), bytes_inside(instance.buffer(id).size()))
+        let (name, size) = (instance.buffer(id).name(), instance.buffer(id).size());
+        let unit = if size == Bytes::new(1) { "byte" } else { "bytes" };
+        format!("{name} ({size} {unit})")
     };
     let mut names: Vec<String> = buffers.iter().take(most).map(one).collect();
     if buffers.len() > most {
@@ -143,7 +141,8 @@ impl Report {
         let note = if instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
         let limit =
             instance.capacity().map_or_else(String::new, |limit| format!(", capacity {}", size(limit)));
-        self.wrapped("instance", &format!("{name}: {buffers} buffers, load {}{note}{limit}", size(load)));
+        let load = size(load);
+        self.line("instance", format_args!("{name}: {buffers} buffers, load {load}{note}{limit}"));
     }
 
     /// Adds a line with the gap in percent, if there is one.

@@ -78,8 +78,8 @@ fn report(import: &Import) -> Report {
     report.push(&format!("{name}: {operators} operators, {tensors} tensors, {regions} regions\n"));
     let [activations, inputs, outputs, states, weights] =
         [activations, inputs, outputs, states, weights].map(size);
-    let edges = format!("inputs {inputs}, outputs {outputs}, states {states}");
-    report.wrapped("bytes", &format!("weights {weights}, activations {activations}, {edges}"));
+    let edges = format_args!("inputs {inputs}, outputs {outputs}, states {states}");
+    report.line("bytes", format_args!("weights {weights}, activations {activations}, {edges}"));
     let unknown = costs().any(|operator| operator.cost.is_none());
     report.show("arithmetic", if unknown { "{cost} ({cost_unknown} operators unknown)" } else { "{cost}" });
     for (what, list) in [("input", &body.inputs), ("output", &body.outputs)] {

@@ -2,7 +2,7 @@
 
 use super::args::SpillArgs;
 use super::input::Input;
-use crate::report::{Report, bytes, bytes_inside, noted, size};
+use crate::report::{Report, bytes, noted, size};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
     BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Spilling, Witness, load,
@@ -183,7 +183,7 @@ fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, 
 fn named(instance: &Instance, buffers: &[BufferId]) -> Vec<String> {
     let one = |&id: &BufferId| {
         let (b, hull) = (instance.buffer(id), instance.buffer(id).lifespan().hull());
-        format!("{} ({}, steps {}..{})", b.name(), bytes_inside(b.size()), hull.lower, hull.upper)
+        format!("{} ({} bytes, steps {}..{})", b.name(), b.size(), hull.lower, hull.upper)
     };
     let mut lines: Vec<String> = buffers.iter().take(MOST_NAMES).map(one).collect();
     if buffers.len() > MOST_NAMES {
