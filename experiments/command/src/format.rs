@@ -17,13 +17,18 @@ const fn format(name: &'static str, suffixes: &'static [&'static str]) -> Format
 pub const CSV: Format = format("CSV", &["csv"]);
 /// JSON, one document per file.
 pub const JSON: Format = format("JSON", &["json"]);
-pub const SVG: Format = format("SVG", &["svg"]);
+const SVG: Format = format("SVG", &["svg"]);
+const PNG: Format = format("PNG", &["png"]);
+/// A picture. The suffix determines its format; it is SVG if there is no suffix.
+pub const PICTURE: Format = format("a picture", &["svg", "png"]);
 pub const TOML: Format = format("TOML", &["toml"]);
 /// The graph format of Graphviz.
 pub const DOT: Format = format("DOT", &["dot", "gv"]);
 
-/// Formats with well-known suffixes. Names with other suffixes (`.txt`, `.log`) or none are accepted for
-/// every format.
+/// Suffixes of text in any format.
+const PLAIN: [&str; 3] = ["txt", "log", "out"];
+
+/// Formats with well-known suffixes.
 const KNOWN: [Format; 20] = [
     CSV,
     JSON,
@@ -32,7 +37,7 @@ const KNOWN: [Format; 20] = [
     DOT,
     format("TSV", &["tsv", "tab"]),
     format("JSON lines", &["jsonl", "ndjson"]),
-    format("PNG", &["png"]),
+    PNG,
     format("JPEG", &["jpg", "jpeg"]),
     format("GIF", &["gif"]),
     format("WebP", &["webp"]),
@@ -48,29 +53,55 @@ const KNOWN: [Format; 20] = [
 ];
 
 impl Format {
-    /// Checks that the suffix of a file name does not belong to another format.
+    /// Checks that the suffix of a file name belongs to this format. Names without a suffix, with the suffix
+    /// of plain text, or ending in a number (`X.1048576`) are accepted as well.
     ///
     /// # Errors
     /// Returns a message that names the format of the output, the format of the suffix, and the accepted
     /// suffixes.
     pub fn check(self, path: &Path) -> Result<(), String> {
-        let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
-        let named = suffix
-            .and_then(|suffix| KNOWN.into_iter().find(|known| known.suffixes.contains(&suffix.as_str())));
-        match named.filter(|named| *named != self) {
-            None => Ok(()),
-            Some(named) => {
-                let ends: Vec<String> = self.suffixes.iter().map(|suffix| format!(".{suffix}")).collect();
-                let (own, ends) = (self.name, ends.join(" or "));
-                Err(format!("the output is {own}, not {}: use a name ending in {ends}", named.name))
-            }
+        let Some(suffix) = suffix(path) else { return Ok(()) };
+        if self.suffixes.contains(&suffix.as_str()) {
+            return Ok(());
         }
+        let is_number = suffix.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number || (self != PICTURE && PLAIN.contains(&suffix.as_str())) {
+            return Ok(());
+        }
+        let ends: Vec<String> = self.suffixes.iter().map(|suffix| format!(".{suffix}")).collect();
+        let (own, ends) = (self.name, ends.join(" or "));
+        let other = known(&suffix).map_or_else(|| format!("'.{suffix}'"), |known| known.name.to_owned());
+        Err(format!("the output is {own}, not {other}: use a name ending in {ends}"))
     }
 
     /// Returns a parser for the name of an output file in this format.
     pub fn file(self) -> impl TypedValueParser<Value = PathBuf> {
         PathBufValueParser::new().try_map(move |path| self.check(&path).map(|()| path))
     }
+}
+
+/// Returns a parser for the name of an output folder. A name with the suffix of a file is accepted only if
+/// the folder exists.
+pub fn folder() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match suffix(&path).and_then(|suffix| known(&suffix)) {
+        Some(known) if !path.is_dir() => {
+            Err(format!("the output is a folder, not {}: use a name without a suffix", known.name))
+        }
+        _ => Ok(path),
+    })
+}
+
+/// Returns true if a picture with this name is PNG.
+pub fn is_png(path: &Path) -> bool {
+    suffix(path).is_some_and(|suffix| PNG.suffixes.contains(&suffix.as_str()))
+}
+
+fn suffix(path: &Path) -> Option<String> {
+    path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase())
+}
+
+fn known(suffix: &str) -> Option<Format> {
+    KNOWN.into_iter().find(|known| known.suffixes.contains(&suffix))
 }
 
 #[cfg(test)]
@@ -88,7 +119,16 @@ mod tests {
             let why = CSV.check(Path::new(name)).unwrap_err();
             assert!(why.starts_with("the output is CSV, not ") && why.ends_with("ending in .csv"), "{why}");
         }
+        assert!(CSV.check(Path::new("a.cvs")).unwrap_err().starts_with("the output is CSV, not '.cvs'"));
         assert_eq!(DOT.check(Path::new("a.gv")), Ok(()));
+        for name in ["a.svg", "a.PNG", "a", "/dev/stdout"] {
+            assert_eq!(PICTURE.check(Path::new(name)), Ok(()), "{name}");
+        }
+        for name in ["a.pdf", "a.txt", "a.pgn"] {
+            let why = PICTURE.check(Path::new(name)).unwrap_err();
+            assert!(why.ends_with("use a name ending in .svg or .png"), "{why}");
+        }
+        assert!(is_png(Path::new("a.PNG")) && !is_png(Path::new("png")));
         assert_eq!(
             DOT.check(Path::new("a.svg")).unwrap_err(),
             "the output is DOT, not SVG: use a name ending in .dot or .gv"

@@ -1,6 +1,6 @@
 //! Input files, where `-` stands for standard input.
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, StringValueParser, TypedValueParser};
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,26 @@ static COPY: Mutex<Option<(TempDir, PathBuf)>> = Mutex::new(None);
 /// because some formats are read more than once, and all are recognised by their suffix.
 pub fn input_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| if path == Path::new("-") { copied() } else { Ok(path) })
+}
+
+/// Returns a parser for a name or the name of an input file, where `-` stands for standard input.
+pub fn input_name() -> impl TypedValueParser<Value = String> {
+    let name = |name: String| match name.as_str() {
+        "-" => copied().map(|path| path.display().to_string()),
+        _ => Ok(name),
+    };
+    StringValueParser::new().try_map(name)
+}
+
+/// Returns the folder of an input file, which is the current folder for standard input.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|_| !is_copy(path)).unwrap_or(Path::new(""))
+}
+
+/// Returns true if an input file is the copy of standard input.
+pub fn is_copy(path: &Path) -> bool {
+    let copy = COPY.lock().unwrap_or_else(PoisonError::into_inner);
+    copy.as_ref().is_some_and(|(_, own)| own == path)
 }
 
 fn copied() -> Result<PathBuf, String> {

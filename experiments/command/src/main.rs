@@ -8,6 +8,7 @@ mod failure;
 mod format;
 mod input;
 mod output;
+mod png;
 mod report;
 mod signals;
 

@@ -1,7 +1,8 @@
 //! Standard output, standard error and output files.
 
 use crate::failure::Failure;
-use crate::format::Format;
+use crate::format::{Format, is_png};
+use crate::png;
 use plimsoll::model::Bytes;
 use plimsoll::model::files::{is_stream, target_of, write_atomically};
 use plimsoll_lab::external::quote;
@@ -73,6 +74,9 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     if is_stream(path) {
         return Ok(());
     }
+    if is_png(path) {
+        png::check().or_else(refuse)?;
+    }
     if path.file_name().is_none() || path.is_dir() {
         return refuse("it is a directory".to_owned());
     }
@@ -143,6 +147,21 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
     }
     write_atomically(path, write)
         .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Writes a picture that `draw` writes as SVG; the suffix of the file selects PNG.
+pub fn write_picture(
+    path: &Path,
+    draw: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    if !is_png(path) {
+        return write_file(path, draw);
+    }
+    let mut svg = Vec::new();
+    draw(&mut svg).map_err(Failure::internal)?;
+    let picture = png::render(&svg)
+        .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))?;
+    write_file(path, |file| file.write_all(&picture))
 }
 
 /// Returns the command line, quoted for a shell.

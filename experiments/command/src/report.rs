@@ -6,25 +6,45 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::timelines::Time;
 use plimsoll::model::{BufferId, Bytes, Instance, load};
 use plimsoll_lab::report::table::{Align, Table};
-use plimsoll_lab::report::{Basis, percent};
+use plimsoll_lab::report::{Basis, human, percent};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Width of text without a terminal, in columns, and of the names of lines with their blank.
 const WIDTH: usize = 80;
 const LABEL: usize = 13;
 
-/// A number of bytes with its unit.
+/// A number of bytes with its unit, and in binary units if it is long.
 pub fn bytes(number: Bytes) -> String {
-    if number == Bytes::new(1) { "1 byte".to_owned() } else { format!("{number} bytes") }
+    human::exact(number.get())
 }
 
-/// Names at most `most` buffers with their sizes, and counts the others.
+/// A number of bytes with the words after it, and in binary units if it is long.
+pub fn sized(number: Bytes, words: &str) -> String {
+    human::sized(number.get(), words)
+}
+
+/// A number of bytes without its unit, and in binary units if it is long.
+pub fn size(number: Bytes) -> String {
+    sized(number, "")
+}
+
+/// Adds a note in parentheses to a text; parentheses at its end are extended.
+pub fn noted(text: &str, note: &str) -> String {
+    text.strip_suffix(')').map_or_else(|| format!("{text} ({note})"), |text| format!("{text}; {note})"))
+}
+
+/// Names at most `most` buffers with their sizes, and counts the others. As in tables, sizes are plain
+/// numbers of bytes.
 pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
-    let one =
-        |&id: &BufferId| format!("{} ({})", instance.buffer(id).name(), bytes(instance.buffer(id).size()));
+    let one = |&id: &BufferId| {
+        let (name, size) = (instance.buffer(id).name(), instance.buffer(id).size());
+        let unit = if size == Bytes::new(1) { "byte" } else { "bytes" };
+        format!("{name} ({size} {unit})")
+    };
     let mut names: Vec<String> = buffers.iter().take(most).map(one).collect();
     if buffers.len() > most {
         names.push(format!("and {} more", buffers.len() - most));
@@ -36,8 +56,8 @@ pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
 ///
 /// The name of a member determines its format. The suffix `_ps` marks a time, and `_percent` a percentage
 /// with two decimals. A `claim` is marked if its `arithmetic` is floating point, and a `region` is followed
-/// by its `name`. `chance` and `seconds` have three decimals, and `wasted` has none. A list is shown as its
-/// length.
+/// by its `name`. `chance` has three decimals, and `wasted` has none. `seconds` have a unit that suits them.
+/// A list is shown as its length.
 #[derive(Debug)]
 pub struct Report {
     object: Value,
@@ -77,11 +97,20 @@ impl Report {
         let _ = writeln!(self.text, "{name:<12} {text}");
     }
 
-    /// Adds a line with placeholders for members: `{peak} live bytes`. Text from input files must be a
-    /// member, because it may contain braces.
+    /// Adds a line with placeholders for members: `{operators} operators`. The placeholder of a size also
+    /// contains the words after it: `{peak live bytes}`. Text from input files must be a member, because it
+    /// may contain braces.
     pub fn show(&mut self, name: &str, text: &str) {
+        let shown = |key: &str| match key.find(' ') {
+            Some(end) => {
+                let (key, words) = key.split_at(end);
+                let size = self.member(&self.object, key).as_u64();
+                size.map_or_else(|| format!("-{words}"), |size| human::sized(size, words))
+            }
+            None => self.cell(&self.object, key),
+        };
         let parts = text.split('{').map(|part| match part.split_once('}') {
-            Some((key, rest)) => self.cell(&self.object, key) + rest,
+            Some((key, rest)) => shown(key) + rest,
             None => part.to_owned(),
         });
         let line: String = parts.collect();
@@ -110,7 +139,9 @@ impl Report {
         let (name, buffers, load) = (instance.name(), instance.len(), load(instance).0);
         // With exclusions, the load may exceed the peak.
         let note = if instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
-        let limit = instance.capacity().map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
+        let limit =
+            instance.capacity().map_or_else(String::new, |limit| format!(", capacity {}", size(limit)));
+        let load = size(load);
         self.line("instance", format_args!("{name}: {buffers} buffers, load {load}{note}{limit}"));
     }
 
@@ -130,8 +161,8 @@ impl Report {
                 ("claim", claim) => (key, self.basis.claim(claim.as_str().unwrap_or_default())),
                 ("seconds", seconds) => {
                     let nodes = self.object.get("nodes").map(|nodes| format!(", {nodes} nodes"));
-                    let seconds = seconds.as_f64().unwrap_or_default();
-                    ("time", format!("{seconds:.3} s{}", nodes.unwrap_or_default()))
+                    let time = human::seconds(seconds.as_f64().unwrap_or_default());
+                    ("time", time + &nodes.unwrap_or_default())
                 }
                 _ => (key, self.cell(&self.object, key)),
             };
@@ -142,8 +173,8 @@ impl Report {
     /// Adds the lines for memory without sharing and for weights.
     pub fn unshared(&mut self, naive: Bytes, arena: Bytes) {
         let times = naive.get() as f64 / arena.get().max(1) as f64;
-        self.line("naive", format_args!("{naive} bytes, {times:.2} times the arena"));
-        self.show("weights", "{weights} bytes");
+        self.line("naive", format_args!("{}, {times:.2} times the arena", bytes(naive)));
+        self.show("weights", "{weights bytes}");
     }
 
     /// Adds text unchanged.
@@ -193,6 +224,17 @@ impl Report {
         })
     }
 
+    /// Adds the member `layout`: the rows of a CSV file, or null without one. The names of buffers are text,
+    /// and all other whole numbers are numbers.
+    pub fn layout(
+        &mut self,
+        write: Option<impl FnOnce(&mut dyn Write) -> io::Result<()>>,
+    ) -> Result<(), Failure> {
+        let rows = write.map(rows_of).transpose().map_err(Failure::input)?;
+        self.extend(json!({ "layout": rows }));
+        Ok(())
+    }
+
     /// Writes the object as a JSON file.
     pub fn write(&self, path: &Path) -> Result<(), Failure> {
         output::write_file(path, |file| writeln!(file, "{:#}", self.object))
@@ -223,12 +265,30 @@ impl Report {
                 _ => Time::new(number.as_u64().unwrap_or_default()).to_string(),
             },
             number if key == "chance" => format!("{:.3}", number.as_f64().unwrap_or_default()),
-            number if key == "seconds" => format!("{:.3}", number.as_f64().unwrap_or_default()),
+            number if key == "seconds" => human::seconds(number.as_f64().unwrap_or_default()),
             number if key == "wasted" => format!("{:.0}", number.as_f64().unwrap_or_default()),
             number if key.ends_with("_percent") => percent(number.as_f64().unwrap_or_default()),
             other => other.to_string(),
         }
     }
+}
+
+/// Converts the rows of a CSV file to JSON objects.
+fn rows_of(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Vec<Value>> {
+    let mut text = Vec::new();
+    write(&mut text)?;
+    let mut reader = csv::Reader::from_reader(text.as_slice());
+    let columns = reader.headers()?.clone();
+    let value = |column: &str, cell: &str| match cell.parse::<i64>() {
+        Ok(number) if column != "id" => json!(number),
+        _ if cell.is_empty() => Value::Null,
+        _ => json!(cell),
+    };
+    let row = |record: csv::StringRecord| {
+        let members = columns.iter().zip(&record).map(|(name, cell)| (name.to_owned(), value(name, cell)));
+        Value::Object(members.collect())
+    };
+    Ok(reader.records().map(|record| record.map(row)).collect::<Result<_, _>>()?)
 }
 
 #[cfg(test)]
@@ -242,17 +302,19 @@ mod tests {
             json!({ "region": 1, "name": "a, b", "time_ps": -2, "over_percent": null, "claim": "feasible" }),
         ];
         let object = json!({
-            "graph": "{net}", "peak": 7, "arithmetic": "floating-point", "stop": null, "seconds": 1.23456,
+            "graph": "{net}", "peak": 7, "weights": 1_310_720, "arithmetic": "floating-point", "stop": null, "seconds": 1.23456,
             "nodes": 3, "regions": rows,
         });
         let mut basis = Basis::default();
         basis.assumed.push("a line".to_owned());
         let mut report = Report::of_graph(object, &basis);
-        report.show("graph", "{graph}: {peak} bytes in {regions} regions");
+        report.show("graph", "{graph}: {peak bytes} in {regions} regions");
+        report.show("weights", "{weights live bytes}");
         report.lines(&["stop", "seconds"]);
         report.gap(Some(12.5));
         report.table(&rows, "region, time = time_ps, over % = over_percent, claim");
-        let text = "assumed      a line\ngraph        {net}: 7 bytes in 2 regions\ntime         1.235 s, 3 nodes\n\
+        let text = "assumed      a line\ngraph        {net}: 7 bytes in 2 regions\n\
+            weights      1310720 live bytes (1.25 MiB)\ntime         1.23 s, 3 nodes\n\
             gap          12.50 %\n\n\
             region      time  over %  claim\n\
             ------  --------  ------  ------------------------\n\

@@ -4,7 +4,7 @@ use super::choose::default_entry;
 use super::progress::Progress;
 use crate::args::EffortArgs;
 use crate::failure::Failure;
-use crate::report::Report;
+use crate::report::{Report, bytes, noted};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{Bytes, Claim, Instance, LowerBound, Outcome};
@@ -88,10 +88,9 @@ impl<P: Plan> Best<P> {
     /// Adds the lines for the bound and the search.
     pub fn lines(&self, instance: &Instance, report: &mut Report) {
         let why = P::explain(instance, &self.bound.witness) + Arithmetic::of(&self.bound.witness).remark();
-        report.line("lower bound", format_args!("{} bytes ({why})", self.bound.value));
+        report.line("lower bound", noted(&bytes(self.bound.value), &why));
         if let Some((solver, outcome)) = &self.found {
-            let peak =
-                outcome.value.map_or_else(|| "nothing found".to_owned(), |peak| format!("{peak} bytes"));
+            let peak = outcome.value.map_or_else(|| "nothing found".to_owned(), bytes);
             report.line("best known", format_args!("{peak} by {solver}, {}", outcome.claim));
         }
     }

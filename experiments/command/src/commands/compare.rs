@@ -29,8 +29,8 @@ pub struct CompareArgs {
     input: InstanceArgs,
     #[command(flatten)]
     best: BestArgs,
-    /// Draw the layouts, and the best known one, side by side as SVG
-    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
+    /// Draw the layouts, and the best known one, side by side as SVG or PNG
+    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     plot: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long)]
@@ -119,7 +119,7 @@ fn draw<P: Plan>(
     let named = drawn.iter().map(|(name, _)| name).zip(&pieces);
     let maps: Vec<Map<'_>> =
         named.map(|(algorithm, pieces)| Map::new(instance, problem, algorithm, pieces, bound)).collect();
-    output::write_file(path, |file| write_maps(&maps, file))
+    output::write_picture(path, |file| write_maps(&maps, file))
 }
 
 fn report<P: Plan>(args: &CompareArgs, instance: &Instance, best: &Best<P>, compared: &[Compared]) -> Report {

@@ -102,7 +102,7 @@ pub fn print<P: Posed>(
     report.table(
         &rows,
         &format!(
-            "{terms}algorithm, kind, {} = {value}, gap % = gap_percent, own bound = {bound}, {figures}claim, seconds",
+            "{terms}algorithm, kind, {} = {value}, gap % = gap_percent, own bound = {bound}, {figures}claim, time = seconds",
             P::VALUE
         ),
     );

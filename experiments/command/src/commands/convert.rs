@@ -4,7 +4,9 @@
 use crate::args::{EndpointsArg, note_columns};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
+use crate::input::input_file;
 use crate::output;
+use crate::report::size;
 use clap::Args;
 use plimsoll::datasets::dsa::{Document, Split, read_dsa_file, write_allocations, write_dsa};
 use plimsoll::model::csv::{ReadOptions, read_instance_file_noted, read_layout_file, write_instance};
@@ -15,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 pub struct ConvertArgs {
     /// One JSON document, or CSV instances that become the pools of one document
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_parser = input_file())]
     files: Vec<PathBuf>,
     /// Write to this file or folder. For a JSON document: a folder for one instance per pool, created if
     /// missing, or a .csv file if there is only one pool. For CSV instances, or with --layout: a .json file
@@ -105,8 +107,8 @@ fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
             document.pools()[pool.pool].id,
             document.pools()[pool.pool].name,
             instance.len(),
-            load(instance).0,
-            instance.capacity().map_or_else(String::new, |capacity| format!(", capacity {capacity}"))
+            size(load(instance).0),
+            instance.capacity().map_or_else(String::new, |capacity| format!(", capacity {}", size(capacity)))
         );
     }
     output::print(&text)?;
@@ -146,8 +148,8 @@ fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     for (pool, layout) in split.pools.iter().zip(&layouts) {
         let pool_of = &document.pools()[pool.pool];
         let capacity: Option<Bytes> = pool_of.capacity;
-        let limit = capacity.map_or_else(String::new, |capacity| format!(" of {capacity}"));
-        let peak = layout.peak(&pool.instance);
+        let limit = capacity.map_or_else(String::new, |capacity| format!(" of {}", size(capacity)));
+        let peak = size(layout.peak(&pool.instance));
         let _ = writeln!(text, "pool {} '{}': peak {peak}{limit}", pool_of.id, pool_of.name);
         for violation in check_layout(&pool.instance, layout) {
             broken += 1;

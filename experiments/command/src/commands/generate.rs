@@ -11,6 +11,7 @@ use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll::datasets::{FAMILIES, Family, Generated, Written};
 use plimsoll::model::Bytes;
 use plimsoll::model::graph::{Graph, Role, write_graph};
+use plimsoll_lab::report::human;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -338,7 +339,9 @@ impl Content {
 impl Facts {
     fn text(&self) -> String {
         match self {
-            Self::Instance { buffers, load, .. } => format!("{buffers} buffers, load {load}"),
+            Self::Instance { buffers, load, .. } => {
+                format!("{buffers} buffers, load {}", human::sized(*load, ""))
+            }
             Self::Graph { operators, tensors, .. } => format!("{operators} operators, {tensors} tensors"),
         }
     }

@@ -4,7 +4,7 @@ use crate::args::ModelArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, size};
 use clap::Args;
 use plimsoll::datasets::Import;
 use plimsoll::model::graph::{Graph, Role, Tensor, write_dot, write_graph};
@@ -76,6 +76,8 @@ fn report(import: &Import) -> Report {
     let (name, operators) = (graph.name(), graph.operators().len());
     let (tensors, regions) = (graph.tensors().len(), graph.regions().len());
     report.push(&format!("{name}: {operators} operators, {tensors} tensors, {regions} regions\n"));
+    let [activations, inputs, outputs, states, weights] =
+        [activations, inputs, outputs, states, weights].map(size);
     let edges = format_args!("inputs {inputs}, outputs {outputs}, states {states}");
     report.line("bytes", format_args!("weights {weights}, activations {activations}, {edges}"));
     let unknown = costs().any(|operator| operator.cost.is_none());
@@ -85,7 +87,7 @@ fn report(import: &Import) -> Report {
             let Tensor { name, element, shape, bytes, .. } = graph.tensor(id);
             let element = element.as_deref().unwrap_or("?");
             let shape = shape.as_deref().map_or_else(|| "?".to_owned(), extents);
-            report.line(what, format_args!("{name} {element} {shape}, {bytes} bytes"));
+            report.line(what, format_args!("{name} {element} {shape}, {}", crate::report::bytes(*bytes)));
         }
     }
     report.push(&basis.text());

@@ -3,7 +3,7 @@
 use super::best::Best;
 use crate::args::note_columns;
 use crate::failure::Failure;
-use crate::report::{Report, bytes, named};
+use crate::report::{Report, bytes, named, size};
 use plimsoll::model::csv::{Answer, read_answer_file};
 use plimsoll::model::{BufferId, Bytes, Instance, Problem, Violation};
 use plimsoll::plan::Plan;
@@ -117,21 +117,23 @@ impl Compared {
         let count = own.above.len();
         let ends = if count == 1 { "buffer ends" } else { "buffers end" };
         let names = named(instance, &own.above, MOST);
-        report.wrapped("above bound", &format!("{count} {ends} above {} bytes: {names}", own.bound));
+        report.wrapped("above bound", &format!("{count} {ends} above {}: {names}", bytes(own.bound)));
         if let Some(worst) = own.worst() {
-            let (free, extent, steps) = (worst.free(), worst.extent, worst.steps);
-            report.wrapped(
-                "lost",
-                &format!("{free} of {extent} bytes are free at steps {steps}, where the peak is reached"),
-            );
+            let (free, steps) = (free(worst), worst.steps);
+            report.wrapped("lost", &format!("{free} are free at steps {steps}, where the peak is reached"));
         }
         let most = own.above_bound().max_by_key(|one| (one.free(), std::cmp::Reverse(one.steps)));
         if let Some(most) = most.filter(|most| own.worst().is_some_and(|worst| worst.free() < most.free())) {
-            let (free, extent, steps) = (most.free(), most.extent, most.steps);
-            report.wrapped("", &format!("most: {free} of {extent} bytes at steps {steps}"));
+            report.wrapped("", &format!("most: {} at steps {}", free(most), most.steps));
         }
         let names = named(instance, &own.at_load, MOST);
         let live: u64 = own.at_load.iter().map(|&id| instance.buffer(id).size().get()).sum();
-        report.wrapped("load", &format!("{live} bytes are live at step {}: {names}", own.load_step));
+        let live = bytes(Bytes::new(live));
+        report.wrapped("load", &format!("{live} are live at step {}: {names}", own.load_step));
     }
+}
+
+/// Returns how many of the bytes below the top of a section are free.
+fn free(section: &Section) -> String {
+    format!("{} of {}", size(section.free()), bytes(section.extent))
 }

@@ -5,6 +5,7 @@ use crate::commands::overlap::{SEARCH_NODES, chosen};
 use crate::failure::EXIT_CODES;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
 use crate::format;
+use crate::input::{input_file, input_name};
 use crate::output;
 use clap::{Args, Subcommand};
 use plimsoll::datasets::{ImportOptions, import_file};
@@ -97,14 +98,14 @@ pub struct CalibrateArgs {
 #[derive(Args, Debug)]
 pub struct RunArgs {
     /// Graphs (.json, as written by `import`) or models (.onnx, .tflite) without branches or loops
-    #[arg(value_name = "GRAPH|MODEL")]
+    #[arg(value_name = "GRAPH|MODEL", value_parser = input_file())]
     models: Vec<PathBuf>,
     /// Also run this many random chains
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
     chains: u64,
     /// Machine file of `measure calibrate` with the same --bandwidth and --startup, or any other machine
     /// [default: calibrate first]
-    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["slice", "capacity", "seed"])]
+    #[arg(long, value_name = "FILE.toml", value_parser = input_name(), conflicts_with_all = ["slice", "capacity", "seed"])]
     machine: Option<String>,
     #[command(flatten)]
     link: LinkArgs,
@@ -127,7 +128,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
     /// Write machine.toml, calibration.csv, samples.csv, summary.csv and summary.md into this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = format::folder())]
     out: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! `plimsoll merge`: joins the shards of a sweep.
 
 use crate::failure::{Failure, code_of_runs};
+use crate::format;
 use crate::output;
 use clap::Args;
 use plimsoll_lab::record::lines;
@@ -14,7 +15,7 @@ pub struct MergeArgs {
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// Write rows.csv and sweep.json of the whole sweep into this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = format::folder())]
     out: PathBuf,
     /// Join the shards even if runs are missing
     #[arg(long)]

@@ -7,6 +7,7 @@ pub mod compare;
 pub mod contest;
 pub mod convert;
 pub mod datasets;
+pub mod externals;
 pub mod fuse;
 pub mod generate;
 pub mod import;

@@ -1,6 +1,7 @@
 //! `plimsoll report`: analyses rows and writes tables, charts and an HTML page.
 
 use crate::failure::{ANSWERED, Failure};
+use crate::format;
 use crate::output;
 use clap::Args;
 use plimsoll_lab::analysis::folder::PAGE;
@@ -31,7 +32,7 @@ pub struct ReportArgs {
     paths: Vec<PathBuf>,
     /// Write the report into this folder, which must be missing, empty or an earlier report; an earlier
     /// report is replaced
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = format::folder())]
     out: PathBuf,
     /// Count a run that minimises as solved if its gap to the best bound is at most P percent [default: only
     /// if it proved its answer]

@@ -2,6 +2,7 @@
 
 use crate::args::{seconds, threads};
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::format;
 use crate::output;
 use clap::Args;
 use plimsoll::model::Setup;
@@ -26,7 +27,7 @@ pub struct ReproduceArgs {
     paper: String,
     /// Write summary.md, rows.csv, README.md and one folder per paper (report, rows and figures) into this
     /// folder, created if missing
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = format::folder())]
     out: Option<PathBuf>,
     /// Maximum number of seeds per parameter set of generated graphs (luna)
     #[arg(long, value_name = "N")]

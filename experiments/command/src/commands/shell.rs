@@ -1,6 +1,7 @@
 //! `plimsoll completions` and `plimsoll man`: shell completions and manual pages.
 
 use crate::failure::{ANSWERED, Failure};
+use crate::format;
 use crate::output;
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -16,7 +17,7 @@ pub struct CompletionsArgs {
 #[derive(Args, Debug)]
 pub struct ManArgs {
     /// Write plimsoll.1 and a page per command into this folder, created if missing
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = format::folder())]
     folder: PathBuf,
 }
 

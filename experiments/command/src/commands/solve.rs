@@ -7,7 +7,7 @@ use crate::failure::{Failure, code};
 use crate::format;
 use crate::input::input_file;
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, bytes, noted};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
@@ -17,6 +17,7 @@ use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll_lab::report::{gap_percent, map::Map};
 use serde_json::json;
+use std::io::Write;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -45,12 +46,15 @@ pub struct SolveArgs {
     /// Write a certificate of the claim and the lower bound as JSON
     #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file())]
     certificate: Option<PathBuf>,
-    /// Draw the solution as SVG
-    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
+    /// Draw the solution as SVG or PNG
+    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     plot: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+    /// Add the layout to the JSON object: one object per row that --output writes
+    #[arg(long, requires = "json")]
+    with_layout: bool,
 }
 
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
@@ -93,7 +97,12 @@ fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Re
         _ => Failure::internal(error),
     })?;
     store(args, instance, entry, &outcome)?;
-    report(args, instance, entry.name, &outcome, attempt.seconds, &notes).print(args.json)?;
+    let mut report = report(args, instance, entry.name, &outcome, attempt.seconds, &notes);
+    if args.with_layout {
+        let solution = outcome.solution.as_ref();
+        report.layout(solution.map(|solution| |file: &mut dyn Write| P::write(instance, solution, file)))?;
+    }
+    report.print(args.json)?;
     Ok(code(outcome.claim))
 }
 
@@ -111,7 +120,7 @@ fn store<P: Plan>(
         if let Some(path) = &args.plot {
             let pieces = P::pieces(instance, solution);
             let map = Map::new(instance, P::NAME, entry.name, &pieces, outcome.lower_bound.value);
-            output::write_file(path, |file| map.write(file))?;
+            output::write_picture(path, |file| map.write(file))?;
         }
     } else if args.output.is_some() || args.plot.is_some() {
         output::complain("no solution found, so --output and --plot write nothing");
@@ -169,9 +178,9 @@ fn report<P: Plan>(
     let peak = match (outcome.value, capacity) {
         (None, _) => format!("no {plan} found"),
         (Some(peak), Some(capacity)) if peak > capacity => {
-            format!("{peak} bytes, above the capacity of {capacity}")
+            format!("{}, above the capacity of {}", bytes(peak), bytes(capacity))
         }
-        (Some(peak), _) => format!("{peak} bytes"),
+        (Some(peak), _) => bytes(peak),
     };
     report.line(what, peak);
     let why = witness + arithmetic.remark();
@@ -179,7 +188,7 @@ fn report<P: Plan>(
         Witness::Contradiction { .. } => {
             report.line("lower bound", format_args!("no {plan} exists ({why})"));
         }
-        _ => report.line("lower bound", format_args!("{} bytes ({why})", bound.value)),
+        _ => report.line("lower bound", noted(&bytes(bound.value), &why)),
     }
     report.gap(gap);
     report.lines(&["stop", "seconds"]);

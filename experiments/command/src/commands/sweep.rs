@@ -1,11 +1,15 @@
 //! `plimsoll sweep`: runs all experiments that a TOML file describes.
 
+use super::externals::FirstFailures;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, code_of_runs};
+use crate::format;
+use crate::input::{folder_of, input_file, is_copy};
 use crate::output;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_lab::external::reaper;
 use plimsoll_lab::record::{Record, lines};
+use plimsoll_lab::report::human;
 use plimsoll_lab::suite::CORPORA;
 use plimsoll_lab::sweep::slurm::{self, Scripts};
 use plimsoll_lab::sweep::{Report, Run, Shard, Start, Sweep, SweepError, run};
@@ -29,11 +33,11 @@ impl From<SweepError> for Failure {
 #[derive(Args, Debug)]
 pub struct SweepArgs {
     /// Sweep, a TOML file with instances, algorithms, limits, seeds, repetitions and metrics
-    #[arg(value_name = "FILE.toml")]
+    #[arg(value_name = "FILE.toml", value_parser = input_file())]
     file: PathBuf,
     /// Write rows.csv and sweep.json into this folder; if it contains rows of this sweep, only the missing
     /// runs start
-    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run", value_parser = format::folder())]
     out: Option<PathBuf>,
     /// Number of concurrent runs, each in a separate process
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -70,12 +74,17 @@ pub struct SweepArgs {
 }
 
 pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
-    let sweep = Sweep::read(&args.file)?;
+    let sweep = Sweep::read(&args.file, folder_of(&args.file))?;
     if args.dry_run {
         return dry_run(args, &sweep);
     }
     let Some(out) = &args.out else { return Err(Failure::input("--out DIR is required")) };
     if args.slurm {
+        if is_copy(&args.file) {
+            return Err(Failure::input(
+                "--slurm: the jobs read the sweep file, which cannot be standard input",
+            ));
+        }
         return submit(args, &sweep, out);
     }
     let (report, jobs) = (attempt(args, &sweep, out)?, usize::from(args.jobs));
@@ -126,8 +135,9 @@ fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failur
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
         bar.set_style(style);
     }
-    let drawn = !bar.is_hidden();
+    let (drawn, failed) = (!bar.is_hidden(), FirstFailures::default());
     let progress = |row: &Record, there: u64, runs: u64| {
+        failed.report(row, &bar);
         if drawn {
             bar.set_length(runs);
             bar.set_position(there);
@@ -156,12 +166,8 @@ fn text(report: &Report, jobs: usize, out: &Path) -> String {
         let _ = writeln!(text, "failures     {line}");
     }
     if let Some(overhead) = report.overhead(jobs) {
-        let (seconds, busy) = (report.seconds, report.busy);
-        let milliseconds = overhead * 1e3;
-        let _ = writeln!(
-            text,
-            "time         {seconds:.3} s, {busy:.3} s in algorithms, {milliseconds:.3} ms overhead per run"
-        );
+        let [time, busy, overhead] = [report.seconds, report.busy, overhead].map(human::seconds);
+        let _ = writeln!(text, "time         {time}, {busy} in algorithms, {overhead} overhead per run");
     }
     let _ = writeln!(text, "written to   {}", out.display());
     if report.open > 0 {

@@ -6,7 +6,7 @@ use crate::args::{EffortArgs, InstanceArgs};
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
 use crate::input::input_file;
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, bytes};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::excluded;
@@ -278,9 +278,9 @@ fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Sta
     if let Some(checked) = checked {
         let (what, answer) =
             if problem == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
-        report.line(what, format_args!("{} bytes", checked.peak));
+        report.line(what, bytes(checked.peak));
         if let Some(traffic) = traffic {
-            report.line("traffic", format_args!("{traffic} bytes"));
+            report.line("traffic", bytes(traffic));
         }
         match violations.len() {
             0 => report.line(answer, "valid"),

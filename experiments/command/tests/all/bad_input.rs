@@ -179,25 +179,29 @@ fn links_and_pipes_are_written_in_place() {
 fn suffixes_of_other_formats_are_rejected() {
     let scratch = Scratch::new();
     scratch.write("tiny.9.csv", TINY);
-    let refused: [(&[&str], &str, &str); 22] = [
+    let refused: [(&[&str], &str, &str); 26] = [
         (&["solve", "tiny.9.csv", "-o"], "x.json", "the output is CSV, not JSON: use a name ending in .csv"),
         (
             &["solve", "tiny.9.csv", "--plot"],
-            "x.png",
-            "the output is SVG, not PNG: use a name ending in .svg",
+            "x.tif",
+            "the output is a picture, not '.tif': use a name ending in .svg or .png",
         ),
+        (&["solve", "tiny.9.csv", "-o"], "x.cvs", "the output is CSV, not '.cvs': use a name ending in .csv"),
+        (&["bench", "--out"], "x.csv", "the output is a folder, not CSV: use a name without a suffix"),
+        (&["sweep", "s.toml", "--out"], "x.json", "the output is a folder, not JSON"),
+        (&["man"], "x.txt.gz", "the output is a folder, not a compressed file"),
         (&["solve", "tiny.9.csv", "--certificate"], "x.csv", "the output is JSON, not CSV"),
         (&["import", "net.json", "-o"], "x.toml", "the output is JSON"),
         (&["import", "net.json", "--dot"], "x.svg", "use a name ending in .dot or .gv"),
         (&["order", "net.json", "--instance"], "x.json", "the output is CSV"),
         (&["order", "net.json", "-o"], "x.html", "the output is CSV, not HTML"),
-        (&["order", "net.json", "--plot"], "x.pdf", "the output is SVG, not PDF"),
+        (&["order", "net.json", "--plot"], "x.pdf", "the output is a picture, not PDF"),
         (&["plan", "net.json", "-o"], "x.csv.gz", "the output is CSV, not a compressed file"),
         (&["plan", "net.json", "--tensors"], "x.md", "the output is CSV"),
         (&["plan", "net.json", "--orders"], "x.JSON", "the output is CSV"),
-        (&["plan", "net.json", "--plot"], "x.jpg", "the output is SVG"),
+        (&["plan", "net.json", "--plot"], "x.jpg", "the output is a picture, not JPEG"),
         (&["overlap", "net.json", "--trace"], "x.svg", "the output is JSON"),
-        (&["overlap", "net.json", "--gantt"], "x.png", "the output is SVG"),
+        (&["overlap", "net.json", "--gantt"], "x.webp", "the output is a picture"),
         (&["overlap", "net.json", "--instructions"], "x.json", "the output is CSV"),
         (&["spill", "tiny.9.csv", "--capacity", "6", "--output"], "x.json", "the output is CSV"),
         (&["tiers", "net.json", "--machine", "generic", "--output"], "x.json", "the output is CSV"),

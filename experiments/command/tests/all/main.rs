@@ -26,6 +26,7 @@ mod measure;
 mod models;
 mod overlap;
 mod pipes;
+mod png;
 mod problems;
 mod records;
 mod report;

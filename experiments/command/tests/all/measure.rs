@@ -38,7 +38,7 @@ fn a_machine_is_calibrated_and_predicts() {
     assert_eq!(samples.lines().count() as u64, found["samples"].as_u64().unwrap() + 1);
     scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
     let text = scratch.plimsoll(&["overlap", "net.json", "--machine", "m.toml"]).exits(0);
-    assert!(text.stdout.contains("machine      this-machine: 67108864 bytes of on-chip memory"));
+    assert!(text.stdout.contains("machine      this-machine: 67108864 bytes (64.0 MiB) of on-chip memory"));
     let run = ["measure", "run", "net.json", "--machine", "m.toml", "--schedule", "ping-pong", "--json"];
     let same = words(&QUICK, &["--bandwidth", "4e9", "--startup", "2e-6"]);
     scratch.plimsoll(&words(&run, &QUICK)).refuses(&["'this-machine' is measured", "at most 4000.0 MB/s"]);

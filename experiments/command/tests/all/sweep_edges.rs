@@ -351,6 +351,22 @@ fn external_programs_are_algorithms() {
     assert!(found[..3].iter().all(|row| row.claim == "unknown" && row.time_limit == Some(20.0)), "{found:?}");
 }
 
+/// The reason is reported once, while the other runs continue.
+#[cfg(unix)]
+#[test]
+fn a_failed_external_program_is_reported_on_standard_error() {
+    let scratch = Scratch::new();
+    scratch.write("i.9.csv", TINY);
+    scratch.write("fail.sh", "echo boom >&2; exit 7\n");
+    let toml = "[[instances]]\npath = \"i.9.csv\"\n[[algorithms]]\nnames = \"fails\"\nrepetitions = 2\n\
+                external = \"sh fail.sh {input} {output}\"\n[[algorithms]]\nnames = \"large-first\"\n";
+    scratch.write("s.toml", toml);
+    let run = scratch.plimsoll(&["sweep", "s.toml", "--out", "o", "--json"]).exits(3);
+    let reason = "no answer was written; exit status: 7; stderr: boom";
+    assert_eq!(run.stderr, format!("plimsoll: fails failed on i: {reason}\n"));
+    assert_eq!(run.json()["failures"][0]["failed"], 2);
+}
+
 #[cfg(unix)]
 #[test]
 fn bad_external_programs_are_rejected() {

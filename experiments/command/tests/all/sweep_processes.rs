@@ -176,7 +176,7 @@ fn with_worker_within(
     let text = format!("#!/bin/sh\n{}\n", script.replace("HELLO", &hello));
     let path = scratch.write("worker.sh", text);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let sweep = Sweep::read(&scratch.path("s.toml")).unwrap();
+    let sweep = Sweep::read(&scratch.path("s.toml"), &scratch.path("")).unwrap();
     let worker: [OsString; 2] = ["sh".into(), path.into()];
     let out = scratch.path("o");
     let start = Start { out: &out, shard: None, jobs: 1, worker: &worker, progress: &|_, _, _| () };

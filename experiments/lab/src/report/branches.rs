@@ -1,7 +1,7 @@
 //! Comparisons of schemes for graphs with branches and loops, as text, as a table and as CSV.
 
 use super::table::{Align, Table};
-use super::{gap_percent, percent};
+use super::{gap_percent, human, percent};
 use plimsoll::branches::{Comparison, Scheme};
 use std::fmt::Write as _;
 use std::io;
@@ -9,7 +9,10 @@ use std::io;
 /// Returns the table of planners, the chain of optima, and the saving of each idea.
 pub fn text(comparison: &Comparison) -> String {
     let Comparison { graph, regions, buffers, load, .. } = comparison;
-    let mut text = format!("{graph}: {regions} regions, {buffers} buffers, peak live bytes {load}\n\n");
+    let mut text = format!(
+        "{graph}: {regions} regions, {buffers} buffers, peak live bytes {}\n\n",
+        human::sized(*load, "")
+    );
     text.push_str(&table(comparison).text());
     for planner in &comparison.missing {
         let _ = writeln!(text, "{planner}");
@@ -35,7 +38,7 @@ pub fn table(comparison: &Comparison) -> Table {
         ("lower bound", Align::Right),
         ("claim", Align::Left),
         ("runs", Align::Right),
-        ("seconds", Align::Right),
+        ("time", Align::Right),
     ]);
     let least = comparison.bound(Scheme::Exclusive);
     for line in &comparison.lines {
@@ -49,7 +52,7 @@ pub fn table(comparison: &Comparison) -> Table {
             line.lower_bound.to_string(),
             line.arithmetic.mark(if line.optimal { "optimal" } else { "feasible" }),
             format!("{}{}", line.runs, if line.all_runs { "" } else { "+" }),
-            format!("{:.3}", line.seconds),
+            human::seconds(line.seconds),
         ]);
     }
     table

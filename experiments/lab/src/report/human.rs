@@ -20,10 +20,15 @@ pub fn bytes(number: u64) -> String {
 
 /// A number of bytes, followed by binary units if it is long: `11 bytes`, `1310720 bytes (1.25 MiB)`.
 pub fn exact(number: u64) -> String {
+    if number == 1 { "1 byte".to_owned() } else { sized(number, " bytes") }
+}
+
+/// A number of bytes with the words after it, followed by binary units if it is long: `11 live bytes`,
+/// `1310720 live bytes (1.25 MiB)`.
+pub fn sized(number: u64, words: &str) -> String {
     match number {
-        1 => "1 byte".to_owned(),
-        0..10_000 => format!("{number} bytes"),
-        _ => format!("{number} bytes ({})", bytes(number)),
+        0..10_000 => format!("{number}{words}"),
+        _ => format!("{number}{words} ({})", bytes(number)),
     }
 }
 
@@ -57,6 +62,7 @@ mod tests {
         ];
         assert_eq!(shown, text);
         assert_eq!([1, 9_999, 1_310_720].map(exact), ["1 byte", "9999 bytes", "1310720 bytes (1.25 MiB)"]);
+        assert_eq!([11, 1_310_720].map(|number| sized(number, "")), ["11", "1310720 (1.25 MiB)"]);
     }
 
     #[test]

@@ -118,15 +118,17 @@ pub(super) struct RawAlgorithms {
 /// The path and the text of a file. The text is kept for messages with line numbers.
 pub(super) struct Source {
     pub path: PathBuf,
+    /// The folder to which paths in the file are relative.
+    pub folder: PathBuf,
     text: String,
 }
 
 impl Source {
     /// Reads the text of a file.
-    pub fn open(path: &Path) -> Result<Self, SweepError> {
+    pub fn open(path: &Path, folder: &Path) -> Result<Self, SweepError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| SweepError::Io { path: path.to_owned(), source })?;
-        Ok(Self { path: path.to_owned(), text })
+        Ok(Self { path: path.to_owned(), folder: folder.to_owned(), text })
     }
 
     /// Parses the text as TOML.
@@ -143,10 +145,5 @@ impl Source {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.split(|&byte| byte == b'\n').count();
         SweepError::File { path: self.path.clone(), line, message: message.to_owned() }
-    }
-
-    /// Returns the folder to which paths in the file are relative.
-    pub fn folder(&self) -> &Path {
-        self.path.parent().unwrap_or(Path::new(""))
     }
 }

@@ -157,7 +157,7 @@ fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>,
     if text.is_empty() {
         return Err(place.wrong("path is empty; the folder of this file is \".\""));
     }
-    let folder = place.source.folder();
+    let folder = &place.source.folder;
     let whole = folder.join(text);
     if SUITES.iter().any(|suite| suite.name == text) && !whole.exists() {
         return Err(place.wrong(format!("path '{text}' is a suite; use suite = \"{text}\"")));
@@ -246,7 +246,7 @@ fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
 }
 
 fn graphs(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
-    let folder = place.source.folder();
+    let folder = &place.source.folder;
     let whole = folder.join(text);
     let mut paths: Vec<PathBuf> = vec![whole.clone()];
     if is_pattern(&whole) {

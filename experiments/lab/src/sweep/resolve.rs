@@ -103,13 +103,14 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Reads a sweep file and resolves its contents. Reads or generates every instance.
+    /// Reads a sweep file and resolves its contents. Paths in the file are relative to `folder`. Reads or
+    /// generates every instance.
     ///
     /// # Errors
     /// [`SweepError`] with the file, the line, the key and the value. An instance that cannot be read is not
     /// an error. Its rows have the status `unreadable`.
-    pub fn read(path: &Path) -> Result<Self, SweepError> {
-        let source = Source::open(path)?;
+    pub fn read(path: &Path, folder: &Path) -> Result<Self, SweepError> {
+        let source = Source::open(path, folder)?;
         let raw = source.parse()?;
         let mut found: Vec<Input> = Vec::new();
         let mut places = Places { inputs: Vec::new(), tasks: Vec::new() };

@@ -1,4 +1,6 @@
 use crate::args::{EndpointsArg, OpenArgs, bytes, problem, seconds, threads};
+use crate::format;
+use crate::input::input_name;
 use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -8,7 +10,7 @@ use std::time::Duration;
 pub struct BenchArgs {
     /// Suites by name (see `plimsoll list`), or files, folders or patterns of instances, graphs and models
     /// [default: embedded and graphs; with `PLIMSOLL_CORPORA` set, also minimalloc and idealloc]
-    #[arg(value_name = "SUITE")]
+    #[arg(value_name = "SUITE", value_parser = input_name())]
     pub suites: Vec<String>,
     /// Run only instances and graphs whose name matches one of these patterns; `*` matches any text, `?` one
     /// character
@@ -73,7 +75,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds, allow_negative_numbers = true)]
     pub shift: Duration,
     /// Write rows.csv, summary.md, README.md, maps and charts into this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = format::folder())]
     pub out: Option<PathBuf>,
     /// Write into the folder even if it is not empty
     #[arg(long, requires = "out")]

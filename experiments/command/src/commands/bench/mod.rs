@@ -6,6 +6,7 @@ mod runs;
 mod screen;
 mod store;
 
+use super::externals::FirstFailures;
 use crate::failure::{Failure, NOTHING_FOUND, code_of_runs};
 use crate::output;
 pub use args::BenchArgs;
@@ -44,11 +45,12 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
         bar.set_style(style);
     }
-    let mut rows: Vec<Record> = Vec::new();
+    let (mut rows, failed): (Vec<Record>, _) = (Vec::new(), FirstFailures::default());
     for case in interrupt::until_requested(&cases) {
         let mut own = bench.case(case, &bar, store.as_mut())?;
         for (row, run) in own.iter_mut().zip(rows.len() as u64..) {
             row.run = run;
+            failed.report(row, &bar);
         }
         if let Some(store) = &mut store {
             store.append(&own)?;

@@ -1,5 +1,6 @@
 use crate::args::{EffortArgs, ModelArgs};
 use crate::format;
+use crate::input::input_name;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -8,11 +9,11 @@ pub struct FuseArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// Patterns of operators to fuse: a file, or `default`, `s3`, `s3-joined`, `chains`
-    #[arg(long, value_name = "FILE|NAME", default_value = "default")]
+    #[arg(long, value_name = "FILE|NAME", default_value = "default", value_parser = input_name())]
     pub patterns: String,
     /// Processing units and the operator kinds they run: a TOML file, `one`, `nvdla`, `dla-gpu-cpu`, or
     /// `graph` for the units named in the graph
-    #[arg(long, value_name = "FILE.toml|NAME", default_value = "graph")]
+    #[arg(long, value_name = "FILE.toml|NAME", default_value = "graph", value_parser = input_name())]
     pub units: String,
     /// Allow groups that span several units
     #[arg(long)]

@@ -23,8 +23,8 @@ pub struct OrderArgs {
     /// Write the order of every region as CSV: region, step, operator, kind, live bytes
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
-    /// Draw the live bytes over time in the file order and in the order found, as SVG
-    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
+    /// Draw the live bytes over time in the file order and in the order found, as SVG or PNG
+    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     pub plot: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long)]

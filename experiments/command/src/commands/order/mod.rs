@@ -6,7 +6,7 @@ use crate::commands::choose;
 use crate::commands::contest::{about, compare, print};
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, bytes, noted, sized};
 pub use args::OrderArgs;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::graphs::{GraphRun, OrderedRegion, reason};
@@ -58,7 +58,7 @@ fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(
     }
     if let Some(path) = &args.plot {
         let chart = profile_chart(graph.name(), &args.order, body);
-        output::write_file(path, |file| chart.write(file))?;
+        output::write_picture(path, |file| chart.write(file))?;
     }
     Ok(())
 }
@@ -108,12 +108,12 @@ fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) 
     let mut report = Report::of_graph(object, basis);
     report.show("graph", "{graph}: {operators} operators");
     report.lines(&["order", "claim"]);
-    report.show("peak", "{peak} live bytes");
+    report.show("peak", "{peak live bytes}");
     let why = reason(&body.storages.problem, bound);
-    report.line("lower bound", format_args!("{} bytes ({why}{})", bound.value, arithmetic.remark()));
+    report.line("lower bound", noted(&bytes(bound.value), &(why + arithmetic.remark())));
     report.gap(gap_percent(body.peak.get(), bound.value.get()));
     let saved = saving(body.file_peak.get(), body.peak.get());
-    report.line("file order", format_args!("{} live bytes, {saved}", body.file_peak));
+    report.line("file order", format_args!("{}, {saved}", sized(body.file_peak, " live bytes")));
     report.lines(&["stop", "seconds"]);
     if rows.len() > 1 {
         report.table(&rows, "region, operators, file order = file_peak, peak, bound = lower_bound, claim");

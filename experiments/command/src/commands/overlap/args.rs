@@ -1,5 +1,6 @@
 use crate::args::{ActivationLivenessArgs, EffortArgs, ModelArgs, bytes};
 use crate::format;
+use crate::input::{input_file, input_name};
 use clap::{Args, ValueEnum};
 use plimsoll::model::Setup;
 use plimsoll::timelines::Guess;
@@ -11,7 +12,7 @@ pub struct OverlapArgs {
     pub model: ModelArgs,
     /// Machine: luna, ethos-u, generic, or a TOML file with [memory], [dma] and [compute] (not a machine of
     /// `tiers`)
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = input_name())]
     pub machine: String,
     /// Algorithm that schedules the transfers, or `all` (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "all")]
@@ -27,7 +28,7 @@ pub struct OverlapArgs {
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub slice: Option<u64>,
     /// CSV file with measured compute times: operator,seconds
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", value_parser = input_file())]
     pub times: Option<PathBuf>,
     /// Trip count of every loop
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "free_order")]
@@ -57,8 +58,8 @@ pub struct OverlapArgs {
     /// and resident weights; --trace, --gantt and --instructions show the fastest point
     #[arg(long)]
     pub front: bool,
-    /// Draw the front as SVG
-    #[arg(long, value_name = "FILE.svg", requires = "front", value_parser = format::SVG.file())]
+    /// Draw the front as SVG or PNG
+    #[arg(long, value_name = "FILE.svg", requires = "front", value_parser = format::PICTURE.file())]
     pub plot: Option<PathBuf>,
     /// Write one row per schedule, or per point of the front, as CSV
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
@@ -73,8 +74,8 @@ pub struct OverlapArgs {
     /// Write the fastest timeline as a JSON trace for Chrome and Perfetto
     #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file())]
     pub trace: Option<PathBuf>,
-    /// Draw the fastest timeline as SVG
-    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
+    /// Draw the fastest timeline as SVG or PNG
+    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     pub gantt: Option<PathBuf>,
     /// Write the instructions of the fastest timeline as CSV
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]

@@ -5,7 +5,7 @@ use super::report::{share, store};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, bytes};
 use plimsoll::Registry;
 use plimsoll::model::timelines::{Time, Timelines};
 use plimsoll::model::{Claim, Entry};
@@ -54,7 +54,7 @@ pub(super) fn main(
         }
         if let Some(path) = &args.plot {
             let chart = chart(build, found);
-            output::write_file(path, |file| chart.write(file))?;
+            output::write_picture(path, |file| chart.write(file))?;
         }
         if let Some(path) = &args.output {
             report.write_rows(path, &points, COLUMNS)?;
@@ -114,7 +114,7 @@ fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value]
     });
     let mut report = Report::of_graph(object, basis);
     report.lines(&["graph"]);
-    report.show("machine", "{machine}: {capacity} bytes of on-chip memory");
+    report.show("machine", "{machine}: {capacity bytes} of on-chip memory");
     if let Some(reason) = reason {
         report.line(claim.as_str(), reason);
         return report;
@@ -124,8 +124,8 @@ fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value]
     }
     if let Some(best) = best {
         let gap = gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
-        let (time, schedule, memory) = (best.makespan(), best.schedule, best.memory);
-        report.line("best", format_args!("{time} by {schedule} in {memory} bytes{gap}"));
+        let (time, schedule, memory) = (best.makespan(), best.schedule, bytes(best.memory));
+        report.line("best", format_args!("{time} by {schedule} in {memory}{gap}"));
     }
     report.show("tried", "{tried} schedules of the whole graph");
     let columns =

@@ -45,7 +45,7 @@ pub fn store(
         output::write_file(path, |file| playback.write_trace(file))?;
     }
     if let Some(path) = &args.gantt {
-        output::write_file(path, |file| playback.write_gantt(file))?;
+        output::write_picture(path, |file| playback.write_gantt(file))?;
     }
     if let Some(path) = &args.instructions {
         output::write_file(path, |file| write_program(program, &scheduled.timelines, file))?;
@@ -123,9 +123,9 @@ fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
     let plural = if segments == 1 { "" } else { "s" };
     let steps = format!("{{steps}} steps in {{segments}} segment{plural}");
     report.show("graph", &format!("{{graph}}: {{operators}} operators, {steps}"));
-    report.show("machine", "{machine}: {capacity} bytes of on-chip memory, DMA channels: {channels}");
+    report.show("machine", "{machine}: {capacity bytes} of on-chip memory, DMA channels: {channels}");
     let once = if segments > 1 { " (each segment once)" } else { "" };
-    let memory = "peak activations {activations} bytes, weights to fetch {weights} bytes";
+    let memory = "peak activations {activations bytes}, weights to fetch {weights bytes}";
     report.show("memory", &format!("{memory}{once}"));
     let [mut fetched, mut before] = [""; 2];
     if residency.preload > Time::ZERO {
@@ -133,7 +133,7 @@ fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
             (", preloaded in {preload_ps}", "{preload_ps} to preload resident weights, then ");
     }
     if !residency.blocks.is_empty() {
-        let resident = "{resident_blocks} blocks of weights, {resident} bytes";
+        let resident = "{resident_blocks} blocks of weights, {resident bytes}";
         report.show("resident", &format!("{resident}{fetched}"));
     }
     let parts = "compute {compute_bound_ps}, transfers {transfer_bound_ps}, memory {memory_bound_ps}";

@@ -68,8 +68,8 @@ pub struct PlanArgs {
     /// the memory, and the traffic if buffers are spilled
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with_all = ["compare", "conflicts"])]
     pub capacity: Option<u64>,
-    /// Draw the layout as SVG
-    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
+    /// Draw the layout as SVG or PNG
+    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     pub plot: Option<PathBuf>,
     /// Write the offset problem of --branches as a CSV instance; `nested` and `naive` write that of
     /// `exclusive`
@@ -81,6 +81,9 @@ pub struct PlanArgs {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
+    /// Add the layout to the JSON object: one object per row that --output writes
+    #[arg(long, requires = "json", conflicts_with = "compare")]
+    pub with_layout: bool,
 }
 
 /// A conflict relation, or all of them.

@@ -54,8 +54,8 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
 fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orders>) -> Result<u8, Failure> {
     let compared = matches!(args.conflicts, Some(ConflictsArg::Compare));
     let files = [&args.instance, &args.orders, &args.plot];
-    if compared && (files.iter().any(|file| file.is_some()) || args.problem.is_some()) {
-        let message = "--conflicts compare solves several problems and does not support --problem, --instance, --orders or --plot";
+    if compared && (files.iter().any(|file| file.is_some()) || args.problem.is_some() || args.with_layout) {
+        let message = "--conflicts compare solves several problems and does not support --problem, --instance, --orders, --plot or --with-layout";
         return Err(Failure::input(message));
     }
     output::check_targets(&[&args.instance, &args.orders, &args.output, &args.plot], &[&args.model.model])?;

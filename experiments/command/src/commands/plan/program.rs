@@ -5,7 +5,7 @@ use super::capacity::Planned;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, bytes, noted, size};
 use plimsoll::Registry;
 use plimsoll::branches::{
     OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program, program_groups, program_in_order,
@@ -61,6 +61,9 @@ pub fn plan(
         operator: &|_| None,
     };
     let code = planned.check(args, registry, (run.setup, run.limits), &mut report)?;
+    if args.with_layout {
+        report.layout(Some(|file: &mut dyn io::Write| write_layout(&instance, &found.layout, file)))?;
+    }
     report.print(args.json)?;
     Ok(code)
 }
@@ -94,7 +97,7 @@ fn store(
         let (names, of) = program_groups(program);
         let groups = Groups { names: &names, of: &of };
         let map = Map::new(instance, problem, algorithm, &pieces, bound).grouped(groups);
-        output::write_file(path, |file| map.write(file))?;
+        output::write_picture(path, |file| map.write(file))?;
     }
     Ok(())
 }
@@ -177,14 +180,17 @@ fn report(
     report.line("graph", format_args!("{}: {sizes}", graph.name()));
     report.line("order", order);
     let claim = basis.claim(claim);
-    report.line("arena", format_args!("{arena} bytes by {branches} with {solver}, {claim} for these orders"));
-    let (least, why) = (found.bound, format!("{}{}", found.witness, found.arithmetic.remark()));
-    report.line("", format_args!("no plan with {branches} needs less than {least} bytes ({why})"));
-    let (gap, load) = (output::gap(arena, least), load(program.instance()).0);
+    let by = format!("{branches} with {solver}, {claim} for these orders");
+    report.line("arena", format_args!("{} by {by}", bytes(arena)));
+    let why = format!("{}{}", found.witness, found.arithmetic.remark());
+    let least = noted(&bytes(found.bound), &why);
+    report.line("", format_args!("no plan with {branches} needs less than {least}"));
+    let (gap, load) = (output::gap(arena, found.bound), size(load(program.instance()).0));
     report.line("", format_args!("{gap} above that bound; peak live bytes: {load}"));
     let (claim, gap) = (basis.claim(joint_claim), output::gap(arena, bound.value));
     report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
-    report.show("", "no orders need less than {joint_bound} bytes ({joint_witness})");
+    let least = noted(&bytes(bound.value), &reason(bound, graph));
+    report.line("", format_args!("no orders need less than {least}"));
     report.unshared(program.naive(), arena);
     let all = if found.all_runs { "all possible ones" } else { "a sample" };
     let checked = "every read returned the value written";

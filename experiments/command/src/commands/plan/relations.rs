@@ -8,8 +8,8 @@ use plimsoll::Registry;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::GraphRun;
 use plimsoll::structure::{ComparedAlgorithms, Row, compare};
-use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_lab::report::{Basis, human};
 use std::fmt::Write as _;
 
 pub fn relations(
@@ -42,7 +42,10 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
     let _ = writeln!(
         text,
         "{}: {} operators, {} buffers; sizes in bytes; peak live bytes in the order: {}\n",
-        first.graph, first.operators, first.buffers, first.load
+        first.graph,
+        first.operators,
+        first.buffers,
+        human::sized(first.load, "")
     );
     let mut table = Table::new([
         ("conflicts", Align::Left),

@@ -5,7 +5,7 @@ use super::capacity::Planned;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, bytes, noted, sized};
 use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
@@ -50,6 +50,12 @@ pub fn plan(
         },
     };
     let code = planned.check(args, registry, (run.setup, run.limits), &mut report)?;
+    if args.with_layout {
+        let layout = body.layout.solution.as_ref();
+        report.layout(
+            layout.map(|layout| |file: &mut dyn io::Write| write_layout(&body.instance, layout, file)),
+        )?;
+    }
     report.print(args.json)?;
     Ok(code)
 }
@@ -77,7 +83,7 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
             order.operators().iter().map(|&id| problem.operator(id).to_owned()).collect();
         let bound = body.layout.lower_bound.value;
         let map = Map::new(&body.instance, Offsets::NAME, solver, &pieces, bound).with_steps(&steps);
-        output::write_file(path, |file| map.write(file))?;
+        output::write_picture(path, |file| map.write(file))?;
     }
     Ok(())
 }
@@ -154,14 +160,14 @@ fn report(
     let sizes = format!("{} operators, {buffers} buffers", problem.len());
     report.line("graph", format_args!("{}: {sizes}", graph.name()));
     let claim = basis.claim(ordered.outcome.claim.as_str());
-    report.line("order", format_args!("{order}: {} live bytes, {claim}", body.load()));
+    report.line("order", format_args!("{order}: {}, {claim}", sized(body.load(), " live bytes")));
     let why = reason(problem, joint) + Arithmetic::of(&joint.witness).remark();
-    report.line("", format_args!("no order needs less than {} bytes ({why})", joint.value));
-    report.line("", format_args!("file order: {} live bytes", ordered.file_peak));
+    report.line("", format_args!("no order needs less than {}", noted(&bytes(joint.value), &why)));
+    report.line("", format_args!("file order: {}", sized(ordered.file_peak, " live bytes")));
     let claim = basis.claim(body.layout.claim.as_str());
-    report.line("arena", format_args!("{arena} bytes by {solver}, {claim} for this order"));
+    report.line("arena", format_args!("{} by {solver}, {claim} for this order", bytes(arena)));
     let why = bound.witness.in_words(&body.instance) + Arithmetic::of(&bound.witness).remark();
-    report.line("", format_args!("no layout needs less than {} bytes ({why})", bound.value));
+    report.line("", format_args!("no layout needs less than {}", noted(&bytes(bound.value), &why)));
     let (claim, gap) = (basis.claim(joint_claim(body)), output::gap(arena, joint.value));
     report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
     report.unshared(body.instance.total_size(), arena);

@@ -5,7 +5,7 @@ use crate::commands::choose::{Choice, choose};
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, bytes, noted};
 use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
@@ -18,6 +18,7 @@ use plimsoll::plan::Plan;
 use plimsoll::structure::{RelatedPlan, Safety};
 use plimsoll_lab::report::{Basis, map::Map};
 use serde_json::json;
+use std::io;
 
 /// Orders every region, places it with the conflicts of one relation, and prints the report.
 pub fn plan(
@@ -51,7 +52,13 @@ fn place<P: Plan>(
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     store(args, &import.graph, orders, body, entry.name)?;
     let basis = Basis::of(import);
-    report(&import.graph, run.order.name, &regions, body, entry.name, &basis).print(args.json)?;
+    let mut report = report(&import.graph, run.order.name, &regions, body, entry.name, &basis);
+    if args.with_layout {
+        let (instance, solution) = (&body.related.instance, body.outcome.solution.as_ref());
+        report
+            .layout(solution.map(|solution| |file: &mut dyn io::Write| P::write(instance, solution, file)))?;
+    }
+    report.print(args.json)?;
     Ok(ANSWERED)
 }
 
@@ -78,7 +85,7 @@ fn store<P: Plan>(
         let bound = body.outcome.lower_bound.value;
         let (pieces, algorithm) = (&body.pieces, solver);
         let map = Map::new(instance, P::NAME, algorithm, pieces, bound);
-        output::write_file(path, |file| map.write(file))?;
+        output::write_picture(path, |file| map.write(file))?;
     }
     Ok(())
 }
@@ -136,18 +143,19 @@ fn report<P: Plan>(
     let (operators, buffers) = (related.storages.problem.len(), instance.len() as u64);
     let sizes = format_args!("{operators} operators, {buffers} buffers{inside}");
     report.line("graph", format_args!("{}: {sizes}", graph.name()));
-    report.show("order", "{order}: {load} live bytes");
+    report.show("order", "{order}: {load live bytes}");
     let all = buffers.saturating_mul(buffers.saturating_sub(1)) / 2;
     report.line("conflicts", format_args!("{}: {} of {all} pairs", related.relation, related.pairs));
     let claim = basis.claim(outcome.claim.as_str());
-    report.line("arena", format_args!("{arena} bytes by {solver}, {claim} for these conflicts"));
+    report.line("arena", format_args!("{} by {solver}, {claim} for these conflicts", bytes(arena)));
     let what = if P::NAME == SharedObjects::NAME { "plan" } else { "layout" };
     let above = match outcome.claim {
         Claim::Optimal => String::new(),
         _ => format!("; {} above that bound", output::gap(arena, bound.value)),
     };
     let why = bound.witness.in_words(instance) + arithmetic.remark();
-    report.line("", format_args!("no {what} needs less than {} bytes ({why}){above}", bound.value));
+    let least = noted(&bytes(bound.value), &why);
+    report.line("", format_args!("no {what} needs less than {least}{above}"));
     report.line("in order", safe(in_order, "when operators run one at a time"));
     report.line("concurrent", safe(concurrent, "when independent operators run concurrently"));
     if let Some(collision) = collision {

@@ -1,6 +1,7 @@
 use crate::args::{EffortArgs, InstanceArgs, LivenessArgs, ModelArgs};
 use crate::failure::Failure;
 use crate::format;
+use crate::input::input_file;
 use clap::Args;
 use plimsoll::model::graph::LivenessOptions;
 use std::path::PathBuf;
@@ -28,19 +29,22 @@ pub struct SpillArgs {
     /// CSV file with the bytes moved per spilled buffer: id, traffic (empty if the buffer must stay)
     /// [default: in a graph, the bytes that operators write and read; in an instance, each buffer is written
     /// and read once]
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", value_parser = input_file())]
     pub traffic: Option<PathBuf>,
     #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the placement as CSV: id, lower, upper, size, traffic, tier, offset
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
-    /// Draw the on-chip layout as SVG
-    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
+    /// Draw the on-chip layout as SVG or PNG
+    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
     pub plot: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
+    /// Add the layout to the JSON object: one object per row that --output writes
+    #[arg(long, requires = "json", conflicts_with = "compare")]
+    pub with_layout: bool,
 }
 
 impl SpillArgs {

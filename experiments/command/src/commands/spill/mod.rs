@@ -71,7 +71,12 @@ fn spill(
     let attempt = run(entry, problem, args.effort.setup(), limits, &mut Silent);
     let outcome = attempt.result.map_err(failed)?;
     store(args, entry.name, problem, &outcome)?;
-    report::report(args, entry.name, input, &need, &outcome, attempt.seconds).print(args.json)?;
+    let mut report = report::report(args, entry.name, input, &need, &outcome, attempt.seconds);
+    if args.with_layout {
+        let spill = outcome.solution.as_ref();
+        report.layout(spill.map(|spill| |file: &mut dyn io::Write| write_places(problem, spill, file)))?;
+    }
+    report.print(args.json)?;
     Ok(code(outcome.claim))
 }
 
@@ -102,7 +107,7 @@ fn store(
         let kept: Vec<BufferId> = instance.ids().filter(|id| spill.offsets()[id.index()].is_some()).collect();
         let bound = plimsoll::model::load(&instance.induced(&kept)).0;
         let map = Map::new(&drawn, Offsets::NAME, solver, &pieces, bound);
-        output::write_file(path, |file| map.write(file))?;
+        output::write_picture(path, |file| map.write(file))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::args::SpillArgs;
 use super::input::Input;
-use crate::report::Report;
+use crate::report::{Report, bytes, noted, size};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
     BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Spilling, Witness, load,
@@ -65,17 +65,18 @@ pub(super) fn report(
     report.lines(&["solver", "claim"]);
     let remark = arithmetic.remark();
     if outcome.value.is_some() {
-        let bytes: u64 = spilled.iter().map(|&id| instance.buffer(id).size().get()).sum();
-        report.show("spilled", &format!("{{spilled}} of {{buffers}} buffers, {bytes} bytes"));
-        report.show("traffic", "{traffic} bytes");
-        report.show("on-chip", "{on_chip} bytes");
+        let sum: u64 = spilled.iter().map(|&id| instance.buffer(id).size().get()).sum();
+        let sum = bytes(Bytes::new(sum));
+        report.show("spilled", &format!("{{spilled}} of {{buffers}} buffers, {sum}"));
+        report.show("traffic", "{traffic bytes}");
+        report.show("on-chip", "{on_chip bytes}");
     } else if is_infeasible {
         report.line("traffic", format_args!("none: {witness}{remark}"));
     } else {
         report.line("traffic", "no plan found");
     }
     if !is_infeasible {
-        report.line("lower bound", format_args!("{} bytes ({witness}{remark})", bound.value));
+        report.line("lower bound", noted(&bytes(bound.value), &(witness + remark)));
     }
     report.gap(gap);
     report.lines(&["stop", "seconds"]);
@@ -119,10 +120,12 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
     let load = load(instance).0;
     let _ = writeln!(
         text,
-        "{:<12} {}: {} buffers, load {load}, capacity {capacity}",
+        "{:<12} {}: {} buffers, load {}, capacity {}",
         "instance",
         instance.name(),
-        instance.len()
+        instance.len(),
+        size(load),
+        size(capacity)
     );
     match need {
         Capacity::Met => {
@@ -135,7 +138,7 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
         Capacity::Short(short) => {
             let (shortfall, conflict) = shortage(instance, capacity, short);
             let why = short.bound.witness.in_words(instance);
-            let _ = writeln!(text, "{:<12} {shortfall} ({why})", "shortfall");
+            let _ = writeln!(text, "{:<12} {}", "shortfall", noted(&shortfall, &why));
             let _ = writeln!(text, "{:<12} {conflict}", "conflict");
             let reason = &short.reason;
             for line in named(instance, &reason.buffers) {
@@ -154,26 +157,27 @@ fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, 
         let conflict = format!("{count} fixed offsets contradict each other");
         return ("no capacity is sufficient".to_owned(), conflict);
     }
-    let least = short.bound.value.get() - capacity.get();
-    let shortfall = match short.peak.map(|peak| peak.get() - capacity.get()) {
-        Some(most) if most == least => format!("{least} bytes"),
-        Some(most) => format!("{least} to {most} bytes"),
-        None => format!("at least {least} bytes"),
+    let over = |peak: Bytes| Bytes::new(peak.get() - capacity.get());
+    let least = over(short.bound.value);
+    let shortfall = match short.peak.map(over) {
+        Some(most) if most == least => bytes(least),
+        Some(most) => format!("{} to {}", size(least), bytes(most)),
+        None => format!("at least {}", bytes(least)),
     };
-    let (needed, witness) = (reason.bound.value, reason.bound.witness.in_words(instance));
+    let (needed, witness) = (bytes(reason.bound.value), reason.bound.witness.in_words(instance));
     let what = match (count, open) {
         (1, _) if matches!(reason.bound.witness, Witness::Fixed { .. }) => {
-            format!("1 buffer is fixed above the capacity and needs at least {needed} bytes")
+            format!("1 buffer is fixed above the capacity and needs at least {needed}")
         }
-        (1, _) => format!("1 buffer exceeds the capacity and needs at least {needed} bytes"),
+        (1, _) => format!("1 buffer exceeds the capacity and needs at least {needed}"),
         (_, 0) => {
-            format!("minimal set of {count} buffers that need at least {needed} bytes together")
+            format!("minimal set of {count} buffers that need at least {needed} together")
         }
         _ => {
-            format!("{count} buffers that need at least {needed} bytes together, {open} possibly redundant")
+            format!("{count} buffers that need at least {needed} together, {open} possibly redundant")
         }
     };
-    (shortfall, format!("{what} ({witness})"))
+    (shortfall, noted(&what, &witness))
 }
 
 fn named(instance: &Instance, buffers: &[BufferId]) -> Vec<String> {

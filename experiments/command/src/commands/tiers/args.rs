@@ -1,5 +1,6 @@
 use crate::args::{EffortArgs, LivenessArgs, ModelArgs};
 use crate::format;
+use crate::input::input_name;
 use clap::{Args, ValueEnum};
 use plimsoll::model::tiers::Addresses;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ pub struct TiersArgs {
     pub model: ModelArgs,
     /// Machine: s3-platform, two-tier, generic, or a TOML file with [[unit]] and [[tier]] (not a machine of
     /// `overlap`)
-    #[arg(long, value_name = "NAME|FILE.toml")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = input_name())]
     pub machine: String,
     /// Algorithm that assigns tensors to tiers (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
@@ -23,7 +24,7 @@ pub struct TiersArgs {
     #[arg(long, value_name = "RULE")]
     pub fusion: Option<FusionArg>,
     /// Patterns of operators to fuse: a file, or `default`, `s3`, `s3-joined`, `chains` [default: default]
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", value_parser = input_name())]
     pub patterns: Option<String>,
     /// Algorithm that orders the operators without fusion (see `plimsoll list`) [default: as-in-file]
     #[arg(long, value_name = "NAME")]

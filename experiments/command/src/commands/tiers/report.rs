@@ -46,7 +46,7 @@ impl About<'_> {
         let claim = self.basis.claim(outcome.claim.as_str());
         report.line("placement", format_args!("{name}: {time} of transfers ({claim}{gap})"));
         report.show("on-chip", "{on_chip_percent} % of the bytes moved, {tensors_on_chip} tensors");
-        report.show("off-chip", "{off_chip_traffic} bytes moved, plus {weight_traffic} bytes of weights");
+        report.show("off-chip", "{off_chip_traffic bytes} moved, plus {weight_traffic bytes} of weights");
         let inference = "{inference_ps} without overlap: compute {compute_ps}, group starts {overhead_ps}, \
                          weights {weights_ps}, transfers {transfer_ps}";
         report.show("inference", inference);
@@ -87,7 +87,7 @@ impl About<'_> {
             "address_width": machine.address_width(),
         });
         let mut report = Report::of_graph(object, basis);
-        report.show("graph", "{graph}: {operators} operators, {tensors} tensors of {bytes} bytes");
+        report.show("graph", "{graph}: {operators} operators, {tensors} tensors of {bytes bytes}");
         report.show("machine", if machine.about.is_empty() { "{machine}" } else { "{machine}: {about}" });
         if rule.is_some() {
             let share =
