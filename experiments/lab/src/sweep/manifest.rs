@@ -3,6 +3,7 @@
 
 use super::SweepError;
 use crate::machine::Machine;
+use plimsoll_datasets::ImportOptions;
 use plimsoll_model::files::write_durably;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -63,6 +64,34 @@ pub struct InputRecord {
     /// The original capacity in bytes, if a run decides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
+    /// The terms under which the instance was made of a model, as `KEY=VALUE` separated by blanks.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub terms: String,
+    /// How the model was read, unless by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRecord>,
+}
+
+/// How a model was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelRecord {
+    /// The name of the model, without the values of its dimensions.
+    pub name: String,
+    /// The import options.
+    pub import: ImportOptions,
+}
+
+impl InputRecord {
+    /// Returns true if both describe the same input. The hash covers the import options, which older
+    /// manifests do not contain.
+    fn is_same(&self, other: &Self) -> bool {
+        let of = |input: &Self| {
+            let Self { suite, name, sha256, capacity, terms, model: _ } = input.clone();
+            (suite, name, sha256, capacity, terms)
+        };
+        of(self) == of(other)
+    }
 }
 
 /// An algorithm with its parameters.
@@ -131,7 +160,9 @@ impl Resolved {
 
     /// Returns a description of the first difference from another sweep, or `None` if both are equal.
     pub fn difference(&self, now: &Self) -> Option<String> {
-        if self == now {
+        let same_inputs = self.inputs.len() == now.inputs.len()
+            && self.inputs.iter().zip(&now.inputs).all(|(then, now)| then.is_same(now));
+        if same_inputs && *self == (Self { inputs: self.inputs.clone(), ..now.clone() }) {
             return None;
         }
         let of_inputs = || {
@@ -146,8 +177,12 @@ impl Resolved {
                     if let Some(difference) = differs(&what, &then.capacity, &now.capacity) {
                         return Some(difference);
                     }
+                    let what = format!("instances: terms of {}", name(then));
+                    if let Some(difference) = differs(&what, &then.terms, &now.terms) {
+                        return Some(difference);
+                    }
                 }
-                if then != now {
+                if !then.is_same(now) {
                     return Some(format!("instances: {} there, {} here", name(then), name(now)));
                 }
             }

@@ -19,6 +19,7 @@ mod inputs;
 mod lists;
 mod manifest;
 mod merge;
+mod models;
 mod pool;
 mod process;
 mod resolve;
@@ -28,7 +29,7 @@ mod tasks;
 pub mod worker;
 
 pub use inputs::Input;
-pub use manifest::{Manifest, Shard};
+pub use manifest::{InputRecord, Manifest, ModelRecord, Shard};
 pub use merge::{Merge, merge};
 pub use pool::{Report, Start, run};
 pub use resolve::{Run, Sweep};

@@ -27,7 +27,7 @@ use store::Store;
 pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
     reaper::employ(vec![own.into(), "reaper".into()]);
-    let bench = Bench::resolve(args)?;
+    let mut bench = Bench::resolve(args)?;
     let (cases, mut notes) = collect(args)?;
     let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.trace));
     let mut store = store.transpose()?;
