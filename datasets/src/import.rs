@@ -47,8 +47,8 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Returns the first option that differs from its default, in command-line syntax.
-    pub(crate) fn first_given(&self) -> Option<String> {
+    /// Returns the options that differ from their defaults, in command-line syntax.
+    pub fn given(&self) -> Vec<String> {
         let shape = |shape: &Vec<u64>| shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
         let dims = self.dims.iter().map(|(name, value)| format!("--dim {name}={value}"));
         let shapes = self
@@ -66,7 +66,7 @@ impl ImportOptions {
             .iter()
             .map(|(name, extents)| format!("--tensor-shape {name}={}", shape(extents)));
         let sizes = dims.chain(default).chain(shapes).chain(batch).chain(values).chain(inside);
-        sizes.chain(element).chain(keep).chain(assume).next()
+        sizes.chain(element).chain(keep).chain(assume).collect()
     }
 }
 

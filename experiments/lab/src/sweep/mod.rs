@@ -22,6 +22,7 @@ mod merge;
 mod models;
 mod pool;
 mod process;
+mod readme;
 mod resolve;
 pub mod slurm;
 mod store;

@@ -12,7 +12,7 @@ use crate::record::{Columns, Record, metrics};
 use plimsoll::posed::{Subject, SubjectKind, is_on_instances, profile};
 use plimsoll_model::{Bytes, hexadecimal};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -150,6 +150,15 @@ impl Sweep {
         sweep.not_too_many(&places).map_err(|(at, message)| source.wrong(at, &message))?;
         sweep.enumerate(&places).map_err(|(at, message)| source.wrong(at, &message))?;
         Ok(sweep)
+    }
+
+    /// Returns the errors of the inputs that could not be read, each once.
+    pub fn unreadable(&self) -> Vec<&str> {
+        let mut errors: Vec<&str> =
+            self.inputs.iter().filter_map(|input| input.subject.as_ref().err()).map(String::as_str).collect();
+        let mut seen = HashSet::new();
+        errors.retain(|error| seen.insert(*error));
+        errors
     }
 
     /// Checks that the list of runs is not too long, before it is created.

@@ -35,10 +35,10 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     for note in read {
         output::complain(&format!("note: {note}"));
     }
+    notes.extend(bench.check_cases(&cases)?);
     for note in &notes {
         output::print(&format!("{note}\n"))?;
     }
-    bench.check_cases(&cases)?;
     let all: usize = cases.iter().map(|case| bench.runs_on(case)).sum();
     let bar = ProgressBar::new(all as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {

@@ -305,27 +305,27 @@ impl<'a> Bench<'a> {
     }
 
     /// Decides whether instances are made of models: if problems on instances are requested, and all cases
-    /// are graphs. Rejects a requested problem if it does not apply to any of the cases.
-    pub fn check_cases(&mut self, cases: &[Case]) -> Result<(), Failure> {
+    /// are graphs. Returns a note if so. Rejects a requested problem if it does not apply to any of the cases.
+    pub fn check_cases(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
         let kinds: Vec<SubjectKind> =
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
         let own = std::mem::take(&mut self.posings);
         if self.args.problems.is_empty() || kinds.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let makes =
             !kinds.contains(&SubjectKind::Instance) && self.lanes.iter().any(|lane| on_instances(&**lane));
         self.posings = if makes { own } else { Vec::new() };
         let made = |lane: &dyn Lane| !self.posings.is_empty() && on_instances(lane);
         let idle = |lane: &&dyn Lane| !made(*lane) && !kinds.iter().any(|&kind| lane.takes(kind));
-        match self.lanes.iter().map(AsRef::as_ref).find(idle) {
-            None => Ok(()),
-            Some(lane) => {
-                let problem = lane.problem();
-                let needed = if lane.takes(SubjectKind::Graph) { "graph" } else { "instance" };
-                Err(Failure::input(format!("--problems {problem}: needs at least one {needed}")))
-            }
+        if let Some(lane) = self.lanes.iter().map(AsRef::as_ref).find(idle) {
+            let problem = lane.problem();
+            let needed = if lane.takes(SubjectKind::Graph) { "graph" } else { "instance" };
+            return Err(Failure::input(format!("--problems {problem}: needs at least one {needed}")));
         }
+        let terms: Vec<String> = self.posings.iter().map(Terms::to_string).collect();
+        let note = || format!("instances are made of the graphs, with {}", terms.join(" and with "));
+        Ok((!terms.is_empty()).then(note))
     }
 
     /// Returns the settings of the comparison of times.
