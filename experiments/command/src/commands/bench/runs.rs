@@ -320,8 +320,7 @@ impl<'a> Bench<'a> {
         let idle = |lane: &&dyn Lane| !made(*lane) && !kinds.iter().any(|&kind| lane.takes(kind));
         if let Some(lane) = self.lanes.iter().map(AsRef::as_ref).find(idle) {
             let problem = lane.problem();
-            let needed = if lane.takes(SubjectKind::Graph) { "graph" } else { "instance" };
-            return Err(Failure::input(format!("--problems {problem}: needs at least one {needed}")));
+            return Err(Failure::input(format!("--problems {problem}: needs at least one graph or model")));
         }
         let terms: Vec<String> = self.posings.iter().map(Terms::to_string).collect();
         let note = || format!("instances are made of the graphs, with {}", terms.join(" and with "));
