@@ -33,7 +33,7 @@ pub struct Input {
     pub(super) problems: Vec<&'static str>,
     /// The terms under which an instance was made of a graph. Empty for other inputs.
     pub(super) terms: String,
-    /// How the model was read, if the sweep file says so.
+    /// How the model was read, unless by default.
     pub(super) model: Option<ModelRecord>,
 }
 
