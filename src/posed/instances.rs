@@ -107,3 +107,26 @@ macro_rules! posed_on_instances {
 }
 
 posed_on_instances!(Offsets: "peak", SplitBuffers: "peak", SharedObjects: "total");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::load;
+
+    #[test]
+    fn instances_of_graphs_depend_on_their_terms() {
+        let terms = |text: &str| text.parse::<Terms>().unwrap();
+        for graph in plimsoll_datasets::graph_suite() {
+            let made = |text: &str| instance(&graph, &terms(text)).unwrap();
+            let (file, exact) = (made(""), made("order=exact"));
+            assert_eq!((file.name(), file.capacity()), (graph.name(), None));
+            assert!(load(&exact).0 <= load(&file).0, "{}", graph.name());
+            assert!(made("weights=yes").len() >= file.len(), "{}", graph.name());
+        }
+        assert_eq!(instance_terms(&terms("machine=luna align=64")).to_string(), "align=64 order=as-in-file");
+        assert!(check_instance_terms(&terms("order=exact boundary=outside")).is_ok());
+        for bad in ["order=fast", "machine=luna", "align=0"] {
+            assert!(check_instance_terms(&terms(bad)).is_err(), "{bad}");
+        }
+    }
+}

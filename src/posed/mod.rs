@@ -422,7 +422,7 @@ macro_rules! problems {
 }
 
 /// Resolves the name of a problem. The names of its command (`order`, `overlap`, `spill`, `fuse`) and former
-/// names (`pools`, `scattered`, `fusions`) are accepted.
+/// names such as `pools` and `fusions` are accepted.
 pub fn problem(name: &str) -> Option<&'static str> {
     let current = match name {
         "pools" => SharedObjects::NAME,
@@ -495,6 +495,8 @@ mod tests {
             ["pools", "scattered", "fusions"].map(problem),
             [PROBLEMS[2], PROBLEMS[1], PROBLEMS[8]].map(Some)
         );
+        let commands = ["order", "spill", "overlap", "fuse"].map(problem);
+        assert_eq!(commands, [PROBLEMS[3], PROBLEMS[5], PROBLEMS[6], PROBLEMS[8]].map(Some));
         for problem in PROBLEMS {
             let [own, _] = algorithms(&registry, problem);
             assert!(!own.is_empty() && own.iter().all(|facts| facts.problem == *problem), "{problem}");
