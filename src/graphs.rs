@@ -174,6 +174,22 @@ impl GraphRun<'_> {
         Ok(done)
     }
 
+    /// Returns the offset problem of the body under its order. The largest arena among the regions of an
+    /// operator, laid out by `solver`, is one buffer.
+    ///
+    /// # Errors
+    /// See [`GraphRunError`].
+    pub fn instance(&self, graph: &Graph, solver: &Entry<Offsets>) -> Result<Instance, GraphRunError> {
+        let mut blocks = vec![Bytes::ZERO; graph.regions().len()];
+        for region in (1..graph.regions().len()).rev().map(RegionId::at) {
+            blocks[region.index()] = self.plan_after(graph, region, &blocks, solver)?.arena();
+        }
+        let body = RegionId::at(0);
+        let ordered = self.order_region(graph, body, &blocks, self.limits.share(1))?;
+        let instance = ordered.storages.problem.instance(&ordered.order, self.liveness.align);
+        instance.map_err(|error| invalid(graph, body, error))
+    }
+
     fn plan_after(
         &self,
         graph: &Graph,

@@ -1,6 +1,7 @@
 //! Options, results and errors of the importers.
 
 use plimsoll_model::graph::{Graph, GraphError};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,35 +10,45 @@ use std::path::{Path, PathBuf};
 pub const FILE_LIMIT: u64 = 1 << 31;
 
 /// Import options: information that the file does not contain.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ImportOptions {
     /// Values of free dimensions, by their name in the file (`N`, `batch_size`).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub dims: BTreeMap<String, u64>,
     /// Full shapes of inputs, by name. They override the shapes in the file.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub input_shapes: BTreeMap<String, Vec<u64>>,
     /// The extent of the first dimension of every input of rank 1 or higher that `input_shapes` does not
     /// name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u64>,
     /// The element type, such as `float16`, that replaces every floating-point type.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
     /// Keeps operators that read only constants. By default, their outputs become weights
     /// ([`Graph::folded`]), since ONNX runtimes compute them before they start. The option does not affect
     /// `TFLite` models and graphs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub keep_constants: bool,
     /// The size in bytes of tensors whose shape or type cannot be determined. Without it, such tensors are an
     /// error.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub assume_bytes: Option<u64>,
     /// The value of every free dimension that has no other value.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dim_default: Option<u64>,
     /// Values of inputs that determine shapes, by name: integers in row-major order.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Vec<i64>>,
     /// Shapes of intermediate tensors, by name, for tensors whose shape cannot be inferred.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tensor_shapes: BTreeMap<String, Vec<u64>>,
 }
 
 impl ImportOptions {
-    /// Returns the first option that differs from its default, in command-line syntax.
-    pub(crate) fn first_given(&self) -> Option<String> {
+    /// Returns the options that differ from their defaults, in command-line syntax.
+    pub fn given(&self) -> Vec<String> {
         let shape = |shape: &Vec<u64>| shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
         let dims = self.dims.iter().map(|(name, value)| format!("--dim {name}={value}"));
         let shapes = self
@@ -55,7 +66,7 @@ impl ImportOptions {
             .iter()
             .map(|(name, extents)| format!("--tensor-shape {name}={}", shape(extents)));
         let sizes = dims.chain(default).chain(shapes).chain(batch).chain(values).chain(inside);
-        sizes.chain(element).chain(keep).chain(assume).next()
+        sizes.chain(element).chain(keep).chain(assume).collect()
     }
 }
 

@@ -13,7 +13,7 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
     let bytes = read(path).map_err(|problem| problem.of(path))?;
     let imported = match extension.as_str() {
         "json" => {
-            if let Some(option) = options.first_given() {
+            if let Some(option) = options.given().into_iter().next() {
                 let reason = "the option does not apply to a graph".to_owned();
                 return Err(ImportProblem::Option { option, reason }.of(path));
             }

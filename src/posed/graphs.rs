@@ -51,7 +51,7 @@ fn graph_of<P: Problem>(subject: &Subject) -> Result<&Graph, PoseError> {
 }
 
 /// Returns the order algorithm named in the terms.
-fn order_of(terms: &Terms) -> Result<&'static Entry<Orders>, TermError> {
+pub(super) fn order_of(terms: &Terms) -> Result<&'static Entry<Orders>, TermError> {
     let find = |name: &str| {
         let found = registry().find::<Orders>(name);
         found.ok_or_else(|| "expected an order algorithm; `plimsoll list` prints their names".to_owned())

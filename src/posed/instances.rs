@@ -1,10 +1,57 @@
-//! Implements [`Posed`] for the problems on instances. The instance is the whole input.
+//! Implements [`Posed`] for the problems on instances, where the instance is the whole input, and makes
+//! instances of graphs.
 
-use super::{Answered, Asked, PoseError, Posed, Subject, SubjectKind, Terms};
+use super::graphs::order_of;
+use super::terms::LIVENESS;
+use super::{Answered, Asked, PoseError, Posed, Subject, SubjectKind, TermError, Terms};
+use crate::graphs::GraphRun;
 use crate::plan::Plan;
+use crate::registry::registry;
 use crate::run::Limits;
+use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Instance, Offsets, Piece, Problem, Setup, SharedObjects, SplitBuffers};
 use std::io::{self, Write};
+
+/// Node limit of each run that orders the operators or lays out an inner region. A time limit would make the
+/// instance depend on the machine.
+const NODES: u64 = 100_000;
+
+/// Returns the keys of the terms under which a graph becomes an instance, with their default values.
+pub(super) fn instance_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LIVENESS.iter().map(|key| (*key, "")).chain([("order", "as-in-file")])
+}
+
+/// Returns the given terms that determine the instance of a graph, completed with default values.
+pub fn instance_terms(given: &Terms) -> Terms {
+    given.among(instance_keys())
+}
+
+/// Rejects terms that do not determine the instance of a graph, and invalid values.
+///
+/// # Errors
+/// A [`TermError`] with key and value.
+pub fn check_instance_terms(terms: &Terms) -> Result<(), TermError> {
+    terms.known(&instance_keys().map(|(key, _)| key).collect(), &["instances of models"])?;
+    terms.liveness()?;
+    order_of(&instance_terms(terms)).map(drop)
+}
+
+/// Returns the offset problem of a graph's body as an instance of that name, without a capacity. The term
+/// `order` names the algorithm that orders the operators; the other terms are those of the liveness analysis.
+/// The largest arena among the regions of an operator is one buffer. Equal terms give equal instances.
+///
+/// # Errors
+/// See [`PoseError`].
+pub fn instance(graph: &Graph, terms: &Terms) -> Result<Instance, PoseError> {
+    let terms = instance_terms(terms);
+    let registry = registry();
+    let solver = registry.find::<Offsets>("exact").unwrap_or(registry.offsets[0]);
+    let limits = Limits { nodes: Some(NODES), ..Limits::default() };
+    let (liveness, order) = (terms.liveness()?, order_of(&terms)?);
+    let run = GraphRun { liveness, order, setup: Setup::default(), limits };
+    let instance = run.instance(graph, solver).map_err(PoseError::subject)?;
+    Ok(instance.with_capacity(None).with_name(graph.name()))
+}
 
 macro_rules! posed_on_instances {
     ($($problem:ty: $value:literal),*) => {$(
@@ -60,3 +107,26 @@ macro_rules! posed_on_instances {
 }
 
 posed_on_instances!(Offsets: "peak", SplitBuffers: "peak", SharedObjects: "total");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::load;
+
+    #[test]
+    fn instances_of_graphs_depend_on_their_terms() {
+        let terms = |text: &str| text.parse::<Terms>().unwrap();
+        for graph in plimsoll_datasets::graph_suite() {
+            let made = |text: &str| instance(&graph, &terms(text)).unwrap();
+            let (file, exact) = (made(""), made("order=exact"));
+            assert_eq!((file.name(), file.capacity()), (graph.name(), None));
+            assert!(load(&exact).0 <= load(&file).0, "{}", graph.name());
+            assert!(made("weights=yes").len() >= file.len(), "{}", graph.name());
+        }
+        assert_eq!(instance_terms(&terms("machine=luna align=64")).to_string(), "align=64 order=as-in-file");
+        assert!(check_instance_terms(&terms("order=exact boundary=outside")).is_ok());
+        for bad in ["order=fast", "machine=luna", "align=0"] {
+            assert!(check_instance_terms(&terms(bad)).is_err(), "{bad}");
+        }
+    }
+}

@@ -10,6 +10,7 @@ mod instances;
 mod terms;
 
 pub use graphs::{InOrder, ToFuse};
+pub use instances::{check_instance_terms, instance, instance_terms};
 pub use terms::{TermError, Terms};
 
 use crate::arithmetic::Arithmetic;
@@ -331,11 +332,12 @@ fn all_terms<P: Posed>() -> impl Iterator<Item = (&'static str, &'static str)> {
     liveness.map(|key| (*key, "")).chain(P::TERMS.iter().copied())
 }
 
-/// Checks terms for several problems: every key must belong to one of them and have a valid value.
+/// Checks terms for several problems: every key must belong to one of them and have a valid value. If
+/// `models` is set, the terms of [`instance_terms`] belong to the problems on instances.
 ///
 /// # Errors
 /// A [`TermError`] with key and value.
-pub fn check_terms(terms: &Terms, problems: &[&str]) -> Result<(), TermError> {
+pub fn check_terms(terms: &Terms, problems: &[&str], models: bool) -> Result<(), TermError> {
     struct Check<'a>(&'a Terms);
     impl Visitor for Check<'_> {
         type Output = (Vec<&'static str>, Result<(), TermError>);
@@ -344,7 +346,12 @@ pub fn check_terms(terms: &Terms, problems: &[&str]) -> Result<(), TermError> {
         }
     }
     let visited = problems.iter().filter_map(|problem| visit(problem, &mut Check(terms)));
-    let (keys, checked): (Vec<_>, Vec<_>) = visited.unzip();
+    let (mut keys, checked): (Vec<_>, Vec<_>) = visited.unzip();
+    if models && problems.iter().any(|problem| is_on_instances(problem)) {
+        let own = instance_terms(terms);
+        check_instance_terms(&own)?;
+        keys.push(instances::instance_keys().map(|(key, _)| key).collect());
+    }
     terms.known(&keys.into_iter().flatten().collect(), problems)?;
     checked.into_iter().collect()
 }
@@ -385,6 +392,11 @@ pub fn profile(problem: &str) -> Option<Profile> {
     visit(problem, &mut Own)
 }
 
+/// Returns true if the named problem is posed only on instances. [`instance`] makes an instance of a graph.
+pub fn is_on_instances(problem: &str) -> bool {
+    profile(problem).is_some_and(|own| !(own.takes)(SubjectKind::Graph))
+}
+
 /// A generic operation on a problem that is selected by name at run time.
 pub trait Visitor {
     /// The result of the operation.
@@ -409,12 +421,16 @@ macro_rules! problems {
     };
 }
 
-/// Resolves the name of a problem. Former names are accepted: `pools`, `split`, `fusions`.
+/// Resolves the name of a problem. The names of its command (`order`, `overlap`, `spill`, `fuse`) and former
+/// names such as `pools` and `fusions` are accepted.
 pub fn problem(name: &str) -> Option<&'static str> {
     let current = match name {
         "pools" => SharedObjects::NAME,
         "scattered" => SplitBuffers::NAME,
-        "fusions" => Fusions::NAME,
+        "fusions" | "fuse" => Fusions::NAME,
+        "order" => Orders::NAME,
+        "overlap" => Timelines::NAME,
+        "spill" => Spilling::NAME,
         name => name,
     };
     PROBLEMS.iter().copied().find(|problem| *problem == current)
@@ -479,6 +495,8 @@ mod tests {
             ["pools", "scattered", "fusions"].map(problem),
             [PROBLEMS[2], PROBLEMS[1], PROBLEMS[8]].map(Some)
         );
+        let commands = ["order", "spill", "overlap", "fuse"].map(problem);
+        assert_eq!(commands, [PROBLEMS[3], PROBLEMS[5], PROBLEMS[6], PROBLEMS[8]].map(Some));
         for problem in PROBLEMS {
             let [own, _] = algorithms(&registry, problem);
             assert!(!own.is_empty() && own.iter().all(|facts| facts.problem == *problem), "{problem}");

@@ -2,14 +2,19 @@
 //!
 //! A run that ended by itself, or by its node limit, is rerun and compared column by column. Runs that a time
 //! limit ended and runs of external programs are not repeatable. For these, only the instance is compared.
+//! An instance that was made of a model is regenerated with the terms of the row.
 
 use crate::attempt::Named;
 use crate::record::{CsvFile, Record, RecordError};
 use crate::suite::{Case, Reading, SuiteError, cases, sha256};
-use plimsoll::posed::{PROBLEMS, Subject, algorithm};
+use crate::sweep::{InputRecord, ModelRecord};
+use plimsoll::posed::{PROBLEMS, Subject, TermError, Terms, algorithm, instance, is_on_instances};
 use plimsoll::{Registry, excluded};
+use plimsoll_datasets::ImportOptions;
+use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, load};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 
 /// Factor by which the time limit of a rerun is extended, so that a slower machine can reproduce the results.
@@ -73,17 +78,23 @@ pub struct Finding {
     pub verdict: Verdict,
 }
 
-/// Compares rows with the current code. Rows of suites whose corpora are not available are not rerun.
+/// Compares rows with the current code. Rows of suites whose corpora are not available are not rerun. `inputs`
+/// are those of the manifest if a sweep wrote the rows. Their import options override those of `reading`.
 ///
 /// # Errors
 /// [`SuiteError`] if a suite of the rows is unknown or cannot be read.
 pub fn recheck(
     rows: &[Record],
+    inputs: &[InputRecord],
     registry: &Registry,
     effort: Effort,
     reading: &Reading,
 ) -> Result<Vec<Finding>, SuiteError> {
-    let mut suites: BTreeMap<&str, Option<BTreeMap<String, Case>>> = BTreeMap::new();
+    let models: BTreeMap<[&str; 3], &ModelRecord> = inputs
+        .iter()
+        .filter_map(|input| Some(([&*input.suite, &*input.name, &*input.sha256], input.model.as_ref()?)))
+        .collect();
+    let mut suites: BTreeMap<(&str, &ImportOptions), Option<BTreeMap<String, Case>>> = BTreeMap::new();
     let mut findings = Vec::new();
     let mut chosen = 0;
     for row in rows {
@@ -94,12 +105,16 @@ pub fn recheck(
         } else if !chosen.is_multiple_of(effort.every.max(1)) {
             Verdict::Left("not chosen")
         } else {
-            if !suites.contains_key(row.suite.as_str()) {
-                suites.insert(&row.suite, suite(&row.suite, reading)?);
-            }
-            match &suites[row.suite.as_str()] {
+            let model = models.get(&[row.suite.as_str(), &row.instance, &row.sha256]);
+            let name = model.map_or(&row.instance, |model| &model.name);
+            let key = (row.suite.as_str(), model.map_or(&reading.import, |model| &model.import));
+            let cases = match suites.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(suite(key, reading)?),
+            };
+            match cases {
                 None => Verdict::Left("no corpora"),
-                Some(cases) => check_row(row, cases, registry),
+                Some(cases) => check_row(row, cases.get(name), registry),
             }
         };
         let (instance, algorithm) = (row.instance.clone(), row.algorithm.clone());
@@ -108,16 +123,31 @@ pub fn recheck(
     Ok(findings)
 }
 
-fn suite(name: &str, reading: &Reading) -> Result<Option<BTreeMap<String, Case>>, SuiteError> {
-    match cases(name, reading) {
+fn suite(
+    (name, import): (&str, &ImportOptions),
+    reading: &Reading,
+) -> Result<Option<BTreeMap<String, Case>>, SuiteError> {
+    match cases(name, &Reading { import: import.clone(), ..reading.clone() }) {
         Ok(cases) => Ok(Some(cases.into_iter().map(|case| (case.name.clone(), case)).collect())),
         Err(SuiteError::NoCorpora(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn check_row(row: &Record, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdict {
-    let subject = match cases.get(&row.instance).map(|case| &case.subject) {
+fn check_row(row: &Record, case: Option<&Case>, registry: &Registry) -> Verdict {
+    let made = match case.map(|case| &case.subject) {
+        Some(Ok(Subject::Graph(graph))) if is_on_instances(&row.problem) => Some(made(row, graph)),
+        _ => None,
+    };
+    let subject = match made.as_ref().map(Result::as_ref) {
+        Some(Err(_)) if ["unreadable", "skipped"].contains(&row.status.as_str()) => {
+            return Verdict::Left("no instance, as recorded");
+        }
+        Some(Err(why)) => return differs("instance", &row.instance, why),
+        Some(Ok(subject)) => Some(Ok(subject)),
+        None => case.map(|case| case.subject.as_ref()),
+    };
+    let subject = match subject {
         Some(Ok(_)) if row.status == "unreadable" => return differs("status", &row.status, "readable"),
         Some(Err(_)) if row.status == "unreadable" => return Verdict::Left("unreadable, as recorded"),
         Some(Ok(subject)) => subject,
@@ -137,6 +167,12 @@ fn check_row(row: &Record, cases: &BTreeMap<String, Case>, registry: &Registry) 
         }
         _ => rerun(row, subject, registry),
     }
+}
+
+/// Returns the instance of a model under the terms of a row.
+fn made(row: &Record, graph: &Graph) -> Result<Subject, String> {
+    let terms: Terms = row.terms.parse().map_err(|error: TermError| error.to_string())?;
+    instance(graph, &terms).map(Subject::Instance).map_err(|error| error.to_string())
 }
 
 fn subject_differs(row: &Record, subject: &Subject) -> Option<Verdict> {
@@ -239,7 +275,7 @@ mod tests {
     }
 
     fn verdict(row: Record) -> Verdict {
-        recheck(&[row], &registry(), ALL, &Reading::default()).unwrap().remove(0).verdict
+        recheck(&[row], &[], &registry(), ALL, &Reading::default()).unwrap().remove(0).verdict
     }
 
     fn column(row: Record) -> &'static str {
@@ -278,7 +314,8 @@ mod tests {
             ..row.clone()
         }));
         let two = [row.clone(), Record { line: 5, value: Some(0), ..row }];
-        let findings = recheck(&two, &registry(), Effort { every: 2, ..ALL }, &Reading::default()).unwrap();
+        let findings =
+            recheck(&two, &[], &registry(), Effort { every: 2, ..ALL }, &Reading::default()).unwrap();
         assert_eq!(findings[0].verdict, Verdict::Left("not chosen"));
         assert!(matches!(findings[1].verdict, Verdict::Differs { .. }) && findings[1].line == 5);
     }
@@ -300,6 +337,7 @@ mod tests {
         assert!(
             recheck(
                 &[Record { suite: "none".to_owned(), ..Record::default() }],
+                &[],
                 &registry(),
                 ALL,
                 &Reading::default()

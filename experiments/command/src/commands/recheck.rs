@@ -7,6 +7,7 @@ use clap::Args;
 use plimsoll_lab::recheck::{Effort, Finding, Verdict, read_rows, recheck};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::suite::Reading;
+use plimsoll_lab::sweep::Manifest;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,7 +19,7 @@ const SHOWN: usize = 20;
 
 #[derive(Args, Debug)]
 pub struct RecheckArgs {
-    /// Folders written by `bench --out`, or the rows.csv files in them
+    /// Folders written by `bench --out` or `sweep --out`, or the rows.csv files in them
     #[arg(value_name = "DIR", required = true)]
     records: Vec<PathBuf>,
     /// Rerun only runs that took at most this many seconds
@@ -41,12 +42,14 @@ pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {
     // Reads all files before the first run.
     let read = |path: &PathBuf| {
         let file = if path.is_dir() { path.join("rows.csv") } else { path.clone() };
-        read_rows(&file).map(|rows| (path.clone(), rows)).map_err(Failure::input)
+        let rows = read_rows(&file).map_err(Failure::input)?;
+        let manifest = Manifest::read(file.parent().unwrap_or(Path::new("")))?;
+        Ok::<_, Failure>((path.clone(), rows, manifest.map_or_else(Vec::new, |own| own.sweep.inputs)))
     };
     let records = args.records.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut checked = Vec::new();
-    for (path, rows) in records {
-        let findings = recheck(&rows, &registry, effort, &reading)
+    for (path, rows, inputs) in records {
+        let findings = recheck(&rows, &inputs, &registry, effort, &reading)
             .map_err(|error| Failure::input(error).about(&path))?;
         checked.push((path, findings));
     }

@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 /// Default number of tasks of an array job.
 const ARRAY: u64 = 16;
 
+/// Maximum number of errors shown for inputs that cannot be read.
+const SHOWN: usize = 20;
+
 impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Self {
         match &error {
@@ -75,6 +78,19 @@ pub struct SweepArgs {
 
 pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     let sweep = Sweep::read(&args.file, folder_of(&args.file))?;
+    let unreadable = sweep.unreadable();
+    for error in unreadable.iter().take(SHOWN) {
+        output::complain(&format!("unreadable: {error}"));
+    }
+    if unreadable.len() > SHOWN {
+        let more = unreadable.len() - SHOWN;
+        output::complain(&format!("unreadable: and {more} more inputs; rows.csv contains the errors"));
+    }
+    if unreadable.iter().any(|error| error.contains("--dim")) {
+        output::complain(
+            "note: in a sweep file, --dim N=1 is dim = { N = 1 }, and --dim-default 1 is dim_default = 1",
+        );
+    }
     if args.dry_run {
         return dry_run(args, &sweep);
     }

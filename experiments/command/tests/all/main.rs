@@ -37,6 +37,7 @@ mod spill;
 mod structure;
 mod sweep;
 mod sweep_edges;
+mod sweep_models;
 #[cfg(unix)]
 mod sweep_processes;
 mod tiers;

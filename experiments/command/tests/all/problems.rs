@@ -137,7 +137,13 @@ fn terms_define_the_question() {
     bench(&["--problems", "orders", "--decide"]).refuses(&["orders has no capacity to decide"]);
     bench(&["--problems", "knots"]).refuses(&["knots"]);
     scratch.plimsoll(&["bench", "tiny.csv", "--problems", "orders"]).refuses(&["orders", "graph"]);
-    bench(&["--problems", "orders,offsets"]).refuses(&["--problems offsets: needs at least one instance"]);
+    // The instance of a graph has the terms under which it was made.
+    bench(&["--problems", "orders,offsets", "--solvers", "exact"]).exits(0);
+    let questions: Vec<[String; 2]> = rows(&scratch, "rec/rows.csv")
+        .into_iter()
+        .map(|row| ["problem", "terms"].map(|column| row[column].clone()))
+        .collect();
+    assert_eq!(questions, [["offsets", "order=as-in-file"], ["orders", ""]]);
     bench(&["--terms", "machine=luna"]).refuses(&["tiers requires [[unit]]", "--problems"]);
     let sweep = "[[instances]]\ngraph = \"straight.json\"\n[[algorithms]]\nnames = \"prefetch\"\n";
     scratch.write("s.toml", format!("{sweep}terms = \"machine=nowhere\"\n"));

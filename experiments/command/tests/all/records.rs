@@ -50,7 +50,9 @@ fn benchmarks(effort: Effort) {
         if !header(&file).starts_with("schema_version,") {
             continue;
         }
-        for finding in recheck(&read_rows(&file).unwrap(), &registry, effort, &Reading::default()).unwrap() {
+        for finding in
+            recheck(&read_rows(&file).unwrap(), &[], &registry, effort, &Reading::default()).unwrap()
+        {
             match finding.verdict {
                 Verdict::Same => same += 1,
                 Verdict::Differs { .. } => differences.push(format!("{word}: {finding:?}")),

@@ -28,6 +28,13 @@
 //! graph = "net.json"                  # a file or a pattern of graphs or models, for the problems of graphs
 //! batch = 1                           # first dimension of model inputs; dim_default sets all free ones
 //!
+//! [[instances]]
+//! path = "models"                     # a folder of models
+//! as = ["offsets", "joint"]           # the problems to pose; for those of instances, an instance is made
+//! terms = "order=exact"               # how that instance is made; default order=as-in-file
+//! dim = { N = 1, seq = [64, 128] }    # values of free dimensions; lists make several inputs of a model
+//! input_shape = { x = [1, 3, 8, 8] }  # also value, tensor_shape, element, keep_constants, assume_bytes
+//!
 //! [[algorithms]]
 //! names = ["exact", "large-first"]    # or one of the groups heuristics, solvers and all
 //! problem = "offsets"                 # default: the first of these with the algorithm: offsets,
@@ -89,8 +96,22 @@ pub(super) struct RawInstances {
     pub graph: Option<String>,
     pub only: Option<Words>,
     pub endpoints: Option<String>,
-    pub batch: Option<u64>,
-    pub dim_default: Option<u64>,
+    #[serde(rename = "as")]
+    pub posed: Option<Words>,
+    pub terms: Option<String>,
+    pub batch: Option<Numbers>,
+    pub dim_default: Option<Numbers>,
+    #[serde(default)]
+    pub dim: BTreeMap<String, Numbers>,
+    #[serde(default)]
+    pub input_shape: BTreeMap<String, Vec<u64>>,
+    #[serde(default)]
+    pub tensor_shape: BTreeMap<String, Vec<u64>>,
+    #[serde(default)]
+    pub value: BTreeMap<String, Vec<i64>>,
+    pub element: Option<String>,
+    pub keep_constants: Option<bool>,
+    pub assume_bytes: Option<Whole>,
     pub buffers: Option<Numbers>,
     pub seeds: Option<Numbers>,
     #[serde(default)]

@@ -3,6 +3,8 @@
 use super::SweepError;
 use super::file::{RawInstances, Source};
 use super::lists::Numbers;
+use super::manifest::ModelRecord;
+use super::models::{self, Posing, variants};
 use crate::suite::{Case, CaseError, Reading, SUITES, cases, fits_any, glob, is_pattern, path_cases, sha256};
 use plimsoll::posed::{Subject, SubjectKind};
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
@@ -27,10 +29,16 @@ pub struct Input {
     pub load: Option<Bytes>,
     /// The instance with its original capacity or the graph, or else the error from reading it.
     pub subject: Result<Subject, String>,
+    /// The problems that may be posed on it. Empty for all that accept its kind.
+    pub(super) problems: Vec<&'static str>,
+    /// The terms under which an instance was made of a graph. Empty for other inputs.
+    pub(super) terms: String,
+    /// How the model was read, unless by default.
+    pub(super) model: Option<ModelRecord>,
 }
 
 impl Input {
-    fn of(suite: &str, subject: Subject) -> Self {
+    pub(super) fn of(suite: &str, subject: Subject) -> Self {
         let load = match &subject {
             Subject::Instance(instance) => Some(load(instance).0),
             Subject::Graph(_) => None,
@@ -42,6 +50,20 @@ impl Input {
             sha256: sha256(&subject),
             load,
             subject: Ok(subject),
+            problems: Vec::new(),
+            terms: String::new(),
+            model: None,
+        }
+    }
+
+    /// Notes how a model was read. The name gets the label, which is empty if there is only one reading.
+    fn read(&mut self, import: &ImportOptions, label: &str) {
+        if *import == ImportOptions::default() {
+            return;
+        }
+        self.model = Some(ModelRecord { name: self.name.clone(), import: import.clone() });
+        if !label.is_empty() {
+            self.name = format!("{} [{label}]", self.name);
         }
     }
 
@@ -58,9 +80,10 @@ impl Input {
         self.instance().and_then(Instance::capacity)
     }
 
-    fn unreadable(suite: &str, name: String, kind: SubjectKind, why: String) -> Self {
-        let (suite, sha256) = (suite.to_owned(), String::new());
-        Self { suite, name, kind, sha256, load: None, subject: Err(why) }
+    pub(super) fn unreadable(suite: &str, name: String, kind: SubjectKind, why: String) -> Self {
+        let (suite, sha256, terms) = (suite.to_owned(), String::new(), String::new());
+        let problems = Vec::new();
+        Self { suite, name, kind, sha256, load: None, subject: Err(why), problems, terms, model: None }
     }
 }
 
@@ -97,8 +120,7 @@ pub(super) fn inputs(
     };
     let idle = [
         ("endpoints", raw.endpoints.is_some(), &["suite", "path"][..]),
-        ("batch", raw.batch.is_some(), &["suite", "path", "graph"]),
-        ("dim_default", raw.dim_default.is_some(), &["suite", "path", "graph"]),
+        (models::key(raw).unwrap_or_default(), models::key(raw).is_some(), &["suite", "path", "graph"]),
         ("buffers", raw.buffers.is_some(), &["family"]),
         ("seeds", raw.seeds.is_some(), &["family"]),
         ("params", !raw.params.is_empty(), &["family"]),
@@ -107,22 +129,39 @@ pub(super) fn inputs(
         return Err(place
             .wrong(format!("{key} is allowed only with {}, not with {from} '{value}'", goes.join(" and "))));
     }
-    let mut found = match *from {
-        "suite" => suite(&place, value, raw)?,
-        "path" => path(&place, value, raw)?,
-        "family" => family(&place, value, raw)?,
-        _ => graphs(&place, value, raw)?,
-    };
+    let posing = Posing::of(raw).map_err(|error| place.wrong(error))?;
+    let mut found = Vec::new();
+    for variant in variants(raw).map_err(|error| place.wrong(error))? {
+        let reading = reading(&place, raw, variant.import)?;
+        let mut own = match *from {
+            "suite" => suite(&place, value, &reading)?,
+            "path" => path(&place, value, &reading)?,
+            "family" => family(&place, value, raw)?,
+            _ => graphs(&place, value, &reading.import)?,
+        };
+        // Only models differ from one reading to the next.
+        own.retain(|input| found.is_empty() || input.kind == SubjectKind::Graph);
+        for input in own.iter_mut().filter(|input| input.kind == SubjectKind::Graph) {
+            input.read(&reading.import, &variant.label);
+        }
+        found.extend(own);
+    }
     if let Some(only) = &raw.only {
         found.retain(|input| fits_any(&only.0, &input.name));
         if found.is_empty() {
             return Err(place.wrong(format!("no instance of {from} '{value}' matches only = {:?}", only.0)));
         }
     }
-    Ok(found)
+    let Some(posing) = posing else { return Ok(found) };
+    let posed: Vec<Vec<Input>> = found
+        .into_iter()
+        .map(|input| posing.pose(input))
+        .collect::<Result<_, String>>()
+        .map_err(|error| place.wrong(error))?;
+    Ok(posed.into_iter().flatten().collect())
 }
 
-fn reading(place: &Place<'_>, raw: &RawInstances) -> Result<Reading, SweepError> {
+fn reading(place: &Place<'_>, raw: &RawInstances, import: ImportOptions) -> Result<Reading, SweepError> {
     let endpoints = match raw.endpoints.as_deref() {
         None => None,
         Some("half-open") => Some(Endpoints::HalfOpen),
@@ -133,15 +172,10 @@ fn reading(place: &Place<'_>, raw: &RawInstances) -> Result<Reading, SweepError>
             );
         }
     };
-    Ok(Reading { endpoints, import: import(raw) })
+    Ok(Reading { endpoints, import })
 }
 
-/// Returns the options for importing models.
-fn import(raw: &RawInstances) -> ImportOptions {
-    ImportOptions { batch: raw.batch, dim_default: raw.dim_default, ..ImportOptions::default() }
-}
-
-fn suite(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
+fn suite(place: &Place<'_>, name: &str, reading: &Reading) -> Result<Vec<Input>, SweepError> {
     if !SUITES.iter().any(|suite| suite.name == name) {
         let known: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
         let known = known.join(", ");
@@ -149,11 +183,11 @@ fn suite(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>
             place.wrong(format!("unknown suite '{name}'; known: {known} (for files and folders use path)"))
         );
     }
-    let found = cases(name, &reading(place, raw)?).map_err(|error| place.wrong(error))?;
+    let found = cases(name, reading).map_err(|error| place.wrong(error))?;
     Ok(found.into_iter().map(|case| input(case, Path::new(""))).collect())
 }
 
-fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
+fn path(place: &Place<'_>, text: &str, reading: &Reading) -> Result<Vec<Input>, SweepError> {
     if text.is_empty() {
         return Err(place.wrong("path is empty; the folder of this file is \".\""));
     }
@@ -162,7 +196,7 @@ fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>,
     if SUITES.iter().any(|suite| suite.name == text) && !whole.exists() {
         return Err(place.wrong(format!("path '{text}' is a suite; use suite = \"{text}\"")));
     }
-    let found = path_cases(&whole, &reading(place, raw)?).map_err(|error| {
+    let found = path_cases(&whole, reading).map_err(|error| {
         let error = error.to_string();
         place.wrong(format!("path '{text}': {}", error.replace(&whole.display().to_string(), text)))
     })?;
@@ -232,7 +266,7 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
 }
 
 /// Returns all combinations of one value per parameter. The last parameter varies fastest.
-fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
+pub(super) fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
     let mut all = vec![BTreeMap::new()];
     for (name, values) in params {
         let with = |chosen: &BTreeMap<String, u64>, value: u64| {
@@ -245,7 +279,7 @@ fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
     all
 }
 
-fn graphs(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
+fn graphs(place: &Place<'_>, text: &str, import: &ImportOptions) -> Result<Vec<Input>, SweepError> {
     let folder = &place.source.folder;
     let whole = folder.join(text);
     let mut paths: Vec<PathBuf> = vec![whole.clone()];
@@ -264,7 +298,7 @@ fn graphs(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input
     } else if !whole.is_file() {
         return Err(place.wrong(format!("graph '{text}': no such file")));
     }
-    let read = |path: PathBuf| match import_file(&path, &import(raw)) {
+    let read = |path: PathBuf| match import_file(&path, import) {
         Ok(import) => Input::of(text, Subject::Graph(Box::new(import.graph))),
         Err(error) => Input::unreadable(
             text,

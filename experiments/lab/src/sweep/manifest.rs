@@ -2,7 +2,9 @@
 //! build and the machine.
 
 use super::SweepError;
+use super::readme::readme;
 use crate::machine::Machine;
+use plimsoll_datasets::ImportOptions;
 use plimsoll_model::files::write_durably;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -63,6 +65,34 @@ pub struct InputRecord {
     /// The original capacity in bytes, if a run decides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
+    /// The terms under which the instance was made of a model, as `KEY=VALUE` separated by blanks.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub terms: String,
+    /// How the model was read, unless by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRecord>,
+}
+
+/// How a model was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelRecord {
+    /// The name of the model, without the values of its dimensions.
+    pub name: String,
+    /// The import options.
+    pub import: ImportOptions,
+}
+
+impl InputRecord {
+    /// Returns true if both describe the same input. The hash covers the import options, which older
+    /// manifests do not contain.
+    fn is_same(&self, other: &Self) -> bool {
+        let of = |input: &Self| {
+            let Self { suite, name, sha256, capacity, terms, model: _ } = input.clone();
+            (suite, name, sha256, capacity, terms)
+        };
+        of(self) == of(other)
+    }
 }
 
 /// An algorithm with its parameters.
@@ -131,7 +161,9 @@ impl Resolved {
 
     /// Returns a description of the first difference from another sweep, or `None` if both are equal.
     pub fn difference(&self, now: &Self) -> Option<String> {
-        if self == now {
+        let same_inputs = self.inputs.len() == now.inputs.len()
+            && self.inputs.iter().zip(&now.inputs).all(|(then, now)| then.is_same(now));
+        if same_inputs && *self == (Self { inputs: self.inputs.clone(), ..now.clone() }) {
             return None;
         }
         let of_inputs = || {
@@ -146,8 +178,12 @@ impl Resolved {
                     if let Some(difference) = differs(&what, &then.capacity, &now.capacity) {
                         return Some(difference);
                     }
+                    let what = format!("instances: terms of {}", name(then));
+                    if let Some(difference) = differs(&what, &then.terms, &now.terms) {
+                        return Some(difference);
+                    }
                 }
-                if then != now {
+                if !then.is_same(now) {
                     return Some(format!("instances: {} there, {} here", name(then), name(now)));
                 }
             }
@@ -260,11 +296,14 @@ impl Manifest {
         Ok(Some(record))
     }
 
-    /// Atomically writes the manifest into a folder.
+    /// Atomically writes the manifest into a folder, and a README that explains it.
     ///
     /// # Errors
-    /// [`SweepError::Io`] if the file cannot be written.
+    /// [`SweepError::Io`] if a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), SweepError> {
+        let path = folder.join("README.md");
+        let written = write_durably(&path, |file| file.write_all(readme(self).as_bytes()));
+        written.map_err(|source| SweepError::Io { path, source })?;
         let path = folder.join(MANIFEST);
         let written = write_durably(&path, |file| {
             serde_json::to_writer_pretty(&mut *file, self)?;

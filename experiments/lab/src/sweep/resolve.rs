@@ -9,10 +9,10 @@ use super::tasks::{Task, tasks};
 use crate::external::External;
 use crate::machine::Machine;
 use crate::record::{Columns, Record, metrics};
-use plimsoll::posed::{Subject, SubjectKind, profile};
+use plimsoll::posed::{Subject, SubjectKind, is_on_instances, profile};
 use plimsoll_model::{Bytes, hexadecimal};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -153,6 +153,15 @@ impl Sweep {
         Ok(sweep)
     }
 
+    /// Returns the errors of the inputs that could not be read, each once.
+    pub fn unreadable(&self) -> Vec<&str> {
+        let mut errors: Vec<&str> =
+            self.inputs.iter().filter_map(|input| input.subject.as_ref().err()).map(String::as_str).collect();
+        let mut seen = HashSet::new();
+        errors.retain(|error| seen.insert(*error));
+        errors
+    }
+
     /// Checks that the list of runs is not too long, before it is created.
     fn not_too_many(&self, places: &Places) -> Result<(), (usize, String)> {
         let mut runs = 0u64;
@@ -198,11 +207,19 @@ impl Sweep {
 
     /// Returns true if the algorithm of a task accepts an input of this kind.
     fn go_together(&self, input: usize, task: usize) -> bool {
-        takes(self.tasks[task].problem, self.inputs[input].kind)
+        let (problem, input) = (self.tasks[task].problem, &self.inputs[input]);
+        takes(problem, input.kind) && (input.problems.is_empty() || input.problems.contains(&problem))
     }
 
     /// Checks that every input and every algorithm has a run.
     fn nothing_idle(&self, places: &Places) -> Result<(), (usize, String)> {
+        let solved = |problem: &&str| self.tasks.iter().any(|task| task.problem == *problem);
+        for (input, place) in self.inputs.iter().zip(&places.inputs) {
+            if let Some(problem) = input.problems.iter().find(|problem| !solved(problem)) {
+                let message = format!("as: no algorithm of this file is for {problem}");
+                return Err((*place, message));
+            }
+        }
         let (inputs, tasks) = (0..self.inputs.len(), 0..self.tasks.len());
         if let Some(idle) =
             inputs.clone().find(|&input| !tasks.clone().any(|task| self.go_together(input, task)))
@@ -216,7 +233,15 @@ impl Sweep {
         {
             let Task { problem, algorithm, .. } = &self.tasks[idle];
             let missing = if takes(problem, SubjectKind::Graph) { "graph" } else { "instance" };
-            let message = format!("algorithm '{algorithm}' ({problem}): there is no {missing} to run on");
+            let hint = if is_on_instances(problem)
+                && self.inputs.iter().any(|input| input.kind == SubjectKind::Graph)
+            {
+                format!("; as = \"{problem}\" makes instances of models")
+            } else {
+                String::new()
+            };
+            let message =
+                format!("algorithm '{algorithm}' ({problem}): there is no {missing} to run on{hint}");
             return Err((places.tasks[idle], message));
         }
         Ok(())
@@ -248,7 +273,7 @@ impl Sweep {
         ];
         // Only some runs have the following properties.
         parts.extend(capacity.as_deref());
-        parts.extend(Some(task.terms.as_str()).filter(|terms| !terms.is_empty()));
+        parts.extend(Some(self.terms(run)).filter(|terms| !terms.is_empty()));
         let line = self.peer(run.task).map(External::line);
         parts.extend(line.as_deref());
         parts.extend(self.peer(run.task).and_then(External::version));
@@ -295,8 +320,8 @@ impl Sweep {
         };
         add("seed", run.seed.to_string());
         add("repetition", run.repetition.to_string());
-        if !task.terms.is_empty() {
-            add("terms", task.terms.clone());
+        if !self.terms(run).is_empty() {
+            add("terms", self.terms(run).to_owned());
         }
         if task.threads != 1 {
             add("threads", task.threads.to_string());
@@ -311,6 +336,12 @@ impl Sweep {
             add("nodes", nodes.to_string());
         }
         text
+    }
+
+    /// Returns the terms of a run: those of the algorithm or, for an instance made of a model, of the input.
+    fn terms(&self, run: &Run) -> &str {
+        let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
+        if input.terms.is_empty() { &task.terms } else { &input.terms }
     }
 
     /// Returns the capacity that a run decides, if it decides one and the capacity is known.
@@ -340,7 +371,7 @@ impl Sweep {
             sha256: input.sha256.clone(),
             problem: task.problem.to_owned(),
             unit: profile(task.problem).map_or("", |own| own.unit).to_owned(),
-            terms: task.terms.clone(),
+            terms: self.terms(run).to_owned(),
             algorithm: task.algorithm.clone(),
             kind: task.kind.clone(),
             threads: task.threads,
@@ -378,6 +409,8 @@ impl Sweep {
                     name: input.name.clone(),
                     sha256: input.sha256.clone(),
                     capacity: input.capacity().filter(|_| decides).map(Bytes::get),
+                    terms: input.terms.clone(),
+                    model: input.model.clone(),
                 })
                 .collect(),
             algorithms: self

@@ -85,7 +85,7 @@ pub(super) fn tasks(
             let chosen = chosen(&registry, own).map_err(&wrong)?;
             let named = |Facts { problem, name, kind, .. }: Facts| {
                 let (algorithm, kind) = (name.to_owned(), kind.to_string());
-                check_terms(&terms, &[problem]).map_err(|error| wrong(show(&error)))?;
+                check_terms(&terms, &[problem], false).map_err(|error| wrong(show(&error)))?;
                 let terms = terms_in_full(&terms, problem);
                 Ok(Task { problem, algorithm, kind, terms, ..each.clone() })
             };

@@ -20,13 +20,15 @@ pub struct BenchArgs {
     /// heuristic and the default exact method of each problem]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
-    /// Problems by name (see `plimsoll list`) [default: all problems that apply to the instances and graphs,
+    /// Problems by name (see `plimsoll list`). If all inputs are graphs and models, problems on instances are
+    /// posed on instances made of them [default: all problems that apply to the instances and graphs,
     /// but spilling only for graphs; with --processes, offsets]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
     /// Parameters of spilling and of the problems on graphs: KEY=VALUE terms separated by spaces. The keys
     /// `machine`, `order`, `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`,
-    /// `no-states` and `align` take the values of the commands' options. `fusion` is none, ordinary or
+    /// `no-states` and `align` take the values of the commands' options. For an instance made of a model, `order`
+    /// is as-in-file by default. `fusion` is none, ordinary or
     /// cross-unit. `capacity` (spilling) is in bytes or percent of the load. May be repeated; each occurrence
     /// adds one question [default: machine=generic, capacity=75%, and the defaults of the commands]
     #[arg(long, value_name = "'KEY=VALUE ..'")]

@@ -28,7 +28,7 @@ use store::Store;
 pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
     reaper::employ(vec![own.into(), "reaper".into()]);
-    let bench = Bench::resolve(args)?;
+    let mut bench = Bench::resolve(args)?;
     let (cases, mut notes) = collect(args)?;
     let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.trace));
     let mut store = store.transpose()?;
@@ -36,10 +36,10 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     for note in read {
         output::complain(&format!("note: {note}"));
     }
+    notes.extend(bench.check_cases(&cases)?);
     for note in &notes {
         output::print(&format!("{note}\n"))?;
     }
-    bench.check_cases(&cases)?;
     let all: usize = cases.iter().map(|case| bench.runs_on(case)).sum();
     let bar = ProgressBar::new(all as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {

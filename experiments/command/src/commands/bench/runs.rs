@@ -11,7 +11,8 @@ use plimsoll::interrupt;
 use plimsoll::model::{Bytes, Entry, Instance, Kind, Offsets, Problem, Spilling, Value, load};
 use plimsoll::plan::Plan;
 use plimsoll::posed::{
-    PROBLEMS, Posed, Subject, SubjectKind, TermError, Terms, Visitor, check_terms, profile, visit,
+    Facts, PROBLEMS, PoseError, Posed, Subject, SubjectKind, TermError, Terms, Visitor, algorithm,
+    check_terms, instance, instance_terms, is_on_instances, profile, visit,
 };
 use plimsoll_lab::attempt::{NO_CAPACITY, attempt};
 use plimsoll_lab::external::{External, Whose, answer};
@@ -31,6 +32,10 @@ pub struct Bench<'a> {
     pub machine: Machine,
     lanes: Vec<Box<dyn Lane>>,
     externals: Vec<External>,
+    registry: Registry,
+    /// The terms under which instances are made of the models, one set per question. Empty if some input is
+    /// an instance, or if no problem on instances is requested.
+    posings: Vec<Terms>,
 }
 
 /// A problem with its selected algorithms.
@@ -108,6 +113,8 @@ impl Ground<'_> {
         seed: u64,
     ) -> Record {
         self.bar.set_message(format!("{} {algorithm}", self.subject.name()));
+        // The terms of an instance that was made of a model are already set.
+        let terms = if self.blank.terms.is_empty() { terms } else { &self.blank.terms };
         Record {
             problem: P::NAME.to_owned(),
             unit: P::Value::UNIT.to_owned(),
@@ -264,7 +271,7 @@ impl<'a> Bench<'a> {
         let given = if args.terms.is_empty() { &[String::new()][..] } else { &args.terms };
         let terms = given.iter().map(|text| {
             let terms: Terms = text.parse()?;
-            check_terms(&terms, &problems).map(|()| terms)
+            check_terms(&terms, &problems, !args.problems.is_empty()).map(|()| terms)
         });
         let terms: Vec<Terms> =
             terms.collect::<Result<_, TermError>>().map_err(|error| about_terms(args, error))?;
@@ -287,25 +294,37 @@ impl<'a> Bench<'a> {
             return Err(Failure::input(message));
         }
         let externals = if problems.contains(&Offsets::NAME) { externals } else { Vec::new() };
-        Ok(Self { machine: Machine::here(), lanes, externals, args })
-    }
-
-    /// Rejects a requested problem if it does not apply to any of the cases.
-    pub fn check_cases(&self, cases: &[Case]) -> Result<(), Failure> {
-        let kinds: Vec<SubjectKind> =
-            cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
-        let idle = |lane: &&dyn Lane| !kinds.iter().any(|&kind| lane.takes(kind));
-        if self.args.problems.is_empty() || kinds.is_empty() {
-            return Ok(());
-        }
-        match self.lanes.iter().map(AsRef::as_ref).find(idle) {
-            None => Ok(()),
-            Some(lane) => {
-                let problem = lane.problem();
-                let needed = if lane.takes(SubjectKind::Graph) { "graph" } else { "instance" };
-                Err(Failure::input(format!("--problems {problem}: needs at least one {needed}")))
+        let mut posings: Vec<Terms> = Vec::new();
+        for own in terms.iter().map(instance_terms) {
+            if !posings.contains(&own) {
+                posings.push(own);
             }
         }
+        let machine = Machine::here();
+        Ok(Self { machine, lanes, externals, registry, posings, args })
+    }
+
+    /// Decides whether instances are made of models: if problems on instances are requested, and all cases
+    /// are graphs. Returns a note if so. Rejects a requested problem if it does not apply to any of the cases.
+    pub fn check_cases(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
+        let kinds: Vec<SubjectKind> =
+            cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
+        let own = std::mem::take(&mut self.posings);
+        if self.args.problems.is_empty() || kinds.is_empty() {
+            return Ok(None);
+        }
+        let makes =
+            !kinds.contains(&SubjectKind::Instance) && self.lanes.iter().any(|lane| on_instances(&**lane));
+        self.posings = if makes { own } else { Vec::new() };
+        let made = |lane: &dyn Lane| !self.posings.is_empty() && on_instances(lane);
+        let idle = |lane: &&dyn Lane| !made(*lane) && !kinds.iter().any(|&kind| lane.takes(kind));
+        if let Some(lane) = self.lanes.iter().map(AsRef::as_ref).find(idle) {
+            let problem = lane.problem();
+            return Err(Failure::input(format!("--problems {problem}: needs at least one graph or model")));
+        }
+        let terms: Vec<String> = self.posings.iter().map(Terms::to_string).collect();
+        let note = || format!("instances are made of the graphs, with {}", terms.join(" and with "));
+        Ok((!terms.is_empty()).then(note))
     }
 
     /// Returns the settings of the comparison of times.
@@ -336,12 +355,17 @@ impl<'a> Bench<'a> {
     /// Returns the number of runs on a case.
     pub fn runs_on(&self, case: &Case) -> usize {
         let Ok(subject) = &case.subject else { return 0 };
+        let seeds = self.args.seeds as usize;
         let own: usize = self.lanes.iter().map(|lane| lane.runs_on(subject.kind())).sum();
-        let foreign: u64 = match subject {
-            Subject::Instance(_) => self.externals.iter().map(|peer| self.repetitions(peer)).sum(),
-            Subject::Graph(_) => 0,
-        };
-        own * self.args.seeds as usize + foreign as usize
+        let foreign = self.externals.iter().map(|peer| self.repetitions(peer)).sum::<u64>() as usize;
+        match subject {
+            Subject::Instance(_) => own * seeds + foreign,
+            Subject::Graph(_) => {
+                let lanes = self.lanes.iter().filter(|lane| on_instances(&***lane));
+                let made: usize = lanes.map(|lane| lane.runs_on(SubjectKind::Instance)).sum();
+                own * seeds + (made * seeds + foreign) * self.posings.len()
+            }
+        }
     }
 
     /// Performs all runs on one instance or graph.
@@ -351,30 +375,75 @@ impl<'a> Bench<'a> {
         bar: &ProgressBar,
         mut store: Option<&mut Store>,
     ) -> Result<Vec<Record>, Failure> {
-        let decided;
-        let (subject, file_capacity) = match &case.subject {
-            Ok(Subject::Instance(instance)) => {
-                decided = Subject::Instance(asked(instance, self.args.decide));
-                (&decided, instance.capacity())
-            }
-            Ok(graph) => (graph, None),
+        let subject = match &case.subject {
+            Ok(subject) => subject,
             Err(error) => return Ok(vec![self.unreadable(case, error)]),
         };
+        let mut rows = Vec::new();
+        if let Subject::Graph(graph) = subject {
+            for terms in &self.posings {
+                let text = terms.to_string();
+                rows.extend(match instance(graph, terms) {
+                    Ok(made) => self.on(case, &Subject::Instance(made), &text, bar, store.as_deref_mut())?,
+                    Err(error) => self.not_made(case, subject, &text, &error),
+                });
+            }
+        }
+        rows.extend(self.on(case, subject, "", bar, store)?);
+        Ok(rows)
+    }
+
+    /// Returns the blank record of the runs on a subject.
+    fn blank(&self, case: &Case, subject: &Subject, terms: &str) -> Record {
         let blank = Record {
             threads: self.args.threads,
             seed: self.args.seed,
             time_limit: Some(self.args.time_limit.as_secs_f64()),
             node_limit: self.args.node_limit,
             decide: self.decide(),
+            terms: terms.to_owned(),
             ..Record::on(&self.machine)
         };
-        let blank = blank.about(&case.suite, subject, &sha256(subject));
-        let ground = Ground { subject, file_capacity, blank, bar };
+        blank.about(&case.suite, subject, &sha256(subject))
+    }
+
+    /// Performs all runs on one subject. `terms` are those of an instance that was made of a model.
+    fn on(
+        &self,
+        case: &Case,
+        subject: &Subject,
+        terms: &str,
+        bar: &ProgressBar,
+        mut store: Option<&mut Store>,
+    ) -> Result<Vec<Record>, Failure> {
+        let decided;
+        let (subject, file_capacity) = match subject {
+            Subject::Instance(instance) => {
+                decided = Subject::Instance(asked(instance, self.args.decide));
+                (&decided, instance.capacity())
+            }
+            Subject::Graph(_) => (subject, None),
+        };
+        let ground = Ground { subject, file_capacity, blank: self.blank(case, subject, terms), bar };
         let mut rows = Vec::new();
-        for lane in &self.lanes {
+        for lane in self.lanes.iter().filter(|lane| terms.is_empty() || on_instances(&***lane)) {
             rows.extend(lane.run(self, &ground, store.as_deref_mut())?);
         }
         Ok(rows)
+    }
+
+    /// Returns one skipped row per algorithm, for a graph of which no instance could be made.
+    fn not_made(&self, case: &Case, graph: &Subject, terms: &str, error: &PoseError) -> Vec<Record> {
+        let blank = self.blank(case, graph, terms);
+        let lanes = self.lanes.iter().filter(|lane| on_instances(&***lane));
+        let named = lanes.flat_map(|lane| lane.names().into_iter().map(|name| (lane.problem(), name)));
+        let facts = named.filter_map(|(problem, name)| algorithm(&self.registry, problem, name));
+        let row = |Facts { problem, name, kind, .. }: Facts| {
+            let unit = profile(problem).map_or("", |own| own.unit).to_owned();
+            let (problem, algorithm, kind) = (problem.to_owned(), name.to_owned(), kind.to_string());
+            Record { problem, unit, algorithm, kind, ..blank.clone() }.without("skipped", error)
+        };
+        facts.map(row).collect()
     }
 
     /// Returns the capacity to decide, as written in the record.
@@ -467,6 +536,11 @@ fn processes(bench: &Bench, own: &[&'static Entry<Offsets>], field: &mut Field<O
             bench.process(field, peer, Whose::Foreign(bound), asked);
         }
     }
+}
+
+/// Returns true if the problem is posed only on instances.
+fn on_instances(lane: &dyn Lane) -> bool {
+    is_on_instances(lane.problem())
 }
 
 /// Adds a hint to an error about `--terms`, which every selected problem must accept.

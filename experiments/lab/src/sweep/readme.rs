@@ -1,0 +1,55 @@
+//! The README of a sweep's folder, which explains its files and the sources of its instances.
+
+use super::manifest::{InputRecord, MANIFEST, Manifest};
+use crate::record::{LAYOUTS, ROWS, TRACE};
+use std::fmt::Write as _;
+
+/// Maximum number of names listed per source.
+const NAMED: usize = 3;
+
+/// Returns the text of `README.md`.
+pub(super) fn readme(manifest: &Manifest) -> String {
+    let Manifest { file, shard, sweep, begun, .. } = manifest;
+    let part = shard.map_or_else(String::new, |shard| format!(", shard {shard}"));
+    let mut text = format!(
+        "# Record of a sweep\n\nWritten by `plimsoll sweep {file}`{part}, begun at {}.\n\n{}\n\
+         | file | contents |\n|---|---|\n\
+         | `{ROWS}` | one row per run; `plimsoll report` turns it into tables and charts |\n\
+         | `{MANIFEST}` | the resolved sweep with the hashes of its {} inputs, the build and the machine |\n",
+        begun.timestamp,
+        begun.machine.facts(),
+        sweep.inputs.len(),
+    );
+    let more = [
+        (sweep.trace, TRACE, "improvements over time, written when all runs are present"),
+        (sweep.layouts, LAYOUTS, "one layout per valid run"),
+    ];
+    for (_, name, holds) in more.iter().filter(|(is_kept, ..)| *is_kept) {
+        let _ = writeln!(text, "| `{name}` | {holds} |");
+    }
+    text.push_str(
+        "\nSources are suites, families, and paths relative to the sweep file. An instance with terms was made of a \
+         model:\nthe body of the graph in the order that `order` names. Brackets in a name contain the values of \
+         dimensions.\n\n| source | inputs | terms | model options |\n|---|---|---|---|\n",
+    );
+    let options = |input: &InputRecord| {
+        let given = input.model.iter().flat_map(|model| model.import.given());
+        given.collect::<Vec<_>>().join(" ")
+    };
+    let key = |input: &InputRecord| (input.suite.clone(), input.terms.clone(), options(input));
+    let mut sources: Vec<Vec<&InputRecord>> = Vec::new();
+    for input in &sweep.inputs {
+        match sources.iter_mut().find(|own| key(own[0]) == key(input)) {
+            Some(own) => own.push(input),
+            None => sources.push(vec![input]),
+        }
+    }
+    for own in sources {
+        let names: Vec<&str> = own.iter().take(NAMED).map(|input| input.name.as_str()).collect();
+        let more = if own.len() > NAMED { format!(", .. ({} in all)", own.len()) } else { String::new() };
+        let (suite, terms, options) = key(own[0]);
+        let cells = [suite, names.join(", ") + &more, terms, options].map(|cell| cell.replace('|', "\\|"));
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    text
+}
