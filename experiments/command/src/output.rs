@@ -5,6 +5,7 @@ use crate::format::Format;
 use plimsoll::model::Bytes;
 use plimsoll::model::files::{is_stream, target_of, write_atomically};
 use plimsoll_lab::external::quote;
+use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::{gap_percent, percent};
 use serde::Serialize;
 use std::fs::OpenOptions;
@@ -14,6 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The name that stands for standard output.
 const STANDARD: &str = "-";
+
+/// Text that starts further to the right continues at the indentation of its line.
+const MOST_INDENTED: usize = 30;
 
 /// True if an output file is standard output; reports then go to standard error.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
@@ -37,6 +41,42 @@ fn write_standard(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the width of text in columns: that of the terminal, and 80 without a terminal.
+pub fn width() -> usize {
+    let terminal = if IS_TAKEN.load(Ordering::Relaxed) {
+        terminal_size::terminal_size_of(io::stderr())
+    } else {
+        terminal_size::terminal_size_of(io::stdout())
+    };
+    terminal.map_or(80, |(width, _)| usize::from(width.0).max(40))
+}
+
+/// Wraps each line of a text at [`width`]. Further lines are indented like the line or, if it begins with a
+/// name and two blanks, like the text after them.
+pub fn filled(text: &str) -> String {
+    let mut filled = String::new();
+    for line in text.lines() {
+        if line.chars().count() <= width() {
+            filled.push_str(line);
+            filled.push('\n');
+            continue;
+        }
+        let indent = line.len() - line.trim_start().len();
+        let gap = line[indent..].find("  ").map_or(indent, |gap| {
+            let rest = &line[indent + gap..];
+            indent + gap + rest.len() - rest.trim_start().len()
+        });
+        let (name, words) = line.split_at(if gap <= MOST_INDENTED { gap } else { indent });
+        let blanks = " ".repeat(name.chars().count());
+        let mut name = name;
+        for line in wrapped(words, width().saturating_sub(blanks.len())) {
+            filled.push_str(&format!("{name}{line}\n"));
+            name = &blanks;
+        }
+    }
+    filled
 }
 
 /// Writes a value as one line of JSON to standard output.

@@ -117,21 +117,21 @@ impl Compared {
         let count = own.above.len();
         let ends = if count == 1 { "buffer ends" } else { "buffers end" };
         let names = named(instance, &own.above, MOST);
-        report.wrapped("above bound", &format!("{count} {ends} above {} bytes: {names}", own.bound));
+        report.line("above bound", format_args!("{count} {ends} above {} bytes: {names}", own.bound));
         if let Some(worst) = own.worst() {
             let (free, extent, steps) = (worst.free(), worst.extent, worst.steps);
-            report.wrapped(
+            report.line(
                 "lost",
-                &format!("{free} of {extent} bytes are free at steps {steps}, where the peak is reached"),
+                format_args!("{free} of {extent} bytes are free at steps {steps}, where the peak is reached"),
             );
         }
         let most = own.above_bound().max_by_key(|one| (one.free(), std::cmp::Reverse(one.steps)));
         if let Some(most) = most.filter(|most| own.worst().is_some_and(|worst| worst.free() < most.free())) {
             let (free, extent, steps) = (most.free(), most.extent, most.steps);
-            report.wrapped("", &format!("most: {free} of {extent} bytes at steps {steps}"));
+            report.line("", format_args!("most: {free} of {extent} bytes at steps {steps}"));
         }
         let names = named(instance, &own.at_load, MOST);
         let live: u64 = own.at_load.iter().map(|&id| instance.buffer(id).size().get()).sum();
-        report.wrapped("load", &format!("{live} bytes are live at step {}: {names}", own.load_step));
+        report.line("load", format_args!("{live} bytes are live at step {}: {names}", own.load_step));
     }
 }

@@ -180,7 +180,7 @@ fn only_calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     if args.json {
         output::print_json(&calibration)?;
     } else {
-        output::print(&calibration.text())?;
+        output::print(&output::filled(&calibration.text()))?;
     }
     Ok(ANSWERED)
 }
@@ -294,7 +294,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
     if args.json {
         output::print_json(&record.report())?;
     } else {
-        output::print(&record.text())?;
+        output::print(&output::filled(&record.text(output::width())))?;
     }
     Ok(if record.is_empty() { NOTHING_FOUND } else { ANSWERED })
 }
