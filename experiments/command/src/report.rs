@@ -138,6 +138,11 @@ impl Report {
         self.text.push_str(&output::filled(text));
     }
 
+    /// Adds text unchanged.
+    pub fn verbatim(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
     /// Adds a table after a blank line. `columns` lists members of the rows; members that the rows lack are
     /// taken from the report. A heading that differs from the name of its member precedes it:
     /// `bound = lower_bound, claim`.

@@ -2,7 +2,6 @@
 
 use crate::args::{bytes, bytes_within, seconds};
 use crate::commands::overlap::{SEARCH_NODES, chosen};
-use crate::failure::EXIT_CODES;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
 use crate::format;
 use crate::output;
@@ -32,10 +31,8 @@ pub struct MeasureArgs {
 #[derive(Debug, Subcommand)]
 pub enum MeasureCommand {
     /// Measure the rates of this machine, and write a machine file for `overlap` and `measure run`
-    #[command(after_help = EXIT_CODES)]
     Calibrate(CalibrateArgs),
     /// Run schedules of graphs and compare measured with predicted times
-    #[command(after_help = EXIT_CODES)]
     Run(RunArgs),
 }
 
