@@ -2,7 +2,7 @@
 
 use crate::commands::{
     bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan,
-    recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
+    progress, recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
 };
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::help;
@@ -97,13 +97,13 @@ enum Command {
 }
 
 /// Returns the declaration of the command line, with its help.
-pub fn command() -> clap::Command {
+pub fn declaration() -> clap::Command {
     help::complete(Cli::command())
 }
 
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn main() -> u8 {
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = declaration().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let result = match parsed {
         Ok(Cli { command: Some(command) }) => run(command),
         Ok(Cli { command: None }) => output::print(&output::filled(FIRST_STEPS)).map(|()| ANSWERED),
@@ -148,16 +148,17 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Convert(args) => convert::main(&args),
         Command::Datasets(args) => datasets::main(&args),
         Command::List(args) => list::main(&args),
-        Command::Completions(args) => shell::completions(&args, command()),
-        Command::Man(args) => shell::manual(&args, command()),
+        Command::Completions(args) => shell::completions(&args, declaration()),
+        Command::Man(args) => shell::manual(&args, declaration()),
     };
+    progress::clear();
     if interrupt::is_requested() {
         output::complain("interrupted: the output contains the results found so far");
     }
     result
 }
 
-/// Installs handlers for Ctrl-C and SIGTERM. Commands that search then end with their best answer so far. All
+/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. Commands that search then end with their best answer so far. All
 /// other commands end at once and leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
     match command {
@@ -166,14 +167,17 @@ fn listen(command: &Command) -> std::io::Result<()> {
         Command::Solve(_)
         | Command::Verify(_)
         | Command::Compare(_)
-        | Command::Bench(_)
-        | Command::Sweep(_)
         | Command::Order(_)
         | Command::Plan(_)
         | Command::Overlap(_)
         | Command::Tiers(_)
         | Command::Fuse(_)
-        | Command::Spill(_) => signals::listen(First::KeepsAnswers),
+        | Command::Spill(_) => {
+            progress::show();
+            signals::listen(First::KeepsAnswers)
+        }
+        // These show the progress over all runs.
+        Command::Bench(_) | Command::Sweep(_) => signals::listen(First::KeepsAnswers),
         _ => signals::listen(First::Ends),
     }
 }
@@ -209,6 +213,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_consistent() {
-        command().debug_assert();
+        declaration().debug_assert();
     }
 }

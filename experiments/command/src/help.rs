@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn every_command_has_a_group_and_two_examples() {
-        let command = crate::cli::command();
+        let command = crate::cli::declaration();
         let shown: Vec<&str> =
             command.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name).collect();
         let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();

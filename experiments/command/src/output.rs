@@ -1,5 +1,6 @@
 //! Standard output, standard error and output files.
 
+use crate::commands::progress;
 use crate::failure::Failure;
 use crate::format::Format;
 use plimsoll::model::Bytes;
@@ -25,6 +26,7 @@ static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 /// Writes a report to standard output, or to standard error if standard output is one of the output files. A
 /// closed pipe (`| head`) is not an error.
 pub fn print(text: &str) -> Result<(), Failure> {
+    progress::clear();
     if IS_TAKEN.load(Ordering::Relaxed) {
         // A failure here has nowhere to be reported.
         let _ = io::stderr().write_all(text.as_bytes());
@@ -87,6 +89,7 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// Writes one line to standard error.
 pub fn complain(message: &str) {
+    progress::clear();
     let message = crate::input::unspooled(message);
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     // A failure here has nowhere to be reported.

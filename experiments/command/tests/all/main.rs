@@ -40,4 +40,5 @@ mod sweep_edges;
 mod sweep_processes;
 mod tiers;
 mod verify;
+mod widths;
 mod zero_sizes;
