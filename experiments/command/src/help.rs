@@ -35,8 +35,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "verify",
-        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv \\\n    \
-         --solver greedy-by-size --output layout.csv && plimsoll verify a.csv layout.csv",
+        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --solver greedy-by-size --output layout.csv && plimsoll verify a.csv layout.csv",
         "Check a layout, and report what lies above the lower bound",
     ),
     (
@@ -46,14 +45,12 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "compare",
-        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv \\\n    \
-         --solver greedy-by-size --output mine.csv && plimsoll compare a.csv mine.csv",
+        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --solver greedy-by-size --output mine.csv && plimsoll compare a.csv mine.csv",
         "Compare a layout with the proven optimum",
     ),
     (
         "compare",
-        "plimsoll solve a.csv --output best.csv && plimsoll compare a.csv mine.csv \\\n    \
-         best.csv --plot both.svg",
+        "plimsoll solve a.csv --output best.csv && plimsoll compare a.csv mine.csv best.csv --plot both.svg",
         "Compare two layouts, and draw them side by side",
     ),
     (
@@ -63,8 +60,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "spill",
-        "plimsoll generate lenet5 --out net.json && plimsoll spill net.json \\\n    \
-         --capacity 16KiB --compare --time-limit 1",
+        "plimsoll generate lenet5 --out net.json && plimsoll spill net.json --capacity 16KiB --compare --time-limit 1",
         "Compare all algorithms on the activations of a model",
     ),
     (
@@ -95,7 +91,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("plan", "plimsoll plan net.json --output layout.csv --plot layout.svg", "Write and draw the layout"),
     (
         "overlap",
-        "plimsoll generate lenet5 --out net.json && plimsoll overlap net.json \\\n    --machine luna",
+        "plimsoll generate lenet5 --out net.json && plimsoll overlap net.json --machine luna",
         "Schedule the weight transfers, and report how long operators wait",
     ),
     (
@@ -105,7 +101,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "tiers",
-        "plimsoll generate lenet5 --out net.json && plimsoll tiers net.json \\\n    --machine generic",
+        "plimsoll generate lenet5 --out net.json && plimsoll tiers net.json --machine generic",
         "Assign the tensors of a model to the memories of a machine",
     ),
     (
@@ -121,13 +117,12 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("fuse", "plimsoll fuse net.json --compare --time-limit 1", "Compare all algorithms for fusion"),
     (
         "measure",
-        "plimsoll generate lenet5 --out net.json && plimsoll measure run net.json \\\n    \
-         --machine generic --schedule ping-pong --cold 1MiB --repeat 1",
+        "plimsoll generate lenet5 --out net.json && plimsoll measure run net.json --machine generic --schedule ping-pong --cold 1MiB --repeat 1",
         "Run a schedule on this machine, and compare measured with predicted times",
     ),
     (
         "measure",
-        "plimsoll measure run --chains 2 --machine generic --schedule serial \\\n    --cold 1MiB --repeat 1",
+        "plimsoll measure run --chains 2 --machine generic --schedule ping-pong --cold 1MiB --repeat 1",
         "Measure two random chains",
     ),
     (
@@ -137,37 +132,30 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "bench",
-        "plimsoll generate uniform --count 3 --out-dir set && \\\n    \
-         plimsoll bench 'set/*.csv' --time-limit 1 --out record",
-        "Run every heuristic and the default solver on own files, and keep the rows",
+        "plimsoll generate uniform --param buffers=50 --count 3 --out set && plimsoll bench 'set/*.csv' --solvers exact,valley-fit --out record",
+        "Run two algorithms on own files, and keep the rows",
     ),
     (
         "sweep",
-        "printf 'limits.time = 1\\n[[instances]]\\nsuite = \"embedded\"\\n\\\n\
-         [[algorithms]]\\nnames = \"greedy-by-size\"\\n' > s.toml && plimsoll sweep s.toml --dry-run",
+        "printf '%s\\n' 'instances=[{suite=\"embedded\"}]' 'algorithms=[{names=\"greedy-by-size\"}]' > s.toml && plimsoll sweep s.toml --dry-run",
         "Describe a sweep, and list its runs",
     ),
     ("sweep", "plimsoll sweep s.toml --out record", "Execute or resume the runs"),
     (
         "merge",
-        "printf 'limits.time = 1\\n[[instances]]\\nsuite = \"embedded\"\\n\\\n\
-         [[algorithms]]\\nnames = \"greedy-by-size\"\\n' > s.toml && \\\n    \
-         plimsoll sweep s.toml --shard 1/2 --out one && \\\n    \
-         plimsoll sweep s.toml --shard 2/2 --out two && plimsoll merge one two --out all",
+        "printf '%s\\n' 'instances=[{suite=\"embedded\"}]' 'algorithms=[{names=\"greedy-by-size\"}]' > s.toml && plimsoll sweep s.toml --shard 1/2 --out one && plimsoll sweep s.toml --shard 2/2 --out two && plimsoll merge one two --out all",
         "Join the two shards of a sweep",
     ),
     ("merge", "plimsoll merge one --out part --partial", "Join what is there"),
     (
         "report",
-        "plimsoll bench embedded --only patent --solvers exact,greedy-by-size \\\n    \
-         --out record && plimsoll report record",
+        "plimsoll bench embedded --only patent --solvers exact,greedy-by-size --out record && plimsoll report record",
         "Analyse the record of a benchmark",
     ),
     ("report", "plimsoll report record --out page", "Write the charts and an HTML page"),
     (
         "recheck",
-        "plimsoll bench embedded --only patent --solvers greedy-by-size \\\n    \
-         --out record && plimsoll recheck record",
+        "plimsoll bench embedded --only patent --solvers greedy-by-size --out record && plimsoll recheck record",
         "Rerun the rows of a record, and compare the results",
     ),
     ("recheck", "plimsoll recheck record --every 2 --json", "Rerun every second row"),
@@ -182,11 +170,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "plimsoll generate uniform --param buffers=20 --seed 7 --out a.csv",
         "Write an instance of 20 buffers",
     ),
-    (
-        "generate",
-        "plimsoll generate squeezenet --count 3 --out-dir nets",
-        "Write three graphs and a manifest",
-    ),
+    ("generate", "plimsoll generate squeezenet --count 3 --out nets", "Write three graphs and a manifest"),
     (
         "convert",
         "plimsoll generate above-load --out a.csv && plimsoll convert a.csv --output a.json",
@@ -196,7 +180,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("datasets", "plimsoll datasets list", "List the external corpora"),
     (
         "datasets",
-        "plimsoll generate uniform --count 3 --out-dir set && plimsoll datasets verify set",
+        "plimsoll generate uniform --count 3 --out set && plimsoll datasets verify set",
         "Compare generated files with their manifest",
     ),
     ("list", "plimsoll list", "Give an overview of what there is"),
@@ -217,11 +201,11 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
 
 /// Adds the groups of commands, the examples and the exit codes to the help.
 pub fn complete(mut command: Command) -> Command {
+    let width = output::width().min(WIDEST);
     let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     for name in &names {
-        command = command.mut_subcommand(name, |one| one.after_long_help(after(name)));
+        command = command.mut_subcommand(name, |one| one.after_long_help(after(name, width)));
     }
-    let width = output::width().min(WIDEST);
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         groups(&command, width)
@@ -245,15 +229,12 @@ fn groups(command: &Command, width: usize) -> String {
     text
 }
 
-fn after(name: &str) -> String {
+fn after(name: &str, width: usize) -> String {
     let mut text = String::new();
     for (_, line, about) in EXAMPLES.iter().filter(|(command, ..)| *command == name) {
-        let _ = writeln!(
-            text,
-            "{}\n  {}\n      {about}",
-            if text.is_empty() { "Examples:" } else { "" },
-            line.replace('\n', "\n  ")
-        );
+        let head = if text.is_empty() { "Examples:" } else { "" };
+        let line = wrapped(line, width.saturating_sub(8)).join(" \\\n      ");
+        let _ = writeln!(text, "{head}\n  {line}\n      {about}");
     }
     let codes = match name {
         "bench" | "sweep" | "merge" => RUNS_CODES,

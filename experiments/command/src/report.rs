@@ -158,6 +158,9 @@ impl Report {
         for row in rows {
             table.row(columns.iter().map(|(_, key)| self.cell(row, key)));
         }
+        if !table.fits(output::width()) {
+            table = table.without("kind");
+        }
         let blank = if self.text.is_empty() { "" } else { "\n" };
         let _ = write!(self.text, "{blank}{}", table.text_within(output::width()));
     }

@@ -37,7 +37,7 @@ fn inputs() -> Scratch {
     }
     let greedy = ["solve", "long.csv", "--solver", "greedy-by-size", "--output", "layout.csv"];
     scratch.plimsoll(&greedy).exits(0);
-    scratch.plimsoll(&["generate", "uniform", "--count", "2", "--out-dir", "set"]).exits(0);
+    scratch.plimsoll(&["generate", "uniform", "--count", "2", "--out", "set"]).exits(0);
     scratch
 }
 
@@ -72,7 +72,7 @@ fn text_about_instances_fits() {
         "convert long.csv --output long.json",
         "generate uniform --out u.csv",
         "generate squeezenet --out s.json",
-        "generate uniform --count 3 --out-dir some",
+        "generate uniform --count 3 --out some",
         "datasets",
         "datasets list --files",
         "datasets verify set",
@@ -100,7 +100,7 @@ fn text_about_graphs_fits() {
         "fuse squeezenet.json --node-limit 1000",
         "fuse squeezenet.json --compare --node-limit 1000",
         "overlap lenet5.json --machine luna --node-limit 1000",
-        "overlap lenet5.json --machine luna --compare --node-limit 1000",
+        "overlap lenet5.json --machine ethos-u --schedule exact --node-limit 1000",
         "overlap cond-in-cond.json --machine generic --node-limit 1000",
         "tiers lenet5.json --machine generic --node-limit 1000",
         "tiers squeezenet.json --machine generic --compare --node-limit 1000",

@@ -119,9 +119,43 @@ impl Table {
         self.text_within(usize::MAX)
     }
 
+    /// Returns true if [`text_within`](Self::text_within) prints one table of this width.
+    pub fn fits(&self, width: usize) -> bool {
+        let widths = self.widths(width);
+        widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1) <= width
+    }
+
+    /// Removes the named column.
+    #[must_use]
+    pub fn without(self, name: &str) -> Self {
+        let kept: Vec<usize> = (0..self.columns.len()).filter(|&at| self.columns[at].0 != name).collect();
+        self.only(&kept)
+    }
+
+    fn only(&self, kept: &[usize]) -> Self {
+        let cells = |row: &Vec<String>| kept.iter().map(|&at| row[at].clone()).collect();
+        Self {
+            columns: kept.iter().map(|&at| self.columns[at].clone()).collect(),
+            rows: self.rows.iter().map(cells).collect(),
+        }
+    }
+
     /// Returns the table as text whose lines have at most `width` columns, if possible. Headings and
-    /// sentences wrap, and names are cut in the middle.
+    /// sentences wrap, and names are cut in the middle. If this does not suffice, the last columns follow in
+    /// a second table.
     pub fn text_within(&self, width: usize) -> String {
+        let count = self.columns.len();
+        if !self.fits(width) {
+            let first = |end: usize| self.only(&(0..end).collect::<Vec<_>>());
+            if let Some(end) = (2..count).rev().find(|&end| first(end).fits(width)) {
+                let others: Vec<usize> = std::iter::once(0).chain(end..count).collect();
+                return format!(
+                    "{}\n{}",
+                    first(end).text_within(width),
+                    self.only(&others).text_within(width)
+                );
+            }
+        }
         let widths = self.widths(width);
         let mut text = String::new();
         let names = self.columns.iter().map(|(name, _)| name.as_str());
@@ -180,6 +214,18 @@ impl Table {
             };
             widths[at] -= 1;
         }
+        // Cells of several words that are aligned like numbers.
+        let longest = |at: usize| {
+            let words = self.rows.iter().flat_map(|row| row[at].split(' ')).map(columns_of);
+            words.max().unwrap_or(0).max(word(at))
+        };
+        while excess(&widths) > 0 {
+            let shrinks = |&at: &usize| self.columns[at].1 == Align::Right && widths[at] > longest(at);
+            let Some(at) = (0..count).filter(shrinks).max_by_key(|&at| widths[at]) else {
+                break;
+            };
+            widths[at] -= 1;
+        }
         widths
     }
 
@@ -233,6 +279,10 @@ mod tests {
             "{shown}"
         );
         assert_eq!(table.text(), table.text_within(100));
+        assert!(table.fits(32) && !table.fits(20));
+        let shown = table.text_within(20);
+        assert!(shown.contains("\n\nbuffer"), "{shown}");
+        assert_eq!(table.without("buffer").columns().len(), 2);
     }
 
     #[test]
