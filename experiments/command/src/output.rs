@@ -45,14 +45,16 @@ fn write_standard(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
     }
 }
 
-/// Returns the width of text in columns: that of the terminal, and 80 without a terminal.
+/// Returns the width of text in columns: that of the terminal. Without a terminal, it is the environment
+/// variable COLUMNS, or 80.
 pub fn width() -> usize {
     let terminal = if IS_TAKEN.load(Ordering::Relaxed) {
         terminal_size::terminal_size_of(io::stderr())
     } else {
         terminal_size::terminal_size_of(io::stdout())
     };
-    terminal.map_or(80, |(width, _)| usize::from(width.0).max(40))
+    let given = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.map(|(width, _)| usize::from(width.0)).or_else(given).unwrap_or(80).max(40)
 }
 
 /// Wraps each line of a text at [`width`]. Further lines are indented like the line or, if it begins with a

@@ -45,7 +45,7 @@ fn all_fit(lines: &[&str]) {
     let scratch = inputs();
     for line in lines {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let run = scratch.plimsoll(&words);
+        let run = scratch.narrow(&words);
         assert!([0, 1, 3].contains(&run.code), "{line}: {}", run.stderr);
         fits(&run, line);
     }
@@ -111,7 +111,7 @@ fn text_about_graphs_fits() {
 #[test]
 fn lists_and_help_fit() {
     let scratch = Scratch::new();
-    let fits_with = |words: &[&str]| fits(&scratch.plimsoll(words).exits(0), &words.join(" "));
+    let fits_with = |words: &[&str]| fits(&scratch.narrow(words).exits(0), &words.join(" "));
     fits_with(&["list"]);
     let topics = ["suites", "families", "graphs", "papers", "examples", "branches", "conflicts", "operators"];
     for name in PROBLEMS.iter().chain(&topics) {
@@ -202,7 +202,7 @@ fn the_examples_of_every_command_run() {
     let path = format!("{}:{}", scratch.path("bin").display(), std::env::var("PATH").unwrap());
     for name in commands(&scratch) {
         let folder = Scratch::new();
-        let help = folder.plimsoll(&[&name, "--help"]).exits(0).stdout;
+        let help = folder.narrow(&[&name, "--help"]).exits(0).stdout;
         let lines = examples(&help);
         assert_eq!(lines.len(), 2, "{name}: {help}");
         assert!(!folder.plimsoll(&[&name, "-h"]).exits(0).stdout.contains("Examples:"), "{name}");

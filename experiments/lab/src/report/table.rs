@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// Columns of text are not made narrower than this.
+/// Columns of names, and of sentences, are not made narrower than this.
 const NARROWEST: usize = 10;
+const NARROWEST_SENTENCE: usize = 24;
 
 /// Breaks text at blanks into lines of at most `width` columns. Longer words get a line of their own.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
@@ -208,7 +209,7 @@ impl Table {
         }
         while excess(&widths) > 0 {
             let shrinks =
-                |&at: &usize| self.columns[at].1 == Align::Left && widths[at] > NARROWEST.max(word(at));
+                |&at: &usize| self.columns[at].1 == Align::Left && widths[at] > least(at).max(word(at));
             let Some(at) = (0..count).filter(shrinks).max_by_key(|&at| widths[at]) else {
                 break;
             };

@@ -67,7 +67,7 @@ pub(super) fn main(args: &DatasetsVerifyArgs) -> Result<u8, Failure> {
     if args.json {
         output::print_json(&verdict)?;
     } else {
-        output::print(&output::filled(&verdict.text()))?;
+        output::print(&verdict.text())?;
     }
     Ok(if verdict.findings.is_empty() { ANSWERED } else { REFUTED })
 }
