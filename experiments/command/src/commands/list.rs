@@ -273,7 +273,7 @@ impl All {
                 "graph = name, difficulty for planners = about, optimum",
             ),
             "papers" => {
-                ("papers", self.papers.clone(), "paper = name, short = source, reproduced results = about")
+                ("papers", self.papers.clone(), "paper = name, document = title, reproduced results = about")
             }
             "examples" => ("worked_examples", self.examples.clone(), "example = name, description = about"),
             "branches" => ("branches", self.schemes.clone(), "branches = name, sharing of memory = about"),

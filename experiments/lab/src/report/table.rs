@@ -207,6 +207,8 @@ impl Table {
             };
             widths[at] -= 1;
         }
+        let is_sentence = |at: usize| self.rows.iter().any(|row| row[at].split(' ').count() > 3);
+        let least = |at: usize| if is_sentence(at) { NARROWEST_SENTENCE } else { NARROWEST };
         while excess(&widths) > 0 {
             let shrinks =
                 |&at: &usize| self.columns[at].1 == Align::Left && widths[at] > least(at).max(word(at));
