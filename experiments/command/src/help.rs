@@ -55,8 +55,8 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "spill",
-        "plimsoll generate above-load --out a.csv && plimsoll spill a.csv --capacity 64",
-        "Choose the buffers to spill so that the others fit into 64 bytes",
+        "plimsoll generate above-load --out a.csv && plimsoll spill a.csv --capacity 200KiB --time-limit 2",
+        "Choose the buffers to spill so that the others fit into 200 KiB",
     ),
     (
         "spill",
@@ -149,10 +149,10 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("merge", "plimsoll merge one --out part --partial", "Join what is there"),
     (
         "report",
-        "plimsoll bench embedded --only patent --solvers exact,greedy-by-size --out record && plimsoll report record",
-        "Analyse the record of a benchmark",
+        "plimsoll bench embedded --only patent --solvers exact,greedy-by-size --out record && plimsoll report record --out page",
+        "Analyse the record of a benchmark in tables, charts and an HTML page",
     ),
-    ("report", "plimsoll report record --out page", "Write the charts and an HTML page"),
+    ("report", "plimsoll report record --out page --target-gap 1", "Count a gap of at most 1 % as solved"),
     (
         "recheck",
         "plimsoll bench embedded --only patent --solvers greedy-by-size --out record && plimsoll recheck record",
