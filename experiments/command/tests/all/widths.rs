@@ -180,9 +180,8 @@ pub fn commands(scratch: &Scratch) -> Vec<String> {
 /// Returns the command lines among the examples of a help text.
 fn examples(help: &str) -> Vec<String> {
     let text = help.split("Examples:\n").nth(1).unwrap_or_default();
-    let text = text.split("\nExit codes:").next().unwrap_or_default();
     let mut found: Vec<String> = Vec::new();
-    for line in text.lines().filter(|line| !line.is_empty()) {
+    for line in text.lines().filter(|line| line.starts_with("  ")) {
         match found.last_mut() {
             Some(open) if open.ends_with('\\') => *open = format!("{open}\n{}", line.trim_start()),
             _ if line.starts_with("   ") => {}
