@@ -174,7 +174,7 @@
 pub use plimsoll_datasets as datasets;
 pub use plimsoll_heuristics as heuristics;
 pub use plimsoll_model as model;
-pub use plimsoll_model::{interrupt, run};
+pub use plimsoll_model::{interrupt, progress, run};
 pub use plimsoll_solvers as solvers;
 
 pub mod arithmetic;

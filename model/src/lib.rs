@@ -92,6 +92,7 @@ mod pairs;
 mod presets;
 mod problem;
 pub mod program;
+pub mod progress;
 mod races;
 pub mod run;
 mod solver;

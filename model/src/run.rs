@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::claim::Claim;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
+use crate::progress::Reporting;
 use crate::solver::{Entry, Observer, Setup, SolveError};
 use crate::units::Bytes;
 use crate::value::Value;
@@ -147,10 +148,11 @@ pub fn run_measured<P: Problem>(
     peak_memory: impl FnOnce() -> Option<u64>,
 ) -> Attempt<P> {
     let started = Instant::now();
+    let mut observer = Reporting::start(entry.name, observer);
     let answer = on_own_stack(|| {
         let solver = (entry.build)(setup);
         solver.supports(input)?;
-        solver.solve(input, &mut limits.budget(), observer)
+        solver.solve(input, &mut limits.budget(), &mut observer)
     });
     let seconds = started.elapsed().as_secs_f64();
     let peak_memory = peak_memory();

@@ -2,36 +2,26 @@
 
 use crate::commands::{
     bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan,
-    recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
+    progress, recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
 };
-use crate::failure::{ANSWERED, BAD_INPUT, EXIT_CODES, Failure};
+use crate::failure::{ANSWERED, BAD_INPUT, Failure};
+use crate::help;
 use crate::input::remove_copy;
 use crate::output;
 use crate::signals::{self, First};
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll::interrupt;
 use plimsoll_lab::external::reaper;
 
-/// The exit codes of `bench`, `sweep` and `merge`, which run many algorithms.
-const RUNS_CODES: &str = "Exit codes: 0 success, 1 the checker rejected an answer, 2 bad input or usage, \
-    3 all runs of an external program failed or a sweep was interrupted, \
-    4 all runs of a built-in algorithm failed, or internal error";
-
-/// The environment variables and exit codes of `reproduce`.
-const REPRODUCE_CODES: &str = "PLIMSOLL_CORPORA is the folder of real models and instances, and \
-    PLIMSOLL_MINIMALLOC is the MiniMalloc binary. Rows that need a variable that is not set are skipped and listed.\n\n\
-    Exit codes: 0 every row is as expected, 1 a row is not as expected, 2 bad input or usage, \
-    3 nothing found within the limits, 4 internal error";
-
 /// The output of `plimsoll` without arguments; the four command lines run as printed, in this order.
 const FIRST_STEPS: &str = "\
-Plimsoll plans the memory of neural-network programs and proves how good the plans are.
+Plimsoll plans the memory of neural networks and proves how good the plans are.
 
-  plimsoll generate above-load --out first.csv && plimsoll solve first.csv --plot first.svg
+  plimsoll generate above-load --out a.csv && plimsoll solve a.csv --plot a.svg
       Place the buffers of an instance, prove the lowest peak, and draw the layout
   plimsoll generate squeezenet --out net.json && plimsoll plan net.json
-      Order the operators of a model (ONNX, TFLite or, as here, a generated graph) and place its tensors
+      Order the operators of a model (ONNX, TFLite or a graph) and place its tensors
   plimsoll bench --time-limit 1
       Compare every heuristic with the proven optimum on built-in instances
   plimsoll list
@@ -42,7 +32,7 @@ Plimsoll plans the memory of neural-network programs and proves how good the pla
 
 /// Plan the memory of neural-network programs and prove how good the plans are
 #[derive(Debug, Parser)]
-#[command(name = "plimsoll", version, after_help = EXIT_CODES)]
+#[command(name = "plimsoll", version)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -51,28 +41,20 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Plan the memory of one instance
-    #[command(after_help = EXIT_CODES)]
     Solve(solve::SolveArgs),
     /// Check an answer and its certificate
-    #[command(after_help = EXIT_CODES)]
     Verify(verify::VerifyArgs),
     /// Compare layouts with each other and with the proven optimum
-    #[command(after_help = EXIT_CODES)]
     Compare(compare::CompareArgs),
     /// Run many algorithms on many instances, and compare the results with the best proven bounds
-    #[command(after_help = RUNS_CODES)]
     Bench(bench::BenchArgs),
     /// Run all experiments that a TOML file describes, or resume an interrupted sweep
-    #[command(after_help = RUNS_CODES)]
     Sweep(sweep::SweepArgs),
     /// Join the shards of a sweep
-    #[command(after_help = RUNS_CODES)]
     Merge(merge::MergeArgs),
     /// Analyse the results of `bench` and `sweep` in tables, charts and an HTML page
-    #[command(after_help = EXIT_CODES)]
     Report(report::ReportArgs),
     /// Rerun records of `bench` and compare all results that do not depend on time
-    #[command(after_help = EXIT_CODES)]
     Recheck(recheck::RecheckArgs),
     /// Execute runs of a sweep as requested on standard input
     #[command(hide = true)]
@@ -81,57 +63,50 @@ enum Command {
     #[command(hide = true)]
     Reaper,
     /// Read a model and summarise its operators, tensors and weights
-    #[command(after_help = EXIT_CODES)]
     Import(import::ImportArgs),
     /// Order the operators of a graph to minimise the peak live bytes
-    #[command(after_help = EXIT_CODES)]
     Order(order::OrderArgs),
     /// Plan the memory of a model: order its operators, then place its tensors
-    #[command(after_help = EXIT_CODES)]
     Plan(plan::PlanArgs),
     /// Schedule weight transfers to overlap with computation, and bound the makespan
-    #[command(after_help = EXIT_CODES)]
     Overlap(overlap::OverlapArgs),
     /// Run the timelines of `overlap` on this machine and compare predicted with measured times
-    #[command(after_help = EXIT_CODES)]
     Measure(measure::MeasureArgs),
     /// Fuse operators into groups, and bound the coverage
-    #[command(after_help = EXIT_CODES)]
     Fuse(fuse::FuseArgs),
     /// Assign tensors to memory tiers to minimise transfer time, and bound that time
-    #[command(after_help = EXIT_CODES)]
     Tiers(tiers::TiersArgs),
     /// Choose which buffers to spill to a slower tier if the capacity is too small
-    #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
+    #[command(mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
         .help("Instance (.csv), graph (.json, as written by `import`) or model (.onnx, .tflite)")))]
     Spill(spill::SpillArgs),
     /// Recompute published results and compare them with the printed numbers
-    #[command(after_help = REPRODUCE_CODES)]
     Reproduce(reproduce::ReproduceArgs),
     /// Generate an instance or a graph; the same seed gives the same file on every machine
-    #[command(after_help = EXIT_CODES)]
     Generate(generate::GenerateArgs),
     /// Convert between CSV instances and dsa-solver's JSON format, which supports several memories
-    #[command(after_help = EXIT_CODES)]
     Convert(convert::ConvertArgs),
     /// List, verify or fetch the external corpora
-    #[command(after_help = EXIT_CODES)]
     Datasets(datasets::DatasetsArgs),
     /// List all algorithms, suites of instances and generated families
     List(list::ListArgs),
     /// Print shell completions
-    #[command(after_help = EXIT_CODES)]
     Completions(shell::CompletionsArgs),
     /// Write manual pages, one per command
-    #[command(after_help = EXIT_CODES)]
     Man(shell::ManArgs),
+}
+
+/// Returns the declaration of the command line, with its help.
+pub fn declaration() -> clap::Command {
+    help::complete(Cli::command())
 }
 
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn main() -> u8 {
-    let result = match Cli::try_parse() {
+    let parsed = declaration().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let result = match parsed {
         Ok(Cli { command: Some(command) }) => run(command),
-        Ok(Cli { command: None }) => output::print(FIRST_STEPS).map(|()| ANSWERED),
+        Ok(Cli { command: None }) => output::print(&output::filled(FIRST_STEPS)).map(|()| ANSWERED),
         Err(error) => usage(&error),
     };
     let code = result.unwrap_or_else(|failure| {
@@ -173,16 +148,17 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Convert(args) => convert::main(&args),
         Command::Datasets(args) => datasets::main(&args),
         Command::List(args) => list::main(&args),
-        Command::Completions(args) => shell::completions(&args, Cli::command()),
-        Command::Man(args) => shell::manual(&args, Cli::command()),
+        Command::Completions(args) => shell::completions(&args, declaration()),
+        Command::Man(args) => shell::manual(&args, declaration()),
     };
+    progress::clear();
     if interrupt::is_requested() {
         output::complain("interrupted: the output contains the results found so far");
     }
     result
 }
 
-/// Installs handlers for Ctrl-C and SIGTERM. Commands that search then end with their best answer so far. All
+/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. Commands that search then end with their best answer so far. All
 /// other commands end at once and leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
     match command {
@@ -191,14 +167,17 @@ fn listen(command: &Command) -> std::io::Result<()> {
         Command::Solve(_)
         | Command::Verify(_)
         | Command::Compare(_)
-        | Command::Bench(_)
-        | Command::Sweep(_)
         | Command::Order(_)
         | Command::Plan(_)
         | Command::Overlap(_)
         | Command::Tiers(_)
         | Command::Fuse(_)
-        | Command::Spill(_) => signals::listen(First::KeepsAnswers),
+        | Command::Spill(_) => {
+            progress::show();
+            signals::listen(First::KeepsAnswers)
+        }
+        // These show the progress over all runs.
+        Command::Bench(_) | Command::Sweep(_) => signals::listen(First::KeepsAnswers),
         _ => signals::listen(First::Ends),
     }
 }
@@ -234,6 +213,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_consistent() {
-        Cli::command().debug_assert();
+        declaration().debug_assert();
     }
 }

@@ -20,6 +20,17 @@ pub const EXIT_CODES: &str = "Exit codes: 0 success, 1 proved infeasible or veri
     2 bad input or usage, 3 nothing found within the limits, 4 internal error, \
     5 the proof rests on a search that `verify` cannot check";
 
+/// The exit codes of `bench`, `sweep` and `merge`, which run many algorithms.
+pub const RUNS_CODES: &str = "Exit codes: 0 success, 1 the checker rejected an answer, 2 bad input or usage, \
+    3 all runs of an external program failed or a sweep was interrupted, \
+    4 all runs of a built-in algorithm failed, or internal error";
+
+/// The environment variables and exit codes of `reproduce`.
+pub const REPRODUCE_CODES: &str = "PLIMSOLL_CORPORA is the folder of real models and instances, and \
+    PLIMSOLL_MINIMALLOC is the MiniMalloc binary. Rows that need a variable that is not set are skipped and listed.\n\n\
+    Exit codes: 0 every row is as expected, 1 a row is not as expected, 2 bad input or usage, \
+    3 nothing found within the limits, 4 internal error";
+
 /// Returns the exit code of one run.
 pub fn code(claim: Claim) -> u8 {
     match claim {

@@ -6,6 +6,7 @@ mod commands;
 mod digest;
 mod failure;
 mod format;
+mod help;
 mod input;
 mod output;
 mod png;

@@ -1,11 +1,13 @@
 //! Standard output, standard error and output files.
 
+use crate::commands::progress;
 use crate::failure::Failure;
 use crate::format::{Format, is_png};
 use crate::png;
 use plimsoll::model::Bytes;
 use plimsoll::model::files::{is_stream, target_of, write_atomically};
 use plimsoll_lab::external::quote;
+use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::{gap_percent, percent};
 use serde::Serialize;
 use std::fs::OpenOptions;
@@ -16,12 +18,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The name that stands for standard output.
 const STANDARD: &str = "-";
 
+/// Text that starts further to the right continues at the indentation of its line.
+const MOST_INDENTED: usize = 30;
+
 /// True if an output file is standard output; reports then go to standard error.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Writes a report to standard output, or to standard error if standard output is one of the output files. A
 /// closed pipe (`| head`) is not an error.
 pub fn print(text: &str) -> Result<(), Failure> {
+    progress::clear();
     if IS_TAKEN.load(Ordering::Relaxed) {
         // A failure here has nowhere to be reported.
         let _ = io::stderr().write_all(text.as_bytes());
@@ -40,6 +46,44 @@ fn write_standard(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
     }
 }
 
+/// Returns the width of text in columns: that of the terminal. Without a terminal, it is the environment
+/// variable COLUMNS, or 80.
+pub fn width() -> usize {
+    let terminal = if IS_TAKEN.load(Ordering::Relaxed) {
+        terminal_size::terminal_size_of(io::stderr())
+    } else {
+        terminal_size::terminal_size_of(io::stdout())
+    };
+    let given = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.map(|(width, _)| usize::from(width.0)).or_else(given).unwrap_or(80).max(40)
+}
+
+/// Wraps each line of a text at [`width`]. Further lines are indented like the line or, if it begins with a
+/// name and two blanks, like the text after them.
+pub fn filled(text: &str) -> String {
+    let mut filled = String::new();
+    for line in text.lines() {
+        if line.chars().count() <= width() {
+            filled.push_str(line);
+            filled.push('\n');
+            continue;
+        }
+        let indent = line.len() - line.trim_start().len();
+        let gap = line[indent..].find("  ").map_or(indent, |gap| {
+            let rest = &line[indent + gap..];
+            indent + gap + rest.len() - rest.trim_start().len()
+        });
+        let (name, words) = line.split_at(if gap <= MOST_INDENTED { gap } else { indent });
+        let blanks = " ".repeat(name.chars().count());
+        let mut name = name;
+        for line in wrapped(words, width().saturating_sub(blanks.len())) {
+            filled.push_str(&format!("{name}{line}\n"));
+            name = &blanks;
+        }
+    }
+    filled
+}
+
 /// Writes a value as one line of JSON to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(value).map_err(Failure::internal)?;
@@ -48,6 +92,7 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// Writes one line to standard error.
 pub fn complain(message: &str) {
+    progress::clear();
     let message = crate::input::unspooled(message);
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     // A failure here has nowhere to be reported.

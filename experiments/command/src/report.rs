@@ -5,7 +5,7 @@ use crate::output;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::timelines::Time;
 use plimsoll::model::{BufferId, Bytes, Instance, load};
-use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_lab::report::table::{Align, Table, wrapped};
 use plimsoll_lab::report::{Basis, human, percent};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -13,8 +13,7 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Width of text without a terminal, in columns, and of the names of lines with their blank.
-const WIDTH: usize = 80;
+/// Width of the names of lines with their blank, in columns.
 const LABEL: usize = 13;
 
 /// A number of bytes with its unit, and in binary units if it is long.
@@ -74,8 +73,9 @@ impl Report {
     /// Creates a report on a graph. `basis` lists the assumptions behind its sizes. It comes first in the
     /// text and last in the object.
     pub fn of_graph(object: Value, basis: &Basis) -> Self {
-        let mut report = Self { object, text: basis.text(), basis: basis.clone() };
+        let mut report = Self { object, text: String::new(), basis: basis.clone() };
         report.extend(json!(basis));
+        report.push(&basis.text());
         report
     }
 
@@ -92,9 +92,13 @@ impl Report {
         self.text.push_str(&other.text);
     }
 
-    /// Adds a line.
+    /// Adds a line. Long text continues on further lines.
     pub fn line(&mut self, name: &str, text: impl Display) {
-        let _ = writeln!(self.text, "{name:<12} {text}");
+        let mut name = name;
+        for line in wrapped(&text.to_string(), output::width().saturating_sub(LABEL)) {
+            let _ = writeln!(self.text, "{name:<12} {line}");
+            name = "";
+        }
     }
 
     /// Adds a line with placeholders for members: `{operators} operators`. The placeholder of a size also
@@ -114,23 +118,6 @@ impl Report {
             None => part.to_owned(),
         });
         let line: String = parts.collect();
-        self.line(name, line);
-    }
-
-    /// Adds a line whose text continues on further lines at the width of a terminal.
-    pub fn wrapped(&mut self, name: &str, text: &str) {
-        let mut line = String::new();
-        let mut name = name;
-        for word in text.split(' ') {
-            if !line.is_empty() && LABEL + line.chars().count() + 1 + word.chars().count() > WIDTH {
-                self.line(name, std::mem::take(&mut line));
-                name = "";
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
         self.line(name, line);
     }
 
@@ -177,8 +164,13 @@ impl Report {
         self.show("weights", "{weights bytes}");
     }
 
-    /// Adds text unchanged.
+    /// Adds paragraphs, whose lines wrap.
     pub fn push(&mut self, text: &str) {
+        self.text.push_str(&output::filled(text));
+    }
+
+    /// Adds text unchanged.
+    pub fn verbatim(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
@@ -197,8 +189,11 @@ impl Report {
         for row in rows {
             table.row(columns.iter().map(|(_, key)| self.cell(row, key)));
         }
+        if !table.fits(output::width()) {
+            table = table.without("kind");
+        }
         let blank = if self.text.is_empty() { "" } else { "\n" };
-        let _ = write!(self.text, "{blank}{}", table.text());
+        let _ = write!(self.text, "{blank}{}", table.text_within(output::width()));
     }
 
     /// Writes rows as a CSV file. `columns` lists members of the rows; members that the rows lack are taken

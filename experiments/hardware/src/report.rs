@@ -176,13 +176,13 @@ impl Record {
         }
     }
 
-    /// Returns the record as text for a terminal.
-    pub fn text(&self) -> String {
+    /// Returns the record as text for a terminal of this width.
+    pub fn text(&self, width: usize) -> String {
         let mut text = match &self.question.calibration {
             Some(found) => found.text(),
             None => format!("machine      {}: {}\n", self.question.machine.name, self.question.machine.about),
         };
-        let _ = writeln!(text, "\n{}", self.table().text().trim_end());
+        let _ = writeln!(text, "\n{}", self.table().text_within(width).trim_end());
         let _ = writeln!(text, "\n{}", self.verdict());
         for why in &self.skipped {
             let _ = writeln!(text, "skipped: {why}");

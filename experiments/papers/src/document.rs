@@ -157,8 +157,9 @@ impl Reproduction {
         format!("{text}\n{}", self.report)
     }
 
-    /// Returns the reproduction as text for a terminal, with underlined headings and tables in columns.
-    pub fn text(&self) -> String {
+    /// Returns the reproduction as text for a terminal of this width, with underlined headings and tables in
+    /// columns.
+    pub fn text(&self, width: usize) -> String {
         let markdown = self.markdown();
         let (mut text, mut lines) = (String::new(), markdown.lines().peekable());
         while let Some(line) = lines.next() {
@@ -167,7 +168,7 @@ impl Reproduction {
                 lines.next_if(|line| line.is_empty());
             } else if line.starts_with("| ") {
                 let rest = std::iter::from_fn(|| lines.next_if(|line| line.starts_with("| ")));
-                text.push_str(&table(line, rest).text());
+                text.push_str(&table(line, rest).text_within(width));
             } else if !line.starts_with("```") {
                 let _ = writeln!(text, "{line}");
             }
@@ -212,7 +213,7 @@ mod tests {
         let mut found = Reproduction::of("patent");
         found.report =
             "## T\n\n| a | b |\n| --- | ---: |\n| x\\|y | 10 |\n\n- note\n```text\nas is\n```\n".to_owned();
-        let text = found.text();
+        let text = found.text(80);
         assert!(text.ends_with("T\n=\na     b\n---  --\nx|y  10\n\n- note\nas is\n"), "{text}");
         assert!(text.contains("- 0 rows"));
     }

@@ -1,13 +1,12 @@
 //! The best lower bound and the best peak known for an instance.
 
 use super::choose::default_entry;
-use super::progress::Progress;
 use crate::args::EffortArgs;
 use crate::failure::Failure;
 use crate::report::{Report, bytes, noted};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{Bytes, Claim, Instance, LowerBound, Outcome};
+use plimsoll::model::{Bytes, Claim, Instance, LowerBound, Outcome, Silent};
 use plimsoll::plan::Plan;
 use plimsoll::run::run;
 use serde_json::{Value, json};
@@ -50,10 +49,8 @@ impl<P: Plan> Best<P> {
         else {
             return Ok(Self { bound, found: None });
         };
-        let mut progress = Progress::start(entry.name);
         let free = instance.clone().with_capacity(None);
-        let outcome = run(entry, &free, effort.setup(), effort.limits(), &mut progress).result;
-        progress.clear();
+        let outcome = run(entry, &free, effort.setup(), effort.limits(), &mut Silent).result;
         let outcome = outcome.map_err(Failure::internal)?;
         if outcome.lower_bound.value > bound.value {
             bound = outcome.lower_bound.clone();

@@ -12,6 +12,9 @@ pub fn of_instances(text: &str) -> Result<&'static str, String> {
     found.ok_or_else(|| format!("expected {}", OF_INSTANCES.join(", ")))
 }
 
+/// The maximum number of names to suggest.
+const MOST_NEAR: usize = 3;
+
 /// The problems on instances.
 const OF_INSTANCES: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
 
@@ -48,10 +51,9 @@ pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) ->
     });
     found.ok_or_else(|| match (name, problem) {
         (Some(name), Some(problem)) if names(registry, &OF_INSTANCES).contains(&name) => {
-            let known = names(registry, &problems).join(", ");
-            Failure::input(format!("solver '{name}' does not solve {problem} (known: {known})"))
+            Failure::input(format!("solver '{name}' does not solve {problem}; see `plimsoll list {problem}`"))
         }
-        _ => unknown("solver", name.unwrap_or_default(), &names(registry, &problems)),
+        _ => unknown("solver", name.unwrap_or_default(), &names(registry, &problems), &listing(&problems)),
     })
 }
 
@@ -70,7 +72,7 @@ pub fn named<P: Problem>(
 ) -> Result<&'static Entry<P>, Failure> {
     let known: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
     let found = entries.iter().copied().find(|entry| entry.name == name);
-    found.ok_or_else(|| unknown(what, name, &known))
+    found.ok_or_else(|| unknown(what, name, &known, &listing(&[P::NAME])))
 }
 
 /// Returns the distinct names of all algorithms of these problems, in order.
@@ -84,18 +86,31 @@ pub fn names(registry: &Registry, problems: &[&str]) -> Vec<&'static str> {
     names
 }
 
+/// Returns the command that lists the algorithms of these problems.
+pub fn listing(problems: &[&str]) -> String {
+    format!("plimsoll list {}", if let [problem] = problems { problem } else { "algorithms" })
+}
+
 /// Returns the error for an unknown name. It explains why this build lacks the algorithm, or suggests the
-/// nearest known name.
-pub fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
+/// nearest known names and the command that lists all.
+pub fn unknown(what: &str, name: &str, known: &[&str], listing: &str) -> Failure {
     if let Some(reason) = excluded(name) {
         return Failure::input(reason);
     }
-    let nearest = known.iter().min_by_key(|candidate| levenshtein(name, candidate));
-    let hint = match nearest {
-        Some(near) if levenshtein(name, near) <= 2 + name.len() / 4 => format!("; did you mean '{near}'?"),
-        _ => String::new(),
+    let distance = |candidate: &str| levenshtein(name, candidate);
+    let is_near = |candidate: &&str| {
+        distance(candidate) <= 2 + name.len() / 4 || (name.len() > 2 && candidate.contains(name))
     };
-    Failure::input(format!("unknown {what} '{name}'{hint} (known: {})", known.join(", ")))
+    let mut near: Vec<&str> = known.iter().copied().filter(is_near).collect();
+    near.sort_by_key(|candidate| distance(candidate));
+    near.dedup();
+    let near: Vec<String> = near.iter().take(MOST_NEAR).map(|near| format!("'{near}'")).collect();
+    let hint = match near.as_slice() {
+        [] => String::new(),
+        [near] => format!("did you mean {near}? "),
+        [first @ .., last] => format!("did you mean {} or {last}? ", first.join(", ")),
+    };
+    Failure::input(format!("unknown {what} '{name}'; {hint}`{listing}` lists all"))
 }
 
 #[cfg(test)]
@@ -104,8 +119,13 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_suggested() {
-        let failure = unknown("solver", "exakt", &["ilp", "exact"]);
-        assert_eq!(failure.message, "unknown solver 'exakt'; did you mean 'exact'? (known: ilp, exact)");
-        assert!(!unknown("solver", "zzzzzzzz", &["ilp", "exact"]).message.contains("did you mean"));
+        let failure = unknown("solver", "exakt", &["ilp", "exact"], "plimsoll list offsets");
+        let message = "unknown solver 'exakt'; did you mean 'exact'? `plimsoll list offsets` lists all";
+        assert_eq!(failure.message, message);
+        let failure =
+            unknown("solver", "best-fit", &["best-fit-skyline", "last-fit", "ilp"], "plimsoll list");
+        assert!(failure.message.contains("'last-fit' or 'best-fit-skyline'"), "{}", failure.message);
+        let failure = unknown("solver", "zzzzzzzz", &["ilp", "exact"], "plimsoll list");
+        assert!(!failure.message.contains("did you mean"));
     }
 }

@@ -158,7 +158,7 @@ fn report<P: Plan>(args: &CompareArgs, instance: &Instance, best: &Best<P>, comp
         }
         report.push(&format!("\n{}\n", file(path)));
         for line in lines_of(&one.violations) {
-            report.wrapped("violation", &line);
+            report.line("violation", line);
         }
         one.reasons(instance, &mut report);
     }

@@ -139,7 +139,7 @@ fn one(args: &GenerateArgs, source: &Source) -> Result<u8, Failure> {
     let path = args.out.clone().unwrap_or_else(|| PathBuf::from(content.file_name()));
     let name = content.name().to_owned();
     let (_, facts) = content.write(&path)?;
-    output::print(&format!("{name}: {}, written to {}\n", facts.text(), path.display()))?;
+    output::print(&output::filled(&format!("{name}: {}, written to {}\n", facts.text(), path.display())))?;
     Ok(ANSWERED)
 }
 
@@ -182,7 +182,8 @@ fn many(args: &GenerateArgs, source: &Source, folder: &Path, count: u64) -> Resu
         [only] => format!("{}, {}", only.file, only.facts.text()),
         _ => format!("{count} files, seeds {} to {last}", args.seed),
     };
-    output::print(&format!("{}: {what}, and {MANIFEST}, written to {}\n", args.family, folder.display()))?;
+    let text = format!("{}: {what}, and {MANIFEST}, written to {}\n", args.family, folder.display());
+    output::print(&output::filled(&text))?;
     Ok(ANSWERED)
 }
 

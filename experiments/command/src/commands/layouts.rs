@@ -117,19 +117,19 @@ impl Compared {
         let count = own.above.len();
         let ends = if count == 1 { "buffer ends" } else { "buffers end" };
         let names = named(instance, &own.above, MOST);
-        report.wrapped("above bound", &format!("{count} {ends} above {}: {names}", bytes(own.bound)));
+        report.line("above bound", format_args!("{count} {ends} above {}: {names}", bytes(own.bound)));
         if let Some(worst) = own.worst() {
             let (free, steps) = (free(worst), worst.steps);
-            report.wrapped("lost", &format!("{free} are free at steps {steps}, where the peak is reached"));
+            report.line("lost", format_args!("{free} are free at steps {steps}, where the peak is reached"));
         }
         let most = own.above_bound().max_by_key(|one| (one.free(), std::cmp::Reverse(one.steps)));
         if let Some(most) = most.filter(|most| own.worst().is_some_and(|worst| worst.free() < most.free())) {
-            report.wrapped("", &format!("most: {} at steps {}", free(most), most.steps));
+            report.line("", format_args!("most: {} at steps {}", free(most), most.steps));
         }
         let names = named(instance, &own.at_load, MOST);
         let live: u64 = own.at_load.iter().map(|&id| instance.buffer(id).size().get()).sum();
         let live = bytes(Bytes::new(live));
-        report.wrapped("load", &format!("{live} are live at step {}: {names}", own.load_step));
+        report.line("load", format_args!("{live} are live at step {}: {names}", own.load_step));
     }
 }
 

@@ -1,5 +1,6 @@
 //! `plimsoll list`: lists all algorithms, suites and generated families.
 
+use super::choose::unknown;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use crate::report::Report;
@@ -9,12 +10,55 @@ use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::GRAPH_FAMILIES;
 use plimsoll::datasets::{FAMILIES, FamilyParam, KnownOperator, known_operators, worked_examples};
 use plimsoll::model::structure::Relation;
-use plimsoll::posed::{Facts, PROBLEMS, algorithms};
+use plimsoll::posed::{Facts, PROBLEMS, algorithms, problem};
+use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::suite::{SUITES, Suite, corpora};
 use plimsoll_papers::{PAPERS, Paper};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// What a problem asks, and the command and option that choose its algorithm.
+const QUESTIONS: [(&str, &str, &str); 9] = [
+    ("offsets", "the lowest peak with one offset per buffer", "solve INSTANCE --solver"),
+    (
+        "split-buffers",
+        "the lowest peak with buffers in several pieces",
+        "solve INSTANCE --problem split-buffers --solver",
+    ),
+    (
+        "shared-objects",
+        "the fewest bytes in objects that buffers share",
+        "solve INSTANCE --problem shared-objects --solver",
+    ),
+    ("orders", "the order of the operators with the lowest peak", "order MODEL --order"),
+    ("joint", "the lowest peak over orders and offsets together", "plan MODEL --joint"),
+    (
+        "spilling",
+        "the fewest bytes moved if the buffers do not all fit",
+        "spill INSTANCE --capacity BYTES --solver",
+    ),
+    ("timelines", "the shortest time with transfers of weights", "overlap MODEL --machine NAME --schedule"),
+    (
+        "tiers",
+        "the memory of each tensor with the least transfer time",
+        "tiers MODEL --machine NAME --placement",
+    ),
+    ("fusion", "the operators to run as one", "fuse MODEL --method"),
+];
+
+/// Topics of `list` besides problems and names.
+const TOPICS: [&str; 9] = [
+    "suites",
+    "families",
+    "graphs",
+    "papers",
+    "examples",
+    "branches",
+    "conflicts",
+    "operators",
+    "algorithms",
+];
 
 /// Returns the rows of algorithms.
 fn rows(facts: &[Facts]) -> Vec<Value> {
@@ -63,100 +107,287 @@ fn operators(json: bool) -> Result<u8, Failure> {
         .to_owned();
     for ((domain, sizing), names) in groups {
         let _ = write!(text, "\n{domain}, {sizing} ({}):\n", names.len());
-        let mut line = String::new();
-        for name in names {
-            if line.len() + name.len() > 100 {
-                let _ = writeln!(text, " {line}");
-                line.clear();
-            }
-            line = format!("{line} {name}");
+        for line in wrapped(&names.join(" "), 78) {
+            let _ = writeln!(text, "  {line}");
         }
-        let _ = writeln!(text, " {line}");
     }
     output::print(&text)?;
     Ok(ANSWERED)
 }
 
-/// Prints one family with its parameters.
-fn one(name: &str, json: bool) -> Result<u8, Failure> {
-    let mut all = instance_families().into_iter().chain(graph_families());
-    let Some(family) = all.find(|family| family["name"] == name) else {
-        return Err(Failure::input(format!("unknown family '{name}' (see `plimsoll list`)")));
-    };
-    let about = family["about"].as_str().unwrap_or_default().to_owned();
-    let params = family["params"].as_array().cloned().unwrap_or_default();
-    let mut report = Report::new(family);
-    report.push(&format!("{name}: {about}\n"));
-    report.table(&params, "--param = name, default, meaning = about");
-    report.print(json)?;
-    Ok(ANSWERED)
-}
-
 #[derive(Args, Debug)]
 pub struct ListArgs {
-    /// Family whose parameters to describe, or `operators` for the known model operators and how their
-    /// outputs are sized
-    #[arg(value_name = "FAMILY")]
-    family: Option<String>,
+    /// A problem, an algorithm, a suite, a family or another name; or `suites`, `families`, `graphs`,
+    /// `papers`, `examples`, `branches`, `conflicts`, `operators` or `algorithms`
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
 
 pub fn main(args: &ListArgs) -> Result<u8, Failure> {
-    if args.family.as_deref() == Some("operators") {
+    let all = All::new();
+    let Some(name) = args.name.as_deref() else {
+        all.overview().print(args.json)?;
+        return Ok(ANSWERED);
+    };
+    if name == "operators" {
         return operators(args.json);
     }
-    if let Some(name) = &args.family {
-        return one(name, args.json);
-    }
-    let registry = plimsoll::registry();
-    let (mut problems, mut variants) = (Vec::new(), Vec::new());
-    for problem in PROBLEMS {
-        let [own, more] = algorithms(&registry, problem);
-        problems.push((*problem, rows(&own)));
-        variants.extend(rows(&more));
-    }
-    let suite = |suite: &Suite| {
-        let available = suite.origin.folder().is_none() || corpora().is_some();
-        json!({ "name": suite.name, "about": suite.about, "available": available })
+    let report = match problem(name) {
+        Some(problem) => Some(all.problem(problem)),
+        None => all.topic(name).or_else(|| all.one(name)),
     };
-    let suites: Vec<Value> = SUITES.iter().map(suite).collect();
-    let (families, graphs) = (instance_families(), graph_families());
-    let paper = |one: &Paper| json!({ "name": one.name, "source": one.source, "title": one.title, "about": one.about });
-    let papers: Vec<Value> = PAPERS.iter().map(paper).collect();
-    let examples = worked_examples().into_iter().map(|one| entry(one.name, one.about, one.source));
-    let examples: Vec<Value> = examples.collect();
-    let schemes: Vec<Value> = SCHEMES.iter().map(|one| entry(one.name, one.about, one.source)).collect();
-    let conflicts = Relation::ABOUT.map(|(name, about)| json!({ "name": name, "about": about }));
-    // The optimum is the size of the smallest arena, in bytes.
-    let case = |one: &ControlCase| json!({ "name": one.name, "about": one.about, "source": one.source, "optimum": one.optimum });
-    let cases: Vec<Value> = CONTROL_CASES.iter().map(case).collect();
-    let mut report = Report::new(json!({
-        "algorithms": problems.iter().flat_map(|(_, rows)| rows).collect::<Vec<_>>(),
-        "variants": variants,
-        "suites": suites,
-        "families": families,
-        "graph_families": graphs,
-        "papers": papers,
-        "worked_examples": examples,
-        "branches": schemes,
-        "conflicts": conflicts,
-        "control_cases": cases,
-    }));
-    for (heading, rows) in problems.into_iter().chain([("offsets for ablation", variants)]) {
-        report.table(&rows, &format!("{heading} = name, kind, description = about, source"));
-    }
-    report.table(&schemes, "branches = name, sharing of memory across branches = about, source");
-    report.table(&conflicts, "conflicts = name, two buffers may share memory = about");
-    report.table(&with_notes(suites), "suite = name, instances = about");
-    report.table(&with_params(families), "family = name, generated instances = about, --param = params");
-    report.table(&with_params(graphs), "family = name, generated graphs = about, --param = params");
-    report.table(&cases, "generated graph = name, difficulty for planners = about, optimum, source");
-    report.table(&papers, "paper = name, short = source, document = title, reproduced results = about");
-    report.table(&examples, "worked example (suite embedded) = name, description = about, source");
-    report.print(args.json)?;
+    report.ok_or_else(|| all.unknown(name))?.print(args.json)?;
     Ok(ANSWERED)
+}
+
+/// Everything that can be listed, as rows.
+struct All {
+    algorithms: Vec<Value>,
+    variants: Vec<Value>,
+    suites: Vec<Value>,
+    families: Vec<Value>,
+    graphs: Vec<Value>,
+    papers: Vec<Value>,
+    examples: Vec<Value>,
+    schemes: Vec<Value>,
+    conflicts: Vec<Value>,
+    cases: Vec<Value>,
+}
+
+impl All {
+    fn new() -> Self {
+        let registry = plimsoll::registry();
+        let (mut own, mut variants) = (Vec::new(), Vec::new());
+        for problem in PROBLEMS {
+            let [all, more] = algorithms(&registry, problem);
+            own.extend(rows(&all));
+            variants.extend(rows(&more));
+        }
+        let suite = |suite: &Suite| {
+            let available = suite.origin.folder().is_none() || corpora().is_some();
+            json!({ "name": suite.name, "about": suite.about, "available": available })
+        };
+        let paper = |one: &Paper| json!({ "name": one.name, "source": one.source, "title": one.title, "about": one.about });
+        let examples = worked_examples().into_iter().map(|one| entry(one.name, one.about, one.source));
+        let conflict = |(name, about)| json!({ "name": name, "about": about });
+        // The optimum is the size of the smallest arena, in bytes.
+        let case = |one: &ControlCase| json!({ "name": one.name, "about": one.about, "source": one.source, "optimum": one.optimum });
+        Self {
+            algorithms: own,
+            variants,
+            suites: SUITES.iter().map(suite).collect(),
+            families: instance_families(),
+            graphs: graph_families(),
+            papers: PAPERS.iter().map(paper).collect(),
+            examples: examples.collect(),
+            schemes: SCHEMES.iter().map(|one| entry(one.name, one.about, one.source)).collect(),
+            conflicts: Relation::ABOUT.map(conflict).to_vec(),
+            cases: CONTROL_CASES.iter().map(case).collect(),
+        }
+    }
+
+    /// Returns the algorithms of a problem, and its variants for ablation.
+    fn of(&self, problem: &str) -> [Vec<Value>; 2] {
+        [&self.algorithms, &self.variants]
+            .map(|rows| rows.iter().filter(|row| row["problem"] == problem).cloned().collect())
+    }
+
+    /// Returns the report on everything: all rows as JSON, and as text only their names.
+    fn overview(&self) -> Report {
+        let mut report = Report::new(json!({
+            "algorithms": self.algorithms,
+            "variants": self.variants,
+            "suites": self.suites,
+            "families": self.families,
+            "graph_families": self.graphs,
+            "papers": self.papers,
+            "worked_examples": self.examples,
+            "branches": self.schemes,
+            "conflicts": self.conflicts,
+            "control_cases": self.cases,
+        }));
+        let problem = |(name, about, _): &(&str, &str, &str)| {
+            let [own, _] = self.of(name);
+            let exact = own.iter().filter(|row| row["kind"] == "exact").count();
+            json!({ "problem": name, "about": about, "exact": exact, "heuristic": own.len() - exact })
+        };
+        let problems: Vec<Value> = QUESTIONS.iter().map(problem).collect();
+        report.table(&problems, "problem, exact, heuristic, seeks = about");
+        report.push("\n");
+        report.line("suites", names(&self.suites));
+        report.line("families", names(&self.families));
+        report.line("of graphs", names(&self.graphs));
+        report.line("papers", names(&self.papers));
+        for (topic, rows) in [("graphs", &self.cases), ("examples", &self.examples)] {
+            report.line(topic, format_args!("{} (see `plimsoll list {topic}`)", rows.len()));
+        }
+        report.line("operators", format_args!("{} (see `plimsoll list operators`)", known_operators().len()));
+        report.push(
+            "\nplimsoll list offsets      the algorithms of a problem\n\
+             plimsoll list exact        an algorithm, with its source\n\
+             plimsoll list suites       also: families, graphs, papers, examples, branches, conflicts\n\
+             plimsoll list uniform      a family with its parameters, or any other name\n\
+             plimsoll list --json       everything\n",
+        );
+        report
+    }
+
+    /// Returns the report on one problem.
+    fn problem(&self, problem: &str) -> Report {
+        let [own, variants] = self.of(problem);
+        let mut report = Report::new(json!({ "problem": problem, "algorithms": own, "variants": variants }));
+        if let Some((_, about, usage)) = QUESTIONS.iter().find(|(name, ..)| *name == problem) {
+            report.push(&format!("{problem}: {about}\n"));
+            report.line("used by", format_args!("plimsoll {usage} NAME"));
+        }
+        report.table(&own, "name, kind, description = about");
+        if !variants.is_empty() {
+            report.push("\nFor ablation, run only if named:\n");
+            report.table(&variants, "name, description = about");
+        }
+        report.push("\n`plimsoll list NAME` describes one algorithm.\n");
+        report
+    }
+
+    /// Returns the report on a topic.
+    fn topic(&self, topic: &str) -> Option<Report> {
+        let (key, rows, columns) = match topic {
+            "algorithms" => {
+                ("algorithms", self.algorithms.clone(), "problem, name, kind, description = about")
+            }
+            "suites" => ("suites", with_notes(self.suites.clone()), "suite = name, instances = about"),
+            "families" => {
+                let mut report =
+                    Report::new(json!({ "families": self.families, "graph_families": self.graphs }));
+                report.table(&self.families, "family = name, generated instances = about");
+                report.table(&self.graphs, "family = name, generated graphs = about");
+                report.push("\n`plimsoll list FAMILY` describes the parameters of one.\n");
+                return Some(report);
+            }
+            "graphs" => (
+                "control_cases",
+                self.cases.clone(),
+                "graph = name, difficulty for planners = about, optimum",
+            ),
+            "papers" => {
+                ("papers", self.papers.clone(), "paper = name, document = title, reproduced results = about")
+            }
+            "examples" => ("worked_examples", self.examples.clone(), "example = name, description = about"),
+            "branches" => ("branches", self.schemes.clone(), "branches = name, sharing of memory = about"),
+            "conflicts" => (
+                "conflicts",
+                self.conflicts.clone(),
+                "conflicts = name, two buffers may share memory = about",
+            ),
+            _ => return None,
+        };
+        let mut report = Report::new(json!({ key: rows }));
+        report.table(&rows, columns);
+        Some(report)
+    }
+
+    /// Returns the report on everything of this name.
+    fn one(&self, name: &str) -> Option<Report> {
+        let is_it = |row: &&Value| row["name"] == name;
+        if let Some(family) = self.families.iter().chain(&self.graphs).find(is_it) {
+            return Some(family_report(name, family));
+        }
+        let found: Vec<Value> = self.algorithms.iter().chain(&self.variants).filter(is_it).cloned().collect();
+        if !found.is_empty() {
+            return Some(algorithm_report(name, &found));
+        }
+        let others = [
+            ("suite", with_notes(self.suites.clone()), "plimsoll bench"),
+            ("graph", self.cases.clone(), "plimsoll generate"),
+            ("paper", self.papers.clone(), "plimsoll reproduce"),
+            ("example", self.examples.clone(), "plimsoll bench embedded --only"),
+            ("branches", self.schemes.clone(), "plimsoll plan MODEL --branches"),
+            ("conflicts", self.conflicts.clone(), "plimsoll plan MODEL --conflicts"),
+        ];
+        others.into_iter().find_map(|(what, rows, usage)| {
+            let row = rows.iter().find(is_it)?;
+            let mut report = Report::new(row.clone());
+            report.line(what, name);
+            for (label, key) in [("title", "title"), ("description", "about"), ("source", "source")] {
+                if let Some(text) = row[key].as_str() {
+                    report.line(label, text);
+                }
+            }
+            if let Some(optimum) = row["optimum"].as_u64() {
+                report.line("optimum", format_args!("{optimum} bytes"));
+            }
+            report.line("used by", format_args!("{usage} {name}"));
+            Some(report)
+        })
+    }
+
+    /// Returns the error for an unknown name, with the nearest names.
+    fn unknown(&self, name: &str) -> Failure {
+        let rows = [
+            &self.algorithms,
+            &self.variants,
+            &self.suites,
+            &self.families,
+            &self.graphs,
+            &self.papers,
+            &self.examples,
+            &self.schemes,
+            &self.conflicts,
+            &self.cases,
+        ];
+        let names = rows.into_iter().flatten().filter_map(|row| row["name"].as_str());
+        let known: Vec<&str> = PROBLEMS.iter().copied().chain(TOPICS).chain(names).collect();
+        unknown("name", name, &known, "plimsoll list")
+    }
+}
+
+/// Returns the names of rows, separated by commas.
+fn names(rows: &[Value]) -> String {
+    rows.iter().filter_map(|row| row["name"].as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn family_report(name: &str, family: &Value) -> Report {
+    let about = family["about"].as_str().unwrap_or_default();
+    let params = family["params"].as_array().cloned().unwrap_or_default();
+    let mut report = Report::new(family.clone());
+    report.push(&format!("{name}: {about}\n"));
+    report.table(&params, "--param = name, default, meaning = about");
+    report
+}
+
+/// Returns the report on the algorithms of one name, one per problem.
+fn algorithm_report(name: &str, found: &[Value]) -> Report {
+    let mut report = Report::new(json!({ "algorithms": found }));
+    for (at, row) in found.iter().enumerate() {
+        if at > 0 {
+            report.push("\n");
+        }
+        let text = |key: &str| row[key].as_str().unwrap_or_default();
+        let question = QUESTIONS.iter().find(|(problem, ..)| *problem == text("problem"));
+        let (about, usage) = question.map_or(("", ""), |(_, about, usage)| (*about, *usage));
+        report.line("algorithm", name);
+        report.line("problem", format_args!("{}: {about}", text("problem")));
+        report.line("kind", text("kind"));
+        report.line("description", text("about"));
+        report.line("source", text("source"));
+        let guarantee = if text("kind") == "exact" {
+            "proves its answer if it completes; stopped by a limit, it returns its best answer and a bound"
+        } else {
+            "none; its answer is checked, and counts as optimal only if it meets a lower bound"
+        };
+        report.line("guarantee", guarantee);
+        report.line(
+            "supports",
+            "every valid input; an algorithm with a size limit rejects larger inputs with the limit",
+        );
+        let own = if name == "k-buffers" { ", --buffers" } else { "" };
+        report.line("options", format_args!("--time-limit, --node-limit, --threads, --seed{own}"));
+        report.line("used by", format_args!("plimsoll {usage} {name}"));
+    }
+    report
 }
 
 /// Adds a note to each unavailable suite on where its files are expected.
@@ -166,14 +397,4 @@ fn with_notes(mut suites: Vec<Value>) -> Vec<Value> {
         suite["about"] = format!("{about} (set PLIMSOLL_CORPORA to the folder that contains it)").into();
     }
     suites
-}
-
-/// Replaces the parameters of each family by text.
-fn with_params(mut families: Vec<Value>) -> Vec<Value> {
-    for family in &mut families {
-        let param = |one: &Value| format!("{}={}", one["name"].as_str().unwrap_or_default(), one["default"]);
-        let params: Vec<String> = family["params"].as_array().into_iter().flatten().map(param).collect();
-        family["params"] = params.join(" ").into();
-    }
-    families
 }

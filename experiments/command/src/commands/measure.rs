@@ -2,7 +2,6 @@
 
 use crate::args::{bytes, bytes_within, seconds};
 use crate::commands::overlap::{SEARCH_NODES, chosen};
-use crate::failure::EXIT_CODES;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
 use crate::format;
 use crate::input::{input_file, input_name};
@@ -33,10 +32,8 @@ pub struct MeasureArgs {
 #[derive(Debug, Subcommand)]
 pub enum MeasureCommand {
     /// Measure the rates of this machine, and write a machine file for `overlap` and `measure run`
-    #[command(after_help = EXIT_CODES)]
     Calibrate(CalibrateArgs),
     /// Run schedules of graphs and compare measured with predicted times
-    #[command(after_help = EXIT_CODES)]
     Run(RunArgs),
 }
 
@@ -181,7 +178,7 @@ fn only_calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     if args.json {
         output::print_json(&calibration)?;
     } else {
-        output::print(&calibration.text())?;
+        output::print(&output::filled(&calibration.text()))?;
     }
     Ok(ANSWERED)
 }
@@ -295,7 +292,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
     if args.json {
         output::print_json(&record.report())?;
     } else {
-        output::print(&record.text())?;
+        output::print(&output::filled(&record.text(output::width())))?;
     }
     Ok(if record.is_empty() { NOTHING_FOUND } else { ANSWERED })
 }

@@ -1,73 +1,61 @@
-//! The progress of one long run.
+//! The progress line of long runs, on standard error. It is shown only on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll::model::{Bytes, LowerBound, Observer};
-use plimsoll::plan::Plan;
-use plimsoll_lab::report::{gap_percent, percent};
+use plimsoll::progress::{Progress, listen};
+use plimsoll_lab::report::percent;
 use std::io::IsTerminal as _;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A progress line with the best value and bound so far, on standard error. It is shown only on a terminal.
-pub struct Progress {
-    bar: Option<ProgressBar>,
-    best: Option<Bytes>,
-    bound: Bytes,
-    phase: String,
-}
+static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-impl Progress {
-    /// Shows the line, which names the solver.
-    pub fn start(solver: &str) -> Self {
-        // Even a hidden progress bar would start a thread.
-        let bar = std::io::stderr().is_terminal().then(|| Self::bar(solver));
-        Self { bar, best: None, bound: Bytes::ZERO, phase: String::new() }
-    }
-
-    fn bar(solver: &str) -> ProgressBar {
-        let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {wide_msg}") {
-            bar.set_style(style);
-        }
-        bar.set_prefix(solver.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(200));
-        bar
-    }
-
-    /// Removes the line.
-    pub fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-
-    fn show(&self) {
-        let Some(bar) = &self.bar else {
-            return;
-        };
-        let best = self.best.map_or_else(|| "none".to_owned(), |value| value.to_string());
-        let gap = self.best.and_then(|value| gap_percent(value.get(), self.bound.get()));
-        let gap = gap.map_or_else(String::new, |gap| format!(", gap {} %", percent(gap)));
-        bar.set_message(format!("best {best}, bound {}{gap} {}", self.bound, self.phase));
+/// Shows the progress of all runs from now on.
+pub fn show() {
+    if std::io::stderr().is_terminal() {
+        listen(|progress| {
+            let mut bar = BAR.lock().unwrap_or_else(PoisonError::into_inner);
+            let bar = bar.get_or_insert_with(create);
+            bar.set_prefix(progress.algorithm);
+            bar.set_message(message(progress));
+        });
     }
 }
 
-impl<P: Plan> Observer<P> for Progress {
-    fn incumbent(&mut self, _: &P::Solution, value: Bytes) {
-        if self.best.is_none_or(|best| value < best) {
-            self.best = Some(value);
-            self.show();
-        }
+/// Removes the line until the next report of progress.
+pub fn clear() {
+    if let Some(bar) = BAR.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        bar.finish_and_clear();
     }
+}
 
-    fn bound(&mut self, bound: &LowerBound) {
-        if bound.value > self.bound {
-            self.bound = bound.value;
-            self.show();
-        }
+fn create() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {wide_msg}") {
+        bar.set_style(style);
     }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
 
-    fn phase(&mut self, name: &str) {
-        name.clone_into(&mut self.phase);
-        self.show();
+fn message(progress: &Progress) -> String {
+    let Progress { best, bound, gap_percent, phase, .. } = progress;
+    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    let gap = gap_percent.map_or_else(String::new, |gap| format!(", gap {} %", percent(gap)));
+    format!("best {}, bound {}{gap} {phase}", known(best), known(bound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_shows_incumbent_bound_and_gap() {
+        let mut progress = Progress { algorithm: "exact", ..Progress::default() };
+        assert_eq!(message(&progress), "best none, bound none ");
+        progress.best = Some("12 bytes".to_owned());
+        progress.bound = Some("10 bytes".to_owned());
+        progress.gap_percent = Some(20.0);
+        progress.phase = "search".to_owned();
+        assert_eq!(message(&progress), "best 12 bytes, bound 10 bytes, gap 20.00 % search");
     }
 }

@@ -96,7 +96,7 @@ fn text(checked: &[(PathBuf, Vec<Finding>)]) -> String {
         }
     }
     let gap = if details.is_empty() { "" } else { "\n" };
-    format!("{}{gap}{details}", table.text())
+    output::filled(&format!("{}{gap}{details}", table.text_within(output::width())))
 }
 
 fn name(path: &Path) -> String {

@@ -64,14 +64,16 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     let mut done: Vec<(&Paper, Reproduction)> = Vec::new();
     for paper in papers {
         let found = (paper.run)(&context).map_err(failure)?;
-        output::print(&format!("{} ({}): {}\n\n{}\n", paper.name, paper.title, paper.about, found.text()))?;
+        let text = found.text(output::width());
+        let text = format!("{} ({}): {}\n\n{text}\n", paper.name, paper.title, paper.about);
+        output::print(&output::filled(&text))?;
         if let Some(folder) = &args.out {
             write(folder, paper, &found)?;
         }
         done.push((paper, found));
     }
     if done.len() > 1 {
-        output::print(&format!("{}\n", tally(&done).text()))?;
+        output::print(&format!("{}\n", tally(&done).text_within(output::width())))?;
     }
     if let Some(folder) = &args.out {
         let rows =

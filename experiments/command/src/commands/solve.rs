@@ -1,7 +1,6 @@
 //! `plimsoll solve`: plans the memory of one instance.
 
 use super::choose::{Choice, choose, of_instances};
-use super::progress::Progress;
 use crate::args::{EffortArgs, InstanceArgs};
 use crate::failure::{Failure, code};
 use crate::format;
@@ -11,7 +10,7 @@ use crate::report::{Report, bytes, noted};
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
-    Certificate, Claim, Entry, Instance, Offsets, Outcome, Problem as _, SharedObjects, Witness, load,
+    Certificate, Claim, Entry, Instance, Offsets, Outcome, Problem as _, SharedObjects, Silent, Witness, load,
 };
 use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, RunError, run};
@@ -89,9 +88,7 @@ fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Re
         output::complain(&format!("note: {note}"));
     }
     let (setup, limits) = (args.effort.setup(), Limits { target, ..args.effort.limits() });
-    let mut progress = Progress::start(entry.name);
-    let attempt = run(entry, instance, setup, limits, &mut progress);
-    progress.clear();
+    let attempt = run(entry, instance, setup, limits, &mut Silent);
     let outcome = attempt.result.map_err(|error| match &error {
         RunError::Solve(plimsoll::model::SolveError::Unsupported { .. }) => Failure::input(error),
         _ => Failure::internal(error),

@@ -288,7 +288,7 @@ fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Sta
             n => report.line(answer, format_args!("invalid, {n} violations")),
         }
         for line in lines_of(violations) {
-            report.wrapped("violation", &line);
+            report.line("violation", line);
         }
         if let Some(compared) = &checked.compared {
             report.append(compared);

@@ -144,7 +144,7 @@ fn bad_benchmarks_are_rejected() {
     };
     refuses(&["bench", "nonsense"], &["nonsense", "embedded"]);
     refuses(&["bench", "minimalloc"], &["PLIMSOLL_CORPORA"]);
-    refuses(&["bench", "--solvers", "exakt"], &["exakt", "heuristics"]);
+    refuses(&["bench", "--solvers", "exakt"], &["exakt", "'exact'", "plimsoll list algorithms"]);
     refuses(&["bench", "--external", "x"], &["NAME="]);
     refuses(&["bench", "--external", "x=cmd {input}"], &["{output}"]);
     refuses(&["bench", "--external", "large-first=cmd {input} {output}"], &["taken"]);

@@ -42,4 +42,5 @@ mod sweep_models;
 mod sweep_processes;
 mod tiers;
 mod verify;
+mod widths;
 mod zero_sizes;

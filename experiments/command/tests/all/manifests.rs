@@ -221,7 +221,7 @@ fn parameters_are_explained() {
     assert!(run.stdout.contains("chosen            2  experts per token\n"), "{}", run.stdout);
     let json = scratch.plimsoll(&["list", "perturbed", "--json"]).exits(0).json();
     assert_eq!((&json["params"][0]["name"], &json["version"]), (&"buffers".into(), &1.into()));
-    scratch.plimsoll(&["list", "colour"]).refuses(&["unknown family 'colour'"]);
+    scratch.plimsoll(&["list", "colour"]).refuses(&["unknown name 'colour'"]);
     let operators = scratch.plimsoll(&["list", "operators"]).exits(0).stdout;
     for words in
         ["\nai.onnx, bounded (", "\ncom.microsoft, inferred (", " MatMulNBits ", "\nai.onnx.ml, opaque ("]

@@ -92,7 +92,10 @@ fn bad_input_is_rejected_in_one_line() {
     };
     refused(&["run"], &["nothing to run", "--chains"]);
     refused(&["run", "none.onnx"], &["none.onnx"]);
-    refused(&["run", "--chains", "1", "--schedule", "magic"], &["schedule 'magic'", "ping-pong"]);
+    refused(
+        &["run", "--chains", "1", "--schedule", "magic"],
+        &["schedule 'magic'", "plimsoll list timelines"],
+    );
     refused(&["run", "--chains", "1", "--machine", "broken.toml"], &["broken.toml, line 1"]);
     refused(&["run", "--chains", "1", "--machine", "m.toml", "--slice", "65536"], &["--slice"]);
     refused(&["calibrate", "--bandwidth", "0"], &["--bandwidth", "1e3 to 1e15"]);

@@ -150,7 +150,7 @@ fn exit_codes_distinguish_what_does_not_fit() {
         "{}",
         bad.stderr
     );
-    let listed = scratch.plimsoll(&["list"]).exits(0).stdout;
+    let listed = scratch.plimsoll(&["list", "timelines"]).exits(0).stdout;
     assert!(listed.contains("timelines") && listed.contains("ping-pong-weighted"));
 }
 

@@ -281,7 +281,10 @@ fn corpora(scratch: &Scratch, file: &str, text: &str) {
 /// Runs `reproduce` with these corpora, and optionally with a peer.
 fn with_corpora(scratch: &Scratch, words: &[&str], peer: Option<&str>) -> Run {
     let mut command = command(&scratch.path(""));
-    command.env("PLIMSOLL_CORPORA", scratch.path("corpora")).env_remove("PLIMSOLL_MINIMALLOC");
+    command
+        .env("COLUMNS", "1000")
+        .env("PLIMSOLL_CORPORA", scratch.path("corpora"))
+        .env_remove("PLIMSOLL_MINIMALLOC");
     if let Some(peer) = peer {
         command.env("PLIMSOLL_MINIMALLOC", scratch.path(peer));
     }

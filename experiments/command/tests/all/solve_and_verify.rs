@@ -217,5 +217,6 @@ fn help_and_version_go_to_standard_output() {
     assert!(scratch.plimsoll(&["--help"]).exits(0).stdout.contains("Exit codes"));
     assert!(scratch.plimsoll(&["--version"]).exits(0).stdout.starts_with("plimsoll "));
     let list = scratch.plimsoll(&["list"]).exits(0).stdout;
-    assert!(list.contains("large-first") && list.contains("embedded"));
+    assert!(list.contains("offsets") && list.contains("embedded"));
+    assert!(scratch.plimsoll(&["list", "offsets"]).exits(0).stdout.contains("large-first"));
 }

@@ -6,14 +6,14 @@ use plimsoll::branches::{Comparison, Scheme};
 use std::fmt::Write as _;
 use std::io;
 
-/// Returns the table of planners, the chain of optima, and the saving of each idea.
-pub fn text(comparison: &Comparison) -> String {
+/// Returns the table of planners within a width, the chain of optima, and the saving of each idea.
+pub fn text(comparison: &Comparison, width: usize) -> String {
     let Comparison { graph, regions, buffers, load, .. } = comparison;
     let mut text = format!(
         "{graph}: {regions} regions, {buffers} buffers, peak live bytes {}\n\n",
         human::sized(*load, "")
     );
-    text.push_str(&table(comparison).text());
+    text.push_str(&table(comparison).text_within(width));
     for planner in &comparison.missing {
         let _ = writeln!(text, "{planner}");
     }

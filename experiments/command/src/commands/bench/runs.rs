@@ -266,7 +266,7 @@ impl<'a> Bench<'a> {
         let wanted = args.solvers.iter().map(String::as_str);
         if let Some(bad) = wanted.clone().find(|name| !GROUPS.contains(name) && !known.contains(name)) {
             let all: Vec<&str> = GROUPS.into_iter().chain(known.iter().copied()).collect();
-            return Err(unknown("solver", bad, &all));
+            return Err(unknown("solver", bad, &all, "plimsoll list algorithms"));
         }
         let given = if args.terms.is_empty() { &[String::new()][..] } else { &args.terms };
         let terms = given.iter().map(|text| {

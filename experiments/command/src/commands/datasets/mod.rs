@@ -50,7 +50,7 @@ fn list(args: &DatasetsListArgs) -> Result<u8, Failure> {
         report.push("\n");
         for corpus in MANIFEST.iter() {
             for file in &corpus.files {
-                report.push(&format!("{}  {}/{}\n", file.sha256, corpus.folder, file.name));
+                report.verbatim(&format!("{}  {}/{}\n", file.sha256, corpus.folder, file.name));
             }
         }
     }

@@ -86,7 +86,9 @@ pub fn chosen(
     }
     let known: Vec<&str> = all.iter().map(|entry| entry.name).chain(["all"]).collect();
     let found = all.iter().find(|entry| entry.name == name);
-    found.map(|entry| vec![*entry]).ok_or_else(|| choose::unknown("schedule", name, &known))
+    found
+        .map(|entry| vec![*entry])
+        .ok_or_else(|| choose::unknown("schedule", name, &known, "plimsoll list timelines"))
 }
 
 /// Returns the exit code: success if any schedule fits. Otherwise, the error of the first schedule decides.

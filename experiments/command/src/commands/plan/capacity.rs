@@ -65,7 +65,7 @@ impl Planned<'_> {
         } else {
             format!("this plan is {} short; another order may fit (see --joint)", bytes(most))
         };
-        report.wrapped("capacity", &format!("{}: {verdict}", bytes(capacity)));
+        report.line("capacity", format_args!("{}: {verdict}", bytes(capacity)));
         self.needs(report);
         let entry = choose::named(&registry.spilling, "exact", "spilling solver")?;
         self.spill(capacity, entry, (setup, limits), report)?;
@@ -84,7 +84,7 @@ impl Planned<'_> {
         }));
         let at = operator.map_or_else(|| format!("step {step}"), |name| format!("step {step}, '{name}'"));
         let list = named(self.instance, &live, MOST);
-        report.wrapped("needs", &format!("{} at {at}: {list}", bytes(peak)));
+        report.line("needs", format_args!("{} at {at}: {list}", bytes(peak)));
     }
 
     /// Adds the least traffic of spilling, in this order.
@@ -118,7 +118,7 @@ impl Planned<'_> {
                 format!("spilling {count} {buffers} moves {}, {claim}: {list}", bytes(traffic))
             }
         };
-        report.wrapped("would help", &text);
+        report.line("would help", text);
         Ok(())
     }
 }

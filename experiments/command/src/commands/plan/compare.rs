@@ -31,7 +31,8 @@ pub fn compare(
     if args.json {
         output::print_json(&found)?;
     } else {
-        output::print(&(Basis::of(import).text() + &branches::text(&found)))?;
+        let text = Basis::of(import).text() + &branches::text(&found, output::width());
+        output::print(&output::filled(&text))?;
     }
     Ok(ANSWERED)
 }

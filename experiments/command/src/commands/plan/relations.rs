@@ -31,7 +31,7 @@ pub fn relations(
     if args.json {
         output::print_json(&rows)?;
     } else {
-        output::print(&text(import, &rows, algorithms.exact.name))?;
+        output::print(&output::filled(&text(import, &rows, algorithms.exact.name)))?;
     }
     Ok(ANSWERED)
 }
@@ -82,7 +82,7 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
             row.collide.to_string(),
         ]);
     }
-    text.push_str(&table.text());
+    text.push_str(&table.text_within(output::width()));
     for row in rows.iter().filter(|row| row.overlooked > 0) {
         let plural = if row.overlooked == 1 { "" } else { "s" };
         let _ = writeln!(

@@ -38,10 +38,15 @@ impl Scratch {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Runs `plimsoll` with these arguments, without corpora.
+    /// Runs `plimsoll` with these arguments, without corpora, in columns that are wide enough for every line.
     pub fn plimsoll(&self, words: &[&str]) -> Run {
         let mut command = command(self.folder.path());
-        Run::from(command.args(words).output().unwrap())
+        Run::from(command.env("COLUMNS", "1000").args(words).output().unwrap())
+    }
+
+    /// Runs `plimsoll` with these arguments, without corpora, at the default width.
+    pub fn narrow(&self, words: &[&str]) -> Run {
+        Run::from(command(self.folder.path()).args(words).output().unwrap())
     }
 }
 
@@ -53,7 +58,11 @@ pub fn lean() -> Option<PathBuf> {
 /// Returns the command to run in a folder, without corpora.
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(lean().unwrap_or_else(|| env!("CARGO_BIN_EXE_plimsoll").into()));
-    command.current_dir(folder).env_remove("PLIMSOLL_CORPORA").env_remove("RUST_BACKTRACE");
+    command
+        .current_dir(folder)
+        .env_remove("PLIMSOLL_CORPORA")
+        .env_remove("RUST_BACKTRACE")
+        .env_remove("COLUMNS");
     command
 }
 

@@ -1,0 +1,267 @@
+//! The help: commands grouped by question, and examples of each command.
+
+use crate::failure::{EXIT_CODES, REPRODUCE_CODES, RUNS_CODES};
+use crate::output;
+use clap::Command;
+use plimsoll_lab::report::table::wrapped;
+use std::fmt::Write as _;
+
+/// The widest help text, in columns.
+const WIDEST: usize = 100;
+
+/// Width of the names of commands with their blanks, in columns.
+const NAMES: usize = 15;
+
+/// The questions that commands answer.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Place the buffers of an instance", &["solve", "verify", "compare", "spill"]),
+    ("Plan a model", &["import", "order", "plan", "overlap", "tiers", "fuse", "measure"]),
+    ("Compare and measure algorithms", &["bench", "sweep", "merge", "report", "recheck", "reproduce"]),
+    ("Data and reference", &["generate", "convert", "datasets", "list", "completions", "man"]),
+];
+
+/// Examples: a command, a command line, and what it does. They run in an empty folder, those of a command in
+/// this order.
+const EXAMPLES: &[(&str, &str, &str)] = &[
+    (
+        "solve",
+        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv",
+        "Place the buffers of a generated instance, and prove the lowest peak",
+    ),
+    (
+        "solve",
+        "plimsoll solve a.csv --time-limit 5 --output layout.csv --plot layout.svg",
+        "Write and draw the best layout found within 5 seconds",
+    ),
+    (
+        "verify",
+        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --solver greedy-by-size --output layout.csv && plimsoll verify a.csv layout.csv",
+        "Check a layout, and report what lies above the lower bound",
+    ),
+    (
+        "verify",
+        "plimsoll verify a.csv layout.csv --best --time-limit 5",
+        "Also search for the optimum for at most 5 seconds",
+    ),
+    (
+        "compare",
+        "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --solver greedy-by-size --output mine.csv && plimsoll compare a.csv mine.csv",
+        "Compare a layout with the proven optimum",
+    ),
+    (
+        "compare",
+        "plimsoll solve a.csv --output best.csv && plimsoll compare a.csv mine.csv best.csv --plot both.svg",
+        "Compare two layouts, and draw them side by side",
+    ),
+    (
+        "spill",
+        "plimsoll generate above-load --out a.csv && plimsoll spill a.csv --capacity 200KiB --time-limit 2",
+        "Choose the buffers to spill so that the others fit into 200 KiB",
+    ),
+    (
+        "spill",
+        "plimsoll generate lenet5 --out net.json && plimsoll spill net.json --capacity 16KiB --compare --time-limit 1",
+        "Compare all algorithms on the activations of a model",
+    ),
+    (
+        "import",
+        "plimsoll generate squeezenet --out net.json && plimsoll import net.json",
+        "Summarise a graph; models (.onnx, .tflite) are read in the same way",
+    ),
+    (
+        "import",
+        "plimsoll import net.json --output graph.json && plimsoll order graph.json",
+        "Write a model as a graph for other commands",
+    ),
+    (
+        "order",
+        "plimsoll generate squeezenet --out net.json && plimsoll order net.json",
+        "Find the order of the operators with the lowest peak",
+    ),
+    (
+        "order",
+        "plimsoll order net.json --compare --time-limit 1 --output rows.csv",
+        "Compare all algorithms for orders, and write the rows",
+    ),
+    (
+        "plan",
+        "plimsoll generate squeezenet --out net.json && plimsoll plan net.json",
+        "Order the operators and place the tensors",
+    ),
+    ("plan", "plimsoll plan net.json --output layout.csv --plot layout.svg", "Write and draw the layout"),
+    (
+        "overlap",
+        "plimsoll generate lenet5 --out net.json && plimsoll overlap net.json --machine luna",
+        "Schedule the weight transfers, and report how long operators wait",
+    ),
+    (
+        "overlap",
+        "plimsoll overlap net.json --machine ethos-u --schedule exact --gantt gantt.svg",
+        "Draw the schedule of one algorithm",
+    ),
+    (
+        "tiers",
+        "plimsoll generate lenet5 --out net.json && plimsoll tiers net.json --machine generic",
+        "Assign the tensors of a model to the memories of a machine",
+    ),
+    (
+        "tiers",
+        "plimsoll tiers net.json --machine generic --compare --time-limit 1",
+        "Compare all algorithms for tiers",
+    ),
+    (
+        "fuse",
+        "plimsoll generate squeezenet --out net.json && plimsoll fuse net.json",
+        "Fuse operators, and bound the number of optimised relations",
+    ),
+    ("fuse", "plimsoll fuse net.json --compare --time-limit 1", "Compare all algorithms for fusion"),
+    (
+        "measure",
+        "plimsoll generate lenet5 --out net.json && plimsoll measure run net.json --machine generic --schedule ping-pong --cold 1MiB --repeat 1",
+        "Run a schedule on this machine, and compare measured with predicted times",
+    ),
+    (
+        "measure",
+        "plimsoll measure run --chains 2 --machine generic --schedule ping-pong --cold 1MiB --repeat 1",
+        "Measure two random chains",
+    ),
+    (
+        "bench",
+        "plimsoll bench embedded --only patent --solvers exact,greedy-by-size",
+        "Run two algorithms on built-in instances",
+    ),
+    (
+        "bench",
+        "plimsoll generate uniform --param buffers=50 --count 3 --out set && plimsoll bench 'set/*.csv' --solvers exact,valley-fit --out record",
+        "Run two algorithms on own files, and keep the rows",
+    ),
+    (
+        "sweep",
+        "printf '%s\\n' 'instances=[{suite=\"embedded\"}]' 'algorithms=[{names=\"greedy-by-size\"}]' > s.toml && plimsoll sweep s.toml --dry-run",
+        "Describe a sweep, and list its runs",
+    ),
+    ("sweep", "plimsoll sweep s.toml --out record", "Execute or resume the runs"),
+    (
+        "merge",
+        "printf '%s\\n' 'instances=[{suite=\"embedded\"}]' 'algorithms=[{names=\"greedy-by-size\"}]' > s.toml && plimsoll sweep s.toml --shard 1/2 --out one && plimsoll sweep s.toml --shard 2/2 --out two && plimsoll merge one two --out all",
+        "Join the two shards of a sweep",
+    ),
+    ("merge", "plimsoll merge one --out part --partial", "Join what is there"),
+    (
+        "report",
+        "plimsoll bench embedded --only patent --solvers exact,greedy-by-size --out record && plimsoll report record --out page",
+        "Analyse the record of a benchmark in tables, charts and an HTML page",
+    ),
+    ("report", "plimsoll report record --out page --target-gap 1", "Count a gap of at most 1 % as solved"),
+    (
+        "recheck",
+        "plimsoll bench embedded --only patent --solvers greedy-by-size --out record && plimsoll recheck record",
+        "Rerun the rows of a record, and compare the results",
+    ),
+    ("recheck", "plimsoll recheck record --every 2 --json", "Rerun every second row"),
+    ("reproduce", "plimsoll reproduce patent", "Recompute the numbers of a patent"),
+    (
+        "reproduce",
+        "plimsoll reproduce patent --out papers",
+        "Write the report, the rows and the figures into a folder",
+    ),
+    (
+        "generate",
+        "plimsoll generate uniform --param buffers=20 --seed 7 --out a.csv",
+        "Write an instance of 20 buffers",
+    ),
+    ("generate", "plimsoll generate squeezenet --count 3 --out nets", "Write three graphs and a manifest"),
+    (
+        "convert",
+        "plimsoll generate above-load --out a.csv && plimsoll convert a.csv --output a.json",
+        "Write an instance in the format of dsa-solver",
+    ),
+    ("convert", "plimsoll convert a.json --output pools", "Write an instance per pool"),
+    ("datasets", "plimsoll datasets list", "List the external corpora"),
+    (
+        "datasets",
+        "plimsoll generate uniform --count 3 --out set && plimsoll datasets verify set",
+        "Compare generated files with their manifest",
+    ),
+    ("list", "plimsoll list", "Give an overview of what there is"),
+    (
+        "list",
+        "plimsoll list offsets && plimsoll list exact",
+        "List the algorithms of a problem; describe one",
+    ),
+    (
+        "completions",
+        "plimsoll completions bash > plimsoll.bash",
+        "Write the completions of bash, to be read by `source`",
+    ),
+    ("completions", "plimsoll completions zsh > _plimsoll", "Write those of zsh into a folder of `fpath`"),
+    ("man", "plimsoll man share/man1", "Write all manual pages into a folder"),
+    ("man", "plimsoll man pages && ls pages/plimsoll-solve.1", "Find the page of a command"),
+];
+
+/// Adds the groups of commands, the examples and the exit codes to the help.
+pub fn complete(mut command: Command) -> Command {
+    let width = output::width().min(WIDEST);
+    let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+    for name in &names {
+        command = command.mut_subcommand(name, |one| one.after_long_help(after(name, width)));
+    }
+    let template = format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
+        groups(&command, width)
+    );
+    command.help_template(template).after_help(filled(EXIT_CODES, width)).term_width(width)
+}
+
+fn groups(command: &Command, width: usize) -> String {
+    let mut text = String::new();
+    for (question, names) in GROUPS {
+        let _ = writeln!(text, "\n{question}:");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
+            let mut name = *name;
+            for line in wrapped(&about.unwrap_or_default(), width.saturating_sub(NAMES)) {
+                let _ = writeln!(text, "  {name:<12} {line}");
+                name = "";
+            }
+        }
+    }
+    text
+}
+
+fn after(name: &str, width: usize) -> String {
+    let mut text = String::new();
+    for (_, line, about) in EXAMPLES.iter().filter(|(command, ..)| *command == name) {
+        let head = if text.is_empty() { "Examples:" } else { "" };
+        let line = wrapped(line, width.saturating_sub(8)).join(" \\\n      ");
+        let _ = writeln!(text, "{head}\n  {line}\n      {about}");
+    }
+    let codes = match name {
+        "bench" | "sweep" | "merge" => RUNS_CODES,
+        "reproduce" => REPRODUCE_CODES,
+        _ => EXIT_CODES,
+    };
+    text + "\n" + codes
+}
+
+fn filled(text: &str, width: usize) -> String {
+    wrapped(text, width).join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_group_and_two_examples() {
+        let command = crate::cli::declaration();
+        let shown: Vec<&str> =
+            command.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name).collect();
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        for name in &shown {
+            assert!(grouped.contains(name), "{name}");
+            assert_eq!(EXAMPLES.iter().filter(|(command, ..)| command == name).count(), 2, "{name}");
+        }
+        assert_eq!(grouped.len(), shown.len());
+    }
+}

@@ -1,0 +1,89 @@
+//! The progress of the runs of this process, for a progress line.
+//!
+//! A program sets one listener. Every run of [`run`](crate::run::run) then reports its improvements to it.
+
+use crate::Bound;
+use crate::problem::Problem;
+use crate::solver::Observer;
+use crate::value::{Value as _, gap_percent};
+use std::sync::OnceLock;
+
+type Listener = Box<dyn Fn(&Progress) + Send + Sync>;
+
+static LISTENER: OnceLock<Listener> = OnceLock::new();
+
+/// The progress of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// The name of the algorithm.
+    pub algorithm: &'static str,
+    /// The best value so far, with its unit.
+    pub best: Option<String>,
+    /// The best bound so far, with its unit.
+    pub bound: Option<String>,
+    /// The gap in percent of the bound.
+    pub gap_percent: Option<f64>,
+    /// The current phase of the algorithm, or an empty text.
+    pub phase: String,
+}
+
+/// Sets the listener, which is called at the start of each run and after each improvement. Only the first
+/// call has an effect.
+pub fn listen(listener: impl Fn(&Progress) + Send + Sync + 'static) {
+    let _ = LISTENER.set(Box::new(listener));
+}
+
+/// An observer that also reports to the listener.
+pub(crate) struct Reporting<'a, P: Problem> {
+    observer: &'a mut dyn Observer<P>,
+    listener: Option<&'static Listener>,
+    progress: Progress,
+    best: Option<P::Value>,
+    bound: Option<P::Value>,
+}
+
+impl<'a, P: Problem> Reporting<'a, P> {
+    pub(crate) fn start(algorithm: &'static str, observer: &'a mut dyn Observer<P>) -> Self {
+        let progress = Progress { algorithm, ..Progress::default() };
+        let own = Self { observer, listener: LISTENER.get(), progress, best: None, bound: None };
+        own.report();
+        own
+    }
+
+    fn report(&self) {
+        if let Some(listener) = self.listener {
+            listener(&self.progress);
+        }
+    }
+
+    fn improve(&mut self) {
+        if self.listener.is_none() {
+            return;
+        }
+        self.progress.best = self.best.map(P::Value::with_unit);
+        self.progress.bound = self.bound.map(P::Value::with_unit);
+        let both = self.best.zip(self.bound);
+        self.progress.gap_percent = both.and_then(|(best, bound)| gap_percent(best.number(), bound.number()));
+        self.report();
+    }
+}
+
+impl<P: Problem> Observer<P> for Reporting<'_, P> {
+    fn incumbent(&mut self, solution: &P::Solution, value: P::Value) {
+        self.observer.incumbent(solution, value);
+        self.best = Some(value);
+        self.improve();
+    }
+
+    fn bound(&mut self, bound: &Bound<P>) {
+        self.observer.bound(bound);
+        self.bound = Some(bound.value);
+        self.improve();
+    }
+
+    fn phase(&mut self, name: &str) {
+        self.observer.phase(name);
+        name.clone_into(&mut self.progress.phase);
+        self.report();
+    }
+}
