@@ -7,7 +7,8 @@
 use crate::analysis::curves::{self, Curve};
 use crate::analysis::standing::VIRTUAL;
 use crate::analysis::{Group, Study};
-use crate::report::chart::{Axis, BLACK, Chart, Series};
+use crate::report::axis::{Axis, Unit};
+use crate::report::chart::{BLACK, Chart, Series};
 
 /// A chart of a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,12 +37,8 @@ pub fn plots(studies: &[Study]) -> Vec<Plot> {
                 ("gap-over-time", gap_chart(group)),
             ];
             for (what, chart) in charts {
-                // Drawing into a string cannot fail.
-                let Some((title, svg)) =
-                    chart.and_then(|chart| Some((chart.title.clone(), chart.svg().ok()?)))
-                else {
-                    continue;
-                };
+                let Some(chart) = chart else { continue };
+                let (title, svg) = (chart.title.clone(), chart.svg());
                 let name = format!("{:02}-{}-{}-{what}", at + 1, harmless(&study.record.name), nth + 1);
                 plots.push(Plot { study: at, group: nth, name, title, svg });
             }
@@ -71,6 +68,7 @@ pub fn time_profile(group: &Group) -> Option<Chart> {
         ),
         x: Axis {
             label: "factor of the fastest time to solve",
+            unit: Unit::Number,
             low: 1.0,
             high: largest * 1.3,
             logarithmic: true,
@@ -81,7 +79,8 @@ pub fn time_profile(group: &Group) -> Option<Chart> {
 }
 
 /// The vertical axis of profiles.
-const SHARE: Axis = Axis { label: "share of instances", low: 0.0, high: 1.0, logarithmic: false };
+const SHARE: Axis =
+    Axis { label: "share of instances", unit: Unit::Number, low: 0.0, high: 1.0, logarithmic: false };
 
 /// Returns the label of a curve: the algorithm and the number of instances with a point.
 fn counted(total: usize) -> impl Fn(&Curve) -> String {
@@ -102,7 +101,13 @@ fn value_profile(group: &Group) -> Option<Chart> {
             "{}: share of {total} instances whose value is within this gap of the best bound; at the left edge the value equals the bound",
             group.question
         ),
-        x: Axis { label: "gap to the best bound + 0.01, percent", low: NO_GAP, high: most * 1.3, logarithmic: true },
+        x: Axis {
+            label: "gap to the best bound + 0.01 %",
+            unit: Unit::Percent,
+            low: NO_GAP,
+            high: most * 1.3,
+            logarithmic: true,
+        },
         y: SHARE,
         series: from(NO_GAP, series(group, curves, 1.0, counted(total), |(x, y)| (percent(x), y))),
     })
@@ -118,12 +123,19 @@ fn cactus(group: &Group) -> Option<Chart> {
         title: "Cactus: instances solved over time".to_owned(),
         caption: format!("{}: number of {total} instances solved within a time limit", group.question),
         x: Axis {
-            label: "time limit, seconds",
+            label: "time limit",
+            unit: Unit::Seconds,
             low: first / 1.5,
             high: (last * 1.1).max(first * 10.0),
             logarithmic: true,
         },
-        y: Axis { label: "instances solved", low: 0.0, high: total.max(1) as f64, logarithmic: false },
+        y: Axis {
+            label: "instances solved",
+            unit: Unit::Count,
+            low: 0.0,
+            high: total.max(1) as f64,
+            logarithmic: false,
+        },
         series: series(group, curves, 1.0, counted(total), |point| point),
     })
 }
@@ -141,12 +153,13 @@ pub fn gap_chart(group: &Group) -> Option<Chart> {
             group.question
         ),
         x: Axis {
-            label: "seconds since the start",
+            label: "time since the start",
+            unit: Unit::Seconds,
             low: first,
             high: (last * 1.1).max(first * 10.0),
             logarithmic: true,
         },
-        y: Axis { label: "gap + 0.01, percent", low: NO_GAP, high: 110.0, logarithmic: true },
+        y: Axis { label: "gap + 0.01 %", unit: Unit::Percent, low: NO_GAP, high: 110.0, logarithmic: true },
         series: series(group, curves, -1.0, |curve| curve.algorithm.clone(), |(x, y)| (x, y + NO_GAP)),
     })
 }
@@ -175,6 +188,7 @@ fn series(
             name: name(&curve),
             colour: if virtually { BLACK } else { at + at / BLACK },
             dashed: virtually,
+            dots: false,
             points: curve.points.into_iter().map(&place).collect(),
         }
     };
