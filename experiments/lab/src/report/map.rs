@@ -25,6 +25,8 @@ use std::io::{self, Write};
 
 /// Distance between two maps.
 const GAP: f64 = 20.0;
+/// Largest height of a map beside others, as a multiple of the lowest one.
+const MOST_HEIGHT: u64 = 3;
 /// Largest number of steps whose names are drawn.
 const MOST_NAMES: usize = 32;
 /// Largest number of groups in the legend.
@@ -114,7 +116,7 @@ impl<'a> Map<'a> {
 }
 
 /// Writes maps of layouts of one instance side by side, with the same scales; a buffer has the same colour in
-/// all of them.
+/// all of them. A layout of more than three times the height of the lowest one is cut off.
 ///
 /// # Errors
 /// Returns the errors of `output`.
@@ -126,7 +128,9 @@ pub fn write_maps(maps: &[Map<'_>], output: &mut dyn Write) -> io::Result<()> {
     let top = scene.heads(first.instance.name(), &caption(&panels));
     let top = scene.legend(&legend_of(&panels), top) + 4.0;
     let wide = (WIDTH - 2.0 * MARGIN + GAP) / columns as f64;
-    let high = panels.iter().map(Panel::top).max().unwrap_or(1);
+    // A layout far above the best one is cut off, since it would flatten the others.
+    let tops = || panels.iter().map(Panel::top);
+    let high = tops().max().unwrap_or(1).min(tops().min().unwrap_or(1).saturating_mul(MOST_HEIGHT));
     let tall = panels.iter().map(|panel| panel.height(columns)).fold(0.0, f64::max);
     for (at, panel) in panels.iter().enumerate() {
         let corner = (MARGIN + (at % columns) as f64 * wide, top + (at / columns) as f64 * tall);

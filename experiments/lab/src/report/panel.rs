@@ -75,18 +75,22 @@ impl<'a> Panel<'a> {
         if columns == 1 && self.map.has_names() { self.map.steps } else { &[] }
     }
 
-    /// Draws the title of a panel.
+    /// Draws the name of the layout and its peak above the panel.
     fn heading(&self, scene: &mut Scene, frame: &Frame) {
         let (peak, bound) = (self.peak(), self.map.bound.get());
-        let gap = super::gap_percent(peak, bound).map_or_else(String::new, |gap| {
-            if peak == bound { ", optimal".to_owned() } else { format!(", {} % above", super::percent(gap)) }
-        });
-        let text = format!("{}{gap}", human::bytes(peak));
+        let mut text = human::bytes(peak);
+        match super::gap_percent(peak, bound) {
+            Some(_) if peak == bound => text += ", optimal",
+            Some(gap) => text = format!("{text}, {} % above", super::percent(gap)),
+            None => {}
+        }
+        if peak > frame.top {
+            text += ", cut off";
+        }
         // Bold letters are a tenth wider.
-        let most = frame.right - frame.page - 1.1 * text_width(&format!(": {text}"), TEXT);
-        let name = fitted(self.map.algorithm, TEXT * 1.1, most);
-        let text = name.map_or_else(|| text.clone(), |name| format!("{name}: {text}"));
-        scene.text((frame.page, frame.head - 12.0), "font-weight=\"600\"", &text);
+        let name = fitted(self.map.algorithm, TEXT * 1.1, frame.right - frame.page).unwrap_or_default();
+        scene.text((frame.page, frame.head - 30.0), "font-weight=\"600\"", &name);
+        scene.text((frame.page, frame.head - 11.0), "", &text);
     }
 
     pub(super) fn draw(&self, scene: &mut Scene, frame: &Frame, columns: usize) {
@@ -103,7 +107,7 @@ impl<'a> Panel<'a> {
         // Where both are equal, the dashed load is drawn over the peak.
         let mut lines = vec![(self.peak(), PEAK)];
         lines.extend(self.lanes.is_empty().then_some((load, LOAD)));
-        for (value, look) in lines.into_iter().chain(capacity) {
+        for (value, look) in lines.into_iter().chain(capacity).filter(|line| line.0 <= frame.top) {
             let y = frame.y(value);
             scene.line((left, y), (right, y), look);
         }
@@ -173,7 +177,7 @@ impl<'a> Panel<'a> {
             let title = tooltip(instance, id, pieces);
             scene.open(&format!("fill=\"{}\"{see_through}", self.map.fill(id)), &title);
             for part in buffer.lifespan().intervals() {
-                for piece in pieces {
+                for piece in pieces.iter().filter(|piece| piece.start.get() < frame.top) {
                     let (corner, size) = frame.area(*part, *piece);
                     scene.rect(corner, size, "", "");
                     if buffer.fixed().is_some() {
@@ -256,7 +260,7 @@ fn tooltip(instance: &Instance, id: BufferId, pieces: &[Piece]) -> String {
 
 /// Height of the heading of a panel.
 fn heading(columns: usize) -> f64 {
-    if columns == 1 { 0.0 } else { 28.0 }
+    if columns == 1 { 0.0 } else { 48.0 }
 }
 
 /// The area of a map on the page, and its scales.
@@ -293,8 +297,9 @@ impl Frame {
         self.left + share * (self.right - self.left)
     }
 
+    /// The position of an address; higher ones than fit are cut off.
     fn y(&self, address: u64) -> f64 {
-        self.floor - address as f64 / (self.top as f64 * 1.03) * MAP
+        self.floor - (address as f64 / (self.top as f64 * 1.03)).min(1.0) * MAP
     }
 
     fn area(&self, part: Interval, piece: Piece) -> (Point, Point) {

@@ -228,7 +228,7 @@ pub fn fitted(name: &str, size: f64, most: f64) -> Option<String> {
 fn wrapped(text: &str, size: f64) -> Vec<String> {
     let most = WIDTH - 2.0 * MARGIN;
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
         match lines.last_mut() {
             Some(line) if text_width(line, size) + text_width(" ", size) + text_width(word, size) <= most => {
                 line.push(' ');

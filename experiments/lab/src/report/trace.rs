@@ -1,15 +1,26 @@
 //! Charts of traces, which show the value and the bound of one instance over time.
 
 use crate::analysis::curves::DAWN;
-use crate::analysis::distinct;
+use crate::analysis::{Group, distinct};
 use crate::record::{TraceRow, runs};
 use crate::report::axis::{Axis, Unit};
 use crate::report::chart::{Chart, Series};
 use crate::report::scene::thousands;
 
+/// Returns the charts of the traced instances of a group, with their names.
+pub fn trace_charts(group: &Group) -> impl Iterator<Item = (&str, Chart)> {
+    let same = |a: &TraceRow, b: &TraceRow| (&a.suite, &a.instance) == (&b.suite, &b.instance);
+    group.trace.chunk_by(same).filter_map(|own| {
+        let (suite, name) = (&own[0].suite, &own[0].instance);
+        let bound = group.instances.iter().find(|its| (&its.suite, &its.name) == (suite, name));
+        let bound = bound.and_then(|its| its.best_bound);
+        Some((name.as_str(), trace_chart(own, &group.question.unit, bound)?))
+    })
+}
+
 /// Returns a chart of the value and the bound over time, for the first run of each algorithm on one instance.
 /// Returns `None` if the trace contains neither values nor bounds.
-pub fn trace_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> Option<Chart> {
+fn trace_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> Option<Chart> {
     let first = trace.first()?;
     let mut series = Vec::new();
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
