@@ -22,7 +22,7 @@ struct Drawn {
     shapes: Vec<(String, Area)>,
 }
 
-/// The width of a letter in units of the font size, somewhat below that in DejaVu Sans, a wide font.
+/// The width of a letter in units of the font size, in most fonts.
 fn width_of(letter: char) -> f64 {
     match letter {
         '\u{2009}' => 0.2,
@@ -30,7 +30,7 @@ fn width_of(letter: char) -> f64 {
         | ']' => 0.33,
         'm' | 'w' | 'M' | 'W' | '\u{2026}' => 0.9,
         letter if letter.is_ascii() => 0.6,
-        _ => 0.9,
+        _ => 0.95,
     }
 }
 

@@ -72,7 +72,8 @@ impl Bars {
             let corner = (MARGIN + (wide(columns) + GAP) * column as f64, top + HIGH * row as f64);
             panel.draw(&mut scene, corner, wide(columns), (self.series.len(), &self.unit));
         }
-        scene.write(output, top + HIGH * self.panels.len().div_ceil(columns) as f64 + 8.0)
+        let rows = self.panels.len().div_ceil(columns);
+        output.write_all(scene.finish(top + HIGH * rows as f64 + 8.0).as_bytes())
     }
 
     /// Returns true if every panel in one of several columns has space for its bars and their names.
@@ -148,13 +149,12 @@ impl Panel {
     fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) -> Vec<(Point, String)> {
         let pace = (frame.right - frame.left) / self.groups.len().max(1) as f64;
         let bar = pace * 0.84 / series.max(1) as f64;
-        let exact = |value| thousands(value);
         let short = |value| if unit == "bytes" { human::bytes(value) } else { thousands(value) };
         let values = || self.groups.iter().flat_map(|(_, bars)| bars).flatten();
         let fits = |shown: &&dyn Fn(u64) -> String| {
             values().all(|&value| text_width(&shown(value), 12.0) + 4.0 <= bar)
         };
-        let shown = [&exact as &dyn Fn(u64) -> String, &short].into_iter().find(fits);
+        let shown = [&thousands as &dyn Fn(u64) -> String, &short].into_iter().find(fits);
         let mut numbers = Vec::new();
         for (nth, (name, bars)) in self.groups.iter().enumerate() {
             let from = frame.left + pace * (nth as f64 + 0.08);

@@ -61,11 +61,16 @@ struct Frame<'a> {
 }
 
 impl Chart {
-    /// Writes the chart as SVG. O(points).
+    /// Writes the chart as SVG.
     ///
     /// # Errors
     /// Returns the errors from `output`.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
+        output.write_all(self.svg().as_bytes())
+    }
+
+    /// Returns the chart as SVG. O(points).
+    pub fn svg(&self) -> String {
         let mut scene = Scene::default();
         let top = scene.heads(&self.title, &self.caption);
         let small = format!("font-size=\"{SMALL}\" {SOFT}");
@@ -85,14 +90,7 @@ impl Chart {
         let named = self.series.iter().filter(|series| !series.name.is_empty());
         let entries: Vec<_> = named.map(|series| (stroke(series), series.name.clone())).collect();
         let end = scene.legend(&entries, bottom + 48.0);
-        scene.write(output, end + 8.0)
-    }
-
-    /// Returns the chart as SVG.
-    pub fn svg(&self) -> String {
-        let mut text = Vec::new();
-        self.write(&mut text).expect("memory can be written to");
-        String::from_utf8(text).expect("a scene is UTF-8")
+        scene.finish(end + 8.0)
     }
 
     /// Returns the points of a line as a step function that extends to the right edge.

@@ -136,7 +136,7 @@ pub fn write_maps(maps: &[Map<'_>], output: &mut dyn Write) -> io::Result<()> {
         let corner = (MARGIN + (at % columns) as f64 * wide, top + (at / columns) as f64 * tall);
         panel.draw(&mut scene, &Frame::new(first.instance, corner, wide - GAP, columns, high), columns);
     }
-    scene.write(output, top + tall * maps.len().div_ceil(columns) as f64)
+    output.write_all(scene.finish(top + tall * maps.len().div_ceil(columns) as f64).as_bytes())
 }
 
 /// The line below the title.

@@ -4,7 +4,6 @@
 //! classes change their colours; coloured areas keep theirs, and the text on them is black.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 
 /// Width of every picture, and its margin on both sides, in pixels.
 pub const WIDTH: f64 = 640.0;
@@ -177,33 +176,28 @@ impl Scene {
         self.text.push_str("</g>\n");
     }
 
-    /// Writes the picture with this height.
-    ///
-    /// # Errors
-    /// Returns the errors from `output`.
-    pub fn write(self, output: &mut dyn Write, height: f64) -> io::Result<()> {
+    /// Returns the picture with this height.
+    pub fn finish(self, height: f64) -> String {
         let height = height.ceil();
-        writeln!(
-            output,
+        format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
              height=\"{height}\" font-family=\"system-ui, sans-serif\" font-size=\"{TEXT}\" fill=\"#222\">\n\
-             <style>{DARK}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{}</svg>",
+             <style>{DARK}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{}</svg>\n",
             self.text
         )
     }
 }
 
-/// Returns the width of a text in pixels, as in DejaVu Sans. Most other fonts are narrower.
+/// Returns the width of a text in pixels, in a wide sans-serif font. Most fonts are narrower.
 pub fn text_width(text: &str, size: f64) -> f64 {
     let em = |letter| match letter {
         '\u{2009}' => 0.2,
         ' ' | 'f' | 'i' | 'j' | 'l' | 'r' | 't' | 'I' | '!' | '\'' | '(' | ')' | ',' | '-' | '.' | '/'
         | ':' | ';' | '[' | ']' | '|' => 0.41,
         'm' | 'w' | 'M' | 'W' | '@' | '%' | '\u{2026}' => 1.0,
-        'A'..='Z' | '#' | '&' | '+' | '<' | '=' | '>' | '~' => 0.8,
+        'A'..='Z' | '#' | '&' | '+' | '<' | '=' | '>' | '~' | '\u{a0}'..='\u{24f}' => 0.8,
         letter if letter.is_ascii() => 0.64,
-        '\u{a0}'..='\u{24f}' => 0.8,
-        _ => 1.0,
+        _ => 1.05,
     };
     text.chars().map(em).sum::<f64>() * size
 }
@@ -301,9 +295,7 @@ mod tests {
         scene.line((-0.001, 0.0), (1.5, 0.0), "stroke=\"#333\"");
         scene.close();
         scene.upright((1.0, 2.0), "", "u\u{1}");
-        let mut text = Vec::new();
-        scene.write(&mut text, 5.5).unwrap();
-        let text = String::from_utf8(text).unwrap();
+        let text = scene.finish(5.5);
         assert!(text.contains("prefers-color-scheme"));
         assert!(text.contains("viewBox=\"0 0 640 6\"") && text.ends_with("</svg>\n"));
         for part in [

@@ -241,7 +241,7 @@ impl Playback<'_> {
                 scene.line((frame.x(border), top - 4.0), (frame.x(border), frame.floor), &look);
             }
         }
-        scene.write(output, frame.floor + 28.0)
+        output.write_all(scene.finish(frame.floor + 28.0).as_bytes())
     }
 
     fn caption(&self) -> String {
