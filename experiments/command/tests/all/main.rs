@@ -25,6 +25,7 @@ mod manifests;
 mod measure;
 mod models;
 mod overlap;
+mod pictures;
 mod pipes;
 mod png;
 mod problems;

@@ -381,7 +381,7 @@ fn percentages_cover_the_whole_run() {
     // 10 of 30 microseconds per trip, plus the last evaluation of the condition.
     let waiting = report["schedules"][0]["waiting_percent"].as_f64().unwrap();
     assert!((waiting - 100.0 / 3.0).abs() < 0.01, "{waiting}");
-    assert!(scratch.read("g.svg").contains("the first 100\u{2009}000 of 120\u{2009}001 segments"));
+    assert!(scratch.read("g.svg").contains("100\u{2009}000 of 120\u{2009}001 segments"));
 }
 
 /// Transfers before the run count towards the makespan, also in pictures and lists.

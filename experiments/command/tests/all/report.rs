@@ -325,7 +325,7 @@ fn an_algorithm_has_one_colour_and_the_best_come_first() {
         assert!(third < other, "{}", plot.title);
         // In the legend, the line of an algorithm precedes its name.
         let colour = |at: usize| plot.svg[..at].rsplit("stroke=\"").next().map(|rest| rest[..7].to_owned());
-        assert_eq!(colour(third).as_deref(), Some("#56B4E9"), "w3, the sixth: {}", plot.title);
+        assert_eq!(colour(third).as_deref(), Some("#56b4e9"), "w3, the sixth: {}", plot.title);
     }
 }
 

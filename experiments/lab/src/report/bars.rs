@@ -7,24 +7,20 @@
 //!      large    short
 //! ```
 
-use super::scene::{Point, Scene, thousands, ticks};
+use super::axis::{Axis, Side, Unit};
+use super::human;
+use super::palette::bar_colour;
+use super::scene::{HALO, MARGIN, Point, RULE, SMALL, Scene, WIDTH, fitted, text_width, thousands};
 use std::io::{self, Write};
 
-const WIDTH: f64 = 1200.0;
-const MARGIN: f64 = 40.0;
-const TOP: f64 = 104.0;
 /// Height of a panel, including its title and the names below the axis.
-const HIGH: f64 = 300.0;
-/// Space in a panel to the left of the axis, above the bars and below the axis.
-const LEFT: f64 = 78.0;
-const ABOVE: f64 = 46.0;
-const BELOW: f64 = 44.0;
-const COLUMNS: usize = 3;
-/// Width of a digit above a bar, in pixels.
-const FIGURE: f64 = 6.6;
-const COLOURS: [&str; 8] =
-    ["#9aa5b1", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
-const MARK: &str = "stroke=\"#111\" stroke-width=\"1.6\" stroke-dasharray=\"6 4\"";
+const HIGH: f64 = 250.0;
+/// Space in a panel above the bars and below the axis.
+const ABOVE: f64 = 48.0;
+const BELOW: f64 = 36.0;
+const COLUMNS: usize = 2;
+/// Distance between panels.
+const GAP: f64 = 20.0;
 
 /// One panel of a bar chart.
 #[derive(Clone, Debug)]
@@ -42,15 +38,15 @@ pub struct Panel {
 pub struct Bars {
     /// The title, in the first line.
     pub title: String,
-    /// The second line, which explains how to read the chart.
+    /// The text below the title, which explains how to read the chart.
     pub caption: String,
     /// The names of the series, in the order of the bars of a group.
     pub series: Vec<String>,
     /// The name of the dashed lines in the legend, or an empty string if there are none.
     pub mark: String,
-    /// The unit of the heights, shown in tooltips.
+    /// The unit of the heights, shown in tooltips. Heights in `bytes` have an axis in binary units.
     pub unit: String,
-    /// The panels, three per row.
+    /// The panels, two per row, or one if the names of their groups are long.
     pub panels: Vec<Panel>,
 }
 
@@ -60,30 +56,51 @@ impl Bars {
     /// # Errors
     /// Returns the errors from `output`.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
-        let columns = self.panels.len().clamp(1, COLUMNS);
-        let rows = self.panels.len().div_ceil(columns).max(1);
-        let mut scene = Scene::new((WIDTH, TOP + rows as f64 * HIGH + 8.0));
-        scene.heads(MARGIN, &self.title, &self.caption);
-        let mut x = MARGIN;
-        for (name, colour) in self.series.iter().zip(COLOURS.iter().cycle()) {
-            x = scene.swatch((x, 81.0), &format!("fill=\"{colour}\""), name);
-        }
+        let mut scene = Scene::default();
+        let top = scene.heads(&self.title, &self.caption);
+        let mut entries: Vec<(String, String)> = Vec::new();
+        // The title names the only series.
+        let series = self.series.iter().enumerate().filter(|_| self.series.len() > 1);
+        entries.extend(series.map(|(at, name)| (format!("fill=\"{}\"", bar_colour(at)), name.clone())));
         if !self.mark.is_empty() {
-            scene.dash((x, 81.0), MARK, &self.mark);
+            entries.push((mark(), self.mark.clone()));
         }
-        let wide = (WIDTH - 2.0 * MARGIN) / columns as f64;
+        let top = scene.legend(&entries, top) + 4.0;
+        let columns = if self.panels.len() > 1 && self.fits(COLUMNS) { COLUMNS } else { 1 };
         for (at, panel) in self.panels.iter().enumerate() {
             let (column, row) = (at % columns, at / columns);
-            let corner = (MARGIN + wide * column as f64, TOP + HIGH * row as f64);
-            panel.draw(&mut scene, corner, wide - 18.0, (self.series.len(), &self.unit));
+            let corner = (MARGIN + (wide(columns) + GAP) * column as f64, top + HIGH * row as f64);
+            panel.draw(&mut scene, corner, wide(columns), (self.series.len(), &self.unit));
         }
-        scene.write(output)
+        let rows = self.panels.len().div_ceil(columns);
+        output.write_all(scene.finish(top + HIGH * rows as f64 + 8.0).as_bytes())
     }
+
+    /// Returns true if every panel in one of several columns has space for its bars and their names.
+    fn fits(&self, columns: usize) -> bool {
+        let fits = |panel: &Panel| {
+            // About a quarter of a panel is the axis.
+            let pace = wide(columns) * 0.75 / panel.groups.len().max(1) as f64;
+            let name = |(name, _): &(String, _)| text_width(name, SMALL) + 6.0 <= pace;
+            pace >= 10.0 * self.series.len() as f64 && panel.groups.iter().all(name)
+        };
+        self.panels.iter().all(fits)
+    }
+}
+
+/// The width of a panel in one of several columns.
+fn wide(columns: usize) -> f64 {
+    (WIDTH - 2.0 * MARGIN + GAP) / columns as f64 - GAP
+}
+
+/// The style of the mark.
+fn mark() -> String {
+    format!("{RULE} stroke-width=\"1.6\" stroke-dasharray=\"6 4\"")
 }
 
 /// The drawing area of a panel.
 struct Frame {
-    axis: f64,
+    left: f64,
     right: f64,
     ceiling: f64,
     bottom: f64,
@@ -92,13 +109,14 @@ struct Frame {
 }
 
 impl Frame {
-    fn y(&self, value: u64) -> f64 {
-        self.bottom - value as f64 / self.most as f64 * (self.bottom - self.ceiling)
+    fn y(&self, value: f64) -> f64 {
+        self.bottom - value / self.most as f64 * (self.bottom - self.ceiling)
     }
 
     /// Draws a horizontal line at a value.
     fn across(&self, scene: &mut Scene, value: u64, look: &str) {
-        scene.line((self.axis, self.y(value)), (self.right, self.y(value)), look);
+        let y = self.y(value as f64);
+        scene.line((self.left, y), (self.right, y), look);
     }
 }
 
@@ -106,46 +124,54 @@ impl Panel {
     fn draw(&self, scene: &mut Scene, (left, top): Point, wide: f64, (series, unit): (usize, &str)) {
         let heights = self.groups.iter().flat_map(|(_, bars)| bars.iter().flatten().copied());
         let most = heights.chain(self.mark).max().unwrap_or(1).max(1);
-        let (axis, right) = (left + LEFT, left + wide);
-        let frame = Frame { axis, right, ceiling: top + ABOVE, bottom: top + HIGH - BELOW, most };
-        scene.text((axis, top + 20.0), "font-weight=\"600\"", &self.name);
-        for tick in ticks(0, most, 5) {
-            frame.across(scene, tick, "stroke=\"#ddd\"");
-            let place = (axis - 6.0, frame.y(tick) + 4.0);
-            scene.text(place, "text-anchor=\"end\" font-size=\"12\" fill=\"#555\"", &thousands(tick));
+        // Bold letters are a tenth wider.
+        let name = fitted(&self.name, 15.0 * 1.1, wide).unwrap_or_default();
+        scene.text((left, top + 22.0), "font-weight=\"600\"", &name);
+        let of = if unit == "bytes" { Unit::Bytes } else { Unit::Count };
+        let side = Side::of(&Axis { label: "", unit: of, low: 0.0, high: most as f64, logarithmic: false });
+        let (right, bottom) = (left + wide, top + HIGH - BELOW);
+        let frame = Frame { left: left + side.width(), right, ceiling: top + ABOVE, bottom, most };
+        side.draw(scene, (frame.left, right), |value| frame.y(value));
+        let numbers = self.bars(scene, &frame, (series, unit));
+        if let Some(value) = self.mark {
+            frame.across(scene, value, &mark());
         }
-        self.bars(scene, &frame, (series, unit));
-        if let Some(mark) = self.mark {
-            frame.across(scene, mark, MARK);
+        frame.across(scene, 0, RULE);
+        scene.open(&format!("text-anchor=\"middle\" font-size=\"12\" {HALO}"), "");
+        for (place, text) in numbers {
+            scene.text(place, "", &text);
         }
-        frame.across(scene, 0, "stroke=\"#333\"");
+        scene.close();
     }
 
-    /// Draws the bars with tooltips and names. If the bars are wide enough, each value is printed above its
-    /// bar.
-    fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) {
-        let pace = (frame.right - frame.axis) / self.groups.len().max(1) as f64;
-        let bar = pace * 0.78 / series.max(1) as f64;
-        let values = self.groups.iter().flat_map(|(_, bars)| bars).flatten();
-        let widest = values.map(|&value| thousands(value).chars().count()).max().unwrap_or(0);
-        let has_numbers = bar >= FIGURE * widest as f64;
+    /// Draws the bars with tooltips and names. If the bars are wide enough, returns their values with the
+    /// places above the bars.
+    fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) -> Vec<(Point, String)> {
+        let pace = (frame.right - frame.left) / self.groups.len().max(1) as f64;
+        let bar = pace * 0.84 / series.max(1) as f64;
+        let short = |value| if unit == "bytes" { human::bytes(value) } else { thousands(value) };
+        let values = || self.groups.iter().flat_map(|(_, bars)| bars).flatten();
+        let fits = |shown: &&dyn Fn(u64) -> String| {
+            values().all(|&value| text_width(&shown(value), 12.0) + 4.0 <= bar)
+        };
+        let shown = [&thousands as &dyn Fn(u64) -> String, &short].into_iter().find(fits);
+        let mut numbers = Vec::new();
         for (nth, (name, bars)) in self.groups.iter().enumerate() {
-            let from = frame.axis + pace * nth as f64 + pace * 0.11;
+            let from = frame.left + pace * (nth as f64 + 0.08);
             let called = if name.is_empty() { String::new() } else { format!("{name}: ") };
             for (at, value) in bars.iter().enumerate() {
                 let Some(value) = *value else { continue };
-                let (x, high, shown) = (from + bar * at as f64, frame.y(value), thousands(value));
-                let look = format!("fill=\"{}\"", COLOURS[at % COLOURS.len()]);
+                let (x, high) = (from + bar * at as f64, frame.y(value as f64));
+                let look = format!("fill=\"{}\"", bar_colour(at));
                 let size = ((bar - 1.0).max(0.5), frame.bottom - high);
-                scene.rect((x, high), size, &look, &format!("{called}{shown} {unit}"));
-                if has_numbers {
-                    let look = "text-anchor=\"middle\" font-size=\"11\"";
-                    scene.text((x + bar / 2.0, high - 4.0), look, &shown);
-                }
+                scene.rect((x, high), size, &look, &format!("{called}{} {unit}", thousands(value)));
+                numbers.extend(shown.map(|shown| ((x + bar / 2.0, high - 5.0), shown(value))));
             }
-            let place = (from + pace * 0.39, frame.bottom + 18.0);
-            scene.text(place, "text-anchor=\"middle\" font-size=\"12\"", name);
+            let look = format!("text-anchor=\"middle\" font-size=\"{SMALL}\"");
+            let name = fitted(name, SMALL, pace - 6.0).unwrap_or_default();
+            scene.text((from + pace * 0.42, frame.bottom + 18.0), &look, &name);
         }
+        numbers
     }
 }
 
@@ -175,10 +201,11 @@ mod tests {
         assert_eq!(text.matches("<rect ").count(), 1 + 2 + 4 * 3);
         assert_eq!(text.matches("stroke-dasharray").count(), 1 + 4);
         // The bars are wide enough for their numbers.
-        assert_eq!(text.matches("font-size=\"11\"").count(), 4 * 3);
-        assert!(text.contains("a &amp; b") && text.contains("height=\"210\"") && !text.contains("NaN"));
+        assert_eq!((text.matches(">10<").count(), text.matches(">5<").count()), (4, 4));
+        assert!(text.contains("a &amp; b") && text.contains("height=\"166\"") && !text.contains("NaN"));
         // There are two rows of panels.
-        assert!(text.contains("height=\"712\""));
+        let height = text.split("height=\"").nth(1).unwrap().split('"').next().unwrap();
+        assert!((550..650).contains(&height.parse::<u32>().unwrap()), "{height}");
         let none = Bars { panels: Vec::new(), ..bars };
         none.write(&mut Vec::new()).unwrap();
     }

@@ -1,5 +1,6 @@
 //! Tables, summaries, layout maps, charts and the HTML page of records.
 
+pub mod axis;
 pub mod bars;
 mod basis;
 pub mod branches;
@@ -11,6 +12,7 @@ pub mod map;
 pub mod memory;
 pub mod overview;
 mod palette;
+mod panel;
 pub mod plots;
 pub mod ratios;
 mod scene;

@@ -1,5 +1,7 @@
 //! Colours that remain distinct for colour-blind readers.
 
+use super::scene::RULE;
+
 /// A colour as an SVG attribute value.
 pub(super) type Colour = String;
 
@@ -15,6 +17,28 @@ const LIGHT: [[u8; 3]; 8] = [
     [0xbb, 0xcc, 0x33],
     [0xaa, 0xaa, 0x00],
 ];
+
+/// The scheme of Okabe and Ito (2008) for lines and bars on a light or a dark page, with a darker yellow.
+const STRONG: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b09b00", "#56b4e9", "#e69f00"];
+
+/// The index of black among the colours of lines.
+pub const BLACK: usize = STRONG.len();
+
+/// The stroke of a line as SVG attributes. The colours repeat; black is white on a dark page.
+pub(super) fn stroke_of(index: usize) -> String {
+    match index % (STRONG.len() + 1) {
+        BLACK => RULE.to_owned(),
+        colour => format!("stroke=\"{}\"", STRONG[colour]),
+    }
+}
+
+/// The fill of a bar: grey for the first series, then the colours of lines, which repeat.
+pub(super) fn bar_colour(series: usize) -> &'static str {
+    match series % (STRONG.len() + 1) {
+        0 => "#9aa5b1",
+        colour => STRONG[colour - 1],
+    }
+}
 
 /// Shares of white mixed into a colour, percent.
 const TINTS: [u32; 3] = [0, 20, 40];

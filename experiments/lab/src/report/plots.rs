@@ -7,7 +7,12 @@
 use crate::analysis::curves::{self, Curve};
 use crate::analysis::standing::VIRTUAL;
 use crate::analysis::{Group, Study};
-use crate::report::chart::{Axis, BLACK, Chart, Series};
+use crate::report::axis::{Axis, Unit};
+use crate::report::chart::{BLACK, Chart, Series};
+use crate::report::trace::trace_charts;
+
+/// Largest number of instances of a group whose traces are drawn.
+const TRACES: usize = 6;
 
 /// A chart of a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,15 +40,13 @@ pub fn plots(studies: &[Study]) -> Vec<Plot> {
                 ("cactus", cactus(group)),
                 ("gap-over-time", gap_chart(group)),
             ];
-            for (what, chart) in charts {
-                // Drawing into a string cannot fail.
-                let Some((title, svg)) =
-                    chart.and_then(|chart| Some((chart.title.clone(), chart.svg().ok()?)))
-                else {
-                    continue;
-                };
+            let charts = charts.into_iter().filter_map(|(what, chart)| Some((what.to_owned(), chart?)));
+            let traces = trace_charts(group).take(TRACES).enumerate();
+            let traces =
+                traces.map(|(at, (name, chart))| (format!("trace-{}-{}", at + 1, harmless(name)), chart));
+            for (what, chart) in charts.chain(traces) {
                 let name = format!("{:02}-{}-{}-{what}", at + 1, harmless(&study.record.name), nth + 1);
-                plots.push(Plot { study: at, group: nth, name, title, svg });
+                plots.push(Plot { study: at, group: nth, name, svg: chart.svg(), title: chart.title });
             }
         }
     }
@@ -71,6 +74,7 @@ pub fn time_profile(group: &Group) -> Option<Chart> {
         ),
         x: Axis {
             label: "factor of the fastest time to solve",
+            unit: Unit::Number,
             low: 1.0,
             high: largest * 1.3,
             logarithmic: true,
@@ -81,30 +85,41 @@ pub fn time_profile(group: &Group) -> Option<Chart> {
 }
 
 /// The vertical axis of profiles.
-const SHARE: Axis = Axis { label: "share of instances", low: 0.0, high: 1.0, logarithmic: false };
+const SHARE: Axis =
+    Axis { label: "share of instances", unit: Unit::Number, low: 0.0, high: 1.0, logarithmic: false };
 
 /// Returns the label of a curve: the algorithm and the number of instances with a point.
 fn counted(total: usize) -> impl Fn(&Curve) -> String {
     move |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len())
 }
 
-/// The position of gap zero on a logarithmic axis, in percent.
-const NO_GAP: f64 = 0.01;
+/// The largest gap on an axis, in percent. Larger gaps are not shown.
+const MOST_GAP: f64 = 100.0;
 
 fn value_profile(group: &Group) -> Option<Chart> {
     let curves = curves::value_profile(group);
     let total = group.instances.len();
-    let percent = |factor: f64| (factor - 1.0) * 100.0 + NO_GAP;
-    let most = curves.iter().filter_map(|c| c.points.last()).map(|last| percent(last.0)).fold(1.0, f64::max);
-    (!curves.is_empty()).then(|| Chart {
+    let percent = |factor: f64| (factor - 1.0) * 100.0;
+    let most = curves.iter().filter_map(|c| c.points.last()).map(|last| percent(last.0)).fold(0.1, f64::max);
+    let mut series = series(group, curves, 1.0, counted(total), |(x, y)| (percent(x), y));
+    for one in &mut series {
+        one.points.retain(|&(gap, _)| gap <= MOST_GAP);
+    }
+    (!series.is_empty()).then(|| Chart {
         title: "Performance profile: value".to_owned(),
         caption: format!(
             "{}: share of {total} instances whose value is within this gap of the best bound; at the left edge the value equals the bound",
             group.question
         ),
-        x: Axis { label: "gap to the best bound + 0.01, percent", low: NO_GAP, high: most * 1.3, logarithmic: true },
+        x: Axis {
+            label: "gap to the best bound",
+            unit: Unit::Percent,
+            low: 0.0,
+            high: (most * 1.05).min(MOST_GAP),
+            logarithmic: false,
+        },
         y: SHARE,
-        series: from(NO_GAP, series(group, curves, 1.0, counted(total), |(x, y)| (percent(x), y))),
+        series: from(0.0, series),
     })
 }
 
@@ -118,12 +133,19 @@ fn cactus(group: &Group) -> Option<Chart> {
         title: "Cactus: instances solved over time".to_owned(),
         caption: format!("{}: number of {total} instances solved within a time limit", group.question),
         x: Axis {
-            label: "time limit, seconds",
+            label: "time limit",
+            unit: Unit::Seconds,
             low: first / 1.5,
             high: (last * 1.1).max(first * 10.0),
             logarithmic: true,
         },
-        y: Axis { label: "instances solved", low: 0.0, high: total.max(1) as f64, logarithmic: false },
+        y: Axis {
+            label: "instances solved",
+            unit: Unit::Count,
+            low: 0.0,
+            high: total.max(1) as f64,
+            logarithmic: false,
+        },
         series: series(group, curves, 1.0, counted(total), |point| point),
     })
 }
@@ -134,6 +156,8 @@ pub fn gap_chart(group: &Group) -> Option<Chart> {
     let first = curves.first()?.points.first()?.0;
     let last = curves.iter().filter_map(|curve| curve.points.last()).map(|last| last.0).fold(first, f64::max);
     let last = last.max(group.question.time_limit.unwrap_or(0.0));
+    // The gap before the first value is off the chart if it is far above the others.
+    let most = curves.iter().filter_map(|curve| curve.points.get(1)).map(|point| point.1).fold(0.1, f64::max);
     Some(Chart {
         title: "Gap over time".to_owned(),
         caption: format!(
@@ -141,13 +165,20 @@ pub fn gap_chart(group: &Group) -> Option<Chart> {
             group.question
         ),
         x: Axis {
-            label: "seconds since the start",
+            label: "time since the start",
+            unit: Unit::Seconds,
             low: first,
             high: (last * 1.1).max(first * 10.0),
             logarithmic: true,
         },
-        y: Axis { label: "gap + 0.01, percent", low: NO_GAP, high: 110.0, logarithmic: true },
-        series: series(group, curves, -1.0, |curve| curve.algorithm.clone(), |(x, y)| (x, y + NO_GAP)),
+        y: Axis {
+            label: "mean gap to the best bound",
+            unit: Unit::Percent,
+            low: 0.0,
+            high: (most * 1.05).min(MOST_GAP),
+            logarithmic: false,
+        },
+        series: series(group, curves, -1.0, |curve| curve.algorithm.clone(), |point| point),
     })
 }
 
@@ -175,6 +206,7 @@ fn series(
             name: name(&curve),
             colour: if virtually { BLACK } else { at + at / BLACK },
             dashed: virtually,
+            dots: false,
             points: curve.points.into_iter().map(&place).collect(),
         }
     };

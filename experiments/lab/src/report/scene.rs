@@ -1,11 +1,30 @@
 //! SVG pictures, built element by element. All text is escaped.
+//!
+//! Every picture is 640 pixels wide, so that its text is legible at a phone's width too. On a dark page the
+//! classes change their colours; coloured areas keep theirs, and the text on them is black.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+
+/// Width of every picture, and its margin on both sides, in pixels.
+pub const WIDTH: f64 = 640.0;
+pub const MARGIN: f64 = 16.0;
+/// Size of text, and of text beside axes and on areas, in pixels.
+const TEXT: f64 = 15.0;
+pub const SMALL: f64 = 13.0;
+/// Height of a line of text.
+const LINE: f64 = 20.0;
+
+/// Styles that change on a dark page: secondary text, grid lines, and black lines.
+pub const SOFT: &str = "class=\"soft\" fill=\"#555\"";
+pub const GRID: &str = "class=\"grid\" stroke=\"#ddd\"";
+pub const RULE: &str = "class=\"rule\" stroke=\"#222\"";
+/// The style of text on the page that lines may cross.
+pub const HALO: &str =
+    "class=\"halo\" stroke=\"#fff\" stroke-width=\"3\" stroke-opacity=\"0.8\" paint-order=\"stroke\"";
 
 /// Colours of page, text, grid and rules on a dark page.
 const DARK: &str = "@media (prefers-color-scheme:dark){svg{fill:#e4e4e4}.page{fill:#17191e}.soft{fill:#b0b0b0}\
-    .grid{stroke:#3a3d44}.rule{stroke:#e4e4e4}.lane{fill:#2a2d33}}";
+    .grid{stroke:#3a3d44}.rule{stroke:#e4e4e4}.lane{fill:#2a2d33}.wait{fill:#5c3b38}.halo{stroke:#17191e}}";
 
 /// The style of hatching.
 pub const HATCH: &str = "fill=\"none\" stroke=\"#333\" stroke-opacity=\"0.6\" pointer-events=\"none\"";
@@ -14,26 +33,57 @@ pub const HATCH: &str = "fill=\"none\" stroke=\"#333\" stroke-opacity=\"0.6\" po
 pub type Point = (f64, f64);
 
 /// The elements of a picture in drawing order. A look is a string of SVG attributes such as `fill="#ddd"`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Scene {
     text: String,
 }
 
 impl Scene {
-    /// Creates a white page. The width and the height are in pixels.
-    pub fn new((width, height): Point) -> Self {
-        let text = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" font-family=\"system-ui, sans-serif\" font-size=\"14\" fill=\"#222\">\n\
-             <style>{DARK}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-        );
-        Self { text }
+    /// Draws the title and the caption in as many lines as they need. Returns the y position below them.
+    pub fn heads(&mut self, title: &str, caption: &str) -> f64 {
+        let mut y = 8.0;
+        // Bold letters are a tenth wider.
+        for line in wrapped(title, 18.0 * 1.1) {
+            y += 23.0;
+            self.text((MARGIN, y), "font-size=\"18\" font-weight=\"600\"", &line);
+        }
+        for line in wrapped(caption, TEXT) {
+            y += LINE;
+            self.text((MARGIN, y), SOFT, &line);
+        }
+        y + 8.0
     }
 
-    /// Draws the title and the caption, starting at `left`.
-    pub fn heads(&mut self, left: f64, title: &str, caption: &str) {
-        self.text((left, 30.0), "font-size=\"18\" font-weight=\"600\"", title);
-        self.text((left, 52.0), "class=\"soft\" fill=\"#555\"", caption);
+    /// Draws a legend below `top`, in as many rows as it needs, and returns the y position below it. An entry
+    /// has a style and a name. A style with a stroke and no fill is drawn as a line, and [`HATCH`] as a
+    /// hatched swatch. An empty style draws nothing.
+    pub fn legend(&mut self, entries: &[(String, String)], top: f64) -> f64 {
+        let (mut x, mut y) = (MARGIN, top + 17.0);
+        for (look, name) in entries {
+            let indent = if look.is_empty() { 0.0 } else { 33.0 };
+            let name = fitted(name, TEXT, WIDTH - 2.0 * MARGIN - indent).unwrap_or_default();
+            let width = indent + text_width(&name, TEXT);
+            if x > MARGIN && x + width > WIDTH - MARGIN {
+                (x, y) = (MARGIN, y + 22.0);
+            }
+            self.sample((x, y), look);
+            self.text((x + indent, y), "", &name);
+            x += width + 24.0;
+        }
+        if entries.is_empty() { top } else { y + 8.0 }
+    }
+
+    /// Draws the line or the swatch of an entry.
+    fn sample(&mut self, (x, y): Point, look: &str) {
+        let (corner, size) = ((x, y - 11.0), (26.0, 13.0));
+        if look == HATCH {
+            self.rect(corner, size, "fill=\"#fff\" stroke=\"#333\" stroke-width=\"0.5\"", "");
+            self.hatch(corner, size);
+        } else if look.contains("fill=") {
+            self.rect(corner, size, look, "");
+        } else if !look.is_empty() {
+            self.line((x, y - 5.0), (x + 26.0, y - 5.0), look);
+        }
     }
 
     /// Hatches a rectangle.
@@ -51,30 +101,6 @@ impl Scene {
         if !path.is_empty() {
             self.element("path", &[], &format!("d=\"{path}\" {HATCH}"), "");
         }
-    }
-
-    /// Draws a legend between two x positions, in as many rows as it needs. An entry has a style and a name.
-    /// A style with a stroke and no fill is drawn as a line, and [`HATCH`] as a hatched swatch. An empty
-    /// style draws nothing.
-    pub fn legend(&mut self, entries: &[(String, String)], ends: (f64, f64), top: f64) {
-        for ((look, name), (row, x)) in entries.iter().zip(places_of(entries, ends)) {
-            let y = top + 22.0 * row as f64;
-            if look.is_empty() {
-                self.text((x, y), "", name);
-            } else if look == HATCH {
-                self.swatch((x, y), "fill=\"#fff\" stroke=\"#333\" stroke-width=\"0.5\"", name);
-                self.hatch((x, y - 11.0), (26.0, 13.0));
-            } else if look.contains("fill=") {
-                self.swatch((x, y), look, name);
-            } else {
-                self.dash((x, y), look, name);
-            }
-        }
-    }
-
-    /// The number of rows of a legend.
-    pub fn rows_of(entries: &[(String, String)], ends: (f64, f64)) -> usize {
-        places_of(entries, ends).last().map_or(0, |(row, _)| row + 1)
     }
 
     /// Writes an element with a name, numeric attributes, a look and content.
@@ -119,26 +145,23 @@ impl Scene {
 
     /// Draws a closed polygon.
     pub fn outline(&mut self, points: &[Point], look: &str) {
-        let place = |(x, y): &Point| format!("{x:.2},{y:.2}");
-        let points: Vec<String> = points.iter().map(place).collect();
-        self.element("polygon", &[], &format!("points=\"{}\" {look}", points.join(" ")), "");
+        self.through("polygon", points, look);
     }
 
-    /// Draws a legend entry: a swatch and its name. Returns the x position of the next entry.
-    pub fn swatch(&mut self, (x, y): Point, look: &str, name: &str) -> f64 {
-        self.rect((x, y - 11.0), (26.0, 13.0), look, "");
-        self.named((x, y), name)
+    /// Draws a line through points.
+    pub fn curve(&mut self, points: &[Point], look: &str) {
+        self.through("polyline", points, look);
     }
 
-    /// Draws a legend entry with a line instead of a swatch. Returns the x position of the next entry.
-    pub fn dash(&mut self, (x, y): Point, look: &str, name: &str) -> f64 {
-        self.line((x, y - 4.0), (x + 26.0, y - 4.0), look);
-        self.named((x, y), name)
+    fn through(&mut self, name: &str, points: &[Point], look: &str) {
+        let place = |(x, y): &Point| format!("{x:.1},{y:.1}");
+        let points: Vec<String> = thinned(points).iter().map(place).collect();
+        self.element(name, &[], &format!("points=\"{}\" {look}", points.join(" ")), "");
     }
 
-    fn named(&mut self, (x, y): Point, name: &str) -> f64 {
-        self.text((x + 34.0, y), "", name);
-        x + entry_width(name)
+    /// Draws a filled circle.
+    pub fn dot(&mut self, (x, y): Point, radius: f64, look: &str) {
+        self.element("circle", &[("cx", x), ("cy", y), ("r", radius)], look, "");
     }
 
     /// Opens a group of elements with a common look, with a tooltip unless `title` is empty.
@@ -153,79 +176,81 @@ impl Scene {
         self.text.push_str("</g>\n");
     }
 
-    /// Writes the picture.
-    ///
-    /// # Errors
-    /// Returns the errors from `output`.
-    pub fn write(mut self, output: &mut dyn Write) -> io::Result<()> {
-        self.text.push_str("</svg>\n");
-        output.write_all(self.text.as_bytes())
+    /// Returns the picture with this height.
+    pub fn finish(self, height: f64) -> String {
+        let height = height.ceil();
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
+             height=\"{height}\" font-family=\"system-ui, sans-serif\" font-size=\"{TEXT}\" fill=\"#222\">\n\
+             <style>{DARK}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{}</svg>\n",
+            self.text
+        )
     }
 }
 
-/// Returns the width of a legend entry in pixels, including the distance to the next entry.
-pub fn entry_width(name: &str) -> f64 {
-    58.0 + 7.4 * name.chars().count() as f64
+/// Returns the width of a text in pixels, in a wide sans-serif font. Most fonts are narrower.
+pub fn text_width(text: &str, size: f64) -> f64 {
+    let em = |letter| match letter {
+        '\u{2009}' => 0.2,
+        ' ' | 'f' | 'i' | 'j' | 'l' | 'r' | 't' | 'I' | '!' | '\'' | '(' | ')' | ',' | '-' | '.' | '/'
+        | ':' | ';' | '[' | ']' | '|' => 0.41,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' | '\u{2026}' => 1.0,
+        'A'..='Z' | '#' | '&' | '+' | '<' | '=' | '>' | '~' | '\u{a0}'..='\u{24f}' => 0.8,
+        letter if letter.is_ascii() => 0.64,
+        _ => 1.05,
+    };
+    text.chars().map(em).sum::<f64>() * size
 }
 
-/// The row and the x position of every entry of a legend.
-fn places_of(entries: &[(String, String)], (left, right): (f64, f64)) -> Vec<(usize, f64)> {
-    let (mut row, mut x) = (0, left);
-    let place = |(_, name): &(String, String)| {
-        let width = entry_width(name);
-        if x > left && x + width - 20.0 > right {
-            (row, x) = (row + 1, left);
+/// Shortens a name to a width in pixels. It keeps the end, because long names differ most there. Returns
+/// `None` if fewer than three characters would remain.
+pub fn fitted(name: &str, size: f64, most: f64) -> Option<String> {
+    if text_width(name, size) <= most {
+        return (!name.is_empty()).then(|| name.to_owned());
+    }
+    let mut width = text_width("\u{2026}", size) + text_width(name, size);
+    for (at, letter) in name.char_indices() {
+        if width <= most {
+            return (name[at..].chars().count() >= 3).then(|| format!("\u{2026}{}", &name[at..]));
         }
-        x += width;
-        (row, x - width)
-    };
-    entries.iter().map(place).collect()
+        width -= text_width(letter.encode_utf8(&mut [0; 4]), size);
+    }
+    None
 }
 
-/// Shortens a name to `most` characters. It keeps the end, because long names differ most there. Returns
-/// `None` if too little would remain.
-pub fn shortened(name: &str, most: usize) -> Option<String> {
-    const LEAST: usize = 4;
-    let letters = name.chars().count();
-    if letters == 0 || most < letters.min(LEAST) {
-        return None;
-    }
-    if letters <= most {
-        return Some(name.to_owned());
-    }
-    Some(format!("\u{2026}{}", name.chars().skip(letters + 1 - most).collect::<String>()))
-}
-
-/// Returns about `most` round numbers between two ends.
-pub fn ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
-    let least = (to.saturating_sub(from) / most).max(1);
-    let mut pace = 1u64;
-    let pace = loop {
-        let found = [1u64, 2, 5].into_iter().filter_map(|m| pace.checked_mul(m)).find(|&p| p >= least);
-        match (found, pace.checked_mul(10)) {
-            (Some(found), _) => break found,
-            (None, Some(next)) => pace = next,
-            (None, None) => break least,
+/// Splits a text at blanks into lines that fit on the page. A longer word keeps its end only.
+fn wrapped(text: &str, size: f64) -> Vec<String> {
+    let most = WIDTH - 2.0 * MARGIN;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if text_width(line, size) + text_width(" ", size) + text_width(word, size) <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.extend(fitted(word, size, most)),
         }
-    };
-    let start = from.div_ceil(pace).saturating_mul(pace);
-    std::iter::successors(Some(start), |tick| tick.checked_add(pace)).take_while(|&tick| tick <= to).collect()
+    }
+    lines
 }
 
-/// Round sizes up to `top` with their labels in binary units, about `most` of them.
-pub fn byte_ticks(top: u64, most: u64) -> Vec<(u64, String)> {
-    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let step = (top / most).max(1);
-    let unit = (0..UNITS.len()).rev().find(|&at| step >= 1 << (10 * at)).unwrap_or(0);
-    // Below one unit per tick, the unit would need decimals.
-    let bytes = 1u64 << (10 * unit);
-    let label = |tick: u64| {
-        // The next unit where all labels would be multiples of it.
-        if tick == 0 { "0".to_owned() } else { format!("{} {}", tick / bytes, UNITS[unit]) }
-    };
-    let pace = (step.div_ceil(bytes)).next_power_of_two().saturating_mul(bytes);
-    let all = std::iter::successors(Some(0u64), |tick| tick.checked_add(pace));
-    all.take_while(|&tick| tick <= top).map(|tick| (tick, label(tick))).collect()
+/// Keeps at most four of the points in a column of half a pixel: the first, the lowest, the highest, the last.
+fn thinned(points: &[Point]) -> Vec<Point> {
+    let column = |point: &Point| (point.0 * 2.0).round() as i64;
+    let mut kept = Vec::new();
+    for same in points.chunk_by(|one, other| column(one) == column(other)) {
+        let by_height = |one: &&Point, other: &&Point| one.1.total_cmp(&other.1);
+        match same {
+            [first, middle @ .., last] if middle.len() > 2 => {
+                kept.push(*first);
+                kept.extend(middle.iter().min_by(by_height));
+                kept.extend(middle.iter().max_by(by_height));
+                kept.push(*last);
+            }
+            few => kept.extend(few),
+        }
+    }
+    kept
 }
 
 /// Formats a number with thin spaces between groups of three digits.
@@ -264,17 +289,15 @@ mod tests {
 
     #[test]
     fn elements_are_written_with_their_attributes() {
-        let mut scene = Scene::new((10.0, 5.5));
+        let mut scene = Scene::default();
         scene.open("fill=\"red\"", "a & b");
         scene.rect((1.0, 2.346), (0.05, 3.0), "", "<t>");
         scene.line((-0.001, 0.0), (1.5, 0.0), "stroke=\"#333\"");
         scene.close();
         scene.upright((1.0, 2.0), "", "u\u{1}");
-        let mut text = Vec::new();
-        scene.write(&mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
+        let text = scene.finish(5.5);
         assert!(text.contains("prefers-color-scheme"));
-        assert!(text.contains("viewBox=\"0 0 10 5.5\"") && text.ends_with("</svg>\n"));
+        assert!(text.contains("viewBox=\"0 0 640 6\"") && text.ends_with("</svg>\n"));
         for part in [
             "<g fill=\"red\"><title>a &amp; b</title>\n",
             "<rect x=\"1\" y=\"2.35\" width=\"0.05\" height=\"3\"><title>&lt;t&gt;</title></rect>\n",
@@ -287,28 +310,23 @@ mod tests {
 
     #[test]
     fn names_keep_their_end() {
-        assert_eq!(shortened("conv1", 7).as_deref(), Some("conv1"));
-        assert_eq!(shortened("block/one/conv1", 7).as_deref(), Some("\u{2026}/conv1"));
-        assert_eq!((shortened("conv1", 3), shortened("", 9)), (None, None));
-        assert_eq!(shortened("abc", 3).as_deref(), Some("abc"));
+        assert_eq!(fitted("conv1", 10.0, 33.0).as_deref(), Some("conv1"));
+        assert_eq!(fitted("block/one/conv1", 10.0, 47.0).as_deref(), Some("\u{2026}/conv1"));
+        assert_eq!((fitted("conv1", 10.0, 22.0), fitted("", 10.0, 99.0)), (None, None));
+        assert_eq!(thousands(1_048_576), "1\u{2009}048\u{2009}576");
     }
 
     #[test]
-    fn ticks_are_round() {
-        assert_eq!(ticks(0, 12, 8), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
-        assert_eq!(ticks(0, 1_048_576, 8), [0, 200_000, 400_000, 600_000, 800_000, 1_000_000]);
-        assert_eq!(ticks(95, 120, 12), [96, 98, 100, 102, 104, 106, 108, 110, 112, 114, 116, 118, 120]);
-        assert!(ticks(u64::MAX - 3, u64::MAX, 12).len() <= 4);
-        let labels = |top| byte_ticks(top, 8).into_iter().map(|tick| tick.1).collect::<Vec<_>>();
-        assert_eq!(
-            labels(12),
-            ["0", "1 B", "2 B", "3 B", "4 B", "5 B", "6 B", "7 B", "8 B", "9 B", "10 B", "11 B", "12 B"]
-        );
-        assert_eq!(
-            labels(1 << 20),
-            ["0", "128 KiB", "256 KiB", "384 KiB", "512 KiB", "640 KiB", "768 KiB", "896 KiB", "1024 KiB"]
-        );
-        assert!(byte_ticks(u64::MAX, 8).len() < 12);
-        assert_eq!(thousands(1_048_576), "1\u{2009}048\u{2009}576");
+    fn captions_are_wrapped() {
+        let lines = wrapped(&format!("a {} b", "word ".repeat(40)), 15.0);
+        assert!(lines.len() > 2 && lines.iter().all(|line| text_width(line, 15.0) <= 608.0), "{lines:?}");
+        assert!(wrapped(&"x".repeat(500), 15.0)[0].starts_with('\u{2026}') && wrapped(" ", 15.0).is_empty());
+    }
+
+    #[test]
+    fn dense_lines_are_thinned() {
+        let zigzag = (0..100_000u32).map(|at| (f64::from(at) / 1000.0, f64::from(at % 7)));
+        let kept = thinned(&zigzag.collect::<Vec<_>>());
+        assert!(kept.len() <= 4 * 201 && kept.contains(&(99.999, 4.0)), "{}", kept.len());
     }
 }

@@ -6,8 +6,10 @@
 //! on-chip    ▁▃▅▇▆▅▃              bytes of activations and weight buffers
 //! ```
 
+use super::axis::{Axis, Side, Unit};
+use super::human;
 use super::palette::{Colour, colour_of};
-use super::scene::{Point, Scene, shortened, thousands, ticks};
+use super::scene::{MARGIN, Point, RULE, SMALL, SOFT, Scene, WIDTH, fitted, thousands};
 use plimsoll::timelines::Scheduled;
 use plimsoll_model::Bytes;
 use plimsoll_model::timelines::{OverlapProgram, Time};
@@ -15,21 +17,25 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-const WIDTH: f64 = 960.0;
-const LEFT: f64 = 110.0;
-const RIGHT: f64 = 30.0;
-const TOP: f64 = 118.0;
-const LANE: f64 = 44.0;
+/// Space for the names of lanes and for the labels of bytes.
+const LEFT: f64 = 96.0;
+const RIGHT: f64 = WIDTH - MARGIN;
+const LANE: f64 = 36.0;
+/// Distance between lanes; the mark of the critical path is in it.
 const GAP: f64 = 14.0;
-const MEMORY: f64 = 170.0;
-const BOTTOM: f64 = 50.0;
-/// Width of a character of a name, in pixels. Many names are in capitals.
-const LETTER: f64 = 7.8;
+const MEMORY: f64 = 150.0;
+/// Size of the names of operators.
+const NAME: f64 = 12.0;
 /// The look of the time in which an operator waits for its weights.
-const WAITING: &str = "fill=\"#f6c9c4\"";
-/// Style of operations on the critical path.
-const CRITICAL: &str =
-    "class=\"rule\" fill=\"none\" stroke=\"#222\" stroke-width=\"2.5\" pointer-events=\"none\"";
+const WAITING: &str = "class=\"wait\" fill=\"#f6c9c4\"";
+/// The looks of the mark below operations on the critical path, of on-chip bytes, of the part that resident
+/// weights occupy, of the peak and of the capacity.
+const CRITICAL: &str = "fill=\"#c1272d\" pointer-events=\"none\"";
+const OCCUPIED: &str = "fill=\"#8fb8de\"";
+const RESIDENT: &str = "fill=\"#c7b8dc\"";
+const PEAK: &str = "stroke=\"#c1272d\" stroke-width=\"2\"";
+/// Largest number of borders of segments that are drawn.
+const BORDERS: usize = 60;
 
 /// A schedule of a program, drawn along the longest run.
 #[derive(Clone, Copy, Debug)]
@@ -206,44 +212,39 @@ impl Playback<'_> {
     /// Returns the errors from `output`.
     pub fn write_gantt(&self, output: &mut dyn Write) -> io::Result<()> {
         let activity = self.activity();
+        let mut scene = Scene::default();
+        let top =
+            scene.heads(&format!("{}: {} on {}", self.graph, self.schedule, self.machine), &self.caption());
+        let top = scene.legend(&activity.legend(), top) + 8.0;
         let lanes = activity.channels + 1;
-        let floor = TOP + lanes as f64 * (LANE + GAP) + MEMORY;
+        let memory = top + lanes as f64 * (LANE + GAP) + 8.0;
         let end = activity.boxes.iter().map(|one| one.end).max().unwrap_or_default().max(Time::new(1));
-        let frame = Frame { end, floor };
-        let mut scene = Scene::new((WIDTH, floor + BOTTOM));
-        self.head(&mut scene);
+        let frame = Frame { end, top, memory, floor: memory + MEMORY };
+        let time = Axis { label: "", unit: Unit::Seconds, low: 0.0, high: end.seconds(), logarithmic: false };
+        time.draw_across(&mut scene, (LEFT, RIGHT), (top, frame.floor));
         for lane in 0..lanes {
-            let y = lane_top(lane);
+            let y = frame.lane(lane);
             let look = if lane == 0 { WAITING } else { "class=\"lane\" fill=\"#f1f1f1\"" };
-            scene.rect((LEFT, y), (frame.x(end) - LEFT, LANE), look, "");
-            let place = (LEFT - 10.0, y + LANE / 2.0 + 4.0);
-            scene.text(place, "text-anchor=\"end\"", &lane_name(lane));
+            scene.rect((LEFT, y), (RIGHT - LEFT, LANE), look, "");
+            let look = format!("text-anchor=\"end\" font-size=\"{SMALL}\"");
+            scene.text((LEFT - 8.0, y + LANE / 2.0 + 4.0), &look, &lane_name(lane));
         }
         boxes(&mut scene, &activity, &frame);
-        for one in activity.critical() {
-            let (left, right) = (frame.x(one.start), frame.x(one.end));
-            scene.rect((left, lane_top(one.lane)), (right - left, LANE), CRITICAL, "");
+        for (lane, start, end) in activity.marks() {
+            let (left, right) = (frame.x(start), frame.x(end));
+            scene.rect((left, frame.lane(lane) + LANE + 2.0), (right - left, 5.0), CRITICAL, "");
         }
-        memory(&mut scene, &activity, &frame);
-        for tick in ticks(0, end.get(), 9) {
-            let (time, x) = (Time::new(tick), frame.x(Time::new(tick)));
-            scene.line((x, floor), (x, floor + 5.0), "class=\"rule\" stroke=\"#222\"");
-            let name = if tick == 0 { "0".to_owned() } else { short(time) };
-            scene.text((x, floor + 20.0), "text-anchor=\"middle\"", &name);
-        }
-        if activity.borders.len() <= 400 {
+        memory_over_time(&mut scene, &activity, &frame);
+        if activity.borders.len() <= BORDERS {
             for &border in activity.borders.iter().skip(1) {
-                let (x, look) = (
-                    frame.x(border),
-                    "class=\"rule\" stroke=\"#222\" stroke-width=\"0.7\" stroke-dasharray=\"4 3\"",
-                );
-                scene.line((x, TOP - 6.0), (x, floor), look);
+                let look = format!("{RULE} stroke-width=\"0.7\" stroke-dasharray=\"4 3\"");
+                scene.line((frame.x(border), top - 4.0), (frame.x(border), frame.floor), &look);
             }
         }
-        scene.write(output)
+        output.write_all(scene.finish(frame.floor + 28.0).as_bytes())
     }
 
-    fn head(&self, scene: &mut Scene) {
+    fn caption(&self) -> String {
         let scheduled = self.scheduled;
         let (shown, all) = (scheduled.path.len() as u64, scheduled.segments);
         let segments = match shown {
@@ -252,25 +253,66 @@ impl Playback<'_> {
                 format!(", the first {count} of {all} segments along the longest run")
             }
             1 => String::new(),
+            count if count as usize > BORDERS => {
+                format!(", {} segments along the longest run", thousands(count))
+            }
             count => format!(", {count} segments along the longest run (dashed borders)"),
         };
-        let caption = format!(
+        format!(
             "makespan {}, lower bound {}, peak {} on-chip bytes{segments}",
             scheduled.makespan,
             scheduled.lower_bound,
             thousands(scheduled.peak.get()),
-        );
-        let title = format!("{}: {} on {}", self.graph, self.schedule, self.machine);
-        scene.heads(20.0, &shortened(&title, 80).unwrap_or_default(), &caption);
-        let look = format!("fill=\"{}\" stroke=\"#333\" stroke-width=\"0.5\"", colour_of(""));
-        let entries = [
-            (look.as_str(), "an operator or its weights"),
-            (WAITING, "waiting for weights"),
-            (CRITICAL, "critical path"),
-        ];
-        let entries = entries.map(|(look, name)| (look.to_owned(), name.to_owned()));
-        scene.legend(&entries, (LEFT, WIDTH - RIGHT), 76.0);
+        )
     }
+}
+
+impl Activity {
+    fn peak(&self) -> u64 {
+        self.occupancy.iter().map(|&(_, bytes)| bytes.get()).max().unwrap_or(0)
+    }
+
+    /// The capacity, unless it is so far above the peak that it would flatten the picture.
+    fn near_capacity(&self) -> Option<u64> {
+        Some(self.capacity.get()).filter(|&capacity| capacity <= self.peak().saturating_mul(2))
+    }
+
+    fn legend(&self) -> Vec<(String, String)> {
+        let mut entries = vec![
+            (
+                format!("fill=\"{}\" stroke=\"#333\" stroke-width=\"0.5\"", colour_of("")),
+                "operator or its weights".to_owned(),
+            ),
+            (WAITING.to_owned(), "waiting for weights".to_owned()),
+            (CRITICAL.to_owned(), "critical path".to_owned()),
+            (OCCUPIED.to_owned(), "on-chip bytes".to_owned()),
+        ];
+        if self.resident > Bytes::ZERO {
+            let name = format!("resident weights {}", human::bytes(self.resident.get()));
+            entries.push((RESIDENT.to_owned(), name));
+        }
+        entries.push((PEAK.to_owned(), format!("peak {}", human::bytes(self.peak()))));
+        let far = if self.near_capacity().is_none() { " (above the picture)" } else { "" };
+        entries.push((capacity(), format!("capacity {}{far}", human::bytes(self.capacity.get()))));
+        entries
+    }
+
+    /// The critical path as intervals of a lane; consecutive operations of a lane are merged.
+    fn marks(&self) -> Vec<(usize, Time, Time)> {
+        let mut marks: Vec<(usize, Time, Time)> = Vec::new();
+        for one in self.critical() {
+            match marks.last_mut() {
+                Some((lane, start, _)) if *lane == one.lane && *start == one.end => *start = one.start,
+                _ => marks.push((one.lane, one.start, one.end)),
+            }
+        }
+        marks
+    }
+}
+
+/// The look of the capacity.
+fn capacity() -> String {
+    format!("{RULE} stroke-width=\"2\" stroke-dasharray=\"2 4\"")
 }
 
 fn lane_name(lane: usize) -> String {
@@ -280,20 +322,22 @@ fn lane_name(lane: usize) -> String {
     }
 }
 
-fn lane_top(lane: usize) -> f64 {
-    TOP + lane as f64 * (LANE + GAP)
-}
-
 /// Converts times to points of the picture.
 struct Frame {
     end: Time,
-    /// The y position of the axis.
+    /// The y positions of the first lane, of the space for memory, and of the axis.
+    top: f64,
+    memory: f64,
     floor: f64,
 }
 
 impl Frame {
     fn x(&self, time: Time) -> f64 {
-        LEFT + time.get() as f64 / self.end.get() as f64 * (WIDTH - LEFT - RIGHT)
+        LEFT + time.get() as f64 / self.end.get() as f64 * (RIGHT - LEFT)
+    }
+
+    fn lane(&self, lane: usize) -> f64 {
+        self.top + lane as f64 * (LANE + GAP)
     }
 }
 
@@ -303,7 +347,7 @@ fn boxes(scene: &mut Scene, activity: &Activity, frame: &Frame) {
         301..=1500 => 0.2,
         _ => 0.0,
     };
-    scene.open(&format!("stroke=\"#333\" stroke-width=\"{stroke}\""), "");
+    scene.open(&format!("{RULE} stroke-width=\"{stroke}\""), "");
     for one in activity.boxes.iter().filter(|one| one.end > one.start) {
         let verb = match (one.fetches, one.lane) {
             (false, _) => "computes",
@@ -319,60 +363,44 @@ fn boxes(scene: &mut Scene, activity: &Activity, frame: &Frame) {
         );
         let (left, right) = (frame.x(one.start), frame.x(one.end));
         let look = format!("fill=\"{}\"", one.colour);
-        scene.rect((left, lane_top(one.lane)), (right - left, LANE), &look, &title);
+        scene.rect((left, frame.lane(one.lane)), (right - left, LANE), &look, &title);
     }
     scene.close();
-    scene.open("font-size=\"11\" text-anchor=\"middle\"", "");
+    let look = format!("font-size=\"{NAME}\" text-anchor=\"middle\" fill=\"#111\" pointer-events=\"none\"");
+    scene.open(&look, "");
     for one in &activity.boxes {
         let (left, right) = (frame.x(one.start), frame.x(one.end));
-        let most = ((right - left - 6.0) / LETTER).max(0.0) as usize;
-        if let Some(name) = shortened(&one.name, most) {
-            scene.text((f64::midpoint(left, right), lane_top(one.lane) + LANE / 2.0 + 4.0), "", &name);
+        if let Some(name) = fitted(&one.name, NAME, right - left - 6.0) {
+            scene.text((f64::midpoint(left, right), frame.lane(one.lane) + LANE / 2.0 + 4.0), "", &name);
         }
     }
     scene.close();
 }
 
 /// Draws the on-chip bytes over time, with the resident weights, the peak and the capacity.
-fn memory(scene: &mut Scene, activity: &Activity, frame: &Frame) {
-    let peak = activity.occupancy.iter().map(|&(_, bytes)| bytes.get()).max().unwrap_or(0);
-    // If the capacity is far above the peak, it is omitted, since it would flatten the picture.
-    let near = activity.capacity.get() <= peak.saturating_mul(2);
-    let top = if near { activity.capacity.get() } else { peak }.max(1);
-    let y = |bytes: u64| frame.floor - bytes as f64 / top as f64 * (MEMORY - 20.0);
-    let right = frame.x(frame.end);
+fn memory_over_time(scene: &mut Scene, activity: &Activity, frame: &Frame) {
+    let near = activity.near_capacity();
+    let top = near.unwrap_or(activity.peak()).max(1);
+    let y = |bytes: f64| frame.floor - bytes / top as f64 * (frame.floor - frame.memory - 24.0);
+    let look = format!("font-size=\"{SMALL}\" {SOFT}");
+    scene.text((MARGIN, frame.memory + 12.0), &look, "on-chip memory");
+    let axis = Axis { label: "", unit: Unit::Bytes, low: 0.0, high: top as f64, logarithmic: false };
+    Side::of(&axis).draw(scene, (LEFT, RIGHT), y);
     let mut points: Vec<Point> = vec![(LEFT, frame.floor)];
     for (at, &(time, bytes)) in activity.occupancy.iter().enumerate() {
         let until = activity.occupancy.get(at + 1).map_or(frame.end, |next| next.0);
-        points.extend([time, until].map(|time| (frame.x(time), y(bytes.get()))));
+        points.extend([time, until].map(|time| (frame.x(time), y(bytes.get() as f64))));
     }
-    points.push((right, frame.floor));
-    scene.outline(&points, "fill=\"#9ecae1\" stroke=\"#3182bd\" stroke-width=\"0.7\"");
+    points.push((RIGHT, frame.floor));
+    scene.outline(&points, OCCUPIED);
     if activity.resident > Bytes::ZERO {
-        let level = y(activity.resident.get());
-        scene.rect((LEFT, level), (right - LEFT, frame.floor - level), "fill=\"#c7b8dc\"", "");
-        let text = format!("{} bytes of resident weights", thousands(activity.resident.get()));
-        scene.text((LEFT + 6.0, frame.floor - 6.0), "fill=\"#555\"", &text);
+        let level = y(activity.resident.get() as f64);
+        scene.rect((LEFT, level), (RIGHT - LEFT, frame.floor - level), RESIDENT, "");
     }
-    let peak_mark = (peak < activity.capacity.get()).then_some(("peak", peak, "#3182bd"));
-    let capacity_mark = near.then_some(("capacity", activity.capacity.get(), "#d55e00"));
-    for (name, bytes, colour) in peak_mark.into_iter().chain(capacity_mark) {
-        let y = y(bytes);
-        scene.line((LEFT, y), (right, y), &format!("stroke=\"{colour}\" stroke-dasharray=\"6 4\""));
-        let look = format!("text-anchor=\"end\" fill=\"{colour}\"");
-        scene.text((right - 4.0, y - 4.0), &look, &format!("{name} {} bytes", thousands(bytes)));
-    }
-    let place = (LEFT - 10.0, frame.floor - MEMORY / 2.0);
-    scene.text(place, "text-anchor=\"end\"", "on-chip");
-}
-
-/// Formats a time without trailing zeros after the decimal point.
-fn short(time: Time) -> String {
-    let text = time.to_string();
-    match text.split_once(' ') {
-        Some((number, unit)) if number.contains('.') => {
-            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+    for (bytes, look) in [(Some(activity.peak()), PEAK.to_owned()), (near, capacity())] {
+        if let Some(y) = bytes.map(|bytes| y(bytes as f64)) {
+            scene.line((LEFT, y), (RIGHT, y), &look);
         }
-        _ => text,
     }
+    scene.line((LEFT, frame.floor), (RIGHT, frame.floor), RULE);
 }

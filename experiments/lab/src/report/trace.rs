@@ -1,14 +1,26 @@
 //! Charts of traces, which show the value and the bound of one instance over time.
 
 use crate::analysis::curves::DAWN;
-use crate::analysis::distinct;
+use crate::analysis::{Group, distinct};
 use crate::record::{TraceRow, runs};
-use crate::report::chart::{Axis, Chart, Series};
+use crate::report::axis::{Axis, Unit};
+use crate::report::chart::{Chart, Series};
 use crate::report::scene::thousands;
+
+/// Returns the charts of the traced instances of a group, with their names.
+pub fn trace_charts(group: &Group) -> impl Iterator<Item = (&str, Chart)> {
+    let same = |a: &TraceRow, b: &TraceRow| (&a.suite, &a.instance) == (&b.suite, &b.instance);
+    group.trace.chunk_by(same).filter_map(|own| {
+        let (suite, name) = (&own[0].suite, &own[0].instance);
+        let bound = group.instances.iter().find(|its| (&its.suite, &its.name) == (suite, name));
+        let bound = bound.and_then(|its| its.best_bound);
+        Some((name.as_str(), trace_chart(own, &group.question.unit, bound)?))
+    })
+}
 
 /// Returns a chart of the value and the bound over time, for the first run of each algorithm on one instance.
 /// Returns `None` if the trace contains neither values nor bounds.
-pub fn trace_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> Option<Chart> {
+fn trace_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> Option<Chart> {
     let first = trace.first()?;
     let mut series = Vec::new();
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -24,9 +36,10 @@ pub fn trace_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> O
         }
         let has_bound = !bounds.is_empty();
         let nothing = if values.is_empty() { " (nothing found)" } else { "" };
-        series.push(Series { name: format!("{name}{nothing}"), colour, dashed: false, points: values });
+        let line = |name, dashed, points| Series { name, colour, dashed, dots: false, points };
+        series.push(line(format!("{name}{nothing}"), false, values));
         if has_bound {
-            series.push(Series { name: format!("{name}, bound"), colour, dashed: true, points: bounds });
+            series.push(line(format!("{name}, bound"), true, bounds));
         }
     }
     if low > high {
@@ -35,16 +48,18 @@ pub fn trace_chart(trace: &[TraceRow], unit: &str, best_bound: Option<u64>) -> O
     let margin = ((high - low) * 0.06).max(high * 0.001).max(1.0);
     let bound = best_bound.map_or_else(String::new, |bound| format!("; best bound {}", thousands(bound)));
     let last = trace.iter().map(|row| row.seconds).fold(DAWN, f64::max);
+    let of = if unit == "bytes" { Unit::Bytes } else { Unit::Number };
     Some(Chart {
         title: format!("{}: value and bound over time, {unit}", first.instance),
         caption: format!("solid: best value so far; dotted: best bound so far{bound}"),
         x: Axis {
-            label: "seconds since the start",
+            label: "time since the start",
+            unit: Unit::Seconds,
             low: DAWN,
             high: (last * 1.2).max(DAWN * 10.0),
             logarithmic: true,
         },
-        y: Axis { label: "value", low: low - margin, high: high + margin, logarithmic: false },
+        y: Axis { label: "value", unit: of, low: low - margin, high: high + margin, logarithmic: false },
         series,
     })
 }

@@ -14,7 +14,8 @@
 use super::timed::{Measured, PING_PONG, SYNCHRONOUS, Timed, Times, gain, micros, refused};
 use crate::{ReproduceError, Reproduction};
 use minijinja::{Value, context};
-use plimsoll_lab::report::chart::{Axis, Chart, Series};
+use plimsoll_lab::report::axis::{Axis, Unit};
+use plimsoll_lab::report::chart::{Chart, Series};
 use plimsoll_model::timelines::{Machine, Time};
 use std::fmt::Write as _;
 
@@ -26,7 +27,7 @@ const DRAWN: usize = 1;
 const POINTS: i32 = 240;
 /// The figure shows setup latencies from that of the machine divided by this factor to that multiplied by it.
 const SPAN: f64 = 100.0;
-/// The minimum gain shown in the figure, in percent. The CSV file contains all gains.
+/// The minimum gain shown in the figure, in percent. Lower gains are drawn there; the CSV file contains all.
 const LEAST_GAIN: f64 = -60.0;
 /// The middle of the figure if the machine has no setup latency.
 const MIDDLE: Time = Time::new(1_000_000);
@@ -152,13 +153,13 @@ fn lines(all: &[One<'_, '_>], middle: Time) -> Result<(Vec<Series>, String), Rep
             let machine = Machine { startup, ..times.machine.clone() };
             let [slow, fast] = [timed.makespan(&machine, SYNCHRONOUS)?, timed.makespan(&machine, PING_PONG)?];
             let (Ok(slow), Ok(fast)) = (slow, fast) else { continue };
-            points.push((startup.seconds() * 1e6, gain(copied, fast)));
+            points.push((startup.seconds(), gain(copied, fast)));
             let [at, ends, synchronous, copies] = [startup, fast, slow, copied].map(Time::get);
             let [over_dma, over_copies] = [slow, copied].map(|before| gain(before, fast));
             let _ =
                 writeln!(rows, "{name},{at},{ends},{synchronous},{copies},{over_dma:.4},{over_copies:.4}");
         }
-        series.push(Series { name: name.to_owned(), colour, dashed: false, points });
+        series.push(Series { name: name.to_owned(), colour, dashed: false, dots: false, points });
     }
     Ok((series, rows))
 }
@@ -166,21 +167,18 @@ fn lines(all: &[One<'_, '_>], middle: Time) -> Result<(Vec<Series>, String), Rep
 /// Draws the figure.
 fn figure(all: &[One<'_, '_>], machine: &Machine, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let middle = if machine.startup == Time::ZERO { MIDDLE } else { machine.startup };
-    let (mut series, rows) = lines(all, middle)?;
-    for one in &mut series {
-        // Gains decrease as the setup latency grows, so a line ends at the lower edge.
-        one.points.retain(|&(_, gain)| gain >= LEAST_GAIN);
-    }
+    let (series, rows) = lines(all, middle)?;
     let chart = Chart {
         title: String::new(),
         caption: String::new(),
         x: Axis {
-            label: "setup latency of a transfer, microseconds",
-            low: middle.seconds() * 1e6 / SPAN,
-            high: middle.seconds() * 1e6 * SPAN,
+            label: "setup latency of a transfer",
+            unit: Unit::Seconds,
+            low: middle.seconds() / SPAN,
+            high: middle.seconds() * SPAN,
             logarithmic: true,
         },
-        y: Axis { label: "gain, percent", low: LEAST_GAIN, high: 60.0, logarithmic: false },
+        y: Axis { label: "gain", unit: Unit::Percent, low: LEAST_GAIN, high: 60.0, logarithmic: false },
         series,
     };
     found.file("table-3-startup.csv", "gain of ping-pong by setup latency, per stand-in", |file| {

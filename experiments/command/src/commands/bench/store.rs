@@ -4,14 +4,14 @@ use crate::failure::Failure;
 use crate::output;
 use plimsoll::model::{Bytes, Offsets, Problem};
 use plimsoll::posed::Posed;
-use plimsoll_lab::analysis::{InstanceFacts, Options, groups};
+use plimsoll_lab::analysis::{Options, groups};
 use plimsoll_lab::record::{Columns, ROWS, Record, TRACE, number_runs, trace_rows};
 use plimsoll_lab::report::chart::Chart;
 use plimsoll_lab::report::map::Map;
 use plimsoll_lab::report::plots::gap_chart;
 use plimsoll_lab::report::summary::Question;
 use plimsoll_lab::report::times::SHIFT;
-use plimsoll_lab::report::trace::trace_chart;
+use plimsoll_lab::report::trace::trace_charts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -140,13 +140,8 @@ impl Store {
             if let Some(chart) = gap_chart(&group) {
                 self.chart(&format!("gap{suffix}"), &chart)?;
             }
-            for own in group.trace.chunk_by(|a, b| (&a.suite, &a.instance) == (&b.suite, &b.instance)) {
-                let its =
-                    |facts: &&InstanceFacts| facts.suite == own[0].suite && facts.name == own[0].instance;
-                let bound = group.instances.iter().find(its).and_then(|facts| facts.best_bound);
-                if let Some(chart) = trace_chart(own, &group.question.unit, bound) {
-                    self.chart(&format!("gap-{}{suffix}", file_stem(&own[0].instance)), &chart)?;
-                }
+            for (instance, chart) in trace_charts(&group) {
+                self.chart(&format!("gap-{}{suffix}", file_stem(instance)), &chart)?;
             }
         }
         Ok(())

@@ -10,7 +10,8 @@ use plimsoll::Registry;
 use plimsoll::model::timelines::{Time, Timelines};
 use plimsoll::model::{Claim, Entry};
 use plimsoll::timelines::{Candidate, Front, FrontPoint, ScheduleError, front};
-use plimsoll_lab::report::chart::{Axis, Chart, Series};
+use plimsoll_lab::report::axis::{Axis, Unit};
+use plimsoll_lab::report::chart::{BLACK, Chart, Series};
 use plimsoll_lab::report::{Basis, percent};
 use serde_json::{Value, json};
 
@@ -136,31 +137,30 @@ fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value]
 
 /// Draws the front and the lower bound as step curves.
 fn chart(build: &Programs<'_>, found: &Front) -> Chart {
-    // The unit in which the slowest point is at least 1.
     let slowest = found.points.first().map_or(1.0, |first| first.makespan().seconds());
-    let units =
-        [(1.0, "makespan, seconds"), (1e3, "makespan, milliseconds"), (1e6, "makespan, microseconds")];
-    let (scale, label) =
-        units.into_iter().find(|(scale, _)| slowest * scale >= 1.0).unwrap_or((1e9, "makespan, nanoseconds"));
-    let seconds = |time: Time| time.seconds() * scale;
-    let mut series = Vec::new();
-    let line = |name: &str, colour, dashed, points| Series { name: name.to_owned(), colour, dashed, points };
-    let points = found.points.iter().map(|point| (point.memory.get() as f64, seconds(point.makespan())));
-    let mut points: Vec<(f64, f64)> = points.collect();
+    let points = found.points.iter().map(|point| (point.memory.get() as f64, point.makespan().seconds()));
+    let points: Vec<(f64, f64)> = points.collect();
     let capacity = build.machine.capacity.get() as f64;
-    points.extend(found.points.last().map(|last| (capacity, seconds(last.makespan()))));
     // A graph that needs no memory would start at zero, which a logarithmic axis cannot show.
-    let (low, high) = (points.first().map_or(1.0, |first| first.0).max(1.0), capacity);
-    series.push(line("found", 0, false, points));
+    let low = points.first().map_or(1.0, |first| first.0).max(1.0);
     // The bound for one capacity also holds for all smaller ones, down to the previous one.
     let mut bound = Vec::new();
     let mut from = low;
     for &(memory, time) in found.bounds.iter().filter(|(_, time)| *time < Time::MAX) {
-        bound.push((from, seconds(time)));
+        bound.push((from, time.seconds()));
         from = memory.get() as f64;
     }
-    bound.extend(found.bounds.last().map(|&(_, time)| (capacity, seconds(time))));
-    series.push(line("bound", 7, true, bound));
+    // The axis starts at zero unless that would flatten the front.
+    let least = points.iter().chain(&bound).map(|point| point.1).fold(slowest, f64::min);
+    let margin = (slowest - least) * 0.1;
+    let floor = if least > slowest * 0.6 && margin > 0.0 { least - margin } else { 0.0 };
+    let line = |name: &str, colour, dashed, points| Series {
+        name: name.to_owned(),
+        colour,
+        dashed,
+        dots: !dashed,
+        points,
+    };
     Chart {
         title: format!("{} on {}", build.graph.name(), build.machine.name),
         caption: format!(
@@ -169,12 +169,22 @@ fn chart(build: &Programs<'_>, found: &Front) -> Chart {
             found.tried
         ),
         x: Axis {
-            label: "on-chip memory, bytes",
+            label: "on-chip memory",
+            unit: Unit::Bytes,
             low,
-            high: high.max(low * 1.01),
-            logarithmic: high > 4.0 * low,
+            high: capacity.max(low * 1.01),
+            logarithmic: capacity > 4.0 * low,
         },
-        y: Axis { label, low: 0.0, high: slowest * scale * 1.06, logarithmic: false },
-        series,
+        y: Axis {
+            label: "makespan",
+            unit: Unit::Seconds,
+            low: floor,
+            high: slowest + (slowest - floor) * 0.06,
+            logarithmic: false,
+        },
+        series: vec![
+            line("fastest schedule found", 0, false, points),
+            line("lower bound", BLACK, true, bound),
+        ],
     }
 }

@@ -1,0 +1,380 @@
+//! One map of a layout: the live bytes over time, the buffers, and the spilled buffers.
+
+use super::axis::{Axis, Side, Unit};
+use super::human;
+use super::map::Map;
+use super::scene::{Point, SMALL, SOFT, Scene, fitted, text_width};
+use plimsoll::Diagnosis;
+use plimsoll_model::{BufferId, Instance, Interval, Piece, Step, load};
+use std::fmt::Write as _;
+
+/// Height of the load profile, of the map, of a lane of spilled buffers and of the labels of steps.
+const PROFILE: f64 = 64.0;
+const MAP: f64 = 400.0;
+const LANE: f64 = 14.0;
+const AXIS: f64 = 44.0;
+/// Largest number of lanes of spilled buffers.
+const MOST_LANES: usize = 10;
+/// Space for names of steps.
+const NAMES: f64 = 120.0;
+/// Size of the heading of a panel.
+const TEXT: f64 = 15.0;
+/// Styles of the lines at the peak, at the load and at the capacity.
+pub(super) const PEAK: &str = "stroke=\"#c1272d\" stroke-width=\"2\" pointer-events=\"none\"";
+pub(super) const LOAD: &str =
+    "stroke=\"#0072b2\" stroke-width=\"2\" stroke-dasharray=\"7 5\" pointer-events=\"none\"";
+pub(super) const CAPACITY: &str =
+    "class=\"rule\" stroke=\"#222\" stroke-width=\"2\" stroke-dasharray=\"2 4\" pointer-events=\"none\"";
+/// Colours of live bytes, and of the bytes below the extent that are free.
+pub(super) const LIVE: &str = "#8fb8de";
+pub(super) const FREE: &str = "#e69f9f";
+/// Style of the vertical line at the first step of the peak.
+const MOMENT: &str = "stroke=\"#c1272d\" stroke-width=\"1\" stroke-dasharray=\"3 3\" pointer-events=\"none\"";
+
+/// A map with everything that is computed before drawing.
+pub(super) struct Panel<'a> {
+    pub(super) map: Map<'a>,
+    pub(super) found: Diagnosis,
+    /// The spilled buffers, in lanes of disjoint lifespans.
+    pub(super) lanes: Vec<Vec<BufferId>>,
+}
+
+impl<'a> Panel<'a> {
+    pub(super) fn of(map: Map<'a>) -> Self {
+        let found = Diagnosis::of(map.instance, map.pieces, map.bound);
+        let spilled = map.instance.ids().filter(|&id| map.is_spilled(id));
+        Self { found, lanes: lanes_of(map.instance, spilled.collect()), map }
+    }
+
+    pub(super) fn peak(&self) -> u64 {
+        self.found.peak.get()
+    }
+
+    /// The capacity, unless it is so far above the peak that it would flatten the map.
+    pub(super) fn capacity(&self) -> Option<u64> {
+        let capacity = self.map.instance.capacity()?.get();
+        (capacity <= self.peak().max(1).saturating_mul(3) / 2).then_some(capacity)
+    }
+
+    /// The highest address of the map.
+    pub(super) fn top(&self) -> u64 {
+        let load = load(self.map.instance).0.get();
+        // The load of spilled buffers is not in on-chip memory.
+        let load = if self.lanes.is_empty() { load } else { 0 };
+        self.peak().max(load).max(self.capacity().unwrap_or(0)).max(1)
+    }
+
+    /// The height of the panel beside others in `columns`.
+    pub(super) fn height(&self, columns: usize) -> f64 {
+        let names = if self.names(columns).is_empty() { 0.0 } else { NAMES };
+        heading(columns) + PROFILE + MAP + self.strip() + AXIS + names
+    }
+
+    /// The names of the steps, unless there are several columns.
+    fn names(&self, columns: usize) -> &[String] {
+        if columns == 1 && self.map.has_names() { self.map.steps } else { &[] }
+    }
+
+    /// Draws the name of the layout and its peak above the panel.
+    fn heading(&self, scene: &mut Scene, frame: &Frame) {
+        let (peak, bound) = (self.peak(), self.map.bound.get());
+        let mut text = human::bytes(peak);
+        match super::gap_percent(peak, bound) {
+            Some(_) if peak == bound => text += ", optimal",
+            Some(gap) => text = format!("{text}, {} % above", super::percent(gap)),
+            None => {}
+        }
+        if peak > frame.top {
+            text += ", cut off";
+        }
+        // Bold letters are a tenth wider.
+        let name = fitted(self.map.algorithm, TEXT * 1.1, frame.right - frame.page).unwrap_or_default();
+        scene.text((frame.page, frame.head - 30.0), "font-weight=\"600\"", &name);
+        scene.text((frame.page, frame.head - 11.0), "", &text);
+    }
+
+    pub(super) fn draw(&self, scene: &mut Scene, frame: &Frame, columns: usize) {
+        if columns > 1 {
+            self.heading(scene, frame);
+        }
+        frame.axes(scene, self.names(columns), self.strip());
+        self.profile(scene, frame);
+        let labels = self.buffers(scene, frame);
+        self.spilled(scene, frame);
+        let (left, right) = (frame.left, frame.right);
+        let load = load(self.map.instance).0.get();
+        let capacity = self.capacity().map(|capacity| (capacity, CAPACITY));
+        // Where both are equal, the dashed load is drawn over the peak.
+        let mut lines = vec![(self.peak(), PEAK)];
+        lines.extend(self.lanes.is_empty().then_some((load, LOAD)));
+        for (value, look) in lines.into_iter().chain(capacity).filter(|line| line.0 <= frame.top) {
+            let y = frame.y(value);
+            scene.line((left, y), (right, y), look);
+        }
+        if let Some(worst) = self.found.worst() {
+            let x = frame.x(worst.steps.lower.get());
+            scene.line((x, frame.head), (x, frame.floor), MOMENT);
+        }
+        draw_labels(scene, labels);
+    }
+
+    fn strip(&self) -> f64 {
+        if self.lanes.is_empty() { 0.0 } else { self.lanes.len().min(MOST_LANES) as f64 * LANE + 26.0 }
+    }
+
+    /// Draws the live bytes over time and, in red, the bytes that are free below the extent.
+    fn profile(&self, scene: &mut Scene, frame: &Frame) {
+        let columns = (frame.right - frame.left) as usize;
+        let mut highest = vec![(0u64, 0u64); columns + 1];
+        for section in &self.found.sections {
+            let from = (frame.x(section.steps.lower.get()) - frame.left) as usize;
+            let to = ((frame.x(section.steps.upper.get()) - frame.left).ceil() as usize).max(from + 1);
+            for one in highest.iter_mut().take(to).skip(from) {
+                *one = (one.0.max(section.live.get()), one.1.max(section.extent.get()));
+            }
+        }
+        let most = highest.iter().map(|one| one.0.max(one.1)).max().unwrap_or(0).max(1);
+        let (base, high) = (frame.head + PROFILE - 14.0, PROFILE - 18.0);
+        let y = |bytes: u64| base - bytes as f64 / most as f64 * high;
+        let outline = |value: &dyn Fn(&(u64, u64)) -> u64| {
+            let mut points: Vec<Point> = vec![(frame.left, base)];
+            let mut last = None;
+            for (at, one) in highest.iter().enumerate() {
+                let (x, level) = (frame.left + at as f64, y(value(one)));
+                if last != Some(level) {
+                    points.extend(last.map(|before| (x, before)));
+                    points.push((x, level));
+                    last = Some(level);
+                }
+            }
+            points.extend(last.map(|level| (frame.right, level)));
+            points.push((frame.right, base));
+            points
+        };
+        scene.outline(&outline(&|one| one.0.max(one.1)), &format!("fill=\"{FREE}\""));
+        scene.outline(&outline(&|one| one.0), &format!("fill=\"{LIVE}\""));
+        let label = format!("text-anchor=\"end\" font-size=\"{SMALL}\" {SOFT}");
+        scene.text((frame.left - 6.0, base - high / 2.0), &label, "live");
+        scene.text((frame.left - 6.0, base - high / 2.0 + 14.0), &label, "bytes");
+    }
+
+    /// Draws the buffers and returns their labels.
+    fn buffers(&self, scene: &mut Scene, frame: &Frame) -> Vec<Label> {
+        let instance = self.map.instance;
+        // Outlines would blacken a crowded map.
+        let stroke = match instance.len() {
+            0..=400 => 0.7,
+            401..=3000 => 0.25,
+            _ => 0.0,
+        };
+        // Mutually exclusive buffers may overlap.
+        let see_through = if instance.exclusions().is_empty() { "" } else { " fill-opacity=\"0.6\"" };
+        let mut labels = Vec::new();
+        let mut hatched = Vec::new();
+        scene.open(&format!("stroke=\"#333\" stroke-width=\"{stroke}\""), "");
+        for (id, pieces) in instance.ids().zip(self.map.pieces) {
+            let buffer = instance.buffer(id);
+            let title = tooltip(instance, id, pieces);
+            scene.open(&format!("fill=\"{}\"{see_through}", self.map.fill(id)), &title);
+            for part in buffer.lifespan().intervals() {
+                for piece in pieces.iter().filter(|piece| piece.start.get() < frame.top) {
+                    let (corner, size) = frame.area(*part, *piece);
+                    scene.rect(corner, size, "", "");
+                    if buffer.fixed().is_some() {
+                        hatched.push((corner, size));
+                    }
+                    labels.extend(Label::of(buffer.name(), corner, size));
+                }
+            }
+            scene.close();
+        }
+        scene.close();
+        for (corner, size) in hatched {
+            scene.hatch(corner, size);
+        }
+        labels
+    }
+
+    /// Draws the spilled buffers below the map, as many lanes as there is space for.
+    fn spilled(&self, scene: &mut Scene, frame: &Frame) {
+        if self.lanes.is_empty() {
+            return;
+        }
+        let count: usize = self.lanes.iter().map(Vec::len).sum();
+        let bytes: u64 =
+            self.lanes.iter().flatten().map(|&id| self.map.instance.buffer(id).size().get()).sum();
+        let shown: usize = self.lanes.iter().take(MOST_LANES).map(Vec::len).sum();
+        let rest = if shown < count { format!(", {shown} of them drawn") } else { String::new() };
+        let top = frame.floor + 18.0;
+        let text = format!("spilled: {count} buffers, {}{rest}", human::bytes(bytes));
+        scene.text((frame.left, top), &format!("font-size=\"{SMALL}\""), &text);
+        let mut labels = Vec::new();
+        for (lane, ids) in self.lanes.iter().take(MOST_LANES).enumerate() {
+            let y = top + 5.0 + lane as f64 * LANE;
+            for &id in ids {
+                let buffer = self.map.instance.buffer(id);
+                let look = format!("fill=\"{}\" stroke=\"#333\" stroke-width=\"0.5\"", self.map.fill(id));
+                let hull = buffer.lifespan().hull();
+                let (x, right) = (frame.x(hull.lower.get()), frame.x(hull.upper.get()));
+                let size = ((right - x).max(0.05), LANE - 1.0);
+                scene.rect((x, y), size, &look, &tooltip(self.map.instance, id, &[]));
+                labels.extend(Label::of(buffer.name(), (x, y), size));
+            }
+        }
+        draw_labels(scene, labels);
+    }
+}
+
+/// Distributes buffers over lanes of disjoint lifespans, each into the first that is free. O(n log n + n l)
+/// for l lanes.
+fn lanes_of(instance: &Instance, mut buffers: Vec<BufferId>) -> Vec<Vec<BufferId>> {
+    let hull = |id: BufferId| instance.buffer(id).lifespan().hull();
+    buffers.sort_by_key(|&id| (hull(id), id));
+    let mut lanes: Vec<(Step, Vec<BufferId>)> = Vec::new();
+    for id in buffers {
+        match lanes.iter_mut().find(|lane| lane.0 <= hull(id).lower) {
+            Some(lane) => {
+                lane.0 = hull(id).upper;
+                lane.1.push(id);
+            }
+            None => lanes.push((hull(id).upper, vec![id])),
+        }
+    }
+    lanes.into_iter().map(|lane| lane.1).collect()
+}
+
+fn tooltip(instance: &Instance, id: BufferId, pieces: &[Piece]) -> String {
+    let buffer = instance.buffer(id);
+    let mut title = format!("{}: {} bytes", buffer.name(), buffer.size());
+    for piece in pieces {
+        let _ = write!(title, ", at [{}, {})", piece.start, piece.end());
+    }
+    for part in buffer.lifespan().intervals() {
+        let _ = write!(title, ", steps [{}, {})", part.lower, part.upper);
+    }
+    if buffer.fixed().is_some() {
+        title.push_str(", fixed");
+    }
+    title
+}
+
+/// Height of the heading of a panel.
+fn heading(columns: usize) -> f64 {
+    if columns == 1 { 0.0 } else { 48.0 }
+}
+
+/// The area of a map on the page, and its scales.
+pub(super) struct Frame {
+    /// The x position of the labels of addresses.
+    page: f64,
+    left: f64,
+    right: f64,
+    /// The y position of the top of the profile.
+    head: f64,
+    /// The y position of address 0.
+    floor: f64,
+    first: u64,
+    last: u64,
+    top: u64,
+    addresses: Side,
+}
+
+impl Frame {
+    pub(super) fn new(instance: &Instance, (x, y): Point, wide: f64, columns: usize, top: u64) -> Self {
+        let hulls = || instance.buffers().iter().map(|buffer| buffer.lifespan().hull());
+        let first = hulls().map(|hull| hull.lower.get()).min().unwrap_or(0);
+        let last = hulls().map(|hull| hull.upper.get()).max().unwrap_or(1).max(first + 1);
+        let head = y + heading(columns);
+        let floor = head + PROFILE + MAP;
+        let axis = Axis { label: "", unit: Unit::Bytes, low: 0.0, high: top as f64, logarithmic: false };
+        let addresses = Side::of(&axis);
+        let left = x + addresses.width().max(text_width("bytes", SMALL) + 8.0);
+        Self { page: x, left, right: x + wide, head, floor, first, last, top, addresses }
+    }
+
+    fn x(&self, step: u64) -> f64 {
+        let share = (step - self.first) as f64 / (self.last - self.first) as f64;
+        self.left + share * (self.right - self.left)
+    }
+
+    /// The position of an address; higher ones than fit are cut off.
+    fn y(&self, address: u64) -> f64 {
+        self.floor - (address as f64 / (self.top as f64 * 1.03)).min(1.0) * MAP
+    }
+
+    fn area(&self, part: Interval, piece: Piece) -> (Point, Point) {
+        let (x, right) = (self.x(part.lower.get()), self.x(part.upper.get()));
+        let (y, bottom) = (self.y(piece.end().get()), self.y(piece.start.get()));
+        ((x, y), ((right - x).max(0.05), (bottom - y).max(0.05)))
+    }
+
+    /// Draws both axes; `names` are those of the steps from 0 on, and `strip` is the space below address 0.
+    fn axes(&self, scene: &mut Scene, names: &[String], strip: f64) {
+        self.addresses.draw(scene, (self.left, self.right), |value| self.y(value as u64));
+        let bottom = self.floor + strip;
+        let (low, high) = (self.first as f64, self.last as f64);
+        let steps = Axis { label: "step", unit: Unit::Count, low, high, logarithmic: false };
+        steps.draw_across(scene, (self.left, self.right), (self.head + PROFILE, bottom));
+        let small = format!("font-size=\"{SMALL}\" {SOFT}");
+        if names.is_empty() {
+            let middle = f64::midpoint(self.left, self.right);
+            scene.text((middle, bottom + 36.0), &format!("text-anchor=\"middle\" {small}"), steps.label);
+        }
+        for (step, name) in (0u64..).zip(names).filter(|(step, _)| (self.first..self.last).contains(step)) {
+            let x = f64::midpoint(self.x(step), self.x(step + 1)) + 4.0;
+            let name = fitted(name, SMALL, NAMES - 8.0).unwrap_or_default();
+            scene.upright((x, bottom + 28.0), &format!("text-anchor=\"end\" {small}"), &name);
+        }
+    }
+}
+
+/// Size of a name, and the width that it needs across its direction, in pixels.
+const NAME: f64 = 12.0;
+const LINE: f64 = 14.0;
+
+/// A name in the middle of a rectangle.
+#[derive(Debug, PartialEq)]
+struct Label {
+    text: String,
+    middle: Point,
+    upright: bool,
+}
+
+impl Label {
+    /// The label of a rectangle: upright where it is higher than wide, the end of the name where that is too
+    /// long. `None` where nothing fits.
+    fn of(name: &str, (x, y): Point, (w, h): Point) -> Option<Self> {
+        let upright = w < LINE || (h > w && w < text_width(name, NAME) + 6.0);
+        let (along, across) = if upright { (h, w) } else { (w, h) };
+        let text = fitted(name, NAME, along - 6.0)?;
+        (across >= LINE).then_some(Self { text, middle: (x + w / 2.0, y + h / 2.0), upright })
+    }
+}
+
+fn draw_labels(scene: &mut Scene, labels: Vec<Label>) {
+    // The outline keeps a name legible where a line crosses it.
+    let look = format!(
+        "text-anchor=\"middle\" font-size=\"{NAME}\" fill=\"#111\" stroke=\"#fff\" stroke-width=\"3\" \
+         stroke-opacity=\"0.55\" paint-order=\"stroke\" pointer-events=\"none\""
+    );
+    scene.open(&look, "");
+    for Label { text, middle: (x, y), upright } in labels {
+        if upright { scene.upright((x + 4.0, y), "", &text) } else { scene.text((x, y + 4.0), "", &text) }
+    }
+    scene.close();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_to_the_space_available() {
+        let label = |name: &str, size| Label::of(name, (0.0, 0.0), size);
+        assert_eq!(label("conv1", (60.0, 20.0)).unwrap().text, "conv1");
+        assert_eq!(label("block/one/conv1", (62.0, 20.0)).unwrap().text, "\u{2026}/conv1");
+        assert!(label("conv1", (20.0, 60.0)).unwrap().upright);
+        assert_eq!(label("conv1", (20.0, 20.0)), None);
+        assert_eq!(label("conv1", (600.0, 10.0)), None);
+    }
+}
