@@ -39,6 +39,11 @@ fn write_standard(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
     }
 }
 
+/// Returns the width of tables: that of the terminal, but at least 40 columns. Without a terminal, 80 columns.
+pub fn width() -> usize {
+    console::Term::stdout().size_checked().map_or(80, |(_, columns)| usize::from(columns).max(40))
+}
+
 /// Writes a value as one line of JSON to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(value).map_err(Failure::internal)?;

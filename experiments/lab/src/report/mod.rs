@@ -12,6 +12,7 @@ pub mod memory;
 pub mod overview;
 mod palette;
 pub mod plots;
+pub mod ranking;
 pub mod ratios;
 mod scene;
 pub mod summary;
