@@ -3,15 +3,16 @@
 use super::choose::unknown;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
-use crate::report::Report;
 use clap::{Args, ValueEnum};
 use plimsoll_lab::analysis::folder::PAGE;
 use plimsoll_lab::analysis::{AnalysisError, Options, Sort, Study, files, find, study};
 use plimsoll_lab::report::html::{Page, page};
+use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::times::SHIFT;
 use plimsoll_lab::report::{overview, plots};
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -180,16 +181,20 @@ fn print(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) -
         }))?;
         return Ok(ANSWERED);
     }
-    let mut report = Report::new(json!({}));
+    let mut text = String::new();
     for (question, headline) in headlines {
-        report.wrapped("result", &format!("{question}: {headline}"));
+        text += &wrapped(&format!("{question}: {headline}"), output::width());
     }
-    report.line("records", studies.len());
-    report.line("runs", format_args!("{runs} in {groups} groups, {troubles} without an answer"));
-    report.line("other tables", sheets);
-    report.line("files", written.len());
-    report.line("page", out.join(PAGE).display());
-    report.print(false)?;
+    let page = out.join(PAGE);
+    let _ = write!(
+        text,
+        "\nrecords      {}\nruns         {runs} in {groups} groups, {troubles} without an answer\n\
+         other tables {sheets}\nfiles        {}\npage         {}\n",
+        studies.len(),
+        written.len(),
+        page.display()
+    );
+    output::print(text.trim_start())?;
     Ok(ANSWERED)
 }
 

@@ -80,11 +80,6 @@ impl Question {
         }
     }
 
-    /// Returns the problem and its terms.
-    pub fn short(&self) -> String {
-        if self.terms.is_empty() { self.problem.clone() } else { format!("{}, {}", self.problem, self.terms) }
-    }
-
     /// Returns the [`rank`] of a number in the unit of the values.
     pub fn rank(&self, number: u64) -> u64 {
         rank(&self.unit, number)

@@ -3,7 +3,7 @@
 use crate::analysis::files::status_counts;
 use crate::analysis::{Cell, Group, Mean, Options, Standing, Study};
 use crate::record::Record;
-use crate::report::ranking::{headline, mean_time, ranking, real, time, to_solve};
+use crate::report::ranking::{headline, labels, mean_time, ranking, real, time, to_solve};
 use crate::report::table::{Align, Column, Table};
 use crate::report::times::figure;
 use crate::report::{human, percent};
@@ -222,17 +222,17 @@ pub fn records(studies: &[Study]) -> Table {
     Table::of(&columns, studies)
 }
 
-/// Returns the headlines of all groups, each with the words for its group.
+/// Returns the headlines of all groups, each with a short name of its question.
 pub fn headlines(studies: &[Study]) -> Vec<(String, String)> {
-    let several = studies.len() > 1;
-    let all = studies
-        .iter()
-        .flat_map(|study| study.groups.iter().zip(&study.standings).map(move |pair| (study, pair)));
-    let one = |(study, (group, standings)): (&Study, (&Group, &Vec<Standing>))| {
-        let record = if several { format!("{}, ", study.record.name) } else { String::new() };
-        Some((format!("{record}{}", group.question.short()), headline(group, standings)?))
-    };
-    all.filter_map(one).collect()
+    let mut all = Vec::new();
+    for study in studies {
+        let record = if studies.len() > 1 { format!("{}, ", study.record.name) } else { String::new() };
+        let named = study.groups.iter().zip(labels(study.groups.iter()));
+        for ((group, label), standings) in named.zip(&study.standings) {
+            all.extend(headline(group, standings).map(|text| (format!("{record}{label}"), text)));
+        }
+    }
+    all
 }
 
 /// Returns a table in LaTeX with the ranking of every group.

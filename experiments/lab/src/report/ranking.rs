@@ -1,7 +1,7 @@
 //! The algorithms of a group in one table, and their comparison in one sentence.
 
 use crate::analysis::standing::sort;
-use crate::analysis::{Group, Mean, Sort, Standing};
+use crate::analysis::{Group, Mean, Question, Sort, Standing};
 use crate::report::table::{Align, Column, Table};
 use crate::report::{human, percent};
 
@@ -45,6 +45,17 @@ pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standin
         (to_solve(decide), Align::Right, &|own| mean_time(own.mean_time)),
     ];
     Table::of(&columns, standings)
+}
+
+/// Returns short names of the questions of groups: the problem, followed by its terms if several questions have
+/// the same problem.
+pub fn labels<'a>(groups: impl Iterator<Item = &'a Group> + Clone) -> Vec<String> {
+    let same = |problem: &str| groups.clone().filter(|group| group.question.problem == problem).count();
+    let label = |group: &Group| {
+        let Question { problem, terms, .. } = &group.question;
+        if terms.is_empty() || same(problem) == 1 { problem.clone() } else { format!("{problem}, {terms}") }
+    };
+    groups.clone().map(label).collect()
 }
 
 /// Returns one sentence: the best algorithm, how many instances it solves, and how far the others lie from it.
@@ -97,12 +108,12 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
     let gap = percent(gap);
     let mut text = match (others.len(), tied) {
         (0, _) => format!("{name} has a mean gap of {gap} % and {proof}"),
-        (_, 0) => format!("{name} is best: its mean gap is {gap} %, and it {proof}"),
+        (_, 0) => format!("{name} is best with a mean gap of {gap} % and {proof}"),
         (_, 1) => {
             let other = others.iter().find(is_tied).map_or("", |own| &own.algorithm);
-            format!("{name} and {other} are best: their mean gap is {gap} %, and {name} {proof}")
+            format!("{name} and {other} are best with a mean gap of {gap} %, and {name} {proof}")
         }
-        _ => format!("{name} and {tied} others are best: their mean gap is {gap} %, and {name} {proof}"),
+        _ => format!("{name} and {tied} others are best with a mean gap of {gap} %, and {name} {proof}"),
     };
     if first.answered < first.instances {
         text += &format!(
@@ -127,7 +138,6 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Question;
 
     fn own(algorithm: &str, gap: Option<f64>, solved: usize, spent: f64) -> Standing {
         Standing {
@@ -152,10 +162,10 @@ mod tests {
         let text = |all: &[Standing], decide| headline(&group(decide), all).unwrap();
         assert_eq!(
             text(&all, false),
-            "exact and slow are best: their mean gap is 0.00 %, and exact proves all 3 instances optimal."
+            "exact and slow are best with a mean gap of 0.00 %, and exact proves all 3 instances optimal."
         );
         all[0].mean_gap = Some(12.5);
-        let one = "exact is best: its mean gap is 0.00 %, and it proves all 3 instances optimal; the mean gap of slow is 12.50 %.";
+        let one = "exact is best with a mean gap of 0.00 % and proves all 3 instances optimal; the mean gap of slow is 12.50 %.";
         assert_eq!(text(&all, false), one);
         all.push(own("worse", Some(20.0), 0, 0.1));
         all.push(own("silent", None, 0, 0.1));
@@ -168,6 +178,25 @@ mod tests {
         assert_eq!(text(&alone, false), "fast has a mean gap of 1.00 % and proves no optimum.");
         assert_eq!(headline(&group(false), &[own("silent", None, 0, 1.0)]), None);
         assert_eq!((headline(&group(true), &alone), headline(&group(false), &[])), (None, None));
+    }
+
+    #[test]
+    fn labels_are_as_short_as_possible() {
+        let group = |problem: &str, terms: &str| Group {
+            question: Question {
+                problem: problem.to_owned(),
+                terms: terms.to_owned(),
+                ..Question::default()
+            },
+            ..Group::default()
+        };
+        let groups = [
+            group("offsets", ""),
+            group("tiers", "machine=b"),
+            group("fusion", "a=1"),
+            group("fusion", "a=2"),
+        ];
+        assert_eq!(labels(groups.iter()), ["offsets", "tiers", "fusion, a=1", "fusion, a=2"]);
     }
 
     #[test]

@@ -41,10 +41,11 @@ const FILES: [(&str, &str); 6] = [
 const NAMES: usize = 12;
 /// The rules for names of instances.
 const NAMING: &str = "\
-An instance read from a file has the name of the file without its extension. In `name.1024.csv`, 1024 is the capacity
-and not part of the name. A generated instance has the name of its family, followed by its number of buffers and its
-seed. A generated network ends with its seed. Instances from papers have the name of the paper or of its tool. The
-suffixes `reversed` and `thinned` mark instances derived from others.
+An instance read from a file has the name of the file without its extension. In `name.1024.csv`,
+1024 is the capacity and not part of the name. A generated instance has the name of its family,
+followed by its number of buffers and, if there are several, its seed. A generated network ends with
+its seed. Instances from papers have the name of the paper or of its tool. The suffixes `reversed`
+and `thinned` mark instances derived from others.
 ";
 
 /// Maximum length of a remark in a table, in characters.

@@ -188,6 +188,22 @@ impl Table {
     }
 }
 
+/// Returns a text in lines of at most `width` characters, each with a line break. A number stays with its percent
+/// sign.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.replace(" %", "\u{a0}%").split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n").replace('\u{a0}', " ") + "\n"
+}
+
 /// Shortens a text in the middle, because names often differ only at their ends.
 fn shortened(text: &str, most: usize) -> String {
     let letters = text.chars().count();
@@ -256,6 +272,12 @@ mod tests {
         assert!(split.lines().all(|line| line.chars().count() <= 25), "{split}");
         assert_eq!((split.matches("name").count(), split.matches("a heading").count()), (4, 2), "{split}");
         assert!(table.text().contains("a heading that is longer than the lines\na-name-of-thirty-letters"));
+    }
+
+    #[test]
+    fn numbers_stay_with_their_percent_sign() {
+        assert_eq!(wrapped("a gap of 12.50 % and", 12), "a gap of\n12.50 % and\n");
+        assert_eq!(wrapped("a gap of 12.50 % and", 14), "a gap of\n12.50 % and\n");
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //!
 //! **Complexity.** O(rows * log(rows) + algorithms * instances).
 
+use crate::analysis::standing::sort;
 use crate::analysis::time::solved;
-use crate::analysis::{Group, Options, Standing, groups, standings};
+use crate::analysis::{Group, Options, Sort, Standing, groups, standings};
 use crate::record::Record;
 use crate::report::ranking::{mean_time, real, time, to_solve};
 use crate::report::table::{Align, Column, Table};
@@ -59,7 +60,8 @@ pub fn table(group: &Group, shift: f64) -> Option<Table> {
         ("PAR-2", Align::Right, &|own| time(own.par2)),
         ("wins", Align::Right, &|own| (own.time_alone + own.time_shared).to_string()),
     ];
-    let standings = standings(group, shift);
+    let mut standings = standings(group, shift);
+    sort(&mut standings, &group.question, Sort::Gap);
     let table = Table::of(&columns, real(&standings));
     (!table.is_empty()).then_some(table)
 }

@@ -17,6 +17,7 @@ use plimsoll_lab::record::{Record, failures, lines};
 use plimsoll_lab::report::plots::time_profile;
 use plimsoll_lab::report::ratios;
 use plimsoll_lab::report::summary::{self, Comparison, Peer, Question, questions};
+use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::times::{self, Clock};
 use plimsoll_lab::suite::{CORPORA, Case, Origin, Reading, SUITES, Suite, cases, corpora, fits_any};
 use runs::Bench;
@@ -123,7 +124,7 @@ fn details(rows: &[Record], width: usize) -> String {
     // The main problem comes last, because the end of the output stays visible.
     for (question, own) in questions(rows).iter().rev() {
         if let Some(table) = summary::runs(own) {
-            let _ = writeln!(text, "{question}\n\n{}", table.within(width));
+            let _ = writeln!(text, "{}\n{}", wrapped(question, width), table.within(width));
         }
     }
     text
@@ -139,14 +140,12 @@ fn compared(rows: &[Record], comparison: Comparison<'_>, verbose: bool, width: u
         let ratios = reference.and_then(|reference| ratios::ratios(&group, reference, Clock::Bench));
         let own_ratios = reference.and_then(|reference| ratios::own_ratios(own, reference));
         for table in [own_ratios, ratios].into_iter().flatten() {
-            let _ = write!(text, "\n{question}, ratios of times\n\n{}", table.within(width));
+            let title = wrapped(&format!("{question}, ratios of times"), width);
+            let _ = write!(text, "\n{title}\n{}", table.within(width));
         }
         if let Some(table) = times::table(&group, shift) {
-            let _ = write!(
-                text,
-                "\n{question}, times (geometric means, shift {shift} s)\n\n{}",
-                table.within(width)
-            );
+            let title = wrapped(&format!("{question}, times (geometric means, shift {shift} s)"), width);
+            let _ = write!(text, "\n{title}\n{}", table.within(width));
         }
     }
     text

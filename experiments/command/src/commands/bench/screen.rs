@@ -2,9 +2,10 @@
 
 use plimsoll_lab::record::Record;
 use plimsoll_lab::report::human;
-use plimsoll_lab::report::ranking::{headline, ranking, real};
+use plimsoll_lab::report::ranking::{headline, labels, ranking, real};
 use plimsoll_lab::report::summary::{floating, standings_of};
-use std::collections::BTreeSet;
+use plimsoll_lab::report::table::wrapped;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Maximum number of table rows, divided evenly among the questions. The whole output then fits on a screen of
@@ -20,14 +21,15 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
     let all = standings_of(rows, shift);
     let Some((first, _)) = all.first() else { return String::new() };
     let decide = first.question.decide;
+    let labels = labels(all.iter().map(|(group, _)| group));
     let most = (ROWS / all.len()).max(FEWEST + 1) - 1;
     let mut table = ranking(decide, []);
-    for (group, standings) in &all {
+    for ((_, standings), label) in all.iter().zip(&labels) {
         let count = real(standings).count();
         let shown = if short && count > most { most } else { count };
         if all.len() > 1 || shown < count {
             let best = if shown < count { format!(": best {shown} of {count}") } else { String::new() };
-            table.heading(format!("{}{best}", group.question.short()));
+            table.heading(format!("{label}{best}"));
         }
         table.extend(ranking(decide, real(standings).take(shown)));
     }
@@ -55,28 +57,26 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
         1 => "\n1 best bound rests on floating-point arithmetic alone\n".to_owned(),
         count => format!("\n{count} best bounds rest on floating-point arithmetic alone\n"),
     };
+    let skipped = skipped(rows, width);
+    let blank = if skipped.is_empty() { "" } else { "\n" };
     format!(
-        "{counts}\ngaps to the best proven bound; mean times\n\n{}{}{floating}",
+        "{counts}\ngaps to the best proven bound; mean times\n\n{}{}{floating}{blank}{skipped}",
         headline.map_or_else(String::new, |text| text + "\n"),
         table.within(width)
     )
 }
 
-/// Returns a text in lines of at most `width` characters.
-fn wrapped(text: &str, width: usize) -> String {
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        match &mut lines[last] {
-            line if line.is_empty() => line.push_str(word),
-            line if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
+/// Returns one line per reason for which runs were skipped.
+fn skipped(rows: &[Record], width: usize) -> String {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.status == "skipped") {
+        *counts.entry((&row.problem, &row.error)).or_default() += 1;
     }
-    lines.join("\n") + "\n"
+    let line = |((problem, why), count): ((&str, &str), usize)| {
+        let runs = if count == 1 { "run" } else { "runs" };
+        wrapped(&format!("{problem}: {count} {runs} skipped, because {why}"), width)
+    };
+    counts.into_iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -129,10 +129,17 @@ mod tests {
     }
 
     #[test]
+    fn skipped_runs_have_one_line_per_reason() {
+        let why = |instance: &str| row("offsets", "a", instance, None).without("skipped", "there are gaps");
+        let text = screen(&[why("x"), why("y")], Duration::from_secs(1), 0.01, true, 80);
+        assert!(text.ends_with("\n\noffsets: 2 runs skipped, because there are gaps\n"), "{text}");
+    }
+
+    #[test]
     fn a_single_question_has_a_headline() {
         let rows = [row("offsets", "a", "x", Some(2)), row("offsets", "b", "x", Some(4))];
         let text = screen(&rows, Duration::from_secs(1), 0.01, true, 60);
-        assert!(text.contains("\na is best: its mean gap is 2.00 %, and it proves no\noptimum; "), "{text}");
+        assert!(text.contains("\na is best with a mean gap of 2.00 % and proves no optimum;\n"), "{text}");
         assert!(!text.contains("\noffsets"), "{text}");
     }
 }

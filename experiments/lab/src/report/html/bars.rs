@@ -19,11 +19,27 @@ pub fn bars(group: &Group, standings: &[Standing]) -> String {
     if !all.iter().any(|own| length(own).is_some()) {
         return String::new();
     }
-    let most = all.iter().filter_map(|own| length(own)).fold(0.0, f64::max);
+    let (shown, folded) = all.split_at(all.len().min(MOST));
+    let mut text = list(shown, group, length);
+    if !folded.is_empty() {
+        let _ = write!(
+            text,
+            "<details class=\"part\"><summary>{} more algorithms</summary>\n{}</details>\n",
+            folded.len(),
+            list(folded, group, length)
+        );
+    }
+    text
+}
+
+/// Returns a list of bars with its title. The longest bar ends at the end of the axis.
+fn list(own: &[&Standing], group: &Group, length: impl Fn(&Standing) -> Option<f64>) -> String {
+    let decide = group.question.decide;
+    let most = own.iter().filter_map(|own| length(own)).fold(0.0, f64::max);
     let title = if decide {
         format!("Decided instances of {}", group.instances.len())
     } else {
-        format!("Mean gap to the best bound, axis from 0 to {} %", percent(most))
+        format!("Mean gap to the best bound, axis from 0 to {}\u{a0}%", percent(most))
     };
     let bar = |own: &&Standing| {
         let share = length(own).filter(|_| most > 0.0).map_or(0.0, |length| length / most * 100.0);
@@ -33,20 +49,8 @@ pub fn bars(group: &Group, standings: &[Standing]) -> String {
             escape(&label(own, decide))
         )
     };
-    let list = |own: &[&Standing]| {
-        format!("<ol class=\"bars\">\n{}</ol>\n", own.iter().map(bar).collect::<String>())
-    };
-    let (shown, folded) = all.split_at(all.len().min(MOST));
-    let mut text = format!("<h4>{}</h4>\n{}", escape(&title), list(shown));
-    if !folded.is_empty() {
-        let _ = write!(
-            text,
-            "<details class=\"part\"><summary>{} more algorithms</summary>\n{}</details>\n",
-            folded.len(),
-            list(folded)
-        );
-    }
-    text
+    let bars: String = own.iter().map(bar).collect();
+    format!("<h4>{}</h4>\n<ol class=\"bars\">\n{bars}</ol>\n", escape(&title))
 }
 
 /// Returns the numbers next to a bar, or the reason why there are none.
@@ -76,9 +80,14 @@ mod tests {
         silent.troubles.insert("skipped".to_owned(), 2);
         let all = [own("a<b", Some(0.0)), own("half", Some(5.0)), own("worst", Some(10.0)), silent];
         let text = bars(&Group::default(), &all);
-        for part in
-            ["a&lt;b", "width:0.00%", "width:50.00%", "width:100.00%", "- (skipped=2)", "from 0 to 10.00 %"]
-        {
+        for part in [
+            "a&lt;b",
+            "width:0.00%",
+            "width:50.00%",
+            "width:100.00%",
+            "- (skipped=2)",
+            "from 0 to 10.00\u{a0}%",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(bars(&Group::default(), &all[3..]), "");

@@ -11,7 +11,7 @@ pub mod table;
 
 use crate::analysis::{Group, Options, Standing, Study};
 use crate::report::plots::Plot;
-use crate::report::ranking::headline;
+use crate::report::ranking::{headline, labels};
 use crate::report::scene::{escape, thousands};
 use crate::report::{layouts, overview};
 use std::fmt::Write as _;
@@ -91,8 +91,8 @@ fn contents(studies: &[Study]) -> String {
         let _ = write!(text, "<li><a href=\"#r{}\">{}</a>", at + 1, escape(&study.record.name));
         if study.groups.len() > 1 {
             text.push_str("<ul>");
-            for (nth, group) in study.groups.iter().enumerate() {
-                let question = escape(&group.question.to_string());
+            for (nth, label) in labels(study.groups.iter()).iter().enumerate() {
+                let question = escape(label);
                 let _ = write!(text, "<li><a href=\"#r{}g{}\">{question}</a>", at + 1, nth + 1);
             }
             text.push_str("</ul>");
@@ -110,7 +110,7 @@ fn overview_section(page: &Page<'_>) -> String {
             headlines,
             "<p class=\"headline\"><b>{}</b>: {}</p>",
             escape(&question),
-            escape(&headline)
+            sentence(&headline)
         );
     }
     let mut text = format!(
@@ -122,6 +122,11 @@ fn overview_section(page: &Page<'_>) -> String {
     }
     text.push_str("</ul></details>\n</section>\n");
     text
+}
+
+/// Escapes a sentence. A number stays with its percent sign.
+fn sentence(text: &str) -> String {
+    escape(&text.replace(" %", "\u{a0}%"))
 }
 
 /// Returns a foldable section, which is initially unfolded if `open` is set.
@@ -143,11 +148,10 @@ fn record(page: &Page<'_>, at: usize, budget: usize) -> String {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
     }
     if let Some(readme) = &record.readme {
-        let _ = writeln!(
-            text,
-            "<div class=\"facts\">\n{}</div>",
-            markdown::html(readme, "facts of the record", usize::MAX)
-        );
+        let facts = markdown::html(readme, "facts of the record", usize::MAX);
+        let facts = format!("<div class=\"facts\">\n{facts}</div>\n");
+        // The results come first.
+        text.push_str(&part("Command, machine, files and instances", study.groups.is_empty(), &facts));
     }
     if let Some(summary) = &record.summary {
         let lines = summary.lines().count();
@@ -189,7 +193,7 @@ fn of_group<'a>(
 ) -> String {
     let mut text = format!("<section id=\"{id}\">\n<h3>{}</h3>\n", escape(&group.question.to_string()));
     if let Some(headline) = headline(group, standings) {
-        let _ = writeln!(text, "<p class=\"headline\">{}</p>", escape(&headline));
+        let _ = writeln!(text, "<p class=\"headline\">{}</p>", sentence(&headline));
     }
     for note in &group.notes {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
