@@ -39,9 +39,14 @@ fn write_standard(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
     }
 }
 
-/// Returns the width of tables: that of the terminal, but at least 40 columns. Without a terminal, 80 columns.
+/// Returns the width of text in columns: that of the terminal, and 80 without a terminal.
 pub fn width() -> usize {
-    console::Term::stdout().size_checked().map_or(80, |(_, columns)| usize::from(columns).max(40))
+    let terminal = if IS_TAKEN.load(Ordering::Relaxed) {
+        terminal_size::terminal_size_of(io::stderr())
+    } else {
+        terminal_size::terminal_size_of(io::stdout())
+    };
+    terminal.map_or(80, |(width, _)| usize::from(width.0).max(40))
 }
 
 /// Writes a value as one line of JSON to standard output.

@@ -183,7 +183,8 @@ fn print(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) -
     }
     let mut text = String::new();
     for (question, headline) in headlines {
-        text += &wrapped(&format!("{question}: {headline}"), output::width());
+        let lines = wrapped(&format!("{question}: {headline}"), output::width());
+        let _ = writeln!(text, "{}", lines.join("\n"));
     }
     let page = out.join(PAGE);
     let _ = write!(

@@ -28,8 +28,8 @@ pub struct Options<'a> {
     pub target_gap: Option<f64>,
     /// Shift of geometric means, in seconds.
     pub shift: f64,
-    /// The algorithms to compare, or all if there are none. Runs of the others still count towards best bounds
-    /// and best values.
+    /// The algorithms to compare, or all if there are none. Runs of the others still count towards best
+    /// bounds and best values.
     pub algorithms: &'a [String],
     /// The order of the algorithms in tables.
     pub sort: Sort,

@@ -69,8 +69,8 @@ pub struct Study {
     pub record: Folder,
     /// The groups, in order of first appearance.
     pub groups: Vec<Group>,
-    /// Per group: the standings of the algorithms in the order of [`Options::sort`]. If there are at least two, the
-    /// virtual best follows.
+    /// Per group: the standings of the algorithms in the order of [`Options::sort`]. If there are at least
+    /// two, the virtual best follows.
     pub standings: Vec<Vec<Standing>>,
 }
 

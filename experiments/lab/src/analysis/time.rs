@@ -24,9 +24,9 @@ pub fn solved(record: &Record) -> bool {
             || record.decides() && record.claim == "feasible")
 }
 
-/// Returns true if a run shows that its algorithm can be expected to answer the question. A heuristic decides a
-/// capacity by a layout within it, but proves an optimum only if it meets a bound. An external program proves
-/// optima if it claims one.
+/// Returns true if a run shows that its algorithm can be expected to answer the question. A heuristic decides
+/// a capacity by a layout within it, but proves an optimum only if it meets a bound. An external program
+/// proves optima if it claims one.
 pub fn can_prove(record: &Record) -> bool {
     record.decides()
         || match record.kind.as_str() {

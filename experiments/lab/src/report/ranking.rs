@@ -29,8 +29,8 @@ pub(super) fn to_solve(decide: bool) -> &'static str {
     if decide { "to decide" } else { "to proof" }
 }
 
-/// Returns a table with one row per algorithm: gaps, number of optima, time spent, time to the best answer, and
-/// time to proof. If a capacity is decided, decided instances are counted instead of optima.
+/// Returns a table with one row per algorithm: gaps, number of optima, time spent, time to the best answer,
+/// and time to proof. If a capacity is decided, decided instances are counted instead of optima.
 pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standing>) -> Table {
     let gap = |gap: Option<f64>| gap.map_or_else(|| NONE.to_owned(), percent);
     let columns: [Column<'_, &Standing>; 7] = [
@@ -47,8 +47,8 @@ pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standin
     Table::of(&columns, standings)
 }
 
-/// Returns short names of the questions of groups: the problem, followed by its terms if several questions have
-/// the same problem.
+/// Returns short names of the questions of groups: the problem, followed by its terms if several questions
+/// have the same problem.
 pub fn labels<'a>(groups: impl Iterator<Item = &'a Group> + Clone) -> Vec<String> {
     let same = |problem: &str| groups.clone().filter(|group| group.question.problem == problem).count();
     let label = |group: &Group| {
@@ -58,8 +58,8 @@ pub fn labels<'a>(groups: impl Iterator<Item = &'a Group> + Clone) -> Vec<String
     groups.clone().map(label).collect()
 }
 
-/// Returns one sentence: the best algorithm, how many instances it solves, and how far the others lie from it.
-/// Returns `None` if nothing was solved or there are no gaps.
+/// Returns one sentence: the best algorithm, how many instances it solves, and how far the others lie from
+/// it. Returns `None` if nothing was solved or there are no gaps.
 pub fn headline(group: &Group, standings: &[Standing]) -> Option<String> {
     let mut all: Vec<Standing> = real(standings).cloned().collect();
     sort(&mut all, &group.question, Sort::Gap);

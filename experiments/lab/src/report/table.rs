@@ -1,9 +1,54 @@
 //! Tables as plain text, as Markdown and as LaTeX.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
-/// Least width to which a column of text is cut.
-const LEAST: usize = 16;
+/// Columns of text are not made narrower than this.
+const NARROWEST: usize = 10;
+
+/// Breaks text at blanks into lines of at most `width` columns. Longer words get a line of their own.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    // A number stays with its percent sign.
+    let text = text.replace(" %", "\u{a0}%");
+    for word in text.split(' ') {
+        if !line.is_empty() && columns_of(&line) + 1 + columns_of(word) > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
+}
+
+/// Cuts text in the middle to at most `width` columns.
+pub fn shortened(text: &str, width: usize) -> String {
+    let length = columns_of(text);
+    if length <= width {
+        return text.to_owned();
+    }
+    let kept = width.saturating_sub(1);
+    let tail = kept / 2;
+    let start: String = text.chars().take(kept - tail).collect();
+    let end: String = text.chars().skip(length - tail).collect();
+    format!("{start}…{end}")
+}
+
+/// Returns the lines of a cell.
+fn fit(cell: &str, width: usize) -> Vec<String> {
+    if columns_of(cell) <= width {
+        return vec![cell.to_owned()];
+    }
+    wrapped(cell, width).into_iter().map(|line| shortened(&line, width)).collect()
+}
+
+fn columns_of(text: &str) -> usize {
+    text.chars().count()
+}
 
 /// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,29 +137,22 @@ impl Table {
 
     /// Returns the table as text: a header, a rule, and the rows. Columns are separated by two blanks.
     pub fn text(&self) -> String {
-        self.within(usize::MAX)
+        self.text_within(usize::MAX)
     }
 
-    /// Returns the table as text in lines of at most `width` characters. Cells of text are shortened in the
-    /// middle. If that is not enough, the table is split into several, each with the leading columns of text.
-    pub fn within(&self, width: usize) -> String {
-        let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.width(at)).collect();
-        let line = |columns: &[usize], widths: &[usize]| {
-            columns.iter().map(|&at| widths[at] + 2).sum::<usize>().saturating_sub(2)
-        };
+    /// Returns the table as text whose lines have at most `width` columns, if possible. Headings and
+    /// sentences wrap, and names are cut in the middle. A table that is still too wide is split into several,
+    /// each with the leading columns of text.
+    pub fn text_within(&self, width: usize) -> String {
+        let widths = self.widths(width);
         let all: Vec<usize> = (0..self.columns.len()).collect();
-        let is_text = |at: &usize| self.columns[*at].1 == Align::Left;
-        while line(&all, &widths) > width {
-            let widest = all.iter().copied().filter(is_text).max_by_key(|&at| widths[at]);
-            let Some(widest) = widest.filter(|&at| widths[at] > LEAST) else { break };
-            widths[widest] -= 1;
-        }
-        let keys: Vec<usize> = all.iter().copied().take_while(is_text).collect();
-        let mut parts: Vec<Vec<usize>> = vec![keys.clone()];
-        for &at in &all[keys.len()..] {
+        let line = |part: &[usize]| part.iter().map(|&at| widths[at] + 2).sum::<usize>().saturating_sub(2);
+        let keys = all.iter().take_while(|&&at| self.columns[at].1 == Align::Left).count();
+        let mut parts: Vec<Vec<usize>> = vec![all[..keys].to_vec()];
+        for &at in &all[keys..] {
             let part = &parts[parts.len() - 1];
-            if part.len() > keys.len() && line(&[part, &[at][..]].concat(), &widths) > width {
-                parts.push(keys.clone());
+            if part.len() > keys && line(&[part, &[at][..]].concat()) > width {
+                parts.push(all[..keys].to_vec());
             }
             let last = parts.len() - 1;
             parts[last].push(at);
@@ -122,36 +160,69 @@ impl Table {
         parts.iter().map(|part| self.part(part, &widths, width)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the width of a column. Headings do not count.
-    fn width(&self, at: usize) -> usize {
-        let cells = self.rows.iter().enumerate().filter(|(nth, _)| !self.headings.contains(nth));
-        let cells = cells.map(|(_, row)| row[at].chars().count());
-        cells.chain([self.columns[at].0.chars().count()]).max().unwrap_or(0)
-    }
-
     /// Returns some of the columns as text.
     fn part(&self, columns: &[usize], widths: &[usize], width: usize) -> String {
-        let line = |cell: &dyn Fn(usize) -> String| {
-            let padded = columns.iter().map(|&at| {
-                let cell = shortened(&cell(at), widths[at]);
-                let blanks = " ".repeat(widths[at] - cell.chars().count());
-                match self.columns[at].1 {
-                    Align::Left => cell + &blanks,
-                    Align::Right => blanks + &cell,
-                }
-            });
-            format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
+        let mut text = String::new();
+        let line = |text: &mut String, lines: &dyn Fn(usize) -> Vec<String>| {
+            self.print(text, columns, widths, columns.iter().map(|&at| lines(at)).collect());
         };
-        let mut text = line(&|at| self.columns[at].0.clone()) + &line(&|at| "-".repeat(widths[at]));
+        line(&mut text, &|at| wrapped(&self.columns[at].0, widths[at]));
+        line(&mut text, &|at| vec!["-".repeat(widths[at])]);
         for (nth, row) in self.rows.iter().enumerate() {
             if self.headings.contains(&nth) {
-                text.push_str(&shortened(&row[0], width));
-                text.push('\n');
+                let _ = writeln!(text, "{}", shortened(&row[0], width));
             } else {
-                text.push_str(&line(&|at| row[at].clone()));
+                line(&mut text, &|at| fit(&row[at], widths[at]));
             }
         }
         text
+    }
+
+    /// Adds the lines of one row.
+    fn print(&self, text: &mut String, columns: &[usize], widths: &[usize], cells: Vec<Vec<String>>) {
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        for at in 0..height {
+            let padded = cells.iter().zip(columns).map(|(lines, &column)| {
+                let line = lines.get(at).map_or("", String::as_str);
+                let blanks = " ".repeat(widths[column].saturating_sub(columns_of(line)));
+                match self.columns[column].1 {
+                    Align::Left => format!("{line}{blanks}"),
+                    Align::Right => format!("{blanks}{line}"),
+                }
+            });
+            let _ = writeln!(text, "{}", padded.collect::<Vec<_>>().join("  ").trim_end());
+        }
+    }
+
+    /// Returns the widths of the columns for a table of this width: first headings wrap, then the widest
+    /// columns of text shrink.
+    fn widths(&self, width: usize) -> Vec<usize> {
+        let rows = || self.rows.iter().enumerate().filter(|(nth, _)| !self.headings.contains(nth));
+        let cells = |at: usize| rows().map(move |(_, row)| columns_of(&row[at])).max().unwrap_or(0);
+        let heading = |at: usize| columns_of(&self.columns[at].0);
+        let words = |at: usize| wrapped(&self.columns[at].0, 0);
+        let word = |at: usize| words(at).iter().map(|word| columns_of(word)).max().unwrap_or(0);
+        let count = self.columns.len();
+        let mut widths: Vec<usize> = (0..count).map(|at| cells(at).max(heading(at))).collect();
+        let room = width.saturating_sub(2 * count.saturating_sub(1));
+        let excess = |widths: &[usize]| widths.iter().sum::<usize>().saturating_sub(room);
+        while excess(&widths) > 0 {
+            let lowest = |at: usize| word(at).max(cells(at));
+            let Some(at) = (0..count).filter(|&at| widths[at] > lowest(at)).max_by_key(|&at| widths[at])
+            else {
+                break;
+            };
+            widths[at] -= 1;
+        }
+        while excess(&widths) > 0 {
+            let shrinks =
+                |&at: &usize| self.columns[at].1 == Align::Left && widths[at] > NARROWEST.max(word(at));
+            let Some(at) = (0..count).filter(shrinks).max_by_key(|&at| widths[at]) else {
+                break;
+            };
+            widths[at] -= 1;
+        }
+        widths
     }
 
     /// Returns the table in LaTeX, with the rules of the package `booktabs`.
@@ -186,34 +257,6 @@ impl Table {
         }
         text
     }
-}
-
-/// Returns a text in lines of at most `width` characters, each with a line break. A number stays with its percent
-/// sign.
-pub fn wrapped(text: &str, width: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.replace(" %", "\u{a0}%").split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.join("\n").replace('\u{a0}', " ") + "\n"
-}
-
-/// Shortens a text in the middle, because names often differ only at their ends.
-fn shortened(text: &str, most: usize) -> String {
-    let letters = text.chars().count();
-    if letters <= most {
-        return text.to_owned();
-    }
-    let kept = most.saturating_sub(1);
-    let head: String = text.chars().take(kept.div_ceil(2)).collect();
-    let tail: String = text.chars().skip(letters - kept / 2).collect();
-    format!("{head}\u{2026}{tail}")
 }
 
 /// Escapes a text for LaTeX.
@@ -252,6 +295,37 @@ mod tests {
     }
 
     #[test]
+    fn a_table_fits_a_width() {
+        let mut table = Table::new([
+            ("buffer", Align::Left),
+            ("bytes in all", Align::Right),
+            ("what it is", Align::Left),
+        ]);
+        table.row([
+            "body/layer/conv/weights".to_owned(),
+            "7".to_owned(),
+            "the weights of a layer".to_owned(),
+        ]);
+        let text = "buffer      bytes  what it is\n            in all\n----------  ------  ----------\n\
+                    body/…ights      7  the\n";
+        let shown = table.text_within(32);
+        assert!(shown.lines().all(|line| line.chars().count() <= 32), "{shown}");
+        assert!(
+            shown.contains('…') && shown.contains("weights of") && shown.starts_with(&text[..6]),
+            "{shown}"
+        );
+        assert_eq!(table.text(), table.text_within(100));
+    }
+
+    #[test]
+    fn names_are_cut_in_the_middle() {
+        assert_eq!(shortened("body/layer", 10), "body/layer");
+        assert_eq!(shortened("body/layer7", 8), "body…er7");
+        assert_eq!(wrapped("one two  three", 8), ["one two ", "three"]);
+        assert_eq!(wrapped("a gap of 12.50 % and", 12), ["a gap of", "12.50 % and"]);
+    }
+
+    #[test]
     fn only_named_columns_that_are_empty_are_removed() {
         let mut table = Table::new(["a", "b", "c"].map(|name| (name, Align::Left)));
         table.row(["1".to_owned()]);
@@ -260,24 +334,15 @@ mod tests {
     }
 
     #[test]
-    fn wide_tables_are_shortened_and_split() {
+    fn wide_tables_are_split_below_their_headings() {
         let mut table =
             Table::new([("name", Align::Left), ("first", Align::Right), ("second", Align::Right)]);
         table.heading("a heading that is longer than the lines".to_owned());
         table.row(["a-name-of-thirty-letters-or-so".to_owned(), "1".to_owned(), "2".to_owned()]);
-        let narrow = table.within(31);
-        assert!(narrow.lines().all(|line| line.chars().count() <= 31), "{narrow}");
-        assert!(narrow.contains("\na-name-o\u{2026}s-or-so"), "{narrow}");
-        let split = table.within(25);
-        assert!(split.lines().all(|line| line.chars().count() <= 25), "{split}");
-        assert_eq!((split.matches("name").count(), split.matches("a heading").count()), (4, 2), "{split}");
-        assert!(table.text().contains("a heading that is longer than the lines\na-name-of-thirty-letters"));
-    }
-
-    #[test]
-    fn numbers_stay_with_their_percent_sign() {
-        assert_eq!(wrapped("a gap of 12.50 % and", 12), "a gap of\n12.50 % and\n");
-        assert_eq!(wrapped("a gap of 12.50 % and", 14), "a gap of\n12.50 % and\n");
+        assert_eq!(table.text_within(80).lines().nth(2), Some("a heading that is longer than the lines"));
+        let split = table.text_within(22);
+        assert!(split.lines().all(|line| line.chars().count() <= 22), "{split}");
+        assert_eq!((split.matches("name").count(), split.matches("a heading").count()), (2, 2), "{split}");
     }
 
     #[test]

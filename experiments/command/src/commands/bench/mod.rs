@@ -124,7 +124,8 @@ fn details(rows: &[Record], width: usize) -> String {
     // The main problem comes last, because the end of the output stays visible.
     for (question, own) in questions(rows).iter().rev() {
         if let Some(table) = summary::runs(own) {
-            let _ = writeln!(text, "{}\n{}", wrapped(question, width), table.within(width));
+            let title = wrapped(question, width).join("\n");
+            let _ = writeln!(text, "{title}\n\n{}", table.text_within(width));
         }
     }
     text
@@ -140,12 +141,13 @@ fn compared(rows: &[Record], comparison: Comparison<'_>, verbose: bool, width: u
         let ratios = reference.and_then(|reference| ratios::ratios(&group, reference, Clock::Bench));
         let own_ratios = reference.and_then(|reference| ratios::own_ratios(own, reference));
         for table in [own_ratios, ratios].into_iter().flatten() {
-            let title = wrapped(&format!("{question}, ratios of times"), width);
-            let _ = write!(text, "\n{title}\n{}", table.within(width));
+            let title = wrapped(&format!("{question}, ratios of times"), width).join("\n");
+            let _ = write!(text, "\n{title}\n\n{}", table.text_within(width));
         }
         if let Some(table) = times::table(&group, shift) {
-            let title = wrapped(&format!("{question}, times (geometric means, shift {shift} s)"), width);
-            let _ = write!(text, "\n{title}\n{}", table.within(width));
+            let title =
+                wrapped(&format!("{question}, times (geometric means, shift {shift} s)"), width).join("\n");
+            let _ = write!(text, "\n{title}\n\n{}", table.text_within(width));
         }
     }
     text

@@ -8,8 +8,8 @@ use plimsoll_lab::report::table::wrapped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Maximum number of table rows, divided evenly among the questions. The whole output then fits on a screen of
-/// 40 lines.
+/// Maximum number of table rows, divided evenly among the questions. The whole output then fits on a screen
+/// of 40 lines.
 const ROWS: usize = 27;
 /// Minimum number of algorithms per question.
 const FEWEST: usize = 2;
@@ -49,7 +49,9 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
         human::seconds(limit.as_secs_f64()),
     );
     let headline = match all.as_slice() {
-        [(group, standings)] => headline(group, standings).map(|text| wrapped(&text, width)),
+        [(group, standings)] => {
+            headline(group, standings).map(|text| wrapped(&text, width).join("\n") + "\n")
+        }
         _ => None,
     };
     let floating = match floating(rows).len() {
@@ -62,7 +64,7 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
     format!(
         "{counts}\ngaps to the best proven bound; mean times\n\n{}{}{floating}{blank}{skipped}",
         headline.map_or_else(String::new, |text| text + "\n"),
-        table.within(width)
+        table.text_within(width)
     )
 }
 
@@ -74,7 +76,7 @@ fn skipped(rows: &[Record], width: usize) -> String {
     }
     let line = |((problem, why), count): ((&str, &str), usize)| {
         let runs = if count == 1 { "run" } else { "runs" };
-        wrapped(&format!("{problem}: {count} {runs} skipped, because {why}"), width)
+        wrapped(&format!("{problem}: {count} {runs} skipped, because {why}"), width).join("\n") + "\n"
     };
     counts.into_iter().map(line).collect()
 }

@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 /// Maximum number of bars that are not folded.
 const MOST: usize = 15;
 
-/// Returns one bar per algorithm on a linear axis from 0: its mean gap or, if a capacity is decided, its number
-/// of decided instances. Returns an empty text without any of these numbers.
+/// Returns one bar per algorithm on a linear axis from 0: its mean gap or, if a capacity is decided, its
+/// number of decided instances. Returns an empty text without any of these numbers.
 pub fn bars(group: &Group, standings: &[Standing]) -> String {
     let all: Vec<&Standing> = real(standings).collect();
     let decide = group.question.decide;
