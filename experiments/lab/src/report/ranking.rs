@@ -4,6 +4,7 @@ use crate::analysis::standing::sort;
 use crate::analysis::{Group, Mean, Question, Sort, Standing};
 use crate::report::table::{Align, Column, Table};
 use crate::report::{human, percent};
+use std::fmt::Write as _;
 
 /// A cell without a value, for example the time to proof of a heuristic.
 pub(super) const NONE: &str = "-";
@@ -48,14 +49,21 @@ pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standin
 }
 
 /// Returns short names of the questions of groups: the problem, followed by its terms if several questions
-/// have the same problem.
-pub fn labels<'a>(groups: impl Iterator<Item = &'a Group> + Clone) -> Vec<String> {
-    let same = |problem: &str| groups.clone().filter(|group| group.question.problem == problem).count();
-    let label = |group: &Group| {
-        let Question { problem, terms, .. } = &group.question;
-        if terms.is_empty() || same(problem) == 1 { problem.clone() } else { format!("{problem}, {terms}") }
+/// have the same problem. If they differ only in limits or machines, the whole question is returned.
+pub fn labels<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<String> {
+    let all: Vec<&Question> = groups.map(|group| &group.question).collect();
+    let same = |problem: &str| all.iter().filter(|question| question.problem == problem).count();
+    let label = |question: &Question| {
+        let Question { problem, terms, .. } = question;
+        let twins = all.iter().filter(|other| other.problem == *problem && other.terms == *terms).count();
+        match (twins, same(problem)) {
+            (1, 1) => problem.clone(),
+            (1, _) if terms.is_empty() => problem.clone(),
+            (1, _) => format!("{problem}, {terms}"),
+            _ => question.to_string(),
+        }
     };
-    groups.clone().map(label).collect()
+    all.iter().map(|question| label(question)).collect()
 }
 
 /// Returns one sentence: the best algorithm, how many instances it solves, and how far the others lie from
@@ -116,7 +124,8 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
         _ => format!("{name} and {tied} others are best with a mean gap of {gap} %, and {name} {proof}"),
     };
     if first.answered < first.instances {
-        text += &format!(
+        let _ = write!(
+            text,
             "; it has no value on {} of {} instances",
             first.instances - first.answered,
             first.instances
@@ -126,13 +135,13 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
     let gaps = || rest.iter().filter_map(|own| own.mean_gap);
     let (least, most) = (gaps().fold(f64::INFINITY, f64::min), gaps().fold(0.0, f64::max));
     let (least, most) = (percent(least), percent(most));
-    text += &match rest.as_slice() {
+    let end = match rest.as_slice() {
         [] => String::new(),
         [one] => format!("; the mean gap of {} is {least} %", one.algorithm),
         _ if least == most => format!("; the mean gap of the {} others is {least} %", rest.len()),
         _ => format!("; the mean gaps of the {} others are {least} % to {most} %", rest.len()),
     };
-    Some(text + ".")
+    Some(format!("{text}{end}."))
 }
 
 #[cfg(test)]
@@ -197,6 +206,8 @@ mod tests {
             group("fusion", "a=2"),
         ];
         assert_eq!(labels(groups.iter()), ["offsets", "tiers", "fusion, a=1", "fusion, a=2"]);
+        let twins = labels([group("offsets", ""), group("offsets", "")].iter());
+        assert!(twins[0].starts_with("offsets, minimise, no time limit"), "{twins:?}");
     }
 
     #[test]
