@@ -306,12 +306,10 @@ mod tests {
             "7".to_owned(),
             "the weights of a layer".to_owned(),
         ]);
-        let text = "buffer      bytes  what it is\n            in all\n----------  ------  ----------\n\
-                    body/…ights      7  the\n";
         let shown = table.text_within(32);
         assert!(shown.lines().all(|line| line.chars().count() <= 32), "{shown}");
         assert!(
-            shown.contains('…') && shown.contains("weights of") && shown.starts_with(&text[..6]),
+            shown.contains('…') && shown.contains("the weights\n") && shown.contains("of a layer"),
             "{shown}"
         );
         assert_eq!(table.text(), table.text_within(100));
