@@ -5,7 +5,7 @@ use crate::record::{Record, Recorder};
 use plimsoll::Registry;
 use plimsoll::posed::{Asked, Posed, Subject, Terms, Visitor, visit};
 use plimsoll::run::Limits;
-use plimsoll_model::{Bytes, Entry, Observer, Setup, Silent, Value, interrupt};
+use plimsoll_model::{Bytes, Entry, Observer, Setup, Value, interrupt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -31,18 +31,19 @@ pub fn attempt<P: Posed>(
     }
     let setup = asked.setup();
     let resident_bytes = resident("self");
-    let mut recorder = traced.then(Recorder::start);
     settle();
     let meter = MemoryMeter::start();
-    let mut silent = Silent;
-    let observer: &mut dyn Observer<P> = match &mut recorder {
-        Some(recorder) => recorder,
-        None => &mut silent,
-    };
+    let mut recorder = Recorder::start();
+    let observer: &mut dyn Observer<P> = &mut recorder;
     let run = P::ask(question, Asked { entry, setup, limits, observer, peak_memory: &mut || meter.peak() });
     let mut record = Record { resident_bytes, ..asked.answered(&run) };
-    if let Some(recorder) = recorder.filter(|_| record.status == "done") {
-        record.trace = recorder.finish(&record);
+    if record.status == "done" {
+        let trace = recorder.finish(&record);
+        let to_best = record.value.and_then(|value| trace.reached(value));
+        record = record.with_time_to_best(to_best);
+        if traced {
+            record.trace = trace.to_string();
+        }
     }
     (record, run.result.ok().and_then(|answer| answer.solution))
 }

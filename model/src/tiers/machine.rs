@@ -37,6 +37,7 @@ use crate::graph::{Graph, Operator};
 use crate::presets::{PRESETS, TIER_PRESETS};
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId, UnitId};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use toml::Spanned;
@@ -155,6 +156,15 @@ struct RawMachine {
     unit: Vec<RawUnit>,
     #[serde(default)]
     tier: Vec<RawTier>,
+    // Sections that describe the same machine for `overlap` and `measure`.
+    #[serde(default, rename = "memory")]
+    _memory: IgnoredAny,
+    #[serde(default, rename = "dma")]
+    _dma: IgnoredAny,
+    #[serde(default, rename = "copy")]
+    _copy: IgnoredAny,
+    #[serde(default, rename = "compute")]
+    _compute: IgnoredAny,
 }
 
 #[derive(Deserialize)]

@@ -38,6 +38,7 @@ use crate::presets::{PRESETS, TIER_PRESETS};
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -98,6 +99,13 @@ struct RawMachine {
     dma: RawDma,
     copy: Option<RawCopy>,
     compute: RawCompute,
+    // Sections that describe the same machine for `tiers`.
+    alignment: Option<Spanned<IgnoredAny>>,
+    tier: Option<IgnoredAny>,
+    #[serde(default, rename = "unit")]
+    _unit: IgnoredAny,
+    #[serde(default, rename = "switch")]
+    _switch: IgnoredAny,
 }
 
 #[derive(Deserialize)]
@@ -194,6 +202,9 @@ impl Machine {
              [memory], [dma] and [compute]",
         )?;
         let raw: RawMachine = source.toml()?;
+        if let Some(alignment) = raw.alignment.filter(|_| raw.tier.is_none()) {
+            return Err(source.line(alignment.span().start, "alignment is a key of [memory]"));
+        }
         let (memory, dma, compute) = (raw.memory, raw.dma, raw.compute);
         let positive = |value: &Option<Spanned<u64>>, what| {
             value.as_ref().map(|value| source.positive(value, what)).transpose()

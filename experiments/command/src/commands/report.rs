@@ -1,15 +1,19 @@
 //! `plimsoll report`: analyses rows and writes tables, charts and an HTML page.
 
+use super::choose::unknown;
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use plimsoll_lab::analysis::folder::PAGE;
-use plimsoll_lab::analysis::{AnalysisError, Options, Study, files, find, study};
+use plimsoll_lab::analysis::{AnalysisError, Options, Sort, Study, files, find, study};
 use plimsoll_lab::report::html::{Page, page};
+use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::times::SHIFT;
 use plimsoll_lab::report::{overview, plots};
 use serde_json::json;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -32,8 +36,8 @@ pub struct ReportArgs {
     paths: Vec<PathBuf>,
     /// Write the report into this folder, which must be missing, empty or an earlier report; an earlier
     /// report is replaced
-    #[arg(long, value_name = "DIR", value_parser = format::folder())]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", value_parser = format::folder(), required_unless_present = "latex")]
+    out: Option<PathBuf>,
     /// Count a run that minimises as solved if its gap to the best bound is at most P percent [default: only
     /// if it proved its answer]
     #[arg(long, value_name = "P", value_parser = percent)]
@@ -41,12 +45,42 @@ pub struct ReportArgs {
     /// Shift of the shifted geometric means of times, in seconds
     #[arg(long, value_name = "S", default_value_t = SHIFT, value_parser = seconds)]
     shift: f64,
+    /// Compare only these algorithms; runs of the others still count towards best bounds and best values
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    algorithms: Vec<String>,
+    /// Order of the algorithms in tables
+    #[arg(long, value_enum, default_value_t = SortArg::Gap)]
+    sort: SortArg,
+    /// Print a LaTeX table (booktabs) of the algorithms instead of text
+    #[arg(long, conflicts_with = "json")]
+    latex: bool,
     /// Title of the page
     #[arg(long, value_name = "TEXT", default_value = TITLE)]
     title: String,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+}
+
+/// The order of algorithms in tables.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SortArg {
+    /// Most answers first, then lowest mean gap
+    Gap,
+    /// Least time spent first
+    Time,
+    /// By name
+    Name,
+}
+
+impl From<SortArg> for Sort {
+    fn from(sort: SortArg) -> Self {
+        match sort {
+            SortArg::Gap => Self::Gap,
+            SortArg::Time => Self::Time,
+            SortArg::Name => Self::Name,
+        }
+    }
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -67,48 +101,60 @@ fn at_least_zero(text: &str, what: &str) -> Result<f64, String> {
 }
 
 pub fn main(args: &ReportArgs) -> Result<u8, Failure> {
-    let options = Options { target_gap: args.target_gap, shift: args.shift };
-    let (studies, written) = analyse(&args.paths, &args.out, &args.title, options)?;
-    print(args, &studies, &written)
+    let algorithms = &args.algorithms;
+    let options =
+        Options { target_gap: args.target_gap, shift: args.shift, algorithms, sort: args.sort.into() };
+    let folder = args.out.as_deref().map(|out| Folder::open(out, &args.paths)).transpose()?;
+    let studies = analyse(&args.paths, options)?;
+    let written = folder.map(|folder| fill(&folder, &args.title, &studies, options)).transpose()?;
+    if args.latex {
+        output::print(&overview::latex(&studies))?;
+        return Ok(ANSWERED);
+    }
+    print(args, &studies, &written.unwrap_or_default())
 }
 
 /// Writes the report of some records with default options, and returns the path of its page.
 pub fn write(paths: &[PathBuf], out: &Path) -> Result<PathBuf, Failure> {
-    let options = Options { target_gap: None, shift: SHIFT };
-    analyse(paths, out, TITLE, options).map(|_| out.join(PAGE))
+    let options = Options { shift: SHIFT, ..Options::default() };
+    let folder = Folder::open(out, paths)?;
+    fill(&folder, TITLE, &analyse(paths, options)?, options).map(|_| out.join(PAGE))
 }
 
 /// The files of a report: relative paths and contents.
 type Files = Vec<(PathBuf, Vec<u8>)>;
 
-fn analyse(
-    paths: &[PathBuf],
-    out: &Path,
-    title: &str,
-    options: Options,
-) -> Result<(Vec<Study>, Files), Failure> {
-    let folder = Folder::open(out, paths)?;
+fn analyse(paths: &[PathBuf], options: Options<'_>) -> Result<Vec<Study>, Failure> {
     let records = find(paths)?;
     for record in &records {
         for note in &record.notes {
             output::complain(&format!("{}: {note}", record.name));
         }
     }
-    let studies = study(records, options);
-    let mut written: Files = files::files(&studies)
+    let rows = || records.iter().flat_map(|record| &record.observations);
+    if let Some(bad) = options.algorithms.iter().find(|name| !rows().any(|row| row.algorithm == **name)) {
+        let known: BTreeSet<&str> = rows().map(|row| row.algorithm.as_str()).collect();
+        return Err(unknown("algorithm", bad, &known.into_iter().collect::<Vec<_>>()));
+    }
+    Ok(study(records, options))
+}
+
+/// Writes the files of a report.
+fn fill(folder: &Folder<'_>, title: &str, studies: &[Study], options: Options<'_>) -> Result<Files, Failure> {
+    let mut written: Files = files::files(studies)
         .into_iter()
         .map(|(name, text)| (PathBuf::from(name), text.into_bytes()))
         .collect();
-    let plots = plots::plots(&studies);
+    let plots = plots::plots(studies);
     for plot in &plots {
         let name = Path::new(CHARTS).join(format!("{}.svg", plot.name));
         written.push((name, plot.svg.clone().into_bytes()));
     }
-    written.push((PathBuf::from(SUMMARY), overview::summary(title, &studies, options).into_bytes()));
-    let page = page(&Page { title, studies: &studies, plots: &plots, options });
+    written.push((PathBuf::from(SUMMARY), overview::summary(title, studies, options).into_bytes()));
+    let page = page(&Page { title, studies, plots: &plots, options });
     written.push((PathBuf::from(PAGE), page.into_bytes()));
     folder.fill(&written)?;
-    Ok((studies, written))
+    Ok(written)
 }
 
 fn print(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) -> Result<u8, Failure> {
@@ -116,9 +162,14 @@ fn print(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) -
     let groups: usize = studies.iter().map(|study| study.groups.len()).sum();
     let sheets: usize = studies.iter().map(|study| study.record.sheets.len()).sum();
     let troubles: usize = studies.iter().map(|study| study.troubles().count()).sum();
-    let page = args.out.join(PAGE);
+    let out = args.out.as_deref().unwrap_or(Path::new(""));
+    let headlines = overview::headlines(studies);
     if args.json {
         let names: Vec<String> = written.iter().map(|(name, _)| name.display().to_string()).collect();
+        let headlines: Vec<_> = headlines
+            .iter()
+            .map(|(question, text)| json!({ "question": question, "headline": text }))
+            .collect();
         output::print_json(&json!({
             "records": studies.len(),
             "runs": runs,
@@ -126,17 +177,26 @@ fn print(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) -
             "other_tables": sheets,
             "without_answer": troubles,
             "files": names,
-            "out": args.out.display().to_string(),
+            "out": out.display().to_string(),
+            "headlines": headlines,
         }))?;
-    } else {
-        output::print(&format!(
-            "records      {}\nruns         {runs} in {groups} groups, {troubles} without an answer\n\
-             other tables {sheets}\nfiles        {}\npage         {}\n",
-            studies.len(),
-            written.len(),
-            page.display()
-        ))?;
+        return Ok(ANSWERED);
     }
+    let mut text = String::new();
+    for (question, headline) in headlines {
+        let lines = wrapped(&format!("{question}: {headline}"), output::width());
+        let _ = writeln!(text, "{}", lines.join("\n"));
+    }
+    let page = out.join(PAGE);
+    let _ = write!(
+        text,
+        "\nrecords      {}\nruns         {runs} in {groups} groups, {troubles} without an answer\n\
+         other tables {sheets}\nfiles        {}\npage         {}\n",
+        studies.len(),
+        written.len(),
+        page.display()
+    );
+    output::print(text.trim_start())?;
     Ok(ANSWERED)
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::analysis::integral::integral;
 use plimsoll_lab::analysis::standing::{VIRTUAL, is_solved, virtual_best};
-use plimsoll_lab::analysis::{Cell, Group, Options, Standing, curves, find, groups, standings, study};
+use plimsoll_lab::analysis::{Cell, Group, Options, Sort, Standing, curves, find, groups, standings, study};
 use plimsoll_lab::record::{Record, rank};
 use plimsoll_lab::report::plots::plots;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 const HEADER: &str = "schema_version,suite,instance,sha256,load,capacity,problem,algorithm,kind,seed,run,threads,time_limit,decide,status,claim,peak,lower_bound,verdict,seconds,cpu,cores,error";
 
-const PLAIN: Options = Options { target_gap: None, shift: 0.0 };
+const PLAIN: Options<'_> = Options { target_gap: None, shift: 0.0, algorithms: &[], sort: Sort::Gap };
 
 /// `fast` is a heuristic with three seeds on `a`, `exact` proves `a`, stops at the limit on `b`, fails on
 /// `c`.
@@ -29,7 +29,7 @@ fn example() -> String {
     format!("{HEADER}\n{}\n", rows.join("\n"))
 }
 
-fn analysed(text: &str, options: Options) -> (Vec<Group>, Vec<Vec<Standing>>) {
+fn analysed(text: &str, options: Options<'_>) -> (Vec<Group>, Vec<Vec<Standing>>) {
     let scratch = Scratch::new();
     let path = scratch.write("rows.csv", text);
     let records = find(&[path]).unwrap();
@@ -136,7 +136,7 @@ fn curves_match_those_computed_by_hand() {
 
 #[test]
 fn runs_within_the_target_gap_are_solved() {
-    let (groups, standings) = analysed(&example(), Options { target_gap: Some(20.0), shift: 0.0 });
+    let (groups, standings) = analysed(&example(), Options { target_gap: Some(20.0), ..PLAIN });
     // 110 and 120 are within 20 % of 100, but 130 is not: the median of 1 s, 2 s and unsolved is 2 s.
     let cell = groups[0].cells[0][0].as_ref().unwrap();
     assert_eq!((cell.solved, cell.time.map(|time| time.seconds.to_bits())), (2, Some(2f64.to_bits())));
@@ -479,7 +479,7 @@ fn a_report_is_reproducible_and_replaced_as_a_whole() {
         found
     };
     let run = scratch.plimsoll(&["report", "all", "--out", "one"]).exits(0);
-    assert!(run.stdout.starts_with("records      3\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("\nrecords      3\n"), "{}", run.stdout);
     scratch.plimsoll(&["report", "all", "--out", "two"]).exits(0);
     let first = files("one");
     assert!(first == files("two"));
@@ -563,6 +563,75 @@ fn names_cannot_break_the_page() {
             && !page.contains("url(")
             && !page.contains("@import")
     );
+}
+
+#[test]
+fn a_report_begins_with_the_result() {
+    let scratch = Scratch::new();
+    scratch.write("rows.csv", example());
+    let run = scratch.plimsoll(&["report", "rows.csv", "--out", "o"]).exits(0);
+    assert!(
+        run.stdout
+            .starts_with("offsets: fast is best with a mean gap of 15.00 % and proves 1 of 3 instances\n"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+    let headline = "fast is best with a mean gap of 15.00 % and proves 1 of 3 instances optimal; the mean gap of exact is 25.00 %.";
+    let page = scratch.read("o/report.html").replace('\u{a0}', " ");
+    assert!(scratch.read("o/summary.md").contains(headline) && page.contains(headline));
+    assert!(page.contains("axis from 0 to 25.00 %") && page.contains("width:60.00%"), "no bars");
+    assert!(page.contains("- (failed)"), "the missing gap of exact has no reason");
+    let json = scratch.plimsoll(&["report", "rows.csv", "--out", "o", "--json"]).exits(0).json();
+    assert_eq!(json["headlines"][0]["headline"], headline);
+}
+
+#[test]
+fn algorithms_are_selected_and_sorted() {
+    let scratch = Scratch::new();
+    scratch.write("rows.csv", example());
+    let rows = |sort: &[&str]| -> Vec<String> {
+        scratch.plimsoll(&[&["report", "rows.csv", "--out", "o"], sort].concat()).exits(0);
+        let summary = scratch.read("o/summary.md");
+        let values = summary.lines().skip_while(|line| !line.starts_with("| algorithm | kind")).skip(2);
+        values.take_while(|line| line.starts_with('|')).map(str::to_owned).collect()
+    };
+    let names = |sort: &[&str]| -> Vec<String> {
+        rows(sort).iter().map(|row| row.split('|').nth(1).unwrap().trim().to_owned()).collect()
+    };
+    assert_eq!(names(&[]), ["fast", "exact", VIRTUAL]);
+    assert_eq!(names(&["--sort", "name"]), ["exact", "fast", VIRTUAL]);
+    assert_eq!(names(&["--sort", "time"]), ["fast", "exact", VIRTUAL]);
+    // The gaps of `fast` still refer to the bounds that `exact` proved.
+    let alone = rows(&["--algorithms", "fast"]);
+    assert!(alone.len() == 1 && alone[0].contains("| 15.00 | 25.00 |"), "{alone:?}");
+    assert!(!scratch.read("o/report.html").contains("exact"), "other algorithms are on the page");
+    let words = ["report", "rows.csv", "--out", "none", "--algorithms", "fats"];
+    scratch
+        .plimsoll(&words)
+        .refuses(&["unknown algorithm 'fats'; did you mean 'fast'? (known: exact, fast)"]);
+    assert!(!scratch.path("none").exists());
+    scratch.plimsoll(&["report", "rows.csv", "--out", "none", "--sort", "size"]).exits(2);
+}
+
+#[test]
+fn latex_tables_are_escaped_and_need_no_folder() {
+    let scratch = Scratch::new();
+    scratch.write("rows.csv", example().replace(",fast,", ",a_b & 100%,"));
+    let run = scratch.plimsoll(&["report", "rows.csv", "--latex"]).exits(0).stdout;
+    let expected = "  algorithm & gap \\% & worst \\% & optimal & spent & to best & to proof \\\\\n  \\midrule\n  \
+        a\\_b \\& 100\\% & 15.00 & 25.00 & 1/3 & 630 ms & - & - \\\\\n  \
+        exact & 25.00 & 50.00 & 1/3 & 6.32 s & - & \\textgreater{}7.37 s \\\\\n  \\bottomrule\n";
+    let unshifted = scratch.plimsoll(&["report", "rows.csv", "--latex", "--shift", "0"]).exits(0).stdout;
+    assert!(unshifted.contains(expected), "{unshifted}");
+    assert!(
+        run.starts_with("% rows.csv, offsets, minimise") && run.contains("\\begin{tabular}{lrrrrrr}"),
+        "{run}"
+    );
+    scratch.plimsoll(&["report", "rows.csv", "--latex", "--json"]).exits(2);
+    scratch.plimsoll(&["report", "rows.csv"]).exits(2);
+    scratch.plimsoll(&["report", "rows.csv", "--latex", "--out", "o"]).exits(0);
+    assert!(scratch.read("o/report.html").contains("100%"));
 }
 
 /// Checks the page in a browser with `scripts/report-browser.sh`.

@@ -262,6 +262,31 @@ fn errors_distinguish_machines_of_overlap_and_tiers() {
     }
 }
 
+/// One file describes a machine for `overlap` and for `tiers`: each reads its own sections.
+#[test]
+fn one_file_describes_a_machine_for_both_commands() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
+    let overlap = include_str!("../../../../model/src/timelines/presets/luna.toml");
+    let tiers = include_str!("../../../../model/src/tiers/presets/two-tier.toml");
+    let alone = |command: &str, preset: &str| {
+        scratch.plimsoll(&[command, "net.json", "--machine", preset, "--json"]).exits(0).json()
+    };
+    let tiers = &tiers[tiers.find("[[unit]]").unwrap()..];
+    let both = overlap.replacen("[memory]", "alignment = 16\n[memory]", 1) + "\n" + tiers;
+    scratch.write("both.toml", both);
+    for (command, preset, key) in
+        [("overlap", "luna", "lower_bound_ps"), ("tiers", "two-tier", "lower_bound_ps")]
+    {
+        let (one, other) = (alone(command, "both.toml"), alone(command, preset));
+        assert!(other[key].is_u64() && one[key] == other[key], "{command}: {one} {other}");
+    }
+    // Without tiers, an alignment outside of [memory] is an error.
+    scratch.write("wrong.toml", overlap.replacen("[memory]", "alignment = 16\n[memory]", 1));
+    let words = ["overlap", "net.json", "--machine", "wrong.toml"];
+    scratch.plimsoll(&words).refuses(&["wrong.toml", "line 6", "alignment is a key of [memory]"]);
+}
+
 #[test]
 fn sources_are_named() {
     let scratch = Scratch::new();

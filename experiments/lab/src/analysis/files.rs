@@ -107,7 +107,7 @@ const FACTS: [Column<InstanceFacts>; 11] = [
     ("best_value", |its| shown(its.best_value)),
 ];
 
-const FIGURES: [Column<Cell>; 12] = [
+const FIGURES: [Column<Cell>; 13] = [
     ("runs", |own| own.runs.to_string()),
     ("solved_runs", |own| own.solved.to_string()),
     ("solved", |own| is_solved(own).to_string()),
@@ -120,6 +120,7 @@ const FIGURES: [Column<Cell>; 12] = [
     ("primal_integral_horizon", |own| shown(own.integral.map(|integral| integral.horizon))),
     ("claimed", |own| shown(own.integral.map(|integral| integral.claimed))),
     ("troubles", |own| status_counts(&own.troubles)),
+    ("to_best_seconds", |own| shown(own.to_best)),
 ];
 
 fn instances(studies: &[Study]) -> Vec<Line> {
@@ -155,7 +156,7 @@ const IDENTITY: [Column<Standing>; 3] = [
     ("kind", |own| own.kind.clone()),
     ("instances", |own| own.instances.to_string()),
 ];
-const STANDING: [Column<Standing>; 22] = [
+const STANDING: [Column<Standing>; 23] = [
     ("runs", |own| own.runs.to_string()),
     ("answered", |own| own.answered.to_string()),
     ("solved", |own| own.solved.to_string()),
@@ -178,6 +179,7 @@ const STANDING: [Column<Standing>; 22] = [
     ("mean_primal_integral_seconds", |own| shown(own.integral)),
     ("mean_primal_integral_percent", |own| shown(own.integral_share)),
     ("troubles", |own| status_counts(&own.troubles)),
+    ("mean_to_best_seconds", |own| shown(own.mean_to_best)),
 ];
 
 fn algorithms(studies: &[Study]) -> Vec<Line> {

@@ -1,20 +1,45 @@
 //! Groups of comparable runs, and the results of each algorithm on each instance.
 
 use super::integral::{Integral, integrals};
-use super::time::{Run, Time, can_prove, median_spent, median_time, solved};
+use super::time::{Run, Time, can_prove, median, median_time, solved};
 use crate::record::{Known, Place, Record, RunKey, TraceRow, known, rank, runs};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll_model::{Offsets, Orders, Problem, SharedObjects, SplitBuffers, gap_percent};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
+/// The order of algorithms in tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// By the number of answers, then by the mean gap. If a capacity is decided, by the number of solved
+    /// instances.
+    #[default]
+    Gap,
+    /// By the time spent.
+    Time,
+    /// By the name.
+    Name,
+}
+
 /// Options of the analysis.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Options<'a> {
     /// If set, a run that optimises also counts as solved if its gap in percent is at most this value.
     pub target_gap: Option<f64>,
     /// Shift of geometric means, in seconds.
     pub shift: f64,
+    /// The algorithms to compare, or all if there are none. Runs of the others still count towards best
+    /// bounds and best values.
+    pub algorithms: &'a [String],
+    /// The order of the algorithms in tables.
+    pub sort: Sort,
+}
+
+impl Options<'_> {
+    /// Returns true if a run belongs to one of the algorithms to compare.
+    pub fn keeps(&self, row: &Record) -> bool {
+        self.algorithms.is_empty() || self.algorithms.contains(&row.algorithm)
+    }
 }
 
 /// The properties that all runs of a group share.
@@ -131,6 +156,8 @@ pub struct Cell {
     pub proves: bool,
     /// Median time of the completed runs in seconds, solved or not.
     pub spent: Option<f64>,
+    /// Median time to the best answer in seconds, over the runs with an answer.
+    pub to_best: Option<f64>,
     /// Number of runs by status other than `done`.
     pub troubles: BTreeMap<String, usize>,
     /// Mean primal integral of the runs, if they were traced.
@@ -182,7 +209,7 @@ pub(super) fn has_question(row: &Record) -> bool {
 
 /// Groups the runs by question, in order of first appearance. Rows without a problem (unreadable instances)
 /// belong to no group. O(rows * log(rows) + algorithms * instances).
-pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options) -> Vec<Group> {
+pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options<'_>) -> Vec<Group> {
     let mut known = known(rows);
     // The best bound stored in a file is usually that of one of its rows, which also states its arithmetic.
     for row in rows {
@@ -193,7 +220,7 @@ pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options) -> Vec<Grou
         }
     }
     let mut questions: Vec<(Question, Vec<&Record>)> = Vec::new();
-    for row in rows.iter().filter(|row| has_question(row)) {
+    for row in rows.iter().filter(|row| has_question(row) && options.keeps(row)) {
         let question = Question::of(row);
         match questions.iter_mut().find(|(other, _)| *other == question) {
             Some((_, own)) => own.push(row),
@@ -218,7 +245,7 @@ fn trace_of(rows: &[&Record], trace: &[TraceRow]) -> Vec<TraceRow> {
 
 struct Builder<'a> {
     known: &'a HashMap<Place, Known>,
-    options: Options,
+    options: Options<'a>,
 }
 
 impl Builder<'_> {
@@ -244,9 +271,24 @@ impl Builder<'_> {
             traced.insert(row.run_key(), (nth, at));
         }
         let timed = rows.iter().any(|row| row.seconds.is_some());
+        let found = found(&trace);
+        let proving: BTreeSet<usize> = runs
+            .iter()
+            .filter(|(_, own)| own.iter().any(|row| can_prove(row)))
+            .map(|(key, _)| key.0)
+            .collect();
         let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; instances.len()]; algorithms.len()];
         for ((nth, at), own) in &runs {
-            cells[*nth][*at] = Some(self.cell(&instances[*at], own, timed));
+            let to_best = |row: &&Record| {
+                row.time_to_best()
+                    .or_else(|| found.get(&row.run_key()).copied())
+                    .filter(|_| row.status == "done")
+            };
+            cells[*nth][*at] = Some(Cell {
+                proves: proving.contains(nth),
+                to_best: median(own.iter().filter_map(to_best)),
+                ..self.cell(&instances[*at], own, timed)
+            });
         }
         let best: Vec<Option<u64>> = instances.iter().map(|instance| instance.best_value).collect();
         for ((nth, at), integral) in integrals(&trace, &best, &traced, question.time_limit) {
@@ -368,12 +410,20 @@ impl Builder<'_> {
             value,
             gap: value.zip(instance.best_bound).and_then(|(value, bound)| gap_percent(value, bound)),
             time: if timed { median_time(rows.iter().map(run)) } else { None },
-            proves: rows.iter().any(|row| can_prove(row)),
-            spent: median_spent(spent),
+            spent: median(spent),
             troubles,
-            integral: None,
+            ..Cell::default()
         }
     }
+}
+
+/// Returns the times at which traced runs found their last value, in seconds.
+fn found(trace: &[TraceRow]) -> BTreeMap<RunKey<'_>, f64> {
+    let best = |run: &[TraceRow]| {
+        let last = run.iter().rev().find_map(|row| row.value)?;
+        run.iter().find(|row| row.value == Some(last)).map(|row| row.seconds)
+    };
+    runs(trace).filter_map(|run| Some((run[0].run_key(), best(run)?))).collect()
 }
 
 /// Returns the median of values. A run without a value counts as worse than all others. For an even number of

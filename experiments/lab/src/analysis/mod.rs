@@ -24,12 +24,13 @@ pub mod standing;
 pub mod time;
 
 pub use folder::{Folder, find};
-pub use group::{Cell, Group, InstanceFacts, Options, Question, groups};
+pub use group::{Cell, Group, InstanceFacts, Options, Question, Sort, groups};
 pub use sheet::Sheet;
 pub use standing::{Mean, Standing, standings};
 
 use crate::record::{Record, RecordError};
 use crate::sweep::SweepError;
+use group::has_question;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -68,8 +69,8 @@ pub struct Study {
     pub record: Folder,
     /// The groups, in order of first appearance.
     pub groups: Vec<Group>,
-    /// Per group: the standings of the algorithms in order of first appearance. If there are at least two,
-    /// the virtual best follows.
+    /// Per group: the standings of the algorithms in the order of [`Options::sort`]. If there are at least
+    /// two, the virtual best follows.
     pub standings: Vec<Vec<Standing>>,
 }
 
@@ -77,16 +78,22 @@ impl Study {
     /// Returns the runs without an answer. Those of unreadable instances come first, since they belong to no
     /// group.
     pub fn troubles(&self) -> impl Iterator<Item = &Record> {
-        let groupless = self.record.observations.iter().filter(|row| !group::has_question(row));
+        let groupless = self.record.observations.iter().filter(|row| !has_question(row));
         groupless.chain(self.groups.iter().flat_map(|group| &group.troubles))
     }
 }
 
 /// Analyses records: groups their runs and compares the algorithms.
-pub fn study(records: Vec<Folder>, options: Options) -> Vec<Study> {
-    let one = |record: Folder| {
+pub fn study(records: Vec<Folder>, options: Options<'_>) -> Vec<Study> {
+    let one = |mut record: Folder| {
         let groups = groups(&record.observations, &record.trace, options);
-        let standings = groups.iter().map(|group| standings(group, options.shift)).collect();
+        let sorted = |group: &Group| {
+            let mut all = standings(group, options.shift);
+            standing::sort(&mut all, &group.question, options.sort);
+            all
+        };
+        let standings = groups.iter().map(sorted).collect();
+        record.observations.retain(|row| !has_question(row) || options.keeps(row));
         Study { record, groups, standings }
     };
     records.into_iter().map(one).collect()

@@ -1,7 +1,8 @@
 //! The results of each algorithm, and of the virtual best, over all instances of a group.
 
 use super::time::{Time, shifted_geometric_mean};
-use super::{Cell, Group};
+use super::{Cell, Group, Question, Sort};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// A mean of times. It is only a lower bound if some of the times are censored.
@@ -44,6 +45,8 @@ pub struct Standing {
     pub par2: Option<f64>,
     /// Shifted geometric mean of the times spent in seconds, solved or not.
     pub mean_spent: Option<f64>,
+    /// Shifted geometric mean of the times to the best answer, in seconds.
+    pub mean_to_best: Option<f64>,
     /// Number of instances on which only this algorithm has the best value.
     pub value_alone: usize,
     /// Number of instances on which this algorithm and others have the best value.
@@ -57,6 +60,8 @@ pub struct Standing {
     /// Factor by which the mean time of the virtual best grows without this algorithm. It is a lower bound if
     /// the time of an instance is then only the limit.
     pub time_factor: Option<Mean>,
+    /// Whether the algorithm can be expected to prove its answers; see [`Cell::proves`].
+    pub proves: bool,
     /// Percentage points by which the mean gap of the virtual best grows without this algorithm, over the
     /// instances on which others have a value.
     pub gap_loss: Option<f64>,
@@ -134,6 +139,7 @@ pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> 
             time: first,
             proves: cells.iter().any(|cell| cell.proves),
             spent: least(|cell| cell.spent),
+            to_best: least(|cell| cell.to_best),
             troubles: BTreeMap::new(),
             integral: integral.min_by(|a, b| a.seconds.total_cmp(&b.seconds)),
         })
@@ -151,6 +157,7 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Stand
     let own: Vec<&Cell> = cells.iter().flatten().collect();
     let gaps: Vec<f64> = own.iter().filter_map(|cell| cell.gap).collect();
     let spent: Vec<f64> = own.iter().filter_map(|cell| cell.spent).collect();
+    let to_best: Vec<f64> = own.iter().filter_map(|cell| cell.to_best).collect();
     let integrals: Vec<f64> = own.iter().filter_map(|cell| cell.integral).map(|i| i.seconds).collect();
     let parts: Vec<f64> =
         own.iter().filter_map(|cell| cell.integral).map(|i| i.seconds / i.horizon * 100.0).collect();
@@ -177,6 +184,8 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Stand
         mean_time: mean_time(&times, terms).filter(|_| proves),
         par2: mean(&penalised).filter(|_| proves && is_averaged(&times, terms)),
         mean_spent: shifted_geometric_mean(&spent, terms.shift),
+        mean_to_best: shifted_geometric_mean(&to_best, terms.shift),
+        proves,
         integral: mean(&integrals),
         integral_share: mean(&parts),
         troubles,
@@ -197,6 +206,29 @@ fn mean_time(times: &[Time], terms: Terms) -> Option<Mean> {
     let seconds: Vec<f64> = times.iter().map(|time| time.seconds).collect();
     let value = shifted_geometric_mean(&seconds, terms.shift)?;
     Some(Mean { value, bound: times.iter().any(|time| time.censored) })
+}
+
+/// Sorts standings; the virtual best stays last.
+pub fn sort(standings: &mut [Standing], question: &Question, sort: Sort) {
+    let last = |mean: Option<f64>| mean.unwrap_or(f64::INFINITY);
+    let by_time = |a: &Standing, b: &Standing| last(a.mean_spent).total_cmp(&last(b.mean_spent));
+    let by_gap = |a: &Standing, b: &Standing| {
+        let solved = if question.decide { b.solved.cmp(&a.solved) } else { Ordering::Equal };
+        let silent = |own: &Standing| own.instances - own.answered;
+        solved
+            .then(silent(a).cmp(&silent(b)))
+            .then(last(a.mean_gap).total_cmp(&last(b.mean_gap)))
+            .then(b.solved.cmp(&a.solved))
+            .then(by_time(a, b))
+    };
+    let is_virtual = |own: &Standing| own.kind == "virtual";
+    standings.sort_by(|a, b| {
+        is_virtual(a).cmp(&is_virtual(b)).then_with(|| match sort {
+            Sort::Gap => by_gap(a, b),
+            Sort::Time => by_time(a, b),
+            Sort::Name => a.algorithm.cmp(&b.algorithm),
+        })
+    });
 }
 
 /// Counts instances on which no other algorithm has a better value or a shorter time.

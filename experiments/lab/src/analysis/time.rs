@@ -3,6 +3,8 @@
 //! - A run is *solved* if it answers the question within the limit. If a capacity is decided, the answer is a
 //!   layout within it or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]).
 //! - The *time spent* by an algorithm on an instance is the median over its runs, solved or not.
+//! - The *time to the best answer* is the median over its runs with an answer. It ends when the run finds its
+//!   value, although the run may continue.
 //! - The *time to solve* is the median over the runs as well, but an unsolved run counts as longer than every
 //!   solved one. If the median run is unsolved, the time is *censored*: it is the limit, which is only a
 //!   lower bound. A heuristic that optimises usually ends without a proof, long before the limit
@@ -16,16 +18,26 @@ use crate::record::Record;
 
 /// Returns true if a run answers its question. Unverified claims of an external program count.
 pub fn solved(record: &Record) -> bool {
-    let settles = |claim: &String| claim == "optimal" || claim == "infeasible";
-    let claims = [&record.claim, &record.claimed];
     record.status == "done"
-        && (claims.into_iter().any(settles) || record.decides() && record.claim == "feasible")
+        && (is_settled(&record.claim)
+            || is_settled(&record.claimed)
+            || record.decides() && record.claim == "feasible")
 }
 
-/// Returns true if the algorithm of a run can be expected to answer the question. A heuristic decides a
-/// capacity by a layout within it, but proves an optimum only if it meets a bound.
+/// Returns true if a run shows that its algorithm can be expected to answer the question. A heuristic decides
+/// a capacity by a layout within it, but proves an optimum only if it meets a bound. An external program
+/// proves optima if it claims one.
 pub fn can_prove(record: &Record) -> bool {
-    record.decides() || record.kind != "heuristic"
+    record.decides()
+        || match record.kind.as_str() {
+            "heuristic" => false,
+            "external" => is_settled(&record.claimed),
+            _ => true,
+        }
+}
+
+fn is_settled(claim: &str) -> bool {
+    claim == "optimal" || claim == "infeasible"
 }
 
 /// The median time of one algorithm on one instance.
@@ -82,9 +94,9 @@ pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
     Some(Time { seconds, censored, resolution, solved, runs: count })
 }
 
-/// Returns the median of the times of all runs, solved or not. For an even number, this is the mean of the
+/// Returns the median of times. For an even number, this is the mean of the
 /// middle two. Returns `None` without runs.
-pub fn median_spent(seconds: impl Iterator<Item = f64>) -> Option<f64> {
+pub fn median(seconds: impl Iterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = seconds.collect();
     all.sort_by(f64::total_cmp);
     (!all.is_empty()).then(|| f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2]))
@@ -112,6 +124,15 @@ mod tests {
         assert!(solved(&record("load", "feasible")) && solved(&record("load", "infeasible")));
         assert!(!solved(&record("load", "unknown")));
         assert!(!solved(&Record { status: "refused".into(), ..record("load", "optimal") }));
+    }
+
+    #[test]
+    fn external_programs_prove_if_they_claim() {
+        let own = |kind: &str, claimed: &str, decide: &str| {
+            can_prove(&Record { kind: kind.into(), claimed: claimed.into(), ..record(decide, "") })
+        };
+        assert!(own("exact", "", "") && own("external", "optimal", "") && own("heuristic", "", "load"));
+        assert!(!own("external", "", "") && !own("heuristic", "", ""));
     }
 
     #[test]

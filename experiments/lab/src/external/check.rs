@@ -41,7 +41,9 @@ pub fn answer(
     if traced {
         record.trace = of_process(&record, &reported);
     }
-    Some((record, layout))
+    // Without a report of its value, the process may have found it at any time.
+    let to_best = record.value.and_then(|value| reported.reached(value).or(record.seconds));
+    Some((record.with_time_to_best(to_best), layout))
 }
 
 /// Checks an answer and completes its record. Returns the layout if it is valid.

@@ -148,7 +148,8 @@ pub struct Record {
     pub own_seconds: Option<f64>,
     /// One unit of the last digit of `own_seconds` as printed by an external program, in seconds.
     pub own_resolution: Option<f64>,
-    /// The times of the phases, as `name=seconds` separated by blanks.
+    /// The times of the phases, as `name=seconds` separated by blanks. `to-best` is the time until the run
+    /// found its value.
     pub phases: String,
     /// The counters of the algorithm, as `name=number` separated by blanks.
     pub counters: String,

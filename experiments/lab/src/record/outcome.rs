@@ -5,7 +5,17 @@ use crate::machine::timestamp;
 use plimsoll::posed::{Answer, Answered, Posed, Unanswered};
 use plimsoll_model::files::write_atomically;
 use plimsoll_model::{Problem, Value};
+use std::fmt::Write as _;
 use std::path::Path;
+
+/// The name of the time to the best answer in the column `phases`.
+const TO_BEST: &str = "to-best";
+
+/// Returns the value of `name=value` in a text of such words.
+fn word<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let mut words = text.split(' ').filter_map(|word| word.split_once('='));
+    words.find(|(own, _)| *own == name).map(|(_, value)| value)
+}
 
 impl Record {
     /// Sets the results of a run of an algorithm.
@@ -61,8 +71,23 @@ impl Record {
 
     /// Returns the value of the counter of this name.
     pub fn counter(&self, name: &str) -> Option<u64> {
-        let mut words = self.counters.split(' ').filter_map(|word| word.split_once('='));
-        words.find(|(own, _)| *own == name)?.1.parse().ok()
+        word(&self.counters, name)?.parse().ok()
+    }
+
+    /// Stores the time to the best answer, in seconds. It never exceeds the time of the run.
+    #[must_use]
+    pub fn with_time_to_best(mut self, seconds: Option<f64>) -> Self {
+        if let Some(seconds) = seconds.map(|seconds| seconds.min(self.seconds.unwrap_or(seconds))) {
+            let blank = if self.phases.is_empty() { "" } else { " " };
+            let _ = write!(self.phases, "{blank}{TO_BEST}={seconds:.9}");
+        }
+        self
+    }
+
+    /// Returns the time until the run found its value, in seconds. Returns `None` if it found none, or if the
+    /// time was not stored.
+    pub fn time_to_best(&self) -> Option<f64> {
+        word(&self.phases, TO_BEST)?.parse().ok()
     }
 
     /// Writes the solution to a file below `folder` and sets the column `layout` to its path.

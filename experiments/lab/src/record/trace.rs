@@ -88,6 +88,11 @@ impl Improvements {
         }
     }
 
+    /// Returns the time at which a value was first found, in seconds.
+    pub fn reached(&self, value: u64) -> Option<f64> {
+        self.events.iter().find(|event| event.value == Some(value)).map(|event| event.seconds)
+    }
+
     /// Adds the end of the run with the value and the bound of the record, even if the observer was never
     /// called.
     fn end(&mut self, seconds: f64, record: &Record) {
@@ -105,6 +110,12 @@ impl Improvements {
     }
 }
 
+impl fmt::Display for Improvements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&words(self.events.iter().map(ToString::to_string)))
+    }
+}
+
 /// An observer that records improvements.
 #[derive(Clone, Debug)]
 pub struct Recorder {
@@ -119,12 +130,12 @@ impl Recorder {
     }
 
     /// Returns the trace of a run that ended with this record.
-    pub fn finish(mut self, record: &Record) -> String {
+    pub fn finish(mut self, record: &Record) -> Improvements {
         let seconds = record.seconds.unwrap_or_default();
         // The clock of the recorder started slightly before that of the run.
         let seconds = self.trace.events.last().map_or(seconds, |last| last.seconds.max(seconds));
         self.trace.end(seconds, record);
-        words(self.trace.events.iter().map(ToString::to_string))
+        self.trace
     }
 }
 
@@ -253,6 +264,9 @@ mod tests {
         observer.bound(&bound(2));
         let record = Record { seconds: Some(2.0), value: Some(6), lower_bound: Some(3), ..Record::default() };
         let trace = recorder.finish(&record);
+        assert_eq!((trace.reached(8), trace.reached(7).is_some_and(|seconds| seconds < 2.0)), (None, true));
+        assert_eq!(trace.reached(6), Some(2.0));
+        let trace = trace.to_string();
         let lines = trace_rows(&[Record { trace, ..record }]);
         let seen: Vec<_> =
             lines.iter().map(|line| (line.event.as_str(), line.value, line.lower_bound)).collect();

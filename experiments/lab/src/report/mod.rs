@@ -14,6 +14,7 @@ pub mod overview;
 mod palette;
 mod panel;
 pub mod plots;
+pub mod ranking;
 pub mod ratios;
 mod scene;
 pub mod summary;

@@ -3,9 +3,10 @@
 use crate::analysis::files::status_counts;
 use crate::analysis::{Cell, Group, Mean, Options, Standing, Study};
 use crate::record::Record;
-use crate::report::percent;
+use crate::report::ranking::{headline, labels, mean_time, ranking, real, time, to_solve};
 use crate::report::table::{Align, Column, Table};
 use crate::report::times::figure;
+use crate::report::{human, percent};
 use plimsoll::arithmetic::Arithmetic;
 use std::fmt::Write as _;
 
@@ -13,8 +14,8 @@ const LEFT: Align = Align::Left;
 const RIGHT: Align = Align::Right;
 
 /// Returns definitions of the terms used in the tables, one line each.
-pub fn definitions(options: Options) -> Vec<String> {
-    let Options { target_gap, shift } = options;
+pub fn definitions(options: Options<'_>) -> Vec<String> {
+    let Options { target_gap, shift, .. } = options;
     let solved = match target_gap {
         Some(target) => format!(
             "Solved: the run proved its answer or decided the given capacity. If no capacity was given, a run that \
@@ -38,15 +39,19 @@ pub fn definitions(options: Options) -> Vec<String> {
             .to_owned(),
         solved,
         format!(
-            "Time spent: the median time of the runs that ended, solved or not. 'spent s' is its geometric mean in \
-             seconds, shifted by {shift} s."
+            "Time spent: the median time of the runs that ended, solved or not. 'spent' is its geometric mean over the \
+             instances, shifted by {shift} s."
         ),
-        "Time to solve: the median over seeds and repetitions. An unsolved run counts as longer than every solved run. \
-         If the median run is unsolved, the time is the limit, or the time of the longest run if there is no limit. \
-         This is a lower bound, marked >. 'to solve s' is the shifted geometric mean over all instances on which the \
-         algorithm ran. PAR-2 is the mean with such limits counted twice. Both are empty if there are unsolved runs \
-         without a time limit. They are also empty for heuristics without a capacity to decide: such a heuristic proves \
-         an optimum only if it meets a bound, and otherwise has no time to solve."
+        "Time to the best answer: the median time until a run found its value, although it may continue afterwards. A \
+         process that does not report when it found its value counts with its whole time. 'to best' is the shifted \
+         geometric mean."
+            .to_owned(),
+        "Time to proof (or to decide a capacity): the median over seeds and repetitions. An unsolved run counts as \
+         longer than every solved run. If the median run is unsolved, the time is the limit, or the time of the longest \
+         run if there is no limit. This is a lower bound, marked >. 'to proof' is the shifted geometric mean over all \
+         instances on which the algorithm ran. PAR-2 is the mean with such limits counted twice. Both are absent (-) if \
+         there are unsolved runs without a time limit. They are also absent for algorithms that prove no optima, such \
+         as heuristics: they end early without a proof, so the limit is not their time to proof."
             .to_owned(),
         "Wins: the number of instances on which at least two algorithms ran and no other has a better value (or a \
          shorter time). A win is shared if another algorithm has the same value or time."
@@ -64,20 +69,6 @@ pub fn definitions(options: Options) -> Vec<String> {
 
 fn maybe(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or_else(String::new, show)
-}
-
-/// Formats seconds with a resolution of microseconds. A positive time is never shown as 0.
-fn seconds(seconds: f64) -> String {
-    match seconds {
-        s if s >= 0.01 => figure(s),
-        s if s >= 5e-7 => format!("{s:.6}"),
-        s if s > 0.0 => "<0.000001".to_owned(),
-        _ => "0".to_owned(),
-    }
-}
-
-fn mean(mean: Option<Mean>, show: fn(f64) -> String) -> String {
-    mean.map_or_else(String::new, |mean| format!("{}{}", if mean.bound { ">" } else { "" }, show(mean.value)))
 }
 
 /// Returns a table of the quality of the values, one row per algorithm.
@@ -108,28 +99,37 @@ fn part(count: usize, group: &Group) -> String {
 }
 
 /// Returns a table of times, one row per algorithm, or `None` if no times were recorded.
-pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table> {
+pub fn times(group: &Group, standings: &[Standing]) -> Option<Table> {
     standings.iter().find(|own| own.mean_time.is_some() || own.mean_spent.is_some())?;
-    let name = format!("to solve s (shift {shift})");
+    let decide = group.question.decide;
     let real = |own: &Standing, text: String| if own.kind == "virtual" { String::new() } else { text };
-    let columns: [Column<'_, &Standing>; 13] = [
+    let columns: [Column<'_, &Standing>; 14] = [
         ("algorithm", LEFT, &|own| own.algorithm.clone()),
         ("instances", RIGHT, &|own| part(own.instances, group)),
-        ("spent s", RIGHT, &|own| maybe(own.mean_spent, seconds)),
-        ("solved", RIGHT, &|own| own.solved.to_string()),
-        ("solved runs", RIGHT, &|own| real(own, format!("{} of {}", own.solved_runs, own.runs))),
-        (&name, RIGHT, &|own| mean(own.mean_time, seconds)),
+        ("spent", RIGHT, &|own| time(own.mean_spent)),
+        ("to best", RIGHT, &|own| time(own.mean_to_best)),
+        (to_solve(decide), RIGHT, &|own| mean_time(own.mean_time)),
         // PAR-2 counts limits twice, so it is not a bound and has no mark.
-        ("PAR-2 s", RIGHT, &|own| maybe(own.par2, seconds)),
+        ("PAR-2", RIGHT, &|own| time(own.par2)),
+        (if decide { "decided" } else { "proved" }, RIGHT, &|own| own.solved.to_string()),
+        ("solved runs", RIGHT, &|own| real(own, format!("{} of {}", own.solved_runs, own.runs))),
         ("wins alone", RIGHT, &|own| real(own, own.time_alone.to_string())),
         ("wins shared", RIGHT, &|own| real(own, own.time_shared.to_string())),
         ("only it solves", RIGHT, &|own| own.only_solver.map_or_else(String::new, |count| count.to_string())),
-        ("time factor", RIGHT, &|own| mean(own.time_factor, figure)),
-        ("primal integral s", RIGHT, &|own| maybe(own.integral, seconds)),
-        ("primal integral %", RIGHT, &|own| maybe(own.integral_share, percent)),
+        ("time factor", RIGHT, &|own| factor(own.time_factor)),
+        (INTEGRALS[0], RIGHT, &|own| own.integral.map_or_else(String::new, human::seconds)),
+        (INTEGRALS[1], RIGHT, &|own| maybe(own.integral_share, percent)),
     ];
-    let table = Table::of(&columns, standings);
-    Some(table.without_empty(&["primal integral s", "primal integral %"]))
+    Some(Table::of(&columns, standings).without_empty(&INTEGRALS))
+}
+
+/// The columns that only traced runs have.
+const INTEGRALS: [&str; 2] = ["primal integral", "primal integral %"];
+
+fn factor(mean: Option<Mean>) -> String {
+    mean.map_or_else(String::new, |mean| {
+        format!("{}{}", if mean.bound { ">" } else { "" }, figure(mean.value))
+    })
 }
 
 /// Returns a table with one row per instance and one column per algorithm.
@@ -170,24 +170,22 @@ pub fn gaps_by_instance(group: &Group) -> Table {
     by_instance(group, "gap %", |cell| match (cell.gap, cell.value) {
         (Some(gap), _) => percent(gap),
         (None, Some(value)) => format!("{value} {}", group.question.unit),
-        (None, None) => "-".to_owned(),
+        (None, None) if cell.troubles.is_empty() => "- (no solution)".to_owned(),
+        (None, None) => format!("- ({})", cell.troubles.keys().cloned().collect::<Vec<_>>().join(", ")),
     })
 }
 
 /// Returns the times spent by instance and algorithm, or `None` if no times were recorded.
 pub fn spent_by_instance(group: &Group) -> Option<Table> {
     group.cells.iter().flatten().flatten().find(|cell| cell.spent.is_some())?;
-    Some(by_instance(group, "s", |cell| cell.spent.map_or_else(|| "-".to_owned(), seconds)))
+    Some(by_instance(group, "spent", |cell| time(cell.spent)))
 }
 
 /// Returns the times to solve by instance and algorithm, or `None` if there are none.
 pub fn times_by_instance(group: &Group) -> Option<Table> {
     group.cells.iter().flatten().flatten().find(|cell| cell.time_to_solve().is_some())?;
-    Some(by_instance(group, "s", |cell| {
-        cell.time_to_solve().map_or_else(
-            || "-".to_owned(),
-            |time| format!("{}{}", if time.censored { ">" } else { "" }, seconds(time.seconds)),
-        )
+    Some(by_instance(group, to_solve(group.question.decide), |cell| {
+        mean_time(cell.time_to_solve().map(|time| Mean { value: time.seconds, bound: time.censored }))
     }))
 }
 
@@ -224,9 +222,47 @@ pub fn records(studies: &[Study]) -> Table {
     Table::of(&columns, studies)
 }
 
+/// Returns the headlines of all groups, each with a short name of its question.
+pub fn headlines(studies: &[Study]) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for study in studies {
+        let record = if studies.len() > 1 { format!("{}, ", study.record.name) } else { String::new() };
+        let named = study.groups.iter().zip(labels(study.groups.iter()));
+        for ((group, label), standings) in named.zip(&study.standings) {
+            all.extend(headline(group, standings).map(|text| (format!("{record}{label}"), text)));
+        }
+    }
+    all
+}
+
+/// Returns a table in LaTeX with the ranking of every group.
+pub fn latex(studies: &[Study]) -> String {
+    let mut text = String::new();
+    for study in studies {
+        for (group, standings) in study.groups.iter().zip(&study.standings) {
+            let _ = writeln!(
+                text,
+                "% {}, {}",
+                one_line(&study.record.name),
+                one_line(&group.question.to_string())
+            );
+            text.push_str(&ranking(group.question.decide, real(standings)).latex());
+        }
+    }
+    text
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the text of `summary.md`.
-pub fn summary(title: &str, studies: &[Study], options: Options) -> String {
-    let mut text = format!("# {title}\n\n{}\n", records(studies).markdown());
+pub fn summary(title: &str, studies: &[Study], options: Options<'_>) -> String {
+    let mut text = format!("# {title}\n\n");
+    for (question, headline) in headlines(studies) {
+        let _ = writeln!(text, "- {question}: {headline}");
+    }
+    let _ = write!(text, "\n{}\n", records(studies).markdown());
     for line in definitions(options) {
         let _ = writeln!(text, "- {line}");
     }
@@ -236,7 +272,7 @@ pub fn summary(title: &str, studies: &[Study], options: Options) -> String {
             let _ = write!(text, "\n- note: {note}\n");
         }
         for (group, standings) in study.groups.iter().zip(&study.standings) {
-            text.push_str(&of_group(group, standings, options.shift));
+            text.push_str(&of_group(group, standings));
         }
         let troubles = troubles(study.troubles());
         if !troubles.is_empty() {
@@ -250,13 +286,16 @@ pub fn summary(title: &str, studies: &[Study], options: Options) -> String {
     text
 }
 
-fn of_group(group: &Group, standings: &[Standing], shift: f64) -> String {
+fn of_group(group: &Group, standings: &[Standing]) -> String {
     let mut text = format!("\n### {}\n", group.question);
+    if let Some(headline) = headline(group, standings) {
+        let _ = write!(text, "\n{headline}\n");
+    }
     for note in &group.notes {
         let _ = write!(text, "\n- note: {note}\n");
     }
     let _ = write!(text, "\n{}", values(group, standings).markdown());
-    if let Some(table) = times(group, standings, shift) {
+    if let Some(table) = times(group, standings) {
         let _ = write!(text, "\n{}", table.markdown());
     }
     let _ = write!(text, "\n{}", gaps_by_instance(group).markdown());

@@ -15,6 +15,7 @@
 use crate::analysis::time::Time;
 use crate::analysis::{Group, distinct};
 use crate::record::Record;
+use crate::report::human;
 use crate::report::table::{Align, Table};
 use crate::report::times::{self, Clock, figure};
 use std::collections::BTreeSet;
@@ -78,14 +79,14 @@ fn shown_ratio(ratio: Option<Ratio>) -> String {
 
 /// Formats a time in the unit of the tables of its clock.
 fn shown(time: Option<Time>, clock: Clock) -> String {
-    let scale = match clock {
-        Clock::Bench => 1.0,
-        Clock::Own => 1000.0,
+    let figure = |seconds: f64| match clock {
+        Clock::Bench => human::seconds(seconds),
+        Clock::Own => figure(seconds * 1000.0),
     };
     time.map_or_else(String::new, |time| match time.censored {
-        true => format!(">{}", figure(time.seconds * scale)),
-        false if is_unseen(time) => format!("<{}", figure(time.resolution * scale)),
-        false => figure(time.seconds * scale),
+        true => format!(">{}", figure(time.seconds)),
+        false if is_unseen(time) => format!("<{}", figure(time.resolution)),
+        false => figure(time.seconds),
     })
 }
 
@@ -101,8 +102,7 @@ pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
 }
 
 /// Returns a table with one row per instance: the time of the reference, and for each other algorithm its
-/// time and ratio. Times measured by the benchmark are in seconds, and self-reported times are in
-/// milliseconds.
+/// time and ratio. Self-reported times are in milliseconds.
 ///
 /// Below the instances, each suite has one row for the geometric mean and one for the least ratio. A result
 /// derived from bounds is a bound itself. A result that does not cover all instances states their number.
@@ -116,13 +116,13 @@ pub fn ratios(group: &Group, reference: &str, clock: Clock) -> Option<Table> {
         return None;
     }
     let unit = match clock {
-        Clock::Bench => "s",
-        Clock::Own => "own ms",
+        Clock::Bench => "",
+        Clock::Own => " own ms",
     };
-    let mut names = vec!["suite".to_owned(), "instance".to_owned(), format!("{reference} {unit}")];
+    let mut names = vec!["suite".to_owned(), "instance".to_owned(), format!("{reference}{unit}")];
     for &other in &others {
         let name = &algorithms[other].0;
-        names.extend([format!("{name} {unit}"), format!("{name} / {reference}")]);
+        names.extend([format!("{name}{unit}"), format!("{name} / {reference}")]);
     }
     let align = |column: usize| if column < 2 { Align::Left } else { Align::Right };
     let mut table = Table::new(names.iter().enumerate().map(|(column, name)| (name.as_str(), align(column))));
@@ -198,11 +198,11 @@ mod tests {
         let rows = rows();
         let times = times::of(&rows);
         let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
-        assert_eq!(found[2..4], ["s a 0.1000 4.00 40.00", "s b 0.1000 >10.00 >100.0"]);
+        assert_eq!(found[2..4], ["s a 100 ms 4.00 s 40.00", "s b 100 ms >10.0 s >100.0"]);
         assert_eq!(found[4..], ["s geometric mean >63.25", "s least 40.00"]);
         // If the reference did not solve the instance, there is no ratio.
         let found = lines(&ratios(&times, "slow", Clock::Bench).unwrap());
-        assert!(found[3].ends_with("0.1000") && found[4].contains("geometric mean 1 of 2"), "{found:?}");
+        assert!(found[3].ends_with("100 ms") && found[4].contains("geometric mean 1 of 2"), "{found:?}");
         assert!(ratios(&times, "absent", Clock::Bench).is_none());
     }
 

@@ -1,12 +1,14 @@
 //! Tables and Markdown pages that are generated from rows.
 
-use crate::analysis::distinct;
-use crate::analysis::standing::mean;
+use crate::analysis::standing::sort;
+use crate::analysis::{Group, Options, Sort, Standing, distinct, groups, standings};
 use crate::machine::Machine;
 use crate::record::{Record, failures, lines};
-use crate::report::table::{Align, Column, Table};
+use crate::report::ranking::{NONE, headline, ranking, real, time};
+use crate::report::table::{Align, Table};
 use crate::report::times::{self, Clock};
 use crate::report::{percent, ratios};
+use crate::suite::{CORPORA, SUITES};
 use plimsoll::arithmetic::Arithmetic;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -35,6 +37,17 @@ const FILES: [(&str, &str); 6] = [
     ),
 ];
 
+/// Maximum number of names of instances per suite.
+const NAMES: usize = 12;
+/// The rules for names of instances.
+const NAMING: &str = "\
+An instance read from a file has the name of the file without its extension. In `name.1024.csv`,
+1024 is the capacity and not part of the name. A generated instance has the name of its family,
+followed by its number of buffers and, if there are several, its seed. A generated network ends with
+its seed. Instances from papers have the name of the paper or of its tool. The suffixes `reversed`
+and `thinned` mark instances derived from others.
+";
+
 /// Maximum length of a remark in a table, in characters.
 const REMARK: usize = 70;
 
@@ -60,50 +73,67 @@ pub fn questions(rows: &[Record]) -> Vec<(String, Vec<Record>)> {
     all
 }
 
-/// Returns a table of the runs of a question, with instance, algorithm, value, gap to the best bound, claim
-/// and seconds. Returns `None` without rows.
+/// Returns a table of the runs of a question, grouped by instance. Returns `None` without rows.
 pub fn runs(rows: &[Record]) -> Option<Table> {
-    let unit = &rows.first()?.unit;
-    let (bound, value) = (format!("best bound, {unit}"), format!("value, {unit}"));
+    rows.first()?;
     let mut table = Table::new([
-        ("instance", Align::Left),
-        ("operators", Align::Right),
-        ("load, bytes", Align::Right),
-        (&*bound, Align::Right),
         ("algorithm", Align::Left),
         ("seed", Align::Right),
-        (&*value, Align::Right),
+        ("value", Align::Right),
         ("gap %", Align::Right),
         ("claim", Align::Left),
-        ("stop", Align::Left),
-        ("seconds", Align::Right),
-        ("remark", Align::Left),
+        ("spent", Align::Right),
+        ("to best", Align::Right),
     ]);
     let seeds = rows.iter().any(|row| row.seed != rows[0].seed);
     let floating = floating(rows);
-    let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let mut previous = None;
     for row in rows {
-        let first = previous.replace(instance(row)) != Some(instance(row));
-        let once = |text: String| if first { text } else { String::new() };
-        let mark = if floating.contains(&instance(row)) { " (floating point)" } else { "" };
+        if previous.replace(instance(row)) != Some(instance(row)) {
+            table.heading(facts(row, floating.contains(&instance(row))));
+        }
         let claim = if row.claim.is_empty() { &row.status } else { &row.claim };
+        let stop = if matches!(row.stop.as_str(), "" | "completed") { "" } else { ", " };
         table.row([
-            once(row.instance.clone()),
-            once(number(row.operators.map(|count| count as u64))),
-            once(number(row.load)),
-            once(row.best_bound.map_or_else(String::new, |bound| format!("{bound}{mark}"))),
-            row.algorithm.clone(),
+            format!("  {}", row.algorithm),
             if seeds { row.seed.to_string() } else { String::new() },
-            number(row.value),
-            row.gap_percent.map_or_else(String::new, percent),
-            row.arithmetic().mark(claim),
-            row.stop.clone(),
-            row.seconds.map_or_else(String::new, |seconds| format!("{seconds:.3}")),
-            shorten(&row.error),
+            row.value.map_or_else(|| NONE.to_owned(), |value| value.to_string()),
+            row.gap_percent.map_or_else(|| NONE.to_owned(), percent),
+            row.arithmetic().mark(claim) + stop + if stop.is_empty() { "" } else { &row.stop },
+            time(row.seconds),
+            time(row.time_to_best()),
         ]);
+        if !row.error.is_empty() {
+            table.heading(format!("    {}", shorten(&row.error)));
+        }
     }
-    Some(table.without_empty(&["operators", "load, bytes", "seed", "remark"]))
+    Some(table.without_empty(&["seed"]))
+}
+
+/// Returns the name of an instance or graph, its size, its load, and its best bound.
+fn facts(row: &Record, is_floating: bool) -> String {
+    let mut text = row.instance.clone();
+    let mut blank = ": ";
+    let size = row.buffers.map(|count| (count, "buffer")).or(row.operators.map(|count| (count, "operator")));
+    let size = size.map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }));
+    let load = row.load.map(|load| format!("load {load}"));
+    let mark = if is_floating { " (floating point)" } else { "" };
+    let bound = row.best_bound.map(|bound| format!("best bound {bound}{mark} {}", row.unit));
+    for fact in [size, load, bound].into_iter().flatten() {
+        let _ = write!(text, "{blank}{fact}");
+        blank = ", ";
+    }
+    text
+}
+
+/// Groups runs by question. The standings of each group are sorted by gap.
+pub fn standings_of(rows: &[Record], shift: f64) -> Vec<(Group, Vec<Standing>)> {
+    let with_standings = |group: Group| {
+        let mut all = standings(&group, shift);
+        sort(&mut all, &group.question, Sort::Gap);
+        (group, all)
+    };
+    groups(rows, &[], Options::default()).into_iter().map(with_standings).collect()
 }
 
 /// An instance, identified by problem, terms, suite and name.
@@ -121,81 +151,6 @@ pub fn floating(rows: &[Record]) -> BTreeSet<Instance<'_>> {
         rows.iter().filter(best).filter(|row| row.arithmetic() == arithmetic).map(instance).collect()
     };
     &by(Arithmetic::FloatingPoint) - &by(Arithmetic::Exact)
-}
-
-/// The runs of one algorithm on all instances.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally<'a> {
-    /// The name of the algorithm.
-    pub algorithm: &'a str,
-    /// The kind of the algorithm: `heuristic`, `exact` or `external`.
-    pub kind: &'a str,
-    /// Number of runs, with or without a value.
-    pub runs: usize,
-    /// Number of runs with a value.
-    pub answered: usize,
-    /// Number of runs that claim an optimum.
-    pub optimal: usize,
-    /// Gaps to the best bound in percent, for the runs with a gap.
-    pub gaps: Vec<f64>,
-    /// Total time of all runs, in seconds.
-    pub seconds: f64,
-}
-
-impl Tally<'_> {
-    /// Returns the mean gap in percent, over the runs with a gap.
-    pub fn mean_gap(&self) -> Option<f64> {
-        mean(&self.gaps)
-    }
-
-    /// Returns the largest gap in percent, over the runs with a gap.
-    pub fn worst_gap(&self) -> Option<f64> {
-        self.gaps.iter().copied().reduce(f64::max)
-    }
-
-    /// Returns the number of runs whose value equals the best bound.
-    pub fn at_bound(&self) -> usize {
-        self.gaps.iter().filter(|&&gap| gap == 0.0).count()
-    }
-}
-
-/// Returns one tally per algorithm, in order of first appearance. The rows must belong to one problem.
-pub fn tallies<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Vec<Tally<'a>> {
-    let mut all: Vec<Tally> = Vec::new();
-    for row in rows {
-        let (algorithm, kind) = (row.algorithm.as_str(), row.kind.as_str());
-        let known = all.iter().position(|one| (one.algorithm, one.kind) == (algorithm, kind));
-        let at = known.unwrap_or_else(|| {
-            all.push(Tally { algorithm, kind, ..Tally::default() });
-            all.len() - 1
-        });
-        let own = &mut all[at];
-        own.runs += 1;
-        own.answered += usize::from(row.value.is_some());
-        own.optimal += usize::from(row.claim == "optimal");
-        own.gaps.extend(row.gap_percent);
-        own.seconds += row.seconds.unwrap_or_default();
-    }
-    all
-}
-
-/// Returns a table with one row per algorithm over all instances: answers, optima, gaps and time. Returns
-/// `None` without rows.
-pub fn algorithms(rows: &[Record]) -> Option<Table> {
-    let gap = |gap: Option<f64>| gap.map_or_else(String::new, percent);
-    let columns: [Column<'_, Tally>; 9] = [
-        ("algorithm", Align::Left, &|own| own.algorithm.to_owned()),
-        ("kind", Align::Left, &|own| own.kind.to_owned()),
-        ("runs", Align::Right, &|own| own.runs.to_string()),
-        ("answered", Align::Right, &|own| own.answered.to_string()),
-        ("at the bound", Align::Right, &|own| own.at_bound().to_string()),
-        ("claimed optimal", Align::Right, &|own| own.optimal.to_string()),
-        ("mean gap %", Align::Right, &|own| gap(own.mean_gap())),
-        ("worst gap %", Align::Right, &|own| gap(own.worst_gap())),
-        ("seconds", Align::Right, &|own| format!("{:.3}", own.seconds)),
-    ];
-    let table = Table::of(&columns, tallies(rows));
-    (!table.is_empty()).then_some(table)
 }
 
 fn shorten(text: &str) -> String {
@@ -265,8 +220,13 @@ impl Question<'_> {
             if self.comparison.is_asked {
                 text.push_str(&self.times(title, own));
             }
-            if let Some(table) = algorithms(own) {
-                let _ = write!(text, "\n## {title}: algorithms\n\n{}", table.markdown());
+            for (group, standings) in standings_of(own, self.comparison.shift) {
+                let table = ranking(group.question.decide, real(&standings));
+                let _ = write!(text, "\n## {title}: algorithms\n\n");
+                if let Some(headline) = headline(&group, &standings) {
+                    let _ = write!(text, "{headline}\n\n");
+                }
+                text.push_str(&table.markdown());
             }
             if let Some(table) = runs(own) {
                 let _ = write!(text, "\n## {title}: runs\n\n{}", table.markdown());
@@ -297,11 +257,12 @@ impl Question<'_> {
         let mut text = format!(
             "\n## {title}: times\n\n\
              Each run has to {question}. The time spent on an instance is the median over all runs, solved or not. The \
-             time to\nsolve is the median as well. If the median run is unsolved, it is the limit, marked `>`, and \
-             every figure derived\nfrom it is a lower bound. Means are geometric, shifted by {shift} s, over all \
-             instances. PAR-2 is the mean time to\nsolve, with unsolved instances counted as twice the limit. Wins are \
-             instances with the shortest time to solve. A\nheuristic proves an optimum only if it meets a bound. \
-             Otherwise it has no time to solve, and its means are shown as\n`-`.\n\n{}",
+             time to\nthe best answer ends when a run finds its value. The time to solve is the median as well. If the \
+             median run is\nunsolved, it is the limit, marked `>`, and every figure derived from it is a lower bound. \
+             Means are geometric,\nshifted by {shift} s, over all instances. PAR-2 is the mean time to solve, with \
+             unsolved instances counted as twice\nthe limit. Wins are instances with the shortest time to solve. A \
+             heuristic proves an optimum only if it meets a\nbound. Otherwise it has no time to solve, and its means are \
+             shown as `-`.\n\n{}",
             table.markdown()
         );
         if let Some(reference) = reference
@@ -326,7 +287,7 @@ impl Question<'_> {
     /// Returns the text of `README.md`, which lists the files of the folder and how they were produced.
     /// `is_there` is called with each name in the list of files. It must return whether that file or folder
     /// of pictures was written.
-    pub fn readme(&self, is_there: impl Fn(&str) -> bool) -> String {
+    pub fn readme(&self, rows: &[Record], is_there: impl Fn(&str) -> bool) -> String {
         let held = FILES.iter().filter(|(name, _)| is_there(name));
         let held = held.fold(String::new(), |mut text, (name, holds)| {
             let _ = writeln!(text, "| `{name}` | {holds} |");
@@ -336,6 +297,7 @@ impl Question<'_> {
             "# Benchmark record\n\nGenerated by\n\n{}\n\
              | file | contents |\n|---|---|\n\
              {held}\n\
+             {}\n\
              Values and bounds are in the unit given in the column `unit`, and sizes are in bytes. `seconds` is\n\
              wall-clock time. It is that of the whole process if `whole_process` is set, as it always is for external\n\
              programs, and otherwise that of the algorithm alone. `own_seconds` is the time that a program measures\n\
@@ -343,9 +305,38 @@ impl Question<'_> {
              time if it was printed. Every solution passed the checker. The best bound of an instance is the best one\n\
              proved by any run, and the gap is the distance from it. `peak_memory_bytes` is the high-water mark of the\n\
              process. It is reset before each run and includes memory that was resident before the run.\n",
-            self.facts()
+            self.facts(),
+            sources(rows)
         )
     }
+}
+
+/// Returns a table of the suites of a record in Markdown: names and source of their instances.
+fn sources(rows: &[Record]) -> String {
+    let mut table = Table::new([
+        ("suite", Align::Left),
+        ("instances", Align::Right),
+        ("names", Align::Left),
+        ("source", Align::Left),
+    ]);
+    for suite in distinct(rows.iter().map(|row| row.suite.as_str())) {
+        let own = rows.iter().filter(|row| row.suite == suite);
+        let names = distinct(own.map(|row| row.instance.as_str()));
+        let more = match names.len().saturating_sub(NAMES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let source = match SUITES.iter().find(|known| known.name == suite) {
+            None => "the file, folder or pattern of this name in the command".to_owned(),
+            Some(known) => match known.origin.folder() {
+                None => format!("generated by this build: {}", known.about),
+                Some(folder) => format!("folder `{folder}` of `{CORPORA}`: {}", known.about),
+            },
+        };
+        let shown = names[..names.len().min(NAMES)].join(", ");
+        table.row([suite.to_owned(), names.len().to_string(), shown + &more, source]);
+    }
+    format!("{}\n{NAMING}", table.markdown())
 }
 
 #[cfg(test)]
@@ -356,6 +347,7 @@ mod tests {
         let row = |instance: &str, algorithm: &str, peak, gap| Record {
             suite: "s".into(),
             instance: instance.into(),
+            unit: "bytes".into(),
             load: Some(10),
             best_bound: Some(10),
             problem: "offsets".into(),
@@ -379,9 +371,13 @@ mod tests {
     fn runs_are_grouped_by_instance() {
         let text = runs(&rows()).unwrap().text();
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].contains("remark") && !lines[0].contains("seed"));
-        assert!(lines[2].starts_with("a ") && lines[3].starts_with("  ") && lines[4].starts_with("b "));
-        assert!(lines[3].contains("20.00") && lines[4].contains("failed") && lines[4].contains('…'));
+        assert!(lines[0].contains("to best") && !lines[0].contains("seed"));
+        assert_eq!(
+            (lines[2], lines[5]),
+            ("a: load 10, best bound 10 bytes", "b: load 10, best bound 10 bytes")
+        );
+        assert!(lines[3].starts_with("  x") && lines[4].contains("20.00") && lines[6].contains("failed"));
+        assert!(lines[7].starts_with("    a long story") && lines[7].ends_with('…'));
         assert!(runs(&[]).is_none());
     }
 
@@ -392,13 +388,6 @@ mod tests {
         let found: Vec<_> = questions(&rows).into_iter().map(|(words, own)| (words, own.len())).collect();
         assert_eq!(found, [("tiers, machine=b".to_owned(), 2), ("tiers".to_owned(), 1)]);
         assert_eq!(problems(&rows), ["tiers"]);
-    }
-
-    #[test]
-    fn algorithms_are_compared() {
-        let text = algorithms(&rows()).unwrap().text();
-        let y: Vec<&str> = text.lines().nth(3).unwrap().split_whitespace().collect();
-        assert_eq!(y, ["y", "heuristic", "2", "1", "0", "0", "20.00", "20.00", "1.000"]);
     }
 
     #[test]
@@ -415,14 +404,24 @@ mod tests {
             peers: &peers,
             comparison,
         };
-        let readme = question.readme(|name| name != "trace.csv" && !name.starts_with("charts"));
+        let readme = question.readme(&rows(), |name| name != "trace.csv" && !name.starts_with("charts"));
         assert!(readme.contains("    plimsoll bench\n"));
         assert!(readme.contains("- external p: 1.2; run as `./p {input} {output}`\n"));
         assert!(readme.contains("| `rows.csv` |") && readme.contains("| `maps/*.svg` |"));
         assert!(!readme.contains("trace.csv") && !readme.contains("charts/"), "{readme}");
+        let own = Record { suite: "graphs".into(), instance: "net-0".into(), ..Record::default() };
+        let sources = sources(&[rows(), vec![own]].concat());
+        assert!(sources.contains("| s | 2 | a, b | the file, folder or pattern"), "{sources}");
+        assert!(
+            sources.contains("| graphs | 1 | net-0 | generated by this build: small networks"),
+            "{sources}"
+        );
         let summary = question.summary(&rows());
         assert!(summary.contains("## offsets: times") && summary.contains("## offsets: ratios to x"));
-        assert!(!summary.contains("## pools"));
+        assert!(
+            !summary.contains("## pools") && summary.contains("| y | 20.00 | 20.00 | 0/2 |"),
+            "{summary}"
+        );
         assert!(summary.contains("## offsets: runs") && summary.contains("no corpora"));
         assert!(summary.contains("a long story \\|"));
     }

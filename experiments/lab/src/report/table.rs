@@ -1,5 +1,6 @@
-//! Tables as plain text and as Markdown.
+//! Tables as plain text, as Markdown and as LaTeX.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Columns of names, and of sentences, are not made narrower than this.
@@ -10,6 +11,8 @@ const NARROWEST_SENTENCE: usize = 24;
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
+    // A number stays with its percent sign.
+    let text = text.replace(" %", "\u{a0}%");
     for word in text.split(' ') {
         if !line.is_empty() && columns_of(&line) + 1 + columns_of(word) > width {
             lines.push(std::mem::take(&mut line));
@@ -20,7 +23,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
         line.push_str(word);
     }
     lines.push(line);
-    lines
+    lines.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
 /// Cuts text in the middle to at most `width` columns.
@@ -38,6 +41,9 @@ pub fn shortened(text: &str, width: usize) -> String {
 
 /// Returns the lines of a cell.
 fn fit(cell: &str, width: usize) -> Vec<String> {
+    if columns_of(cell) <= width {
+        return vec![cell.to_owned()];
+    }
     wrapped(cell, width).into_iter().map(|line| shortened(&line, width)).collect()
 }
 
@@ -62,13 +68,15 @@ pub type Column<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
 pub struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
+    /// The indices of the rows that are headings.
+    headings: BTreeSet<usize>,
 }
 
 impl Table {
     /// Creates a table without rows.
     pub fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Align)>) -> Self {
         let columns = columns.into_iter().map(|(name, align)| (name.to_owned(), align)).collect();
-        Self { columns, rows: Vec::new() }
+        Self { columns, rows: Vec::new(), headings: BTreeSet::new() }
     }
 
     /// Creates a table with one row per item.
@@ -100,6 +108,19 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// Adds a heading of the rows that follow. It spans all columns.
+    pub fn heading(&mut self, text: String) {
+        self.headings.insert(self.rows.len());
+        self.row([text]);
+    }
+
+    /// Adds the rows of a table with the same columns.
+    pub fn extend(&mut self, other: Self) {
+        let before = self.rows.len();
+        self.headings.extend(other.headings.iter().map(|at| at + before));
+        self.rows.extend(other.rows);
+    }
+
     /// Returns the names and the alignments of the columns.
     pub fn columns(&self) -> &[(String, Align)] {
         &self.columns
@@ -126,61 +147,65 @@ impl Table {
         widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1) <= width
     }
 
-    /// Removes the named column.
+    /// Removes the named column, which must not be the first.
     #[must_use]
     pub fn without(self, name: &str) -> Self {
         let kept: Vec<usize> = (0..self.columns.len()).filter(|&at| self.columns[at].0 != name).collect();
-        self.only(&kept)
-    }
-
-    fn only(&self, kept: &[usize]) -> Self {
         let cells = |row: &Vec<String>| kept.iter().map(|&at| row[at].clone()).collect();
         Self {
             columns: kept.iter().map(|&at| self.columns[at].clone()).collect(),
             rows: self.rows.iter().map(cells).collect(),
+            headings: self.headings,
         }
     }
 
     /// Returns the table as text whose lines have at most `width` columns, if possible. Headings and
-    /// sentences wrap, and names are cut in the middle. If this does not suffice, the last columns follow in
-    /// a second table.
+    /// sentences wrap, and names are cut in the middle. A table that is still too wide is split into several,
+    /// each with the leading columns of text.
     pub fn text_within(&self, width: usize) -> String {
-        let count = self.columns.len();
-        if !self.fits(width) {
-            let first = |end: usize| self.only(&(0..end).collect::<Vec<_>>());
-            if let Some(end) = (2..count).rev().find(|&end| first(end).fits(width)) {
-                let others: Vec<usize> = std::iter::once(0).chain(end..count).collect();
-                return format!(
-                    "{}\n{}",
-                    first(end).text_within(width),
-                    self.only(&others).text_within(width)
-                );
-            }
-        }
         let widths = self.widths(width);
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        let line = |part: &[usize]| part.iter().map(|&at| widths[at] + 2).sum::<usize>().saturating_sub(2);
+        let texts = all.iter().take_while(|&&at| self.columns[at].1 == Align::Left).count();
+        let keys = if texts == all.len() { texts.min(1) } else { texts };
+        let mut parts: Vec<Vec<usize>> = vec![all[..keys].to_vec()];
+        for &at in &all[keys..] {
+            let part = &parts[parts.len() - 1];
+            if part.len() > keys && line(&[part, &[at][..]].concat()) > width {
+                parts.push(all[..keys].to_vec());
+            }
+            let last = parts.len() - 1;
+            parts[last].push(at);
+        }
+        parts.iter().map(|part| self.part(part, &widths, width)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns some of the columns as text.
+    fn part(&self, columns: &[usize], widths: &[usize], width: usize) -> String {
         let mut text = String::new();
-        let names = self.columns.iter().map(|(name, _)| name.as_str());
-        self.print(&mut text, &widths, names.zip(&widths).map(|(name, &wide)| wrapped(name, wide)).collect());
-        let rule = widths.iter().map(|&wide| vec!["-".repeat(wide)]).collect();
-        self.print(&mut text, &widths, rule);
-        for row in &self.rows {
-            self.print(
-                &mut text,
-                &widths,
-                row.iter().zip(&widths).map(|(cell, &wide)| fit(cell, wide)).collect(),
-            );
+        let line = |text: &mut String, lines: &dyn Fn(usize) -> Vec<String>| {
+            self.print(text, columns, widths, columns.iter().map(|&at| lines(at)).collect());
+        };
+        line(&mut text, &|at| wrapped(&self.columns[at].0, widths[at]));
+        line(&mut text, &|at| vec!["-".repeat(widths[at])]);
+        for (nth, row) in self.rows.iter().enumerate() {
+            if self.headings.contains(&nth) {
+                let _ = writeln!(text, "{}", shortened(&row[0], width));
+            } else {
+                line(&mut text, &|at| fit(&row[at], widths[at]));
+            }
         }
         text
     }
 
     /// Adds the lines of one row.
-    fn print(&self, text: &mut String, widths: &[usize], cells: Vec<Vec<String>>) {
+    fn print(&self, text: &mut String, columns: &[usize], widths: &[usize], cells: Vec<Vec<String>>) {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         for at in 0..height {
-            let padded = cells.iter().zip(&self.columns).zip(widths).map(|((lines, (_, align)), &wide)| {
+            let padded = cells.iter().zip(columns).map(|(lines, &column)| {
                 let line = lines.get(at).map_or("", String::as_str);
-                let blanks = " ".repeat(wide.saturating_sub(columns_of(line)));
-                match align {
+                let blanks = " ".repeat(widths[column].saturating_sub(columns_of(line)));
+                match self.columns[column].1 {
                     Align::Left => format!("{line}{blanks}"),
                     Align::Right => format!("{blanks}{line}"),
                 }
@@ -192,9 +217,11 @@ impl Table {
     /// Returns the widths of the columns for a table of this width: first headings wrap, then the widest
     /// columns of text shrink.
     fn widths(&self, width: usize) -> Vec<usize> {
-        let cells = |at: usize| self.rows.iter().map(move |row| columns_of(&row[at])).max().unwrap_or(0);
+        let rows = || self.rows.iter().enumerate().filter(|(nth, _)| !self.headings.contains(nth));
+        let cells = |at: usize| rows().map(move |(_, row)| columns_of(&row[at])).max().unwrap_or(0);
         let heading = |at: usize| columns_of(&self.columns[at].0);
-        let word = |at: usize| self.columns[at].0.split(' ').map(columns_of).max().unwrap_or(0);
+        let words = |at: usize| wrapped(&self.columns[at].0, 0);
+        let word = |at: usize| words(at).iter().map(|word| columns_of(word)).max().unwrap_or(0);
         let count = self.columns.len();
         let mut widths: Vec<usize> = (0..count).map(|at| cells(at).max(heading(at))).collect();
         let room = width.saturating_sub(2 * count.saturating_sub(1));
@@ -207,7 +234,7 @@ impl Table {
             };
             widths[at] -= 1;
         }
-        let is_sentence = |at: usize| self.rows.iter().any(|row| row[at].split(' ').count() > 3);
+        let is_sentence = |at: usize| rows().any(|(_, row)| row[at].split(' ').count() > 3);
         let least = |at: usize| if is_sentence(at) { NARROWEST_SENTENCE } else { NARROWEST };
         while excess(&widths) > 0 {
             let shrinks =
@@ -219,7 +246,7 @@ impl Table {
         }
         // Cells of several words that are aligned like numbers.
         let longest = |at: usize| {
-            let words = self.rows.iter().flat_map(|row| row[at].split(' ')).map(columns_of);
+            let words = rows().flat_map(|(_, row)| row[at].split(' ')).map(columns_of);
             words.max().unwrap_or(0).max(word(at))
         };
         while excess(&widths) > 0 {
@@ -230,6 +257,26 @@ impl Table {
             widths[at] -= 1;
         }
         widths
+    }
+
+    /// Returns the table in LaTeX, with the rules of the package `booktabs`.
+    pub fn latex(&self) -> String {
+        let align = |align: &Align| if *align == Align::Left { 'l' } else { 'r' };
+        let line = |cells: Vec<String>| format!("  {} \\\\\n", cells.join(" & "));
+        let aligned: String = self.columns.iter().map(|(_, one)| align(one)).collect();
+        let mut text = format!("\\begin{{tabular}}{{{aligned}}}\n  \\toprule\n");
+        text.push_str(&line(self.columns.iter().map(|(name, _)| latex(name)).collect()));
+        text.push_str("  \\midrule\n");
+        for (nth, row) in self.rows.iter().enumerate() {
+            if self.headings.contains(&nth) {
+                let rule = if nth == 0 { "" } else { "  \\addlinespace\n" };
+                let span = format!("\\multicolumn{{{}}}{{l}}{{{}}}", self.columns.len(), latex(&row[0]));
+                text.push_str(&(rule.to_owned() + &line(vec![span])));
+            } else {
+                text.push_str(&line(row.iter().map(|cell| latex(cell.trim_start())).collect()));
+            }
+        }
+        text + "  \\bottomrule\n\\end{tabular}\n"
     }
 
     /// Returns the table in Markdown.
@@ -244,6 +291,26 @@ impl Table {
         }
         text
     }
+}
+
+/// Escapes a text for LaTeX.
+pub fn latex(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match letter {
+            '\\' => escaped.push_str("\\textbackslash{}"),
+            '~' => escaped.push_str("\\textasciitilde{}"),
+            '^' => escaped.push_str("\\textasciicircum{}"),
+            '<' => escaped.push_str("\\textless{}"),
+            '>' => escaped.push_str("\\textgreater{}"),
+            'µ' => escaped.push_str("\\textmu{}"),
+            '\u{2026}' => escaped.push_str("\\dots{}"),
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => escaped.extend(['\\', letter]),
+            letter if letter.is_control() => escaped.push(' '),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]
@@ -273,14 +340,13 @@ mod tests {
             "7".to_owned(),
             "the weights of a layer".to_owned(),
         ]);
-        let shown = table.text_within(44);
-        assert!(shown.lines().all(|line| line.chars().count() <= 44), "{shown}");
-        assert!(shown.contains('…') && shown.contains("the weights of a layer"), "{shown}");
+        let shown = table.text_within(32);
+        assert!(shown.lines().all(|line| line.chars().count() <= 32), "{shown}");
+        assert!(
+            shown.contains('…') && shown.contains("the weights\n") && shown.contains("of a layer"),
+            "{shown}"
+        );
         assert_eq!(table.text(), table.text_within(100));
-        assert!(table.fits(44) && !table.fits(20));
-        let shown = table.text_within(20);
-        assert!(shown.contains("\n\nbuffer"), "{shown}");
-        assert_eq!(table.without("buffer").columns().len(), 2);
     }
 
     #[test]
@@ -288,6 +354,7 @@ mod tests {
         assert_eq!(shortened("body/layer", 10), "body/layer");
         assert_eq!(shortened("body/layer7", 8), "body…er7");
         assert_eq!(wrapped("one two  three", 8), ["one two ", "three"]);
+        assert_eq!(wrapped("a gap of 12.50 % and", 12), ["a gap of", "12.50 % and"]);
     }
 
     #[test]
@@ -296,5 +363,31 @@ mod tests {
         table.row(["1".to_owned()]);
         table.row(["2".to_owned()]);
         assert_eq!(table.without_empty(&["a", "c"]).text(), "a  b\n-  -\n1\n2\n");
+    }
+
+    #[test]
+    fn wide_tables_are_split_below_their_headings() {
+        let mut table =
+            Table::new([("name", Align::Left), ("first", Align::Right), ("second", Align::Right)]);
+        table.heading("a heading that is longer than the lines".to_owned());
+        table.row(["a-name-of-thirty-letters-or-so".to_owned(), "1".to_owned(), "2".to_owned()]);
+        assert_eq!(table.text_within(80).lines().nth(2), Some("a heading that is longer than the lines"));
+        let split = table.text_within(22);
+        assert!(split.lines().all(|line| line.chars().count() <= 22), "{split}");
+        assert_eq!((split.matches("name").count(), split.matches("a heading").count()), (2, 2), "{split}");
+    }
+
+    #[test]
+    fn latex_is_escaped() {
+        let mut table = Table::new([("gap %", Align::Right), ("name", Align::Left)]);
+        table.heading("a_b & {c}".to_owned());
+        table.row([">1".to_owned(), "\\x~^ #$ 3 µs".to_owned()]);
+        assert_eq!(
+            table.latex(),
+            "\\begin{tabular}{rl}\n  \\toprule\n  gap \\% & name \\\\\n  \\midrule\n  \
+             \\multicolumn{2}{l}{a\\_b \\& \\{c\\}} \\\\\n  \
+             \\textgreater{}1 & \\textbackslash{}x\\textasciitilde{}\\textasciicircum{} \\#\\$ 3 \\textmu{}s \\\\\n  \
+             \\bottomrule\n\\end{tabular}\n"
+        );
     }
 }

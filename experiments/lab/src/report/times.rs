@@ -5,9 +5,11 @@
 //!
 //! **Complexity.** O(rows * log(rows) + algorithms * instances).
 
+use crate::analysis::standing::sort;
 use crate::analysis::time::solved;
-use crate::analysis::{Group, Options, Standing, groups, standings};
+use crate::analysis::{Group, Options, Sort, Standing, groups, standings};
 use crate::record::Record;
+use crate::report::ranking::{mean_time, real, time, to_solve};
 use crate::report::table::{Align, Column, Table};
 
 /// Default shift of geometric means, in seconds.
@@ -38,29 +40,29 @@ pub fn by(clock: Clock, rows: &[Record]) -> Group {
         }
     }
     // The shift is applied when means are shown.
-    let options = Options { target_gap: None, shift: 0.0 };
+    let options = Options::default();
     groups(&own, &[], options).into_iter().next().unwrap_or_default()
 }
 
-/// Returns a table with one row per algorithm: time spent, instances solved, time to solve, and wins. Returns
-/// `None` without rows.
+/// Returns a table with one row per algorithm: instances solved, time spent, time to the best answer, time to
+/// solve, and wins. Returns `None` without rows.
 pub fn table(group: &Group, shift: f64) -> Option<Table> {
-    let spent = format!("spent s (shift {shift})");
-    let mean = format!("to solve s (shift {shift})");
-    let to_solve = |seconds: Option<f64>| seconds.map_or_else(|| "-".to_owned(), figure);
-    let columns: [Column<'_, Standing>; 9] = [
+    let decide = group.question.decide;
+    let columns: [Column<'_, &Standing>; 8] = [
         ("algorithm", Align::Left, &|own| own.algorithm.clone()),
-        ("instances", Align::Right, &|own| own.instances.to_string()),
-        ("runs", Align::Right, &|own| own.runs.to_string()),
-        (&spent, Align::Right, &|own| own.mean_spent.map_or_else(String::new, figure)),
-        ("solved", Align::Right, &|own| own.solved.to_string()),
-        ("solved runs", Align::Right, &|own| own.solved_runs.to_string()),
-        (&mean, Align::Right, &|own| to_solve(own.mean_time.map(|mean| mean.value))),
-        ("PAR-2 s", Align::Right, &|own| to_solve(own.par2)),
+        (if decide { "decided" } else { "proved" }, Align::Right, &|own| {
+            format!("{}/{}", own.solved, own.instances)
+        }),
+        ("runs", Align::Right, &|own| format!("{}/{}", own.solved_runs, own.runs)),
+        ("spent", Align::Right, &|own| time(own.mean_spent)),
+        ("to best", Align::Right, &|own| time(own.mean_to_best)),
+        (to_solve(decide), Align::Right, &|own| mean_time(own.mean_time)),
+        ("PAR-2", Align::Right, &|own| time(own.par2)),
         ("wins", Align::Right, &|own| (own.time_alone + own.time_shared).to_string()),
     ];
-    let real = standings(group, shift).into_iter().filter(|own| own.kind != "virtual");
-    let table = Table::of(&columns, real);
+    let mut standings = standings(group, shift);
+    sort(&mut standings, &group.question, Sort::Gap);
+    let table = Table::of(&columns, real(&standings));
     (!table.is_empty()).then_some(table)
 }
 
@@ -125,13 +127,17 @@ pub(crate) mod tests {
         assert_eq!(of(&even).time_to_solve(0, 0).map(|time| time.seconds), Some(1.5));
     }
 
+    fn cells(line: &str) -> Vec<&str> {
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
+    }
+
     #[test]
     fn algorithms_are_compared_by_time() {
         let rows = rows();
         let text = table(&of(&rows), 0.0).unwrap().text();
-        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(lines[2], ["fast", "2", "6", "0.1000", "2", "6", "0.1000", "0.1000", "2"]);
-        assert_eq!(lines[3], ["slow", "2", "2", "6.32", "1", "1", "6.32", "12.00", "0"]);
+        let lines: Vec<Vec<&str>> = text.lines().map(cells).collect();
+        assert_eq!(lines[2], ["fast", "2/2", "6/6", "100 ms", "-", "100 ms", "100 ms", "2"]);
+        assert_eq!(lines[3], ["slow", "1/2", "1/2", "6.32 s", "-", ">6.32 s", "12.0 s", "0"]);
     }
 
     /// A run that ends in microseconds without a proof is not shown as a run that used the whole limit.
@@ -148,8 +154,8 @@ pub(crate) mod tests {
         assert_eq!((times.time_to_solve(0, 0), cell.spent), (None, Some(6e-5)));
         assert_eq!(times.time_to_solve(0, 1).map(|time| (time.seconds, time.censored)), Some((6e-5, false)));
         let text = table(&times, 0.0).unwrap().text();
-        let line: Vec<&str> = text.lines().nth(2).unwrap().split_whitespace().collect();
-        assert_eq!(line, ["quick", "2", "2", "0.0001", "1", "1", "-", "-", "0"]);
+        let line = cells(text.lines().nth(2).unwrap());
+        assert_eq!(line, ["quick", "1/2", "1/2", "60.0 µs", "-", "-", "-", "0"]);
         // A layout within the capacity decides it. A heuristic that finds no such layout has not answered.
         let rows = [ran("a", 6e-5, "unknown", "load")];
         assert!(of(&rows).time_to_solve(0, 0).unwrap().censored);

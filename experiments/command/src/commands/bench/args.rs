@@ -85,9 +85,9 @@ pub struct BenchArgs {
     /// Also write the HTML page of `plimsoll report`, as DIR/report/report.html
     #[arg(long, requires = "out")]
     pub report: bool,
-    /// Print tables of all runs and all algorithms instead of a summary
-    #[arg(long)]
-    pub details: bool,
+    /// Print all algorithms and all runs instead of the best algorithms
+    #[arg(long, short, alias = "details")]
+    pub verbose: bool,
     /// Record improvements of solutions and bounds over time (trace.csv), and draw the gap over time
     #[arg(long, requires = "out")]
     pub trace: bool,

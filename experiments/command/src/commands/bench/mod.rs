@@ -17,7 +17,8 @@ use plimsoll_lab::external::reaper;
 use plimsoll_lab::record::{Record, failures, lines};
 use plimsoll_lab::report::plots::time_profile;
 use plimsoll_lab::report::ratios;
-use plimsoll_lab::report::summary::{self, Peer, Question, questions};
+use plimsoll_lab::report::summary::{self, Comparison, Peer, Question, questions};
+use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::report::times::{self, Clock};
 use plimsoll_lab::suite::{CORPORA, Case, Origin, Reading, SUITES, Suite, cases, corpora, fits_any};
 use runs::Bench;
@@ -80,15 +81,12 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
 
 /// Prints the summary or all tables, and writes the pages.
 fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store>) -> Result<(), Failure> {
-    let comparison = bench.comparison();
-    let mut text =
-        if bench.args.details { details(bench, rows) } else { screen::screen(rows, bench.args.time_limit) };
-    if !bench.args.details && comparison.is_asked {
-        for (question, own) in &questions(rows) {
-            if let Some(table) = times::table(&times::of(own), comparison.shift) {
-                let _ = write!(text, "\n{question}, times\n\n{}", table.text());
-            }
-        }
+    let (comparison, width) = (bench.comparison(), output::width());
+    let verbose = bench.args.verbose;
+    let mut text = if verbose { details(rows, width) } else { String::new() };
+    text += &screen::screen(rows, bench.args.time_limit, comparison.shift, !verbose, width);
+    if comparison.is_asked {
+        text += &compared(rows, comparison, verbose, width);
     }
     for row in rows.iter().filter(|row| row.status == "unreadable") {
         let _ = write!(text, "\nunreadable: {}\n", row.error);
@@ -99,9 +97,8 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     }
     output::print(&text)?;
     let Some(store) = store else {
-        let more =
-            "\n--details prints every run, --out DIR writes a record, and --report adds an HTML page\n";
-        return if bench.args.details { Ok(()) } else { output::print(more) };
+        let more = "\n--verbose prints every run, --out DIR writes a record, --report an HTML page\n";
+        return if verbose { Ok(()) } else { output::print(more) };
     };
     if comparison.is_asked
         && let Some((_, own)) = questions(rows).iter().find(|(question, _)| question == Offsets::NAME)
@@ -115,10 +112,7 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     let question = Question { command: &command, machine: &bench.machine, notes, peers: &peers, comparison };
     store.finish(&question, rows)?;
     let folder = store.folder();
-    output::print(&format!(
-        "\nwritten to {}: rows.csv, summary.md with every run, and maps\n",
-        folder.display()
-    ))?;
+    output::print(&format!("\nwritten to {}: README.md lists the files\n", folder.display()))?;
     if bench.args.report {
         let page = super::report::write(&[folder.to_owned()], &folder.join("report"))?;
         output::print(&format!("report page: {}\n", page.display()))?;
@@ -126,23 +120,36 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     Ok(())
 }
 
-/// Returns the tables of all runs and all algorithms.
-fn details(bench: &Bench, rows: &[Record]) -> String {
-    let comparison = bench.comparison();
+/// Returns the tables of all runs.
+fn details(rows: &[Record], width: usize) -> String {
     let mut text = String::new();
     // The main problem comes last, because the end of the output stays visible.
     for (question, own) in questions(rows).iter().rev() {
-        for table in [summary::runs(own), summary::algorithms(own)].into_iter().flatten() {
-            let _ = write!(text, "\n{question}\n\n{}", table.text());
+        if let Some(table) = summary::runs(own) {
+            let title = wrapped(question, width).join("\n");
+            let _ = writeln!(text, "{title}\n\n{}", table.text_within(width));
         }
-        if comparison.is_asked {
-            let group = times::of(own);
-            let reference = comparison.reference;
-            let ratios = reference.and_then(|reference| ratios::ratios(&group, reference, Clock::Bench));
-            let own_ratios = reference.and_then(|reference| ratios::own_ratios(own, reference));
-            for table in [own_ratios, ratios, times::table(&group, comparison.shift)].into_iter().flatten() {
-                let _ = write!(text, "\n{question}, times\n\n{}", table.text());
-            }
+    }
+    text
+}
+
+/// Returns the tables of times: with `verbose` also the ratios on every instance.
+fn compared(rows: &[Record], comparison: Comparison<'_>, verbose: bool, width: usize) -> String {
+    let mut text = String::new();
+    let shift = comparison.shift;
+    for (question, own) in questions(rows).iter().rev() {
+        let group = times::of(own);
+        let reference = comparison.reference.filter(|_| verbose);
+        let ratios = reference.and_then(|reference| ratios::ratios(&group, reference, Clock::Bench));
+        let own_ratios = reference.and_then(|reference| ratios::own_ratios(own, reference));
+        for table in [own_ratios, ratios].into_iter().flatten() {
+            let title = wrapped(&format!("{question}, ratios of times"), width).join("\n");
+            let _ = write!(text, "\n{title}\n\n{}", table.text_within(width));
+        }
+        if let Some(table) = times::table(&group, shift) {
+            let title =
+                wrapped(&format!("{question}, times (geometric means, shift {shift} s)"), width).join("\n");
+            let _ = write!(text, "\n{title}\n\n{}", table.text_within(width));
         }
     }
     text

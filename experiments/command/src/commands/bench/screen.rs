@@ -1,101 +1,100 @@
-//! The default output of `bench`: a summary of at most one screen.
+//! The main table of `bench`: one row per algorithm, best first.
 
 use plimsoll_lab::record::Record;
-use plimsoll_lab::report::percent;
-use plimsoll_lab::report::summary::{Tally, floating, problems, tallies};
-use plimsoll_lab::report::table::{Align, Table};
-use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use plimsoll_lab::report::human;
+use plimsoll_lab::report::ranking::{headline, labels, ranking, real};
+use plimsoll_lab::report::summary::{floating, standings_of};
+use plimsoll_lab::report::table::wrapped;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Maximum number of table rows, divided evenly among the problems. The whole output then fits on a screen of
-/// 40 lines.
+/// Maximum number of table rows, divided evenly among the questions. The whole output then fits on a screen
+/// of 40 lines.
 const ROWS: usize = 27;
-/// Minimum number of rows per problem: the two best algorithms and the number of others.
-const FEWEST: usize = 3;
-/// Maximum length of an algorithm's name, in characters.
-const NAME: usize = 36;
+/// Minimum number of algorithms per question.
+const FEWEST: usize = 2;
 
-/// Compares by the number of runs without a value, then by mean gap, then by time.
-fn rank(one: &Tally, other: &Tally) -> Ordering {
-    let silent = |own: &Tally| own.runs - own.gaps.len();
-    let mean = |own: &Tally| own.mean_gap().unwrap_or(f64::INFINITY);
-    let by = silent(one).cmp(&silent(other)).then(mean(one).total_cmp(&mean(other)));
-    by.then(one.seconds.total_cmp(&other.seconds))
-}
-
-fn cells(own: &Tally) -> [String; 5] {
-    let gap = |gap: Option<f64>| gap.map_or_else(|| "-".to_owned(), percent);
-    [
-        own.algorithm.chars().take(NAME).collect(),
-        gap(own.mean_gap()),
-        gap(own.worst_gap()),
-        format!("{} of {}", own.at_bound(), own.runs),
-        format!("{:.3}", own.seconds),
-    ]
-}
-
-/// Returns the summary: the numbers of instances, problems and runs, and a table of the best algorithms per
-/// problem. It is empty if nothing ran.
-pub fn screen(rows: &[Record], limit: Duration) -> String {
+/// Returns the numbers of instances, problems and runs, the headline if there is one question, and a table of
+/// the algorithms by question, or of the best ones with `short`. It is empty if nothing ran.
+pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: usize) -> String {
     let ran: Vec<&Record> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
-    let problems = problems(rows);
-    if problems.is_empty() {
-        return String::new();
+    let all = standings_of(rows, shift);
+    let Some((first, _)) = all.first() else { return String::new() };
+    let decide = first.question.decide;
+    let labels = labels(all.iter().map(|(group, _)| group));
+    let most = (ROWS / all.len()).max(FEWEST + 1) - 1;
+    let mut table = ranking(decide, []);
+    for ((_, standings), label) in all.iter().zip(&labels) {
+        let count = real(standings).count();
+        let shown = if short && count > most { most } else { count };
+        if all.len() > 1 || shown < count {
+            let best = if shown < count { format!(": best {shown} of {count}") } else { String::new() };
+            table.heading(format!("{label}{best}"));
+        }
+        table.extend(ranking(decide, real(standings).take(shown)));
     }
+    let problems: BTreeSet<&str> = all.iter().map(|(group, _)| group.question.problem.as_str()).collect();
     let named = |graphs: bool| -> BTreeSet<_> {
         let own = ran.iter().filter(|row| row.operators.is_some() == graphs);
         own.map(|row| (&row.suite, &row.instance)).collect()
     };
-    let mut table = Table::new([
-        ("problem", Align::Left),
-        ("algorithm", Align::Left),
-        ("mean gap %", Align::Right),
-        ("worst gap %", Align::Right),
-        ("optimal", Align::Right),
-        ("seconds", Align::Right),
-    ]);
-    let most = (ROWS / problems.len()).max(FEWEST);
-    for problem in &problems {
-        let mut lines = tallies(rows.iter().filter(|row| row.problem == *problem));
-        lines.sort_by(rank);
-        let shown = if lines.len() > most { most - 1 } else { lines.len() };
-        for (at, line) in lines[..shown].iter().enumerate() {
-            let problem = if at == 0 { (*problem).to_owned() } else { String::new() };
-            table.row([problem].into_iter().chain(cells(line)));
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let subjects = [(named(false).len(), "instance"), (named(true).len(), "graph")];
+    let subjects = subjects.into_iter().filter(|(count, _)| *count > 0);
+    let counts = format!(
+        "{}, {}, {} of at most {}",
+        subjects.map(|(count, what)| plural(count, what)).collect::<Vec<_>>().join(", "),
+        plural(problems.len(), "problem"),
+        plural(ran.len(), "run"),
+        human::seconds(limit.as_secs_f64()),
+    );
+    let headline = match all.as_slice() {
+        [(group, standings)] => {
+            headline(group, standings).map(|text| wrapped(&text, width).join("\n") + "\n")
         }
-        if lines.len() > shown {
-            table.row([String::new(), format!("and {} more", lines.len() - shown)]);
-        }
-    }
+        _ => None,
+    };
     let floating = match floating(rows).len() {
         0 => String::new(),
         1 => "\n1 best bound rests on floating-point arithmetic alone\n".to_owned(),
         count => format!("\n{count} best bounds rest on floating-point arithmetic alone\n"),
     };
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let subjects = [(named(false).len(), "instance"), (named(true).len(), "graph")];
-    let subjects = subjects.into_iter().filter(|(count, _)| *count > 0);
+    let skipped = skipped(rows, width);
+    let blank = if skipped.is_empty() { "" } else { "\n" };
     format!(
-        "{}, {}, {} of at most {} s; gaps to the best proven bound\n\n{}{floating}",
-        subjects.map(|(count, what)| plural(count, what)).collect::<Vec<_>>().join(", "),
-        plural(problems.len(), "problem"),
-        plural(ran.len(), "run"),
-        limit.as_secs_f64(),
-        table.text()
+        "{counts}\ngaps to the best proven bound; mean times\n\n{}{}{floating}{blank}{skipped}",
+        headline.map_or_else(String::new, |text| text + "\n"),
+        table.text_within(width)
     )
+}
+
+/// Returns one line per reason for which runs were skipped.
+fn skipped(rows: &[Record], width: usize) -> String {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.status == "skipped") {
+        *counts.entry((&row.problem, &row.error)).or_default() += 1;
+    }
+    let line = |((problem, why), count): ((&str, &str), usize)| {
+        let runs = if count == 1 { "run" } else { "runs" };
+        wrapped(&format!("{problem}: {count} {runs} skipped, because {why}"), width).join("\n") + "\n"
+    };
+    counts.into_iter().map(line).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row(problem: &str, algorithm: &str, instance: &str, gap: Option<f64>) -> Record {
+    fn row(problem: &str, algorithm: &str, instance: &str, gap: Option<u64>) -> Record {
         Record {
             problem: problem.to_owned(),
+            unit: "bytes".to_owned(),
             algorithm: algorithm.to_owned(),
+            kind: "heuristic".to_owned(),
             instance: instance.to_owned(),
-            gap_percent: gap,
+            status: "done".to_owned(),
+            value: gap.map(|gap| 100 + gap),
+            best_bound: Some(100),
             seconds: Some(0.25),
             ..Record::default()
         }
@@ -105,33 +104,44 @@ mod tests {
     fn the_best_come_first_and_the_rest_is_counted() {
         let mut rows = Vec::new();
         for at in 0..40 {
-            rows.push(row("offsets", &format!("a{at}"), "x", Some(f64::from(40 - at))));
+            rows.push(row("offsets", &format!("a{at}"), "x", Some(40 - at)));
         }
         rows.push(row("offsets", "silent", "x", None));
-        rows.extend([row("orders", "b", "x", Some(0.0)), row("orders", "b", "y", Some(1.0))]);
-        let text = screen(&rows, Duration::from_millis(1500));
+        rows.extend([row("orders", "b", "x", Some(0)), row("orders", "b", "y", Some(1))]);
+        let text = screen(&rows, Duration::from_millis(1500), 0.01, true, 80);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(
-            lines[0],
-            "2 instances, 2 problems, 43 runs of at most 1.5 s; gaps to the best proven bound"
-        );
-        assert!(
-            lines[4].starts_with("offsets  a39") && lines[4].ends_with("1.00         1.00   0 of 1    0.250"),
-            "{text}"
-        );
-        assert!(text.contains("         and 29 more\n"), "{text}");
-        assert!(text.contains("orders   b                  0.50         1.00   1 of 2    0.500"), "{text}");
-        assert_eq!(screen(&[], Duration::ZERO), "");
+        assert_eq!(lines[0], "2 instances, 2 problems, 43 runs of at most 1.50 s");
+        assert_eq!(lines[5], "offsets: best 12 of 41");
+        let cells: Vec<&str> = lines[6].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        assert_eq!(cells, ["a39", "1.00", "1.00", "0/1", "250 ms", "-", "-"], "{text}");
+        assert!(text.contains("\norders\nb "), "{text}");
+        assert_eq!(screen(&rows, Duration::ZERO, 0.01, false, 80).lines().count(), 5 + 1 + 41 + 1 + 1);
+        assert_eq!(screen(&[], Duration::ZERO, 0.01, true, 80), "");
     }
 
     #[test]
     fn nine_problems_fit_on_a_screen() {
         let problem = |at: usize| format!("problem-{}", at % 9);
         let rows: Vec<Record> = (0..900)
-            .map(|at| row(&problem(at), &format!("{at}-{}", "long".repeat(20)), "x", Some(1e4)))
+            .map(|at| row(&problem(at), &format!("{at}-{}", "long".repeat(20)), "x", Some(10_000)))
             .collect();
-        let text = screen(&rows, Duration::from_secs(10));
+        let text = screen(&rows, Duration::from_secs(10), 0.01, true, 80);
         assert!(text.lines().count() <= 33, "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn skipped_runs_have_one_line_per_reason() {
+        let why = |instance: &str| row("offsets", "a", instance, None).without("skipped", "there are gaps");
+        let text = screen(&[why("x"), why("y")], Duration::from_secs(1), 0.01, true, 80);
+        assert!(text.ends_with("\n\noffsets: 2 runs skipped, because there are gaps\n"), "{text}");
+    }
+
+    #[test]
+    fn a_single_question_has_a_headline() {
+        let rows = [row("offsets", "a", "x", Some(2)), row("offsets", "b", "x", Some(4))];
+        let text = screen(&rows, Duration::from_secs(1), 0.01, true, 60);
+        assert!(text.contains("\na is best with a mean gap of 2.00 % and proves no optimum;\n"), "{text}");
+        assert!(!text.contains("\noffsets"), "{text}");
     }
 }

@@ -128,7 +128,7 @@ impl Store {
     pub fn gaps(&self, rows: &[Record]) -> Result<(), Failure> {
         let mut rows = rows.to_vec();
         number_runs(&mut rows);
-        let options = Options { target_gap: None, shift: SHIFT };
+        let options = Options { shift: SHIFT, ..Options::default() };
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for group in groups(&rows, &trace_rows(&rows), options) {
             let nth = counts.entry(group.question.problem.clone()).or_default();
@@ -163,7 +163,7 @@ impl Store {
     }
 
     pub fn finish(&self, question: &Question<'_>, rows: &[Record]) -> Result<(), Failure> {
-        let readme = question.readme(|name| name == "summary.md" || self.holds(name));
+        let readme = question.readme(rows, |name| name == "summary.md" || self.holds(name));
         let pages = [("summary.md", question.summary(rows)), ("README.md", readme)];
         for (name, text) in pages {
             output::write_file(&self.folder.join(name), |file| file.write_all(text.as_bytes()))?;

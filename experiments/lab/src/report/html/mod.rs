@@ -4,12 +4,14 @@
 //! forbids all connections. All text from rows, READMEs and file names is escaped. Pictures must pass
 //! [`picture::fit`].
 
+mod bars;
 pub mod markdown;
 pub mod picture;
 pub mod table;
 
 use crate::analysis::{Group, Options, Standing, Study};
 use crate::report::plots::Plot;
+use crate::report::ranking::{headline, labels};
 use crate::report::scene::{escape, thousands};
 use crate::report::{layouts, overview};
 use std::fmt::Write as _;
@@ -37,7 +39,7 @@ pub struct Page<'a> {
     /// The charts of the records.
     pub plots: &'a [Plot],
     /// The options of the analysis.
-    pub options: Options,
+    pub options: Options<'a>,
 }
 
 /// Returns the page as HTML.
@@ -89,8 +91,8 @@ fn contents(studies: &[Study]) -> String {
         let _ = write!(text, "<li><a href=\"#r{}\">{}</a>", at + 1, escape(&study.record.name));
         if study.groups.len() > 1 {
             text.push_str("<ul>");
-            for (nth, group) in study.groups.iter().enumerate() {
-                let question = escape(&group.question.to_string());
+            for (nth, label) in labels(study.groups.iter()).iter().enumerate() {
+                let question = escape(label);
                 let _ = write!(text, "<li><a href=\"#r{}g{}\">{question}</a>", at + 1, nth + 1);
             }
             text.push_str("</ul>");
@@ -102,8 +104,17 @@ fn contents(studies: &[Study]) -> String {
 }
 
 fn overview_section(page: &Page<'_>) -> String {
+    let mut headlines = String::new();
+    for (question, headline) in overview::headlines(page.studies) {
+        let _ = writeln!(
+            headlines,
+            "<p class=\"headline\"><b>{}</b>: {}</p>",
+            escape(&question),
+            sentence(&headline)
+        );
+    }
     let mut text = format!(
-        "<section id=\"overview\">\n<h2>Overview</h2>\n{}<details class=\"part\"><summary>Definitions</summary>\n<ul>\n",
+        "<section id=\"overview\">\n<h2>Overview</h2>\n{headlines}{}<details class=\"part\"><summary>Definitions</summary>\n<ul>\n",
         table::table(&overview::records(page.studies), "records")
     );
     for line in overview::definitions(page.options) {
@@ -111,6 +122,11 @@ fn overview_section(page: &Page<'_>) -> String {
     }
     text.push_str("</ul></details>\n</section>\n");
     text
+}
+
+/// Escapes a sentence. A number stays with its percent sign.
+fn sentence(text: &str) -> String {
+    escape(&text.replace(" %", "\u{a0}%"))
 }
 
 /// Returns a foldable section, which is initially unfolded if `open` is set.
@@ -132,11 +148,10 @@ fn record(page: &Page<'_>, at: usize, budget: usize) -> String {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
     }
     if let Some(readme) = &record.readme {
-        let _ = writeln!(
-            text,
-            "<div class=\"facts\">\n{}</div>",
-            markdown::html(readme, "facts of the record", usize::MAX)
-        );
+        let facts = markdown::html(readme, "facts of the record", usize::MAX);
+        let facts = format!("<div class=\"facts\">\n{facts}</div>\n");
+        // The results come first.
+        text.push_str(&part("Command, machine, files and instances", study.groups.is_empty(), &facts));
     }
     if let Some(summary) = &record.summary {
         let lines = summary.lines().count();
@@ -149,7 +164,7 @@ fn record(page: &Page<'_>, at: usize, budget: usize) -> String {
     for (nth, (group, standings)) in study.groups.iter().zip(&study.standings).enumerate() {
         let own = page.plots.iter().filter(|plot| plot.study == at && plot.group == nth);
         let id = format!("r{}g{}", at + 1, nth + 1);
-        text.push_str(&of_group(&id, group, standings, own, page.options));
+        text.push_str(&of_group(&id, group, standings, own));
     }
     let troubles = overview::troubles(study.troubles());
     if !troubles.is_empty() {
@@ -175,15 +190,18 @@ fn of_group<'a>(
     group: &Group,
     standings: &[Standing],
     plots: impl Iterator<Item = &'a Plot>,
-    options: Options,
 ) -> String {
     let mut text = format!("<section id=\"{id}\">\n<h3>{}</h3>\n", escape(&group.question.to_string()));
+    if let Some(headline) = headline(group, standings) {
+        let _ = writeln!(text, "<p class=\"headline\">{}</p>", sentence(&headline));
+    }
     for note in &group.notes {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
     }
+    text.push_str(&bars::bars(group, standings));
     let values = table::table(&overview::values(group, standings), "values");
     let _ = write!(text, "<h4>Values</h4>\n{values}");
-    if let Some(times) = overview::times(group, standings, options.shift) {
+    if let Some(times) = overview::times(group, standings) {
         let _ = write!(text, "<h4>Times</h4>\n{}", table::table(&times, "times"));
     }
     let figures: String = plots.map(|plot| figure(&plot.svg, &plot.title, &plot.title)).collect();
@@ -193,7 +211,7 @@ fn of_group<'a>(
     let tables = [
         ("Gaps by instance", Some(overview::gaps_by_instance(group))),
         ("Times spent by instance", overview::spent_by_instance(group)),
-        ("Times to solve by instance", overview::times_by_instance(group)),
+        ("Times to proof by instance", overview::times_by_instance(group)),
     ];
     for (title, table) in tables.into_iter().filter_map(|(title, table)| Some((title, table?))) {
         let inner = table::table(&table, &title.to_lowercase());

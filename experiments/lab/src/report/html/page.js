@@ -4,7 +4,10 @@
 // "of N" and blanks between digits are ignored.
   function key(cell) {
     var text = cell ? cell.textContent.trim() : "";
-    if (text === "" || text === "-") return null;
+    if (text === "" || /^-( |$)/.test(text)) return null;
+    // Times are compared in seconds.
+    var times = /^[<>]?(?:(\d+) min )?([\d.]+) (ns|\u00b5s|ms|s)$/.exec(text);
+    if (times) return (times[1] || 0) * 60 + times[2] * { ns: 1e-9, "\u00b5s": 1e-6, ms: 1e-3, s: 1 }[times[3]];
     var plain = text.replace(/^[<>]\s*/, "").replace(/\s*(%|bytes|\(load\)|of [\d\s]+)$/, "");
     var number = Number(plain.replace(/\s/g, ""));
     return Number.isNaN(number) ? text.toLowerCase() : number;

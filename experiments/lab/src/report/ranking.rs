@@ -1,0 +1,226 @@
+//! The algorithms of a group in one table, and their comparison in one sentence.
+
+use crate::analysis::standing::sort;
+use crate::analysis::{Group, Mean, Question, Sort, Standing};
+use crate::report::table::{Align, Column, Table};
+use crate::report::{human, percent};
+use std::fmt::Write as _;
+
+/// A cell without a value, for example the time to proof of a heuristic.
+pub(super) const NONE: &str = "-";
+
+/// Returns the standings of algorithms, without the virtual best.
+pub fn real(standings: &[Standing]) -> impl Iterator<Item = &Standing> {
+    standings.iter().filter(|own| own.kind != "virtual")
+}
+
+/// Formats a time, or a dash.
+pub(super) fn time(seconds: Option<f64>) -> String {
+    seconds.map_or_else(|| NONE.to_owned(), human::seconds)
+}
+
+/// Formats a mean time. A lower bound is marked with `>`.
+pub(super) fn mean_time(mean: Option<Mean>) -> String {
+    let bound = mean.is_some_and(|mean| mean.bound);
+    format!("{}{}", if bound { ">" } else { "" }, time(mean.map(|mean| mean.value)))
+}
+
+/// Returns the name of the column of times to solve.
+pub(super) fn to_solve(decide: bool) -> &'static str {
+    if decide { "to decide" } else { "to proof" }
+}
+
+/// Returns a table with one row per algorithm: gaps, number of optima, time spent, time to the best answer,
+/// and time to proof. If a capacity is decided, decided instances are counted instead of optima.
+pub fn ranking<'a>(decide: bool, standings: impl IntoIterator<Item = &'a Standing>) -> Table {
+    let gap = |gap: Option<f64>| gap.map_or_else(|| NONE.to_owned(), percent);
+    let columns: [Column<'_, &Standing>; 7] = [
+        ("algorithm", Align::Left, &|own| own.algorithm.clone()),
+        ("gap %", Align::Right, &|own| gap(own.mean_gap)),
+        ("worst %", Align::Right, &|own| gap(own.worst_gap)),
+        (if decide { "decided" } else { "optimal" }, Align::Right, &|own| {
+            format!("{}/{}", if decide { own.solved } else { own.at_bound }, own.instances)
+        }),
+        ("spent", Align::Right, &|own| time(own.mean_spent)),
+        ("to best", Align::Right, &|own| time(own.mean_to_best)),
+        (to_solve(decide), Align::Right, &|own| mean_time(own.mean_time)),
+    ];
+    Table::of(&columns, standings)
+}
+
+/// Returns short names of the questions of groups: the problem, followed by its terms if several questions
+/// have the same problem. If they differ only in limits or machines, the whole question is returned.
+pub fn labels<'a>(groups: impl Iterator<Item = &'a Group>) -> Vec<String> {
+    let all: Vec<&Question> = groups.map(|group| &group.question).collect();
+    let same = |problem: &str| all.iter().filter(|question| question.problem == problem).count();
+    let label = |question: &Question| {
+        let Question { problem, terms, .. } = question;
+        let twins = all.iter().filter(|other| other.problem == *problem && other.terms == *terms).count();
+        match (twins, same(problem)) {
+            (1, 1) => problem.clone(),
+            (1, _) if terms.is_empty() => problem.clone(),
+            (1, _) => format!("{problem}, {terms}"),
+            _ => question.to_string(),
+        }
+    };
+    all.iter().map(|question| label(question)).collect()
+}
+
+/// Returns one sentence: the best algorithm, how many instances it solves, and how far the others lie from
+/// it. Returns `None` if nothing was solved or there are no gaps.
+pub fn headline(group: &Group, standings: &[Standing]) -> Option<String> {
+    let mut all: Vec<Standing> = real(standings).cloned().collect();
+    sort(&mut all, &group.question, Sort::Gap);
+    let (first, others) = all.split_first()?;
+    if group.question.decide { decided(first, others) } else { optimised(first, others) }
+}
+
+fn decided(first: &Standing, others: &[Standing]) -> Option<String> {
+    if first.solved == 0 {
+        return None;
+    }
+    let name = &first.algorithm;
+    let mean =
+        first.mean_spent.map_or_else(String::new, |mean| format!(" in {} on average", human::seconds(mean)));
+    let rest = match (others.last(), others.first()) {
+        (Some(least), Some(most)) if others.len() > 1 && least.solved < most.solved => {
+            format!("; the {} others decide {} to {}", others.len(), least.solved, most.solved)
+        }
+        (Some(least), _) if others.len() > 1 => {
+            format!("; the {} others decide {}", others.len(), least.solved)
+        }
+        (Some(one), _) => format!("; {} decides {}", one.algorithm, one.solved),
+        _ => String::new(),
+    };
+    Some(format!("{name} decides {}{mean}{rest}.", of_all(first)))
+}
+
+/// Returns the number of solved instances, as in `3 of 7 instances`.
+fn of_all(own: &Standing) -> String {
+    match (own.solved, own.instances) {
+        (1, 1) => "the instance".to_owned(),
+        (solved, all) if solved == all => format!("all {all} instances"),
+        (solved, all) => format!("{solved} of {all} instance{}", if all == 1 { "" } else { "s" }),
+    }
+}
+
+fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
+    let gap = first.mean_gap?;
+    let is_tied = |own: &&Standing| own.answered == first.answered && own.mean_gap == first.mean_gap;
+    let tied = others.iter().filter(is_tied).count();
+    let name = &first.algorithm;
+    let proof = match first.solved {
+        0 => "proves no optimum".to_owned(),
+        _ => format!("proves {} optimal", of_all(first)),
+    };
+    let gap = percent(gap);
+    let mut text = match (others.len(), tied) {
+        (0, _) => format!("{name} has a mean gap of {gap} % and {proof}"),
+        (_, 0) => format!("{name} is best with a mean gap of {gap} % and {proof}"),
+        (_, 1) => {
+            let other = others.iter().find(is_tied).map_or("", |own| &own.algorithm);
+            format!("{name} and {other} are best with a mean gap of {gap} %, and {name} {proof}")
+        }
+        _ => format!("{name} and {tied} others are best with a mean gap of {gap} %, and {name} {proof}"),
+    };
+    if first.answered < first.instances {
+        let _ = write!(
+            text,
+            "; it has no value on {} of {} instances",
+            first.instances - first.answered,
+            first.instances
+        );
+    }
+    let rest: Vec<&Standing> = others.iter().filter(|own| !is_tied(own) && own.mean_gap.is_some()).collect();
+    let gaps = || rest.iter().filter_map(|own| own.mean_gap);
+    let (least, most) = (gaps().fold(f64::INFINITY, f64::min), gaps().fold(0.0, f64::max));
+    let (least, most) = (percent(least), percent(most));
+    let end = match rest.as_slice() {
+        [] => String::new(),
+        [one] => format!("; the mean gap of {} is {least} %", one.algorithm),
+        _ if least == most => format!("; the mean gap of the {} others is {least} %", rest.len()),
+        _ => format!("; the mean gaps of the {} others are {least} % to {most} %", rest.len()),
+    };
+    Some(format!("{text}{end}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(algorithm: &str, gap: Option<f64>, solved: usize, spent: f64) -> Standing {
+        Standing {
+            algorithm: algorithm.to_owned(),
+            instances: 3,
+            answered: if gap.is_some() { 3 } else { 0 },
+            mean_gap: gap,
+            solved,
+            mean_spent: Some(spent),
+            ..Standing::default()
+        }
+    }
+
+    fn group(decide: bool) -> Group {
+        Group { question: Question { decide, ..Question::default() }, ..Group::default() }
+    }
+
+    #[test]
+    fn the_best_is_named_first() {
+        let best = Standing { kind: "virtual".to_owned(), ..own("virtual best", Some(0.0), 3, 0.1) };
+        let mut all = vec![own("slow", Some(0.0), 1, 9.0), own("exact", Some(0.0), 3, 1.0), best];
+        let text = |all: &[Standing], decide| headline(&group(decide), all).unwrap();
+        assert_eq!(
+            text(&all, false),
+            "exact and slow are best with a mean gap of 0.00 %, and exact proves all 3 instances optimal."
+        );
+        all[0].mean_gap = Some(12.5);
+        let one = "exact is best with a mean gap of 0.00 % and proves all 3 instances optimal; the mean gap of slow is 12.50 %.";
+        assert_eq!(text(&all, false), one);
+        all.push(own("worse", Some(20.0), 0, 0.1));
+        all.push(own("silent", None, 0, 0.1));
+        assert!(text(&all, false).ends_with("; the mean gaps of the 2 others are 12.50 % to 20.00 %."));
+        assert_eq!(
+            text(&all, true),
+            "exact decides all 3 instances in 1.00 s on average; the 3 others decide 0 to 1."
+        );
+        let alone = [own("fast", Some(1.0), 0, 1.0)];
+        assert_eq!(text(&alone, false), "fast has a mean gap of 1.00 % and proves no optimum.");
+        assert_eq!(headline(&group(false), &[own("silent", None, 0, 1.0)]), None);
+        assert_eq!((headline(&group(true), &alone), headline(&group(false), &[])), (None, None));
+    }
+
+    #[test]
+    fn labels_are_as_short_as_possible() {
+        let group = |problem: &str, terms: &str| Group {
+            question: Question {
+                problem: problem.to_owned(),
+                terms: terms.to_owned(),
+                ..Question::default()
+            },
+            ..Group::default()
+        };
+        let groups = [
+            group("offsets", ""),
+            group("tiers", "machine=b"),
+            group("fusion", "a=1"),
+            group("fusion", "a=2"),
+        ];
+        assert_eq!(labels(groups.iter()), ["offsets", "tiers", "fusion, a=1", "fusion, a=2"]);
+        let twins = labels([group("offsets", ""), group("offsets", "")].iter());
+        assert!(twins[0].starts_with("offsets, minimise, no time limit"), "{twins:?}");
+    }
+
+    #[test]
+    fn a_heuristic_has_no_time_to_proof() {
+        let exact =
+            Standing { mean_time: Some(Mean { value: 5.0, bound: true }), ..own("exact", Some(0.0), 3, 2.0) };
+        let quick = Standing { mean_to_best: Some(4e-5), ..own("quick", Some(1.0), 0, 6e-5) };
+        let text = ranking(false, [&exact, &quick]).text();
+        let cells: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect())
+            .collect();
+        assert_eq!(cells[2], ["exact", "0.00", "-", "0/3", "2.00 s", "-", ">5.00 s"]);
+        assert_eq!(cells[3], ["quick", "1.00", "-", "0/3", "60.0 µs", "40.0 µs", "-"]);
+    }
+}
