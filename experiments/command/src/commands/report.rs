@@ -134,7 +134,12 @@ fn analyse(paths: &[PathBuf], options: Options<'_>) -> Result<Vec<Study>, Failur
     let rows = || records.iter().flat_map(|record| &record.observations);
     if let Some(bad) = options.algorithms.iter().find(|name| !rows().any(|row| row.algorithm == **name)) {
         let known: BTreeSet<&str> = rows().map(|row| row.algorithm.as_str()).collect();
-        return Err(unknown("algorithm", bad, &known.into_iter().collect::<Vec<_>>()));
+        return Err(unknown(
+            "algorithm",
+            bad,
+            &known.into_iter().collect::<Vec<_>>(),
+            "plimsoll list algorithms",
+        ));
     }
     Ok(study(records, options))
 }
