@@ -47,7 +47,7 @@ pub fn plan(
     let bound = ProgramBound::of(&import.graph, &run.liveness).map_err(Failure::input)?;
     let (setup, limits, execution) = (run.setup, run.limits, args.control.execution(run.setup.seed));
     let found = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
-    store(args, &ordered, scheme, solver.name, &found)?;
+    store(args, import, &ordered, scheme, solver.name, &found)?;
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = (order.as_str(), scheme.name, solver.name);
     let mut report = report(&ordered, names, &found, &bound, &Basis::of(import));
@@ -67,6 +67,7 @@ pub fn plan(
 
 fn store(
     args: &PlanArgs,
+    import: &Import,
     ordered: &OrderedProgram<'_>,
     scheme: &SchemeEntry,
     solver: &str,
@@ -79,7 +80,7 @@ fn store(
         output::write_file(path, |file| write_instance(&seen, file))?;
     }
     if let Some(path) = &args.orders {
-        output::write_file(path, |file| write_orders(program.graph(), ordered.regions.iter().rev(), file))?;
+        output::write_file(path, |file| write_orders(import, ordered.regions.iter().rev(), file))?;
     }
     if let Some(path) = &args.tensors {
         output::write_file(path, |file| write_places(program, found, file))?;
@@ -179,12 +180,13 @@ fn report(
     let claim = basis.claim(claim);
     report.line("arena", format_args!("{arena} bytes by {branches} with {solver}, {claim} for these orders"));
     let (least, why) = (found.bound, format!("{}{}", found.witness, found.arithmetic.remark()));
-    report.line("", format_args!("no plan with {branches} needs less than {least} bytes ({why})"));
+    report.wrapped("", &format!("no plan with {branches} needs less than {least} bytes ({why})"));
     let (gap, load) = (output::gap(arena, least), load(program.instance()).0);
     report.line("", format_args!("{gap} above that bound; peak live bytes: {load}"));
     let (claim, gap) = (basis.claim(joint_claim), output::gap(arena, bound.value));
     report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
-    report.show("", "no orders need less than {joint_bound} bytes ({joint_witness})");
+    let why = reason(bound, graph);
+    report.wrapped("", &format!("no orders need less than {} bytes ({why})", bound.value));
     report.unshared(program.naive(), arena);
     let all = if found.all_runs { "all possible ones" } else { "a sample" };
     let checked = "every read returned the value written";

@@ -34,7 +34,7 @@ pub fn plan(
         Placement::After(solver) => (run.order.name.to_owned(), solver.name.to_owned()),
         Placement::Joint(solver) => (format!("joint {}", solver.name), format!("joint {}", solver.name)),
     };
-    store(args, graph, &solver, &regions)?;
+    store(args, import, &solver, &regions)?;
     let mut report = report(args, graph, (&order, &solver), &regions, &Basis::of(import));
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     let (problem, order) = (&body.ordered.storages.problem, &body.ordered.order);
@@ -45,8 +45,8 @@ pub fn plan(
         bound: body.joint_bound.value,
         reason: reason(problem, &body.joint_bound),
         operator: &|step| {
-            let id = order.operators().get(usize::try_from(step.get()).ok()?)?;
-            Some(problem.operator(*id).to_owned())
+            let id = body.ordered.operator_at(step)?;
+            Some(graph.called(id))
         },
     };
     let code = planned.check(args, registry, (run.setup, run.limits), &mut report)?;
@@ -54,13 +54,14 @@ pub fn plan(
     Ok(code)
 }
 
-fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {
+fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {
+    let graph = &import.graph;
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     if let Some(path) = &args.instance {
         output::write_file(path, |file| write_instance(&body.instance, file))?;
     }
     if let Some(path) = &args.orders {
-        output::write_file(path, |file| write_orders(graph, [&body.ordered], file))?;
+        output::write_file(path, |file| write_orders(import, [&body.ordered], file))?;
     }
     if let Some(path) = &args.tensors {
         output::write_file(path, |file| write_places(graph, regions, file))?;
@@ -156,12 +157,12 @@ fn report(
     let claim = basis.claim(ordered.outcome.claim.as_str());
     report.line("order", format_args!("{order}: {} live bytes, {claim}", body.load()));
     let why = reason(problem, joint) + Arithmetic::of(&joint.witness).remark();
-    report.line("", format_args!("no order needs less than {} bytes ({why})", joint.value));
+    report.wrapped("", &format!("no order needs less than {} bytes ({why})", joint.value));
     report.line("", format_args!("file order: {} live bytes", ordered.file_peak));
     let claim = basis.claim(body.layout.claim.as_str());
     report.line("arena", format_args!("{arena} bytes by {solver}, {claim} for this order"));
-    let why = bound.witness.in_words(&body.instance) + Arithmetic::of(&bound.witness).remark();
-    report.line("", format_args!("no layout needs less than {} bytes ({why})", bound.value));
+    let why = body.layout_reason(graph) + Arithmetic::of(&bound.witness).remark();
+    report.wrapped("", &format!("no layout needs less than {} bytes ({why})", bound.value));
     let (claim, gap) = (basis.claim(joint_claim(body)), output::gap(arena, joint.value));
     report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
     report.unshared(body.instance.total_size(), arena);
@@ -184,7 +185,7 @@ fn row(graph: &Graph, one: &PlannedRegion) -> Value {
         "arena": one.arena(),
         // Lower bound over all layouts of the order.
         "lower_bound": bound.value,
-        "witness": bound.witness.in_words(&one.instance),
+        "witness": one.layout_reason(graph),
         "arithmetic": Arithmetic::of(&bound.witness),
         // Lower bound on the live bytes of all orders, and therefore on the arena.
         "joint_bound": joint.value,

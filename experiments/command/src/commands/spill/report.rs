@@ -150,16 +150,16 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
 fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, String) {
     let reason = &short.reason;
     let (count, open) = (reason.buffers.len(), reason.doubtful.len());
-    if instance.contradiction().is_some() {
-        let conflict = format!("{count} fixed offsets contradict each other");
-        return ("no capacity is sufficient".to_owned(), conflict);
-    }
     let least = short.bound.value.get() - capacity.get();
     let shortfall = match short.peak.map(|peak| peak.get() - capacity.get()) {
+        _ if instance.contradiction().is_some() => "no capacity is sufficient".to_owned(),
         Some(most) if most == least => format!("{least} bytes"),
         Some(most) => format!("{least} to {most} bytes"),
         None => format!("at least {least} bytes"),
     };
+    if matches!(reason.bound.witness, Witness::Contradiction { .. }) {
+        return (shortfall, format!("{count} fixed offsets contradict each other"));
+    }
     let (needed, witness) = (reason.bound.value, reason.bound.witness.in_words(instance));
     let what = match (count, open) {
         (1, _) if matches!(reason.bound.witness, Witness::Fixed { .. }) => {
