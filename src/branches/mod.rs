@@ -259,8 +259,8 @@ impl Planner<'_> {
             Scheme::Naive => end_to_end(program),
             Scheme::Flat | Scheme::Sequential | Scheme::Exclusive => {
                 let mut placed = self.place(&self.scheme.instance(program), self.limits)?;
-                if let Some(at) = placed.load.and_then(|step| program.at(step)) {
-                    placed.witness = format!("{}, {at}", placed.witness);
+                if let Some(step) = placed.load {
+                    placed.witness = format!("{}, {}", placed.witness, program.at(step));
                 }
                 placed
             }

@@ -176,22 +176,29 @@ impl<'a> Program<'a> {
         &self.points
     }
 
-    /// Describes what happens at a step of [`Program::instance`], with the names of operators and regions;
-    /// `None` after the last step.
-    pub fn at(&self, step: Step) -> Option<String> {
+    /// Returns the operator that begins, runs or ends at a step of [`Program::instance`], if any.
+    pub fn operator_at(&self, step: Step) -> Option<OperatorId> {
+        match self.points.iter().nth(usize::try_from(step.get()).ok()?)? {
+            Point::Run(id) | Point::Enter(id) | Point::Exit(id) => Some(id),
+            Point::Begin(region) | Point::End(region) => self.graph.region(region).owner,
+        }
+    }
+
+    /// Describes what happens at a step of [`Program::instance`], with the names of operators and regions.
+    pub fn at(&self, step: Step) -> String {
         let graph = self.graph;
         let named = |region: RegionId| {
             let Some(owner) = graph.region(region).owner else { return "the program".to_owned() };
             format!("region '{}' of '{}'", graph.region(region).name, graph.called(owner))
         };
-        let point = self.points.iter().nth(usize::try_from(step.get()).ok()?)?;
-        Some(match point {
+        let point = usize::try_from(step.get()).ok().and_then(|at| self.points.iter().nth(at));
+        match point.unwrap_or(Point::End(Graph::BODY)) {
             Point::Run(id) => format!("while '{}' runs", graph.called(id)),
             Point::Enter(id) => format!("when '{}' begins", graph.called(id)),
             Point::Exit(id) => format!("when '{}' ends", graph.called(id)),
             Point::Begin(region) => format!("when {} begins", named(region)),
             Point::End(region) => format!("when {} ends", named(region)),
-        })
+        }
     }
 
     /// Returns the contents of the buffers of [`Program::instance`], in the same order.

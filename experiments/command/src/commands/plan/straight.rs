@@ -1,12 +1,12 @@
 //! Plans a graph without regions inside operators: one order and one layout.
 
+use super::alternatives::{Alternatives, Tried};
 use super::args::PlanArgs;
 use super::capacity::Planned;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
 use crate::output;
 use crate::report::Report;
-use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, Placement, PlannedRegion, reason};
@@ -21,15 +21,10 @@ use serde_json::{Value, json};
 use std::io;
 
 /// Plans the body and prints the report.
-pub fn plan(
-    args: &PlanArgs,
-    import: &Import,
-    run: &GraphRun<'_>,
-    registry: &Registry,
-    placement: Placement<'_>,
-) -> Result<u8, Failure> {
+pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
+    let Alternatives { args, import, run, placement, .. } = *asked;
     let graph = &import.graph;
-    let regions = run.plan(graph, placement)?;
+    let regions = GraphRun { limits: asked.own_limits(), ..*run }.plan(graph, placement)?;
     let (order, solver) = match placement {
         Placement::After(solver) => (run.order.name.to_owned(), solver.name.to_owned()),
         Placement::Joint(solver) => (format!("joint {}", solver.name), format!("joint {}", solver.name)),
@@ -37,21 +32,33 @@ pub fn plan(
     store(args, import, &solver, &regions)?;
     let mut report = report(args, graph, (&order, &solver), &regions, &Basis::of(import));
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
-    let (problem, order) = (&body.ordered.storages.problem, &body.ordered.order);
+    let Tried { arena, bound, reason } = of(body);
     let planned = Planned {
         instance: &body.instance,
         traffic: graph_traffic(graph, &body.ordered, body.instance.len()),
-        arena: body.arena(),
-        bound: body.joint_bound.value,
-        reason: reason(problem, &body.joint_bound),
-        operator: &|step| {
-            let id = body.ordered.operator_at(step)?;
-            Some(graph.called(id))
+        arena,
+        bound,
+        reason,
+        at: &|step| match body.ordered.operator_at(step) {
+            Some(id) => (Some(id), format!("while '{}' runs", graph.called(id))),
+            None => (None, "before the first operator".to_owned()),
         },
+        asked,
     };
-    let code = planned.check(args, registry, (run.setup, run.limits), &mut report)?;
+    let code = planned.check(&mut report)?;
     report.print(args.json)?;
     Ok(code)
+}
+
+/// Plans a graph as an alternative.
+pub(super) fn tried(graph: &Graph, run: &GraphRun<'_>, placement: Placement<'_>) -> Result<Tried, Failure> {
+    let regions = run.plan(graph, placement)?;
+    regions.last().map(of).ok_or_else(|| Failure::internal("the graph has no body"))
+}
+
+fn of(body: &PlannedRegion) -> Tried {
+    let reason = reason(&body.ordered.storages.problem, &body.joint_bound);
+    Tried { arena: body.arena(), bound: body.joint_bound.value, reason }
 }
 
 fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {
