@@ -129,6 +129,14 @@ impl OrderedRegion {
         let id = self.order.operators().get(usize::try_from(at).ok()?)?;
         Some(self.storages.operators[id.index()])
     }
+
+    /// Describes what happens at a step of the offset problem under this order, with the names of operators.
+    pub fn at(&self, graph: &Graph, step: Step) -> String {
+        match self.operator_at(step) {
+            Some(id) => format!("while '{}' runs", graph.called(id)),
+            None => "before the first operator".to_owned(),
+        }
+    }
 }
 
 impl PlannedRegion {
@@ -138,10 +146,7 @@ impl PlannedRegion {
         let witness = &self.layout.lower_bound.witness;
         let words = witness.in_words(&self.instance);
         match witness {
-            Witness::Load { step } => match self.ordered.operator_at(*step) {
-                Some(id) => format!("{words}, while '{}' runs", graph.called(id)),
-                None => format!("{words}, before the first operator"),
-            },
+            Witness::Load { step } => format!("{words}, {}", self.ordered.at(graph, *step)),
             _ => words,
         }
     }

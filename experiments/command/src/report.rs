@@ -23,13 +23,23 @@ pub fn bytes(number: Bytes) -> String {
 
 /// Names at most `most` buffers with their sizes, and counts the others.
 pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
-    let one =
-        |&id: &BufferId| format!("{} ({})", instance.buffer(id).name(), bytes(instance.buffer(id).size()));
+    let one = |&id: &BufferId| {
+        let buffer = instance.buffer(id);
+        format!("{} ({})", shortened(buffer.name()), bytes(buffer.size()))
+    };
     let mut names: Vec<String> = buffers.iter().take(most).map(one).collect();
     if buffers.len() > most {
         names.push(format!("and {} more", buffers.len() - most));
     }
     names.join(", ")
+}
+
+/// Shortens a long name that the converter of TFLite joined by semicolons from those of fused operators.
+fn shortened(name: &str) -> String {
+    match name.split_once(';') {
+        Some((first, _)) if name.len() > WIDTH / 2 => format!("{first};..."),
+        _ => name.to_owned(),
+    }
 }
 
 /// A JSON object and its text.

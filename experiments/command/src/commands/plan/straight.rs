@@ -39,10 +39,7 @@ pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
         arena,
         bound,
         reason,
-        at: &|step| match body.ordered.operator_at(step) {
-            Some(id) => (Some(id), format!("while '{}' runs", graph.called(id))),
-            None => (None, "before the first operator".to_owned()),
-        },
+        at: &|step| (body.ordered.operator_at(step), body.ordered.at(graph, step)),
         asked,
     };
     let code = planned.check(&mut report)?;
