@@ -11,7 +11,7 @@ use plimsoll_model::orders::{Order, OrderError, OrderProblem, around_bound};
 use plimsoll_model::structure::StructureError;
 use plimsoll_model::{
     Bytes, Entry, Instance, Joint, JointProblem, LowerBound, Offsets, OperatorId, Orders, Outcome, Problem,
-    Race, RegionId, Setup, Silent, load, simple_bound,
+    Race, RegionId, Setup, Silent, Step, Witness, load, simple_bound,
 };
 
 /// The reason why a graph could not be ordered or planned.
@@ -121,7 +121,36 @@ pub struct PlannedRegion {
     pub seconds: f64,
 }
 
+impl OrderedRegion {
+    /// Returns the operator of the graph that runs at a step of the offset problem under this order; `None`
+    /// before the first operator.
+    pub fn operator_at(&self, step: Step) -> Option<OperatorId> {
+        let at = step.get().checked_sub(self.storages.problem.lead())?;
+        let id = self.order.operators().get(usize::try_from(at).ok()?)?;
+        Some(self.storages.operators[id.index()])
+    }
+
+    /// Describes what happens at a step of the offset problem under this order, with the names of operators.
+    pub fn at(&self, graph: &Graph, step: Step) -> String {
+        match self.operator_at(step) {
+            Some(id) => format!("while '{}' runs", graph.called(id)),
+            None => "before the first operator".to_owned(),
+        }
+    }
+}
+
 impl PlannedRegion {
+    /// Returns the reason for the bound on all layouts under the order, with the names of buffers and
+    /// operators.
+    pub fn layout_reason(&self, graph: &Graph) -> String {
+        let witness = &self.layout.lower_bound.witness;
+        let words = witness.in_words(&self.instance);
+        match witness {
+            Witness::Load { step } => format!("{words}, {}", self.ordered.at(graph, *step)),
+            _ => words,
+        }
+    }
+
     /// Returns the size of the arena in bytes.
     pub fn arena(&self) -> Bytes {
         self.layout.value.unwrap_or(Bytes::ZERO)

@@ -84,6 +84,20 @@ pub struct Import {
     pub assumed: Vec<String>,
     /// The sources of the tensor sizes.
     pub sizes: SizeSources,
+    /// For each operator of the graph, its place in the file. Empty for files that already contain a graph.
+    pub places: Vec<OperatorPlace>,
+}
+
+/// The place of an operator in a model file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OperatorPlace {
+    /// The index of the operator in its subgraph of a `TFLite` file. For ONNX, the index in the whole file, in
+    /// which each node is followed by the nodes of its subgraphs.
+    pub index: usize,
+    /// The indices of the tensors that the operator reads, for `TFLite`. An absent optional input is -1.
+    pub inputs: Vec<i32>,
+    /// The indices of the tensors that the operator produces, for `TFLite`.
+    pub outputs: Vec<i32>,
 }
 
 /// The sources of the tensor sizes of a graph. All fields are empty for files that already contain a graph.

@@ -18,7 +18,7 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
                 return Err(ImportProblem::Option { option, reason }.of(path));
             }
             let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
-            Ok(Import { graph, assumed: Vec::new(), sizes: SizeSources::default() })
+            Ok(Import { graph, assumed: Vec::new(), sizes: SizeSources::default(), places: Vec::new() })
         }
         "onnx" => {
             let import = crate::onnx::read(path, bytes.into(), options);
@@ -42,12 +42,14 @@ fn read(path: &Path) -> Result<Vec<u8>, ImportProblem> {
 
 /// Folds the operators that depend only on constants, and adds a note about them.
 fn fold(import: Import) -> Import {
-    let (graph, count) = import.graph.folded();
+    let (graph, kept) = import.graph.folded();
     let (mut assumed, sizes) = (import.assumed, import.sizes.within(&graph));
+    let count = import.graph.operators().len() - kept.len();
     if count > 0 {
         assumed.push(format!("{count} operators read only constants: their outputs count as weights"));
     }
-    Import { graph, assumed, sizes }
+    let places = kept.into_iter().map(|id| import.places[id.index()].clone()).collect();
+    Import { graph, assumed, sizes, places }
 }
 
 /// Reads an ONNX model. `origin` is used in messages and as the name of the graph. The time is linear in the

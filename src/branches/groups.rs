@@ -19,7 +19,7 @@ pub fn program_groups(program: &Program<'_>) -> (Vec<String>, Vec<Option<usize>>
     let alone = regions.iter().all(|&region| graph.region(region).owner == graph.region(regions[0]).owner);
     let name = |&region: &RegionId| {
         let one = graph.region(region);
-        let owner = one.owner.map(|owner| graph.operator(owner).name.as_str()).unwrap_or_default();
+        let owner = one.owner.map(|owner| graph.called(owner)).unwrap_or_default();
         let owner: String = owner.chars().take(NAME).collect();
         let own: String = one.name.chars().take(NAME).collect();
         if owner.is_empty() || alone { own } else { format!("{owner}, {own}") }

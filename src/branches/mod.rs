@@ -30,7 +30,8 @@ use plimsoll_model::execution::{ExecutionOptions, ExecutionReport, check_executi
 use plimsoll_model::graph::Graph;
 use plimsoll_model::program::{Frame, FrameBuffer, Program, ProgramError, ProgramOptions};
 use plimsoll_model::{
-    Bytes, Entry, Instance, InstanceError, Layout, Offsets, Setup, Silent, check_layout, simple_bound,
+    Bytes, Entry, Instance, InstanceError, Layout, Offsets, Setup, Silent, Step, Witness, check_layout,
+    simple_bound,
 };
 
 /// Which buffers may share memory.
@@ -242,6 +243,8 @@ struct Placed {
     layout: Layout,
     bound: Bytes,
     witness: String,
+    /// The step of the witness, if it is a load.
+    load: Option<Step>,
     arithmetic: Arithmetic,
     seconds: f64,
 }
@@ -255,11 +258,15 @@ impl Planner<'_> {
         let placed = match self.scheme.scheme {
             Scheme::Naive => end_to_end(program),
             Scheme::Flat | Scheme::Sequential | Scheme::Exclusive => {
-                self.place(&self.scheme.instance(program), self.limits)?
+                let mut placed = self.place(&self.scheme.instance(program), self.limits)?;
+                if let Some(step) = placed.load {
+                    placed.witness = format!("{}, {}", placed.witness, program.at(step));
+                }
+                placed
             }
             Scheme::Nested => self.nested(program)?,
         };
-        let Placed { layout, bound, witness, arithmetic, seconds } = placed;
+        let Placed { layout, bound, witness, arithmetic, seconds, .. } = placed;
         let peak = layout.peak(program.instance());
         let report = self.check(program, &layout)?;
         Ok(ProgramPlan {
@@ -297,7 +304,7 @@ impl Planner<'_> {
         if instance.is_empty() {
             let (layout, witness) = (Layout::new(Vec::new()), "nothing to place".to_owned());
             let arithmetic = Arithmetic::Exact;
-            return Ok(Placed { layout, bound: Bytes::ZERO, witness, arithmetic, seconds: 0.0 });
+            return Ok(Placed { layout, bound: Bytes::ZERO, witness, load: None, arithmetic, seconds: 0.0 });
         }
         let attempt = run(self.solver, instance, self.setup, limits, &mut Silent);
         let outcome = attempt.result.map_err(|source| BranchError::Run { scheme, algorithm, source })?;
@@ -306,7 +313,8 @@ impl Planner<'_> {
         let bound = if floor.value > outcome.lower_bound.value { floor } else { outcome.lower_bound };
         let witness = bound.witness.in_words(instance);
         let arithmetic = Arithmetic::of(&bound.witness);
-        Ok(Placed { layout, bound: bound.value, witness, arithmetic, seconds: attempt.seconds })
+        let load = if let Witness::Load { step } = bound.witness { Some(step) } else { None };
+        Ok(Placed { layout, bound: bound.value, witness, load, arithmetic, seconds: attempt.seconds })
     }
 
     /// Plans every frame separately, innermost first. The block of an operator is as large as the largest
@@ -367,5 +375,5 @@ fn end_to_end(program: &Program<'_>) -> Placed {
         program.instance().buffers().iter().map(|buffer| place(buffer.size())).collect();
     let layout = Layout::new(offsets);
     let witness = "the sum of all sizes".to_owned();
-    Placed { layout, bound: next, witness, arithmetic: Arithmetic::Exact, seconds: 0.0 }
+    Placed { layout, bound: next, witness, load: None, arithmetic: Arithmetic::Exact, seconds: 0.0 }
 }

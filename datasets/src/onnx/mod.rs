@@ -69,7 +69,7 @@ mod settle;
 #[cfg(test)]
 mod tests;
 
-use crate::import::{Import, ImportOptions, ImportProblem, SizeSources};
+use crate::import::{Import, ImportOptions, ImportProblem, OperatorPlace, SizeSources};
 use crate::operators::element::Element;
 use advice::Upstream;
 use bytes::Bytes;
@@ -122,7 +122,9 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
     if !complete {
         return Err(ImportProblem::Damaged("its operators form a cycle".to_owned()));
     }
-    Ok(Import { graph, assumed, sizes })
+    let place = |index| OperatorPlace { index, ..OperatorPlace::default() };
+    let places = (0..graph.operators().len()).map(place).collect();
+    Ok(Import { graph, assumed, sizes, places })
 }
 
 struct Source<'m> {

@@ -7,7 +7,7 @@ use super::model::{Held, Info, Model, Step, Subgraph, Variable};
 use super::operator::{Shapes, control, cost, fits, sharing};
 use super::schema::options;
 use super::size::{Measured, Sizes, Trouble};
-use crate::import::{Import, ImportOptions, ImportProblem, SizeSources, Source};
+use crate::import::{Import, ImportOptions, ImportProblem, OperatorPlace, SizeSources, Source};
 use plimsoll_model::graph::{Alias, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Bytes, RegionId, TensorId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,6 +35,8 @@ pub(super) struct Conversion<'m, 'a> {
     sources: SizeSources,
     /// Scratch tensors by subgraph and index, with the number of operators that refer to them.
     scratch: BTreeMap<(usize, usize), usize>,
+    /// Per operator of the graph, its place in the file.
+    places: Vec<OperatorPlace>,
     /// The state tensors of runtime variables.
     resources: HashMap<Variable<'a>, TensorId>,
     /// Sparse constants that already have a note.
@@ -97,6 +99,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             idle: 0,
             sources: SizeSources::default(),
             scratch: BTreeMap::new(),
+            places: Vec::new(),
             resources: HashMap::new(),
             noted: BTreeSet::new(),
         })
@@ -112,7 +115,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         self.region(body, 0, &inferred)?;
         self.note_rest();
         let graph = self.graph.build()?;
-        Ok(Import { graph, assumed: self.assumed, sizes: self.sources })
+        Ok(Import { graph, assumed: self.assumed, sizes: self.sources, places: self.places })
     }
 
     /// Converts one subgraph to a region, which must be empty.
@@ -233,6 +236,9 @@ impl<'m, 'a> Conversion<'m, 'a> {
             (operator.control, operator.handovers) = control(&operator.kind);
         }
         let id = self.graph.operator(region, operator);
+        let (inputs, outputs) = (step.inputs.iter().collect(), step.outputs.iter().collect());
+        self.places.push(OperatorPlace { index: at, inputs, outputs });
+        debug_assert_eq!(self.places.len(), id.index() + 1, "one place per operator");
         let inferred = Rc::clone(&scope.inferred);
         let mut inner_facts = inferred.inner.get(&at).into_iter().flatten();
         for &(called, role) in &step.calls {

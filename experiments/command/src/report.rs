@@ -40,15 +40,23 @@ pub fn noted(text: &str, note: &str) -> String {
 /// numbers of bytes.
 pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
     let one = |&id: &BufferId| {
-        let (name, size) = (instance.buffer(id).name(), instance.buffer(id).size());
-        let unit = if size == Bytes::new(1) { "byte" } else { "bytes" };
-        format!("{name} ({size} {unit})")
+        let buffer = instance.buffer(id);
+        let unit = if buffer.size() == Bytes::new(1) { "byte" } else { "bytes" };
+        format!("{} ({} {unit})", shortened(buffer.name()), buffer.size())
     };
     let mut names: Vec<String> = buffers.iter().take(most).map(one).collect();
     if buffers.len() > most {
         names.push(format!("and {} more", buffers.len() - most));
     }
     names.join(", ")
+}
+
+/// Shortens a long name that the converter of TFLite joined by semicolons from those of fused operators.
+fn shortened(name: &str) -> String {
+    match name.split_once(';') {
+        Some((first, _)) if name.len() > output::width() / 2 => format!("{first};..."),
+        _ => name.to_owned(),
+    }
 }
 
 /// A JSON object and its text.

@@ -24,14 +24,12 @@ use conflict::conflict;
 pub enum Violation {
     #[error("the answer has {given} entries, but there are {expected} buffers")]
     Count { given: usize, expected: usize },
-    #[error(
-        "buffer {buffer} ('{name}') lies at offset {offset}, which is not a multiple of its alignment {alignment}"
-    )]
+    #[error("buffer '{name}' lies at offset {offset}, which is not a multiple of its alignment {alignment}")]
     Misaligned { buffer: BufferId, name: String, offset: Bytes, alignment: Bytes },
-    #[error("buffer {buffer} ('{name}') lies at {offset}, but is fixed at {fixed}")]
+    #[error("buffer '{name}' lies at {offset}, but is fixed at {fixed}")]
     Moved { buffer: BufferId, name: String, offset: Bytes, fixed: Bytes },
     #[error(
-        "buffers {a} ('{a_name}') at [{}, {}) and {b} ('{b_name}') at [{}, {}) conflict and share {shared} bytes",
+        "buffers '{a_name}' at [{}, {}) and '{b_name}' at [{}, {}) conflict and share {shared} bytes",
         .a_range.0, .a_range.1, .b_range.0, .b_range.1
     )]
     Overlap {
@@ -43,31 +41,31 @@ pub enum Violation {
         b_range: (Bytes, Bytes),
         shared: Bytes,
     },
-    #[error("buffer {buffer} ('{name}') ends at {end}, beyond the capacity of {capacity} bytes")]
+    #[error("buffer '{name}' ends at {end}, beyond the capacity of {capacity} bytes")]
     OverCapacity { buffer: BufferId, name: String, end: Bytes, capacity: Bytes },
-    #[error("buffer {buffer} ('{name}') of {size} bytes at {offset} exceeds the address space")]
+    #[error("buffer '{name}' of {size} bytes at {offset} exceeds the address space")]
     OutOfRange { buffer: BufferId, name: String, offset: Bytes, size: Bytes },
     /// The buffer is spilled, but must stay in on-chip memory.
-    #[error("buffer {buffer} ('{name}') is spilled, but must stay in on-chip memory")]
+    #[error("buffer '{name}' is spilled, but must stay in on-chip memory")]
     MayNotLeave { buffer: BufferId, name: String },
     /// The lengths of the pieces do not add up to the size of the buffer.
-    #[error("the pieces of buffer {buffer} ('{name}') hold {given} bytes in total instead of {size}")]
+    #[error("the pieces of buffer '{name}' hold {given} bytes in total instead of {size}")]
     PieceSum { buffer: BufferId, name: String, given: u128, size: Bytes },
     /// Two pieces of a buffer share addresses, or a piece is empty.
-    #[error("pieces {first} and {second} of buffer {buffer} ('{name}') overlap or are empty")]
+    #[error("pieces {first} and {second} of buffer '{name}' overlap or are empty")]
     Pieces { buffer: BufferId, name: String, first: usize, second: usize },
     #[error("the order contains operator {operator}, but there are only {operators} operators")]
     NoSuchOperator { operator: OperatorId, operators: usize },
     /// The operator is not in the order.
-    #[error("operator {operator} ('{name}') is missing from the order")]
+    #[error("operator '{name}' is missing from the order")]
     OperatorMissing { operator: OperatorId, name: String },
     /// The operator occurs more than once in the order.
-    #[error("operator {operator} ('{name}') runs at step {first} and again at step {second}")]
+    #[error("operator '{name}' runs at step {first} and again at step {second}")]
     OperatorTwice { operator: OperatorId, name: String, first: usize, second: usize },
     /// The operator does not run after an operator that it depends on.
     #[error(
-        "operator {after} ('{after_name}') runs at step {after_step}, \
-         but must run after operator {before} ('{before_name}'), which runs at step {before_step}"
+        "operator '{after_name}' runs at step {after_step}, \
+         but must run after operator '{before_name}', which runs at step {before_step}"
     )]
     Precedence {
         before: OperatorId,
@@ -77,13 +75,11 @@ pub enum Violation {
         after_name: String,
         after_step: usize,
     },
-    #[error(
-        "buffer {buffer} ('{name}') is in shared object {pool}, but there are only {pools} shared objects"
-    )]
+    #[error("buffer '{name}' is in shared object {pool}, but there are only {pools} shared objects")]
     NoSuchPool { buffer: BufferId, name: String, pool: PoolId, pools: usize },
-    #[error("buffer {buffer} ('{name}') of {size} bytes does not fit shared object {pool} of {space} bytes")]
+    #[error("buffer '{name}' of {size} bytes does not fit shared object {pool} of {space} bytes")]
     PoolTooSmall { buffer: BufferId, name: String, size: Bytes, pool: PoolId, space: Bytes },
-    #[error("buffers {a} ('{a_name}') and {b} ('{b_name}') conflict, but are both in shared object {pool}")]
+    #[error("buffers '{a_name}' and '{b_name}' conflict, but are both in shared object {pool}")]
     PoolConflict { a: BufferId, a_name: String, b: BufferId, b_name: String, pool: PoolId },
     /// The total size of the objects exceeds the capacity.
     #[error("the shared objects have {total} bytes in total, more than the capacity of {capacity}")]

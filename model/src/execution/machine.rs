@@ -3,7 +3,7 @@
 use super::decisions::Decisions;
 use super::memory::Memory;
 use super::placed::ExecutionOptions;
-use super::prepared::{Cell, Owner, Prepared, holder_name, operator_name};
+use super::prepared::{Cell, Owner, Prepared, holder_name};
 use super::violation::{ExecutionViolation, Stage};
 use crate::graph::{AliasKind, Control, Graph, Handover, Moment};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
@@ -127,7 +127,7 @@ impl<'a> Machine<'a> {
         let Prepared { graph, slots, bytes, .. } = self.prepared;
         let holder = self.prepared.holder(cell);
         let name = holder_name(graph, holder);
-        let place = operator.map_or_else(|| graph.name().to_owned(), |id| operator_name(graph, id));
+        let place = operator.map_or_else(|| graph.name().to_owned(), |id| graph.called(id));
         let run = self.outcomes();
         let violation = match (self.value[cell], self.slot[cell]) {
             (Some(_), Some(slot)) => {
@@ -148,7 +148,7 @@ impl<'a> Machine<'a> {
         let graph = self.prepared.graph;
         let skip = self.decided.len().saturating_sub(MOST_LISTED);
         let show = |&(id, choice): &(OperatorId, usize)| {
-            let name = operator_name(graph, id);
+            let name = graph.called(id);
             match self.prepared.owners[id.index()].as_ref().map(|owner| owner.flow.control) {
                 Some(Control::Loop) if choice == 1 => format!("{name}: 1 iteration"),
                 Some(Control::Loop) => format!("{name}: {choice} iterations"),

@@ -101,17 +101,11 @@ fn inside(graph: &Graph, id: OperatorId) -> Vec<Cell> {
     tensors.chain(operators.map(|at| graph.tensors().len() + at)).collect()
 }
 
-/// Returns the name of an operator for messages.
-pub(super) fn operator_name(graph: &Graph, id: OperatorId) -> String {
-    let operator = graph.operator(id);
-    if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
-}
-
 /// Returns the name of a memory user for messages.
 pub(super) fn holder_name(graph: &Graph, holder: Holder) -> String {
     match holder {
         Holder::Tensor(id) => format!("'{}'", graph.tensor(id).name),
-        Holder::Scratch(id) => format!("the scratch of {}", operator_name(graph, id)),
+        Holder::Scratch(id) => format!("the scratch of {}", graph.called(id)),
     }
 }
 

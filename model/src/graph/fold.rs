@@ -8,8 +8,8 @@ use std::collections::HashMap;
 const RANDOM: [&str; 4] = ["Random", "RANDOM", "Multinomial", "Bernoulli"];
 
 impl Graph {
-    /// Removes operators that read only constants. Returns the folded graph and the number of removed
-    /// operators.
+    /// Removes operators that read only constants. Returns the folded graph and, for each of its operators,
+    /// the id in this graph.
     ///
     /// Like in runtimes, the outputs of removed operators are computed once before the program runs and
     /// become weights. Weights without readers are dropped. Operators that own regions, that draw random
@@ -18,7 +18,7 @@ impl Graph {
     /// # Panics
     /// Never: the remaining operators form a valid graph.
     #[must_use]
-    pub fn folded(&self) -> (Self, usize) {
+    pub fn folded(&self) -> (Self, Vec<OperatorId>) {
         let mut constant: Vec<bool> = self.tensors.iter().map(|tensor| tensor.role == Role::Weight).collect();
         let mut gone = vec![false; self.operators.len()];
         for region in (0..self.regions.len()).map(RegionId::at) {
@@ -30,12 +30,11 @@ impl Graph {
                 }
             }
         }
-        let count = gone.iter().filter(|&&gone| gone).count();
-        let mut rebuild =
-            Rebuild { graph: self, gone, to: GraphBuilder::new(self.name()), ids: HashMap::new() };
+        let (to, ids, kept) = (GraphBuilder::new(self.name()), HashMap::new(), Vec::new());
+        let mut rebuild = Rebuild { graph: self, gone, to, ids, kept };
         rebuild.tensors(&constant);
         rebuild.region(Self::BODY, Self::BODY);
-        (rebuild.to.build().expect("the remaining operators form a valid graph"), count)
+        (rebuild.to.build().expect("the remaining operators form a valid graph"), rebuild.kept)
     }
 
     fn is_foldable(&self, operator: &Operator) -> bool {
@@ -51,6 +50,7 @@ struct Rebuild<'a> {
     gone: Vec<bool>,
     to: GraphBuilder,
     ids: HashMap<TensorId, TensorId>,
+    kept: Vec<OperatorId>,
 }
 
 impl Rebuild<'_> {
@@ -102,9 +102,10 @@ impl Rebuild<'_> {
         for handover in operator.handovers.iter_mut().flatten() {
             (handover.from, handover.to) = (self.ids[&handover.from], self.ids[&handover.to]);
         }
-        let id = self.to.operator(region, operator);
+        let copied = self.to.operator(region, operator);
+        self.kept.push(id);
         for inner in owned {
-            let copy = self.to.region(id, self.graph.region(inner).name.clone());
+            let copy = self.to.region(copied, self.graph.region(inner).name.clone());
             self.region(inner, copy);
         }
     }
@@ -140,13 +141,13 @@ mod tests {
         g.operator(then, Operator::new("use", "Add").reads([inner, cast, noise]).makes([z]));
         g.interface(body, [x], [y]);
         g.interface(then, [], [z]);
-        let (folded, count) = g.build().unwrap().folded();
-        assert_eq!(count, 3);
+        let (folded, kept) = g.build().unwrap().folded();
+        assert_eq!(kept, [2, 3, 5].map(OperatorId::new));
         let kinds: Vec<&str> = folded.operators().iter().map(|o| o.kind.as_str()).collect();
         assert_eq!(kinds, ["RandomNormal", "If", "Add"]);
         // `shape` and `filled` have no readers left and are dropped.
         assert_eq!(folded.bytes(Role::Weight).get(), 60);
-        assert_eq!(folded.folded(), (folded.clone(), 0));
+        assert_eq!(folded.folded(), (folded.clone(), (0..3).map(OperatorId::new).collect()));
         let names = |h: &Handover| (folded.tensor(h.from).name.clone(), folded.tensor(h.to).name.clone());
         let flow = folded.flow(OperatorId::new(1)).unwrap().unwrap();
         assert_eq!(flow.handovers.iter().map(names).collect::<Vec<_>>(), [("z".into(), "y".into())]);

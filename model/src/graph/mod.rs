@@ -326,10 +326,25 @@ impl Graph {
         reads
     }
 
-    /// Returns the display name of an operator: its name or, if it has none, its kind and number.
+    /// Returns the display name of an operator: its name or, if it has none, its kind and first output, as in
+    /// `Conv(features)`.
+    ///
+    /// The converter of `TFLite` joins the names of all operators that it fused into one by semicolons. Only
+    /// the first of them is used.
     pub fn called(&self, id: OperatorId) -> String {
         let operator = self.operator(id);
-        if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
+        if !operator.name.is_empty() {
+            return operator.name.clone();
+        }
+        let Some(&output) = operator.outputs.first() else { return self.numbered(id) };
+        let output = &self.tensor(output).name;
+        let first = output.split(';').next().filter(|first| !first.is_empty()).unwrap_or(output);
+        format!("{}({first})", operator.kind)
+    }
+
+    /// Returns the kind and the number of an operator, as in `Conv#3`.
+    pub fn numbered(&self, id: OperatorId) -> String {
+        format!("{}#{id}", self.operator(id).kind)
     }
 
     /// Returns the total bytes of the weights that an operator reads, including its regions.

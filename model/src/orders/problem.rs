@@ -40,7 +40,7 @@ pub enum OrderError {
     #[error("{what} refers to operator {operator}, but there are only {count} operators")]
     Unknown { what: String, operator: OperatorId, count: usize },
     /// The operator depends on itself, directly or indirectly.
-    #[error("operator {operator} ('{name}') depends on itself")]
+    #[error("operator '{name}' depends on itself")]
     Cycle { operator: OperatorId, name: String },
     /// The storage has no unique first user.
     #[error("storage '{storage}' is not held from the start, and none of its users precedes the others")]
@@ -527,10 +527,10 @@ mod tests {
         };
         assert_eq!(
             text(&[1, 0, 2, 3]),
-            "operator 1 ('b') runs at step 0, but must run after operator 0 ('a'), which runs at step 1"
+            "operator 'b' runs at step 0, but must run after operator 'a', which runs at step 1"
         );
-        assert_eq!(text(&[0, 1, 2]), "operator 3 ('d') is missing from the order");
-        assert!(text(&[0, 1, 2, 3, 3]).contains("operator 3 ('d') runs at step 3 and again at step 4"));
+        assert_eq!(text(&[0, 1, 2]), "operator 'd' is missing from the order");
+        assert!(text(&[0, 1, 2, 3, 3]).contains("operator 'd' runs at step 3 and again at step 4"));
         assert!(
             text(&[0, 1, 2, 3, 9]).contains("the order contains operator 9, but there are only 4 operators")
         );
@@ -544,7 +544,7 @@ mod tests {
             let edges = edges.iter().map(|&(a, b)| (id(a), id(b)));
             OrderProblem::new("p", names(), edges, storages, zero()).unwrap_err().to_string()
         };
-        assert_eq!(new(&[(0, 1), (1, 0)], vec![]), "operator 0 ('a') depends on itself");
+        assert_eq!(new(&[(0, 1), (1, 0)], vec![]), "operator 'a' depends on itself");
         // Operator 0 depends on a cycle, but is not part of it.
         let behind = [(1, 2), (2, 1), (2, 0)].map(|(a, b)| (id(a), id(b)));
         let three = ["a", "b", "c"].map(str::to_owned).to_vec();

@@ -75,9 +75,7 @@ impl Program<'_> {
                     let buffer = &self.instance().buffers()[at];
                     (buffer.name().to_owned(), buffer.size())
                 }
-                FrameBuffer::Block(id) => {
-                    (format!("block of {}#{id}", self.graph().operator(id).name), block(id))
-                }
+                FrameBuffer::Block(id) => (format!("block of {}#{id}", self.graph().called(id)), block(id)),
             };
             if size > Bytes::ZERO {
                 builder = builder.buffer(Buffer::new(name, size, lifespan.clone()).aligned(align));

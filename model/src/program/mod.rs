@@ -38,7 +38,7 @@ use crate::instance_error::InstanceError;
 use crate::layout::Layout;
 use crate::lifespan::{Interval, Lifespan};
 use crate::orders::{OrderError, Storage};
-use crate::units::{Bytes, OperatorId, RegionId, TensorId};
+use crate::units::{Bytes, OperatorId, RegionId, Step, TensorId};
 use liveness::{Liveness, union};
 
 /// How an operator passes tensors to its regions and back.
@@ -174,6 +174,31 @@ impl<'a> Program<'a> {
     /// Returns the points, which are the steps of [`Program::instance`].
     pub fn points(&self) -> &Points {
         &self.points
+    }
+
+    /// Returns the operator that begins, runs or ends at a step of [`Program::instance`], if any.
+    pub fn operator_at(&self, step: Step) -> Option<OperatorId> {
+        match self.points.iter().nth(usize::try_from(step.get()).ok()?)? {
+            Point::Run(id) | Point::Enter(id) | Point::Exit(id) => Some(id),
+            Point::Begin(region) | Point::End(region) => self.graph.region(region).owner,
+        }
+    }
+
+    /// Describes what happens at a step of [`Program::instance`], with the names of operators and regions.
+    pub fn at(&self, step: Step) -> String {
+        let graph = self.graph;
+        let named = |region: RegionId| {
+            let Some(owner) = graph.region(region).owner else { return "the program".to_owned() };
+            format!("region '{}' of '{}'", graph.region(region).name, graph.called(owner))
+        };
+        let point = usize::try_from(step.get()).ok().and_then(|at| self.points.iter().nth(at));
+        match point.unwrap_or(Point::End(Graph::BODY)) {
+            Point::Run(id) => format!("while '{}' runs", graph.called(id)),
+            Point::Enter(id) => format!("when '{}' begins", graph.called(id)),
+            Point::Exit(id) => format!("when '{}' ends", graph.called(id)),
+            Point::Begin(region) => format!("when {} begins", named(region)),
+            Point::End(region) => format!("when {} ends", named(region)),
+        }
     }
 
     /// Returns the contents of the buffers of [`Program::instance`], in the same order.
@@ -321,7 +346,7 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
             source: OrderError::TooLarge,
         })?;
         Ok(Forming {
-            name: format!("scratch of {}#{id}", operator.name),
+            name: format!("scratch of {}#{id}", graph.called(id)),
             size,
             buffer: ProgramBuffer { tensors: Vec::new(), scratch: Some(id), home },
             live: vec![Interval::new(range.start as u64, range.end as u64)],

@@ -65,6 +65,19 @@ impl Reason for TierWitness {
     }
 }
 
+impl TierWitness {
+    /// Describes the witness as text with the tensor names of `problem`.
+    pub fn in_words(&self, problem: &TierProblem) -> String {
+        match self {
+            Self::TooLarge { tensor } => match problem.tensors().get(*tensor) {
+                Some(tensor) => format!("tensor '{}' fits no tier", tensor.name),
+                None => self.to_string(),
+            },
+            _ => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for TierWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -72,7 +85,7 @@ impl fmt::Display for TierWitness {
             Self::Multipliers(multipliers) => {
                 write!(f, "dual multipliers of capacity at {} steps", multipliers.len())
             }
-            Self::TooLarge { tensor } => write!(f, "tensor {tensor} fits no tier"),
+            Self::TooLarge { tensor } => write!(f, "tensor number {tensor} fits no tier"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
         }
     }

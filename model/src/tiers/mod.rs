@@ -62,6 +62,10 @@ impl Problem for Tiers {
         Some(Time::LONGEST)
     }
 
+    fn explain(problem: &TierProblem, witness: &TierWitness) -> String {
+        witness.in_words(problem)
+    }
+
     fn check(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation> {
         let mut violations = check_tiers(problem, plan);
         if violations.is_empty() {

@@ -63,21 +63,35 @@ impl Reason for TimeWitness {
     }
 }
 
-impl fmt::Display for TimeWitness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl TimeWitness {
+    /// Describes the witness as text with the operator names of `problem`.
+    pub fn in_words(&self, problem: &TimelineProblem) -> String {
+        self.with_names(|id| match problem.operators().get(id.index()) {
+            Some(operator) => format!("'{}'", operator.name),
+            None => format!("operator number {id}"),
+        })
+    }
+
+    fn with_names(&self, name: impl Fn(OperatorId) -> String) -> String {
         match self {
-            Self::Compute => f.write_str("all computations"),
+            Self::Compute => "all computations".to_owned(),
             Self::Transfers { operator } => {
-                write!(f, "all transfers up to operator {operator}, then all computations from it on")
+                format!("all transfers up to {}, then all computations from it on", name(*operator))
             }
             Self::Memory { operators } => {
-                write!(f, "what does not fit beside {} operators is fetched after them", operators.len())
+                format!("what does not fit beside {} operators is fetched after them", operators.len())
             }
             Self::TooLarge { operator } => {
-                write!(f, "operator {operator} does not fit on chip with its weights")
+                format!("{} does not fit on chip with its weights", name(*operator))
             }
-            Self::Search { solver } => write!(f, "completed search by {solver}"),
+            Self::Search { solver } => format!("completed search by {solver}"),
         }
+    }
+}
+
+impl fmt::Display for TimeWitness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.with_names(|id| format!("operator {id}")))
     }
 }
 

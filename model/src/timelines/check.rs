@@ -44,7 +44,7 @@ pub enum TimelineViolation {
         position: usize,
         time: Time,
     },
-    #[error("operator {operator} ('{name}') computes from {start} to {end}, but must take {expected}")]
+    #[error("operator '{name}' computes from {start} to {end}, but must take {expected}")]
     ComputeTime { operator: OperatorId, name: String, start: Time, end: Time, expected: Time },
     #[error("transfer {transfer} of {bytes} bytes runs from {start} to {end}, but must take {expected}")]
     TransferTime { transfer: usize, bytes: Bytes, start: Time, end: Time, expected: Time },
@@ -52,15 +52,13 @@ pub enum TimelineViolation {
     #[error("operator {after} starts at {start}, before operator {before} ends at {end}")]
     Precedence { before: OperatorId, end: Time, after: OperatorId, start: Time },
     /// The weights arrive after the start of their operator.
-    #[error("operator {operator} ('{name}') starts at {start}, before its transfer {transfer} ends at {end}")]
+    #[error("operator '{name}' starts at {start}, before its transfer {transfer} ends at {end}")]
     Late { operator: OperatorId, name: String, start: Time, transfer: usize, end: Time },
     /// The transfers carry more or fewer bytes than the weights have.
-    #[error(
-        "transfers carry {given} bytes for operator {operator} ('{name}'), which has {expected} bytes of weights"
-    )]
+    #[error("transfers carry {given} bytes for operator '{name}', which has {expected} bytes of weights")]
     Carried { operator: OperatorId, name: String, given: u128, expected: Bytes },
     /// The operator has more than one transfer.
-    #[error("transfers {first} and {second} are both for operator {operator} ('{name}')")]
+    #[error("transfers {first} and {second} are both for operator '{name}'")]
     Twice { operator: OperatorId, name: String, first: usize, second: usize },
     /// Two transfers on one channel overlap in time.
     #[error("transfers {first} and {second} both occupy channel {channel} at {time}")]
@@ -117,7 +115,7 @@ pub enum TimelineViolation {
     },
     /// The activations of the operator alone exceed the capacity.
     #[error(
-        "operator {operator} ('{name}') needs {activations} bytes of activations, more than the capacity of {capacity}"
+        "operator '{name}' needs {activations} bytes of activations, more than the capacity of {capacity}"
     )]
     TooLarge { operator: OperatorId, name: String, activations: Bytes, capacity: Bytes },
     /// The buffer or slot ends above the capacity.

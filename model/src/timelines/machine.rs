@@ -288,7 +288,7 @@ impl Machine {
     pub fn compute(&self, graph: &Graph, id: OperatorId) -> Option<Time> {
         let operator = graph.operator(id);
         if !self.times.is_empty()
-            && let Some(&time) = self.times.get(&graph.called(id))
+            && let Some(&time) = timed_as(graph, id).iter().find_map(|name| self.times.get(name))
         {
             return Some(time);
         }
@@ -303,7 +303,7 @@ impl Machine {
     pub fn unused_times(&self, graph: &Graph) -> Vec<&str> {
         let all = (0..graph.operators().len()).map(OperatorId::at);
         let computing = all.filter(|&id| graph.operator(id).regions.is_empty());
-        let called: HashSet<String> = computing.map(|id| graph.called(id)).collect();
+        let called: HashSet<String> = computing.flat_map(|id| timed_as(graph, id)).collect();
         self.times.keys().filter(|name| !called.contains(*name)).map(String::as_str).collect()
     }
 
@@ -317,6 +317,15 @@ impl Machine {
         let bytes = tensors.map(|&tensor| u128::from(graph.tensor(tensor).bytes.get())).sum::<u128>();
         Time::at_rate(u64::try_from(bytes).ok()?, rates.bytes.unwrap_or(self.bytes_per_second))
     }
+}
+
+/// Returns the names under which a file may list the measured time of an operator.
+fn timed_as(graph: &Graph, id: OperatorId) -> Vec<String> {
+    let mut names = vec![graph.called(id)];
+    if graph.operator(id).name.is_empty() {
+        names.push(graph.numbered(id));
+    }
+    names
 }
 
 /// Returns text as a quoted TOML string.

@@ -75,6 +75,10 @@ impl Problem for Timelines {
         Some(Time::LONGEST)
     }
 
+    fn explain(problem: &TimelineProblem, witness: &TimeWitness) -> String {
+        witness.in_words(problem)
+    }
+
     fn check(problem: &TimelineProblem, timeline: &Timeline) -> Vec<TimelineViolation> {
         check_timeline(problem, timeline)
     }

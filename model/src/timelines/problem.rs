@@ -32,9 +32,9 @@ pub struct Dma {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum TimelineError {
-    #[error("times up to operator {operator} ('{name}') add up to more than 106 days (2^63 picoseconds)")]
+    #[error("times up to operator '{name}' add up to more than 106 days (2^63 picoseconds)")]
     TooLong { operator: OperatorId, name: String },
-    #[error("weights and activations up to operator {operator} ('{name}') add up to 2^63 bytes or more")]
+    #[error("weights and activations up to operator '{name}' add up to 2^63 bytes or more")]
     TooLarge { operator: OperatorId, name: String },
     /// A parameter is zero, although it must not be.
     #[error("{0} must not be zero")]
@@ -351,7 +351,7 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        assert!(new(operator(u64::MAX, 0, 0), DMA).contains("operator 1 ('o') add up to more than 106 days"));
+        assert!(new(operator(u64::MAX, 0, 0), DMA).contains("operator 'o' add up to more than 106 days"));
         assert!(new(operator(0, 1 << 40, 0), Dma { bandwidth: 1, ..DMA }).contains("106 days"));
         assert!(
             new(operator(0, u64::MAX, 0), Dma { bandwidth: u64::MAX, ..DMA })

@@ -1,6 +1,7 @@
 //! The best lower bound and the best peak known for an instance.
 
 use super::choose::default_entry;
+use super::subject::Subject;
 use crate::args::EffortArgs;
 use crate::failure::Failure;
 use crate::report::{Report, bytes, noted};
@@ -69,22 +70,27 @@ impl<P: Plan> Best<P> {
         self.found.as_ref().is_some_and(|(_, outcome)| outcome.claim == Claim::Optimal)
     }
 
+    fn why(&self, subject: &Subject) -> String {
+        let witness = &self.bound.witness;
+        subject.explained(P::explain(&subject.instance, witness), witness)
+    }
+
     /// Returns the members of a report: bound, witness, and the result of the search or null.
-    pub fn members(&self, instance: &Instance) -> Value {
+    pub fn members(&self, subject: &Subject) -> Value {
         let best = self.found.as_ref().map(|(solver, outcome)| {
             json!({ "solver": solver, "peak": outcome.value, "claim": outcome.claim, "stop": outcome.stop })
         });
         json!({
             "lower_bound": self.bound.value,
-            "witness": P::explain(instance, &self.bound.witness),
+            "witness": self.why(subject),
             "arithmetic": Arithmetic::of(&self.bound.witness),
             "best": best,
         })
     }
 
     /// Adds the lines for the bound and the search.
-    pub fn lines(&self, instance: &Instance, report: &mut Report) {
-        let why = P::explain(instance, &self.bound.witness) + Arithmetic::of(&self.bound.witness).remark();
+    pub fn lines(&self, subject: &Subject, report: &mut Report) {
+        let why = self.why(subject) + Arithmetic::of(&self.bound.witness).remark();
         report.line("lower bound", noted(&bytes(self.bound.value), &why));
         if let Some((solver, outcome)) = &self.found {
             let peak = outcome.value.map_or_else(|| "nothing found".to_owned(), bytes);

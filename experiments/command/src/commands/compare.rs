@@ -2,7 +2,7 @@
 
 use super::best::{Best, BestArgs};
 use super::layouts::{Compared, lines_of, read};
-use crate::args::InstanceArgs;
+use super::subject::{Subject, SubjectArgs};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::input::input_file;
@@ -18,15 +18,10 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub struct CompareArgs {
-    /// Instance, a CSV file
-    #[arg(value_parser = input_file())]
-    instance: PathBuf,
     /// Layouts of the instance, CSV files: `id` and `offset`, `offset` alone in the order of the instance,
     /// or as written by `solve`
-    #[arg(required = true, value_name = "LAYOUT", value_parser = input_file())]
+    #[arg(index = 2, required = true, value_name = "LAYOUT", value_parser = input_file())]
     layouts: Vec<PathBuf>,
-    #[command(flatten)]
-    input: InstanceArgs,
     #[command(flatten)]
     best: BestArgs,
     /// Draw the layouts, and the best known one, side by side as SVG or PNG
@@ -35,25 +30,28 @@ pub struct CompareArgs {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    subject: SubjectArgs,
 }
 
 pub fn main(args: &CompareArgs) -> Result<u8, Failure> {
     let inputs: Vec<&Path> =
-        [&args.instance].into_iter().chain(&args.layouts).map(PathBuf::as_path).collect();
+        [&args.subject.instance].into_iter().chain(&args.layouts).map(PathBuf::as_path).collect();
     output::check_targets(&[&args.plot], &inputs)?;
-    let instance = args.input.read(&args.instance)?;
-    let answers = args.layouts.iter().map(|path| read(path, &instance)).collect::<Result<Vec<_>, _>>()?;
+    let subject = args.subject.read()?;
+    let instance = &subject.instance;
+    let answers = args.layouts.iter().map(|path| read(path, instance)).collect::<Result<Vec<_>, _>>()?;
     let solutions = Solutions { args, answers: &answers };
     match &answers[0] {
-        Answer::Layout(_) => solutions.compare::<Offsets>(&instance, |one| match one {
+        Answer::Layout(_) => solutions.compare::<Offsets>(&subject, |one| match one {
             Answer::Layout(layout) => Some(layout),
             _ => None,
         }),
-        Answer::SharedObjects(_) => solutions.compare::<SharedObjects>(&instance, |one| match one {
+        Answer::SharedObjects(_) => solutions.compare::<SharedObjects>(&subject, |one| match one {
             Answer::SharedObjects(plan) => Some(plan),
             _ => None,
         }),
-        Answer::SplitBuffers(_) => solutions.compare::<SplitBuffers>(&instance, |one| match one {
+        Answer::SplitBuffers(_) => solutions.compare::<SplitBuffers>(&subject, |one| match one {
             Answer::SplitBuffers(layout) => Some(layout),
             _ => None,
         }),
@@ -71,11 +69,11 @@ struct Solutions<'a> {
 
 impl Solutions<'_> {
     /// Compares answers that `of` accepts as answers to `P`.
-    fn compare<P>(&self, instance: &Instance, of: fn(&Answer) -> Option<&P::Solution>) -> Result<u8, Failure>
+    fn compare<P>(&self, subject: &Subject, of: fn(&Answer) -> Option<&P::Solution>) -> Result<u8, Failure>
     where
         P: Plan + Problem<Violation = Violation>,
     {
-        let args = self.args;
+        let (args, instance) = (self.args, &subject.instance);
         let mut solutions = Vec::new();
         for (path, answer) in args.layouts.iter().zip(self.answers) {
             let solution = of(answer).ok_or_else(|| {
@@ -97,7 +95,7 @@ impl Solutions<'_> {
             }
             draw::<P>(instance, &drawn, &best, path)?;
         }
-        report(args, instance, &best, &compared).print(args.json)?;
+        report(args, subject, &best, &compared).print(args.json)?;
         let is_refuted = compared.iter().any(|one| !one.violations.is_empty());
         Ok(if is_refuted { REFUTED } else { ANSWERED })
     }
@@ -122,7 +120,8 @@ fn draw<P: Plan>(
     output::write_picture(path, |file| write_maps(&maps, file))
 }
 
-fn report<P: Plan>(args: &CompareArgs, instance: &Instance, best: &Best<P>, compared: &[Compared]) -> Report {
+fn report<P: Plan>(args: &CompareArgs, subject: &Subject, best: &Best<P>, compared: &[Compared]) -> Report {
+    let instance = &subject.instance;
     let (load, capacity) = (load(instance).0, instance.capacity());
     let file = |path: &PathBuf| path.display().to_string();
     let row = |(path, one): (&PathBuf, &Compared)| {
@@ -131,7 +130,7 @@ fn report<P: Plan>(args: &CompareArgs, instance: &Instance, best: &Best<P>, comp
         row
     };
     let mut rows: Vec<Value> = args.layouts.iter().zip(compared).map(row).collect();
-    let mut report = Report::new(json!({
+    let mut report = subject.report(json!({
         "instance": instance.name(),
         "buffers": instance.len(),
         "problem": P::NAME,
@@ -139,9 +138,8 @@ fn report<P: Plan>(args: &CompareArgs, instance: &Instance, best: &Best<P>, comp
         "capacity": capacity,
         "layouts": rows,
     }));
-    report.extend(best.members(instance));
-    report.instance(instance);
-    best.lines(instance, &mut report);
+    report.extend(best.members(subject));
+    best.lines(subject, &mut report);
     if let Some((solver, peak, _)) = best.solution() {
         let verdict = if best.is_optimal() { "optimal" } else { "best known" };
         let excess = peak.get() - best.bound.value.get();

@@ -25,6 +25,7 @@ pub mod reproduce;
 pub mod shell;
 pub mod solve;
 pub mod spill;
+pub mod subject;
 pub mod sweep;
 pub mod tiers;
 pub mod verify;

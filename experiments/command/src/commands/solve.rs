@@ -1,10 +1,10 @@
 //! `plimsoll solve`: plans the memory of one instance.
 
 use super::choose::{Choice, choose, of_instances};
-use crate::args::{EffortArgs, InstanceArgs};
+use super::subject::{Subject, SubjectArgs};
+use crate::args::EffortArgs;
 use crate::failure::{Failure, code};
 use crate::format;
-use crate::input::input_file;
 use crate::output;
 use crate::report::{Report, bytes, noted};
 use clap::Args;
@@ -21,9 +21,6 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct SolveArgs {
-    /// Instance, a CSV file
-    #[arg(value_parser = input_file())]
-    instance: PathBuf,
     /// Algorithm that solves the instance (see `plimsoll list`) [default: exact; if the problem has no
     /// algorithm of this name, its first exact algorithm]
     #[arg(long, value_name = "NAME")]
@@ -32,8 +29,6 @@ pub struct SolveArgs {
     /// algorithm of --solver]
     #[arg(long, value_name = "PROBLEM", value_parser = of_instances)]
     problem: Option<&'static str>,
-    #[command(flatten)]
-    input: InstanceArgs,
     /// Stop at the first layout within the capacity instead of minimising the peak
     #[arg(long)]
     decide: bool,
@@ -54,17 +49,19 @@ pub struct SolveArgs {
     /// Add the layout to the JSON object: one object per row that --output writes
     #[arg(long, requires = "json")]
     with_layout: bool,
+    #[command(flatten)]
+    subject: SubjectArgs,
 }
 
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let choice = choose(&registry, args.solver.as_deref(), args.problem)?;
-    let instance = args.input.read(&args.instance)?;
-    check(args, &instance, &choice)?;
+    let subject = args.subject.read()?;
+    check(args, &subject.instance, &choice)?;
     match choice {
-        Choice::Offsets(entry) => solve(args, &instance, entry),
-        Choice::SplitBuffers(entry) => solve(args, &instance, entry),
-        Choice::SharedObjects(entry) => solve(args, &instance, entry),
+        Choice::Offsets(entry) => solve(args, &subject, entry),
+        Choice::SplitBuffers(entry) => solve(args, &subject, entry),
+        Choice::SharedObjects(entry) => solve(args, &subject, entry),
     }
 }
 
@@ -78,10 +75,11 @@ fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), F
     if args.certificate.is_some() && !matches!(choice, Choice::Offsets(_)) {
         return Err(Failure::input("--certificate supports only the problem offsets"));
     }
-    output::check_targets(&[&args.output, &args.certificate, &args.plot], &[&args.instance])
+    output::check_targets(&[&args.output, &args.certificate, &args.plot], &[&args.subject.instance])
 }
 
-fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Result<u8, Failure> {
+fn solve<P: Plan>(args: &SolveArgs, subject: &Subject, entry: &Entry<P>) -> Result<u8, Failure> {
+    let instance = &subject.instance;
     let target = if args.decide { instance.capacity() } else { None };
     let notes = P::notes(instance);
     for note in &notes {
@@ -94,7 +92,7 @@ fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Re
         _ => Failure::internal(error),
     })?;
     store(args, instance, entry, &outcome)?;
-    let mut report = report(args, instance, entry.name, &outcome, attempt.seconds, &notes);
+    let mut report = report(args, subject, entry.name, &outcome, attempt.seconds, &notes);
     if args.with_layout {
         let solution = outcome.solution.as_ref();
         report.layout(solution.map(|solution| |file: &mut dyn Write| P::write(instance, solution, file)))?;
@@ -135,17 +133,18 @@ fn store<P: Plan>(
 /// Returns the report on one run.
 fn report<P: Plan>(
     args: &SolveArgs,
-    instance: &Instance,
+    subject: &Subject,
     solver: &str,
     outcome: &Outcome<P>,
     seconds: f64,
     notes: &[String],
 ) -> Report {
+    let instance = &subject.instance;
     let (bound, load, capacity) = (&outcome.lower_bound, load(instance).0, instance.capacity());
-    let witness = P::explain(instance, &bound.witness);
+    let witness = subject.explained(P::explain(instance, &bound.witness), &bound.witness);
     let arithmetic = Arithmetic::of(&bound.witness);
     let gap = outcome.value.and_then(|value| gap_percent(value.get(), bound.value.get()));
-    let mut report = Report::new(json!({
+    let mut report = subject.report(json!({
         "instance": instance.name(),
         "solver": solver,
         "problem": P::NAME,
@@ -168,7 +167,6 @@ fn report<P: Plan>(
         "decide": args.decide,
         "notes": notes,
     }));
-    report.instance(instance);
     report.show("solver", "{solver} ({problem})");
     report.lines(&["claim"]);
     let (what, plan) = if P::NAME == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
@@ -190,7 +188,12 @@ fn report<P: Plan>(
     report.gap(gap);
     report.lines(&["stop", "seconds"]);
     if outcome.claim == Claim::Infeasible && P::NAME == Offsets::NAME {
-        report.line("would help", "`plimsoll spill` chooses the buffers to move to slower memory");
+        let help = if subject.is_model() {
+            "`plimsoll plan --capacity` tries other orders, smaller batches and spilling"
+        } else {
+            "`plimsoll spill` chooses the buffers to move to slower memory"
+        };
+        report.line("would help", help);
     }
     report
 }

@@ -2,7 +2,8 @@
 
 use super::best::{Best, BestArgs};
 use super::layouts::{Compared, lines_of, read};
-use crate::args::{EffortArgs, InstanceArgs};
+use super::subject::{Subject, SubjectArgs};
+use crate::args::EffortArgs;
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
 use crate::input::input_file;
 use crate::output;
@@ -52,12 +53,9 @@ struct Checked {
 
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
-    /// Instance, a CSV file
-    #[arg(value_parser = input_file())]
-    instance: PathBuf,
     /// Answer, a CSV file with columns `id` and `offset`, or as written by `solve` or `spill`; optional for a
     /// certificate without a layout
-    #[arg(required_unless_present = "certificate", value_parser = input_file())]
+    #[arg(index = 2, required_unless_present = "certificate", value_parser = input_file())]
     layout: Option<PathBuf>,
     /// Check this certificate, written by `solve --certificate`
     #[arg(long, value_name = "FILE.json", value_parser = input_file())]
@@ -66,18 +64,18 @@ pub struct VerifyArgs {
     #[arg(long, requires = "certificate")]
     trust_search: bool,
     #[command(flatten)]
-    input: InstanceArgs,
-    #[command(flatten)]
     best: BestArgs,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    subject: SubjectArgs,
 }
 
 pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
-    let instance = args.input.read(&args.instance)?;
+    let subject = args.subject.read()?;
     let search = args.best.searches(false).then_some(args.best.effort);
-    let checked = args.layout.as_deref().map(|path| check(path, &instance, search)).transpose()?;
+    let checked = args.layout.as_deref().map(|path| check(path, &subject, search)).transpose()?;
     let certificate = args.certificate.as_deref().map(read_certificate).transpose()?;
     if let (Some(checked), Some(_)) = (&checked, &certificate)
         && checked.problem != Offsets::NAME
@@ -91,10 +89,9 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
         let message = format!("the certificate is for a layout with peak {peak}, so the layout is required");
         return Err(Failure::input(message));
     }
-    let standing =
-        certificate.map(|certificate| check_certificate(&certificate, &instance, checked.as_ref()));
+    let standing = certificate.map(|certificate| check_certificate(&certificate, &subject, checked.as_ref()));
     let is_refuted = checked.as_ref().is_some_and(|checked| !checked.violations.is_empty());
-    report(&instance, checked.as_ref(), standing.as_ref()).print(args.json)?;
+    report(&subject, checked.as_ref(), standing.as_ref()).print(args.json)?;
     Ok(match standing.map(|(standing, _)| standing) {
         _ if is_refuted => REFUTED,
         Some(Standing::Refused) => REFUTED,
@@ -105,11 +102,12 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
 
 /// Reads an answer and checks it against the constraints of its problem. If it is valid, it is compared with
 /// the best bound.
-fn check(path: &Path, instance: &Instance, search: Option<EffortArgs>) -> Result<Checked, Failure> {
+fn check(path: &Path, subject: &Subject, search: Option<EffortArgs>) -> Result<Checked, Failure> {
+    let instance = &subject.instance;
     Ok(match read(path, instance)? {
-        Answer::Layout(layout) => compared::<Offsets>(instance, &layout, search)?,
-        Answer::SharedObjects(plan) => compared::<SharedObjects>(instance, &plan, search)?,
-        Answer::SplitBuffers(layout) => compared::<SplitBuffers>(instance, &layout, search)?,
+        Answer::Layout(layout) => compared::<Offsets>(subject, &layout, search)?,
+        Answer::SharedObjects(plan) => compared::<SharedObjects>(subject, &plan, search)?,
+        Answer::SplitBuffers(layout) => compared::<SplitBuffers>(subject, &layout, search)?,
         Answer::Spill { spill, traffic } => {
             if instance.capacity().is_none() {
                 return Err(Failure::input(format!(
@@ -133,13 +131,14 @@ fn checked<P: Problem<Value = Bytes, Violation = Violation>>(
 }
 
 fn compared<P>(
-    instance: &Instance,
+    subject: &Subject,
     answer: &P::Solution,
     search: Option<EffortArgs>,
 ) -> Result<Checked, Failure>
 where
     P: Plan + Problem<Violation = Violation>,
 {
+    let instance = &subject.instance;
     let checked = checked::<P>(instance, answer);
     if !checked.violations.is_empty() {
         return Ok(checked);
@@ -147,8 +146,8 @@ where
     let best = Best::<P>::of(instance, &[checked.peak], search)?;
     let one = Compared::of::<P>(instance, answer, &best);
     let mut report = Report::new(one.members(instance));
-    report.extend(best.members(instance));
-    best.lines(instance, &mut report);
+    report.extend(best.members(subject));
+    best.lines(subject, &mut report);
     one.gap(&mut report);
     one.reasons(instance, &mut report);
     Ok(Checked { compared: Some(report), ..checked })
@@ -162,9 +161,10 @@ fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
 
 fn check_certificate(
     certificate: &Certificate,
-    instance: &Instance,
+    subject: &Subject,
     answer: Option<&Checked>,
 ) -> (Standing, String) {
+    let instance = &subject.instance;
     if certificate.instance != instance.name() {
         let (own, other) = (instance.name(), &certificate.instance);
         output::complain(&format!("note: the certificate names the instance '{other}', not '{own}'"));
@@ -173,7 +173,7 @@ fn check_certificate(
     let what = format!("claim '{}', lower bound {}", certificate.claim, bound.value);
     let peak = answer.map(|checked| checked.peak);
     match certificate.verify(instance, peak) {
-        Ok(()) => (Standing::Confirmed, format!("{what} by {}", reason(bound, instance))),
+        Ok(()) => (Standing::Confirmed, format!("{what} by {}", reason(bound, subject))),
         Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => refutation(bound, instance).map_or_else(
             || {
                 let floating = bound.witness.solver().map_or(Arithmetic::Exact, Arithmetic::by).remark();
@@ -188,9 +188,12 @@ fn check_certificate(
     }
 }
 
-fn reason(bound: &CertifiedBound, instance: &Instance) -> String {
-    let resolved = bound.resolved(instance);
-    resolved.map_or_else(|error| error.to_string(), |bound| bound.witness.in_words(instance))
+fn reason(bound: &CertifiedBound, subject: &Subject) -> String {
+    let instance = &subject.instance;
+    match bound.resolved(instance) {
+        Ok(bound) => subject.explained(bound.witness.in_words(instance), &bound.witness),
+        Err(error) => error.to_string(),
+    }
 }
 
 /// Returns evidence against a bound that rests on a search: the solver cannot prove bounds, or a layout of
@@ -252,12 +255,13 @@ fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
     best
 }
 
-fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Standing, String)>) -> Report {
+fn report(subject: &Subject, checked: Option<&Checked>, standing: Option<&(Standing, String)>) -> Report {
+    let instance = &subject.instance;
     let problem = checked.map_or(Offsets::NAME, |checked| checked.problem);
     let traffic = checked.and_then(|checked| checked.traffic);
     let violations = checked.map(|checked| checked.violations.as_slice()).unwrap_or_default();
     let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    let mut report = Report::new(json!({
+    let mut report = subject.report(json!({
         "instance": instance.name(),
         "buffers": instance.len(),
         "problem": problem,
@@ -274,7 +278,6 @@ fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Sta
         "certificate": standing.map(|(standing, _)| standing),
         "certificate_message": standing.map(|(_, message)| message),
     }));
-    report.instance(instance);
     if let Some(checked) = checked {
         let (what, answer) =
             if problem == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };

@@ -97,7 +97,7 @@ fn violations_of_the_capacity_share_a_line() {
     let scratch = scratch();
     let run = scratch.plimsoll(&["verify", "t.12.csv", "over.csv"]).exits(1);
     assert_eq!(run.stdout.matches("violation ").count(), 1, "{}", run.stdout);
-    let line = "5 buffers end above the capacity; the worst: buffer 2 ('pool') ends at 32, beyond the capacity of 12 bytes";
+    let line = "5 buffers end above the capacity; the worst: buffer 'pool' ends at 32, beyond the capacity of 12 bytes";
     assert!(run.words().contains(line), "{}", run.stdout);
     let json = scratch.plimsoll(&["verify", "t.12.csv", "over.csv", "--json"]).exits(1).json();
     assert_eq!(json["violations"].as_array().map(Vec::len), Some(5));

@@ -67,7 +67,10 @@ fn order_reduces_the_peak_of_the_file() {
     assert_eq!((&report["file_peak"], &report["peak"]), (&Value::from(210), &Value::from(120)));
     assert_eq!(report["lower_bound"], 120);
     let order = scratch.read("order.csv");
-    assert!(order.starts_with("region,step,operator,kind,live_bytes\n0:body,0,grow"), "{order}");
+    assert!(
+        order.starts_with("region,step,operator,kind,live_bytes,index,reads,writes\n0:body,0,grow"),
+        "{order}"
+    );
     // The load of the written instance is the peak.
     let solved = json(&scratch.plimsoll(&["solve", "two.csv", "--json"]).exits(0).stdout);
     assert_eq!((&solved["load"], &solved["peak"]), (&Value::from(120), &Value::from(120)));

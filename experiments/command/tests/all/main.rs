@@ -24,6 +24,7 @@ mod limits;
 mod manifests;
 mod measure;
 mod models;
+mod names;
 mod overlap;
 mod pictures;
 mod pipes;

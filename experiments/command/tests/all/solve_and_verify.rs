@@ -69,9 +69,9 @@ fn corrupted_layouts_are_rejected_with_ids_and_numbers() {
     scratch.write("bad.csv", "id,offset\na,6\nb,7\nc,8\n");
     let run = scratch.plimsoll(&["verify", "t.10.csv", "bad.csv"]).exits(1);
     for part in [
-        "buffer 0 ('a') lies at offset 6, which is not a multiple of its alignment 4",
-        "buffers 0 ('a') at [6, 10) and 1 ('b') at [7, 9) conflict and share 2 bytes",
-        "buffer 2 ('c') ends at 12, beyond the capacity of 10 bytes",
+        "buffer 'a' lies at offset 6, which is not a multiple of its alignment 4",
+        "buffers 'a' at [6, 10) and 'b' at [7, 9) conflict and share 2 bytes",
+        "buffer 'c' ends at 12, beyond the capacity of 10 bytes",
         "4 violations",
     ] {
         assert!(run.words().contains(part), "no '{part}' in {}", run.stdout);

@@ -117,7 +117,7 @@ fn row(graph: &Graph, run: &FuseRun<'_>, one: &FusedRegion) -> Value {
             "pattern": patterns.get(&members[0]),
             // Indices in the graph.
             "operators": members,
-            "names": members.iter().map(|&id| graph.operator(id).name.as_str()).collect::<Vec<_>>(),
+            "names": members.iter().map(|&id| graph.called(id)).collect::<Vec<_>>(),
             "units": members.iter().map(|id| units[id]).collect::<Vec<_>>(),
         })
     };

@@ -9,6 +9,7 @@ use crate::output;
 use crate::report::{Report, bytes, noted, sized};
 pub use args::OrderArgs;
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::datasets::{Import, OperatorPlace};
 use plimsoll::graphs::{GraphRun, OrderedRegion, reason};
 use plimsoll::model::Orders;
 use plimsoll::model::csv::write_instance;
@@ -41,12 +42,13 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
         limits: args.effort.limits(),
     };
     let regions = run.order(graph)?;
-    store(args, graph, &regions)?;
+    store(args, &import, &regions)?;
     report(graph, entry.name, &regions, &Basis::of(&import)).print(args.json)?;
     Ok(ANSWERED)
 }
 
-fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(), Failure> {
+fn store(args: &OrderArgs, import: &Import, regions: &[OrderedRegion]) -> Result<(), Failure> {
+    let graph = &import.graph;
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     if let Some(path) = &args.instance {
         let instance = body.storages.problem.instance(&body.order, args.liveness.options().align);
@@ -54,7 +56,7 @@ fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(
         output::write_file(path, |file| write_instance(&instance, file))?;
     }
     if let Some(path) = &args.output {
-        output::write_file(path, |file| write_orders(graph, regions.iter().rev(), file))?;
+        output::write_file(path, |file| write_orders(import, regions.iter().rev(), file))?;
     }
     if let Some(path) = &args.plot {
         let chart = profile_chart(graph.name(), &args.order, body);
@@ -63,21 +65,30 @@ fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(
     Ok(())
 }
 
-/// Writes one row per operator, with the regions in the given order.
+/// Writes one row per operator, with the regions in the given order. `reads` and `writes` list the indices of
+/// tensors in a TFLite file.
 pub(super) fn write_orders<'a>(
-    graph: &Graph,
+    import: &Import,
     regions: impl IntoIterator<Item = &'a OrderedRegion>,
     file: &mut dyn io::Write,
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
-    writer.write_record(["region", "step", "operator", "kind", "live_bytes"])?;
+    let header = ["region", "step", "operator", "kind", "live_bytes", "index", "reads", "writes"];
+    writer.write_record(header)?;
+    let graph = &import.graph;
+    let list = |tensors: &[i32]| tensors.iter().map(i32::to_string).collect::<Vec<_>>().join(" ");
     for one in regions {
         let profile = one.order.profile(&one.storages.problem);
         for (step, (id, live)) in one.order.operators().iter().zip(profile).enumerate() {
-            let operator = graph.operator(one.storages.operators[id.index()]);
-            let (step, live) = (step.to_string(), live.to_string());
+            let id = one.storages.operators[id.index()];
+            let place = import.places.get(id.index()).cloned();
+            let place =
+                place.unwrap_or_else(|| OperatorPlace { index: id.index(), ..OperatorPlace::default() });
+            let (step, live, index) = (step.to_string(), live.to_string(), place.index.to_string());
             let region = format!("{}:{}", one.region, graph.region(one.region).name);
-            writer.write_record([&region, &step, &operator.name, &operator.kind, &live])?;
+            let (name, kind) = (graph.called(id), &graph.operator(id).kind);
+            let (reads, writes) = (list(&place.inputs), list(&place.outputs));
+            writer.write_record([&region, &step, &name, kind, &live, &index, &reads, &writes])?;
         }
     }
     writer.flush()

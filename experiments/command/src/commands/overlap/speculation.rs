@@ -127,7 +127,7 @@ impl Chances {
             let sum: f64 = known.iter().sum();
             let all = known.len() == regions.len();
             if sum > 1.0 + 1e-9 || (all && sum < 1.0 - 1e-9) {
-                let name = &graph.operator(operator).name;
+                let name = graph.called(operator);
                 return Err(Failure::input(format!(
                     "--chance: the probabilities of the regions of '{name}' add up to {sum}, not 1"
                 )));

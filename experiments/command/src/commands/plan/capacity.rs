@@ -1,14 +1,13 @@
 //! `plan --capacity`: whether the plan fits, what needs the memory, and how much spilling would help.
 
-use super::args::PlanArgs;
+use super::alternatives::Alternatives;
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::report::{Report, bytes, named};
-use plimsoll::Registry;
 use plimsoll::model::{
-    Bytes, Claim, Entry, Instance, Outcome, Setup, Silent, Spill, SpillProblem, Spilling, Step, live_at, load,
+    Bytes, Claim, Instance, OperatorId, Outcome, Silent, Spill, SpillProblem, Spilling, Step, live_at, load,
 };
-use plimsoll::run::{Limits, run};
+use plimsoll::run::run;
 use serde_json::{Value, json};
 
 /// Number of buffers listed per line of text; the JSON lists all.
@@ -23,52 +22,63 @@ pub(super) struct Planned<'a> {
     /// A lower bound over all orders and layouts, and its reason.
     pub bound: Bytes,
     pub reason: String,
-    /// Returns the name of the operator at a step.
-    pub operator: &'a dyn Fn(Step) -> Option<String>,
+    /// Returns the operator at a step, if any, and a description of the step.
+    pub at: &'a dyn Fn(Step) -> (Option<OperatorId>, String),
+    pub asked: &'a Alternatives<'a>,
 }
 
 impl Planned<'_> {
     /// If the command line gives a capacity, adds the lines about it. Returns the exit code: 1 if no order
     /// and no layout fits, and 3 if this plan does not fit, but another may.
-    pub fn check(
-        &self,
-        args: &PlanArgs,
-        registry: &Registry,
-        (setup, limits): (Setup, Limits),
-        report: &mut Report,
-    ) -> Result<u8, Failure> {
-        let Some(capacity) = args.capacity.map(Bytes::new) else { return Ok(ANSWERED) };
+    pub fn check(self, report: &mut Report) -> Result<u8, Failure> {
+        let Some(capacity) = self.asked.args.capacity.map(Bytes::new) else { return Ok(ANSWERED) };
         let over = |value: Bytes| Bytes::new(value.get().saturating_sub(capacity.get()));
-        let (least, most) = (over(self.bound), over(self.arena));
-        let is_refuted = least > Bytes::ZERO;
-        let fits = if most == Bytes::ZERO {
-            json!(true)
-        } else if is_refuted {
-            json!(false)
-        } else {
-            Value::Null
-        };
-        report.extend(json!({
-            "capacity": capacity,
-            // Null if this plan does not fit, but another may.
-            "fits": fits,
-            "shortfall_min": least,
-            "shortfall_max": most,
-        }));
+        let most = over(self.arena);
         if most == Bytes::ZERO {
             let spare = bytes(Bytes::new(capacity.get() - self.arena.get()));
+            report.extend(json!({
+                "capacity": capacity, "fits": true, "shortfall_min": 0, "shortfall_max": 0,
+            }));
             report.line("capacity", format_args!("{}: fits, {spare} to spare", bytes(capacity)));
             return Ok(ANSWERED);
         }
-        let verdict = if is_refuted {
-            format!("no order and no layout fits, at least {} short ({})", bytes(least), self.reason)
-        } else {
-            format!("this plan is {} short; another order may fit (see --joint)", bytes(most))
+        let other = if self.bound > capacity { None } else { self.asked.order()? };
+        let (bound, reason) = match &other {
+            Some(other) if other.bound > self.bound => (other.bound, &other.reason),
+            _ => (self.bound, &self.reason),
+        };
+        let (least, is_refuted) = (over(bound), bound > capacity);
+        report.extend(json!({
+            "capacity": capacity,
+            // Null if this plan does not fit, but another may.
+            "fits": if is_refuted { json!(false) } else { Value::Null },
+            "shortfall_min": least,
+            "shortfall_max": most,
+            // The plan of `--joint`; null if it was not computed or not found.
+            "another_order": other.as_ref().map(|other| json!({
+                "arena": other.arena, "fits": other.arena <= capacity,
+            })),
+        }));
+        let verdict = match &other {
+            _ if is_refuted => {
+                format!("no order and no layout fits, at least {} short ({reason})", bytes(least))
+            }
+            Some(other) if other.arena <= capacity => {
+                format!("this plan is {} short, but another order fits", bytes(most))
+            }
+            _ => format!("this plan is {} short; another order may fit", bytes(most)),
         };
         report.line("capacity", format_args!("{}: {verdict}", bytes(capacity)));
         self.needs(report);
-        let entry = choose::named(&registry.spilling, "exact", "spilling solver")?;
-        self.spill(capacity, entry, (setup, limits), report)?;
+        let mut help = Vec::new();
+        if let Some(other) = other.filter(|_| !is_refuted) {
+            help.push(format!("another order (--joint) needs {}", verdict_on(other.arena, capacity)));
+        }
+        help.extend(self.batch(capacity, report)?);
+        help.push(self.spill(capacity, report)?);
+        for (at, text) in help.iter().enumerate() {
+            report.line(if at == 0 { "would help" } else { "" }, text);
+        }
         Ok(if is_refuted { REFUTED } else { NOTHING_FOUND })
     }
 
@@ -77,24 +87,65 @@ impl Planned<'_> {
         let (peak, step) = load(self.instance);
         let mut live = live_at(self.instance, step);
         live.sort_by_key(|&id| (std::cmp::Reverse(self.instance.buffer(id).size()), id));
-        let operator = (self.operator)(step);
+        let (operator, at) = (self.at)(step);
         let names: Vec<&str> = live.iter().map(|&id| self.instance.buffer(id).name()).collect();
+        let import = self.asked.import;
+        let place = operator.and_then(|id| import.places.get(id.index()));
         report.extend(json!({
-            "needs": { "step": step, "operator": operator, "live": peak, "buffers": names },
+            "needs": {
+                "step": step,
+                "operator": operator.map(|id| import.graph.called(id)),
+                // Index of the operator in the model file, and of its tensors in a TFLite file.
+                "index": place.map(|place| place.index),
+                "reads": place.map(|place| &place.inputs),
+                "writes": place.map(|place| &place.outputs),
+                "live": peak,
+                "buffers": names,
+            },
         }));
-        let at = operator.map_or_else(|| format!("step {step}"), |name| format!("step {step}, '{name}'"));
+        let place = place.map_or_else(String::new, |place| {
+            let list = |tensors: &[i32]| tensors.iter().map(i32::to_string).collect::<Vec<_>>().join(" ");
+            match (list(&place.inputs), list(&place.outputs)) {
+                (reads, writes) if reads.is_empty() && writes.is_empty() => {
+                    format!(" (operator {} of the file)", place.index)
+                }
+                (reads, writes) => {
+                    format!(" (operator {} of the file: tensors {reads} -> {writes})", place.index)
+                }
+            }
+        });
         let list = named(self.instance, &live, MOST);
-        report.line("needs", format_args!("{} at {at}: {list}", bytes(peak)));
+        report.line("needs", format_args!("{} at step {step}, {at}{place}: {list}", bytes(peak)));
     }
 
-    /// Adds the least traffic of spilling, in this order.
-    fn spill(
-        &self,
-        capacity: Bytes,
-        entry: &Entry<Spilling>,
-        (setup, limits): (Setup, Limits),
-        report: &mut Report,
-    ) -> Result<(), Failure> {
+    /// Returns the effect of a smaller batch, if the model has one.
+    fn batch(&self, capacity: Bytes, report: &mut Report) -> Result<Option<String>, Failure> {
+        let found = self.asked.batch(capacity)?;
+        report.extend(json!({
+            // The largest batch that was planned and fits; null if there is none.
+            "smaller_batch": found.as_ref().and_then(|found| found.fits).map(|(batch, arena)| json!({
+                "batch": batch, "arena": arena,
+            })),
+        }));
+        Ok(found.map(|found| match (found.fits, found.above) {
+            (Some((batch, arena)), above) => {
+                let above = above.map_or_else(String::new, |(batch, arena)| {
+                    format!("; {batch} needs {}", verdict_on(arena, capacity))
+                });
+                let (now, fits) = (found.now, verdict_on(arena, capacity));
+                format!("a batch of {batch} instead of {now} needs {fits}{above}")
+            }
+            (None, above) => {
+                let arena = above.map_or(self.arena, |(_, arena)| arena);
+                format!("no smaller batch: a batch of 1 needs {}", verdict_on(arena, capacity))
+            }
+        }))
+    }
+
+    /// Returns the least traffic of spilling, in this order.
+    fn spill(&self, capacity: Bytes, report: &mut Report) -> Result<String, Failure> {
+        let entry = choose::named(&self.asked.registry.spilling, "exact", "spilling solver")?;
+        let (setup, limits) = (self.asked.run.setup, self.asked.run.limits);
         let instance = self.instance.clone().with_capacity(Some(capacity));
         let problem = SpillProblem::new(instance, self.traffic.clone()).map_err(Failure::input)?;
         let outcome: Outcome<Spilling> =
@@ -109,7 +160,7 @@ impl Planned<'_> {
                 "buffers": names,
             },
         }));
-        let text = match (outcome.claim, outcome.value) {
+        Ok(match (outcome.claim, outcome.value) {
             (Claim::Infeasible, _) => "no choice of buffers to spill makes the rest fit".to_owned(),
             (_, None) => "no solution found within the limits".to_owned(),
             (claim, Some(traffic)) => {
@@ -117,8 +168,17 @@ impl Planned<'_> {
                 let buffers = if count == 1 { "buffer" } else { "buffers" };
                 format!("spilling {count} {buffers} moves {}, {claim}: {list}", bytes(traffic))
             }
-        };
-        report.line("would help", text);
-        Ok(())
+        })
+    }
+}
+
+/// Compares an arena with the capacity.
+fn verdict_on(arena: Bytes, capacity: Bytes) -> String {
+    let needs = bytes(arena);
+    match arena.get().checked_sub(capacity.get()) {
+        None | Some(0) => {
+            format!("{needs} and fits, {} to spare", bytes(Bytes::new(capacity.get() - arena.get())))
+        }
+        Some(short) => format!("{needs}, {} short", bytes(Bytes::new(short))),
     }
 }

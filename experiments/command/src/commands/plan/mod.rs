@@ -1,5 +1,6 @@
 //! `plimsoll plan`: plans the memory of a model.
 
+mod alternatives;
 mod args;
 mod capacity;
 mod compare;
@@ -11,11 +12,13 @@ mod structure;
 use super::choose;
 use crate::failure::Failure;
 use crate::output;
+use alternatives::Alternatives;
 use args::ConflictsArg;
 pub use args::PlanArgs;
 use plimsoll::Registry;
 use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::graphs::{GraphRun, Placement};
+use plimsoll::model::graph::Graph;
 use plimsoll::model::{Entry, Orders};
 
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
@@ -35,19 +38,19 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     // Some schemes pose harder problems than others, so each scheme gets its own limits.
     let limits = if args.compare { args.effort.limits_each() } else { args.effort.limits() };
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
-    let controlled = import.graph.regions().len() > 1;
+    let alternatives =
+        Alternatives { args, import: &import, run: &run, registry: &registry, scheme, placement };
     let done = match placement {
-        Placement::Joint(joint) if controlled => {
-            let solver = choose::named(&registry.offsets, &args.solver, "solver")?;
-            program::plan(args, &import, &run, &registry, scheme, (solver, Some(joint)))
-        }
         Placement::After(solver) if args.compare => compare::compare(args, &import, &run, &registry, solver),
-        Placement::After(solver) if controlled || scheme.scheme == Scheme::Naive => {
-            program::plan(args, &import, &run, &registry, scheme, (solver, None))
-        }
-        _ => straight::plan(args, &import, &run, &registry, placement),
+        _ if is_program(&import.graph, scheme) => program::plan(&alternatives),
+        _ => straight::plan(&alternatives),
     };
     done.map_err(|failure| failure.about(&args.model.model))
+}
+
+/// Returns true if a graph is planned as a program, with all its regions on one timeline.
+fn is_program(graph: &Graph, scheme: &SchemeEntry) -> bool {
+    graph.regions().len() > 1 || scheme.scheme == Scheme::Naive
 }
 
 /// Plans with conflicts derived from the structure of the graph instead of from lifespans.

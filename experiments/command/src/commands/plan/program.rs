@@ -1,12 +1,13 @@
 //! Plans a graph with branches or loops as one program.
 
+use super::alternatives::{Alternatives, Tried};
 use super::args::PlanArgs;
 use super::capacity::Planned;
+use crate::commands::choose;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
 use crate::output;
 use crate::report::{Report, bytes, noted, size};
-use plimsoll::Registry;
 use plimsoll::branches::{
     OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program, program_groups, program_in_order,
 };
@@ -22,32 +23,18 @@ use plimsoll_lab::report::map::{Groups, Map};
 use serde_json::{Value, json};
 use std::io;
 
-/// Orders the regions, plans the program and prints the report. With `joint`, each region is ordered to
-/// minimise its own arena, innermost first; the regions of an operator count as one block. The whole program
-/// is then planned in these orders.
-pub fn plan(
-    args: &PlanArgs,
-    import: &Import,
-    run: &GraphRun<'_>,
-    registry: &Registry,
-    scheme: &'static SchemeEntry,
-    (solver, joint): (&Entry<Offsets>, Option<&Entry<Joint>>),
-) -> Result<u8, Failure> {
-    let first = GraphRun { limits: run.limits.share(2), ..*run };
-    let options = args.control.options(run.liveness);
-    let ordered = match joint {
-        None => ordered_program(&import.graph, &first, options)?,
-        Some(joint) => {
-            let planned = first.plan(&import.graph, Placement::Joint(joint))?;
-            let regions =
-                planned.into_iter().map(|one| OrderedRegion { seconds: one.seconds, ..one.ordered });
-            program_in_order(&import.graph, regions.collect(), options)?
+/// Orders the regions, plans the program and prints the report.
+pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
+    let Alternatives { args, import, run, scheme, .. } = *asked;
+    let (solver, joint) = match asked.placement {
+        Placement::After(solver) => (solver, None),
+        Placement::Joint(joint) => {
+            (choose::named(&asked.registry.offsets, &args.solver, "solver")?, Some(joint))
         }
     };
-    let bound = ProgramBound::of(&import.graph, &run.liveness).map_err(Failure::input)?;
-    let (setup, limits, execution) = (run.setup, run.limits, args.control.execution(run.setup.seed));
-    let found = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
-    store(args, &ordered, scheme, solver.name, &found)?;
+    let first = GraphRun { limits: asked.own_limits(), ..*run };
+    let (ordered, found, bound) = planned(args, &import.graph, &first, scheme, (solver, joint))?;
+    store(args, import, &ordered, scheme, solver.name, &found)?;
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = (order.as_str(), scheme.name, solver.name);
     let mut report = report(&ordered, names, &found, &bound, &Basis::of(import));
@@ -58,9 +45,10 @@ pub fn plan(
         arena: found.peak,
         bound: bound.value,
         reason: reason(&bound, &import.graph),
-        operator: &|_| None,
+        at: &|step| (ordered.program.operator_at(step), ordered.program.at(step)),
+        asked,
     };
-    let code = planned.check(args, registry, (run.setup, run.limits), &mut report)?;
+    let code = planned.check(&mut report)?;
     if args.with_layout {
         report.layout(Some(|file: &mut dyn io::Write| write_layout(&instance, &found.layout, file)))?;
     }
@@ -68,8 +56,48 @@ pub fn plan(
     Ok(code)
 }
 
+/// Plans a graph as an alternative.
+pub(super) fn tried(
+    args: &PlanArgs,
+    graph: &Graph,
+    run: &GraphRun<'_>,
+    scheme: &'static SchemeEntry,
+    solvers: (&Entry<Offsets>, Option<&Entry<Joint>>),
+) -> Result<Tried, Failure> {
+    let (_, found, bound) = planned(args, graph, run, scheme, solvers)?;
+    Ok(Tried { arena: found.peak, bound: bound.value, reason: reason(&bound, graph) })
+}
+
+/// Orders the regions and plans the program. With `joint`, each region is ordered to minimise its own arena,
+/// innermost first; the regions of an operator count as one block. The whole program is then planned in these
+/// orders.
+fn planned<'g>(
+    args: &PlanArgs,
+    graph: &'g Graph,
+    run: &GraphRun<'_>,
+    scheme: &'static SchemeEntry,
+    (solver, joint): (&Entry<Offsets>, Option<&Entry<Joint>>),
+) -> Result<(OrderedProgram<'g>, ProgramPlan, ProgramBound), Failure> {
+    let first = GraphRun { limits: run.limits.share(2), ..*run };
+    let options = args.control.options(run.liveness);
+    let ordered = match joint {
+        None => ordered_program(graph, &first, options)?,
+        Some(joint) => {
+            let planned = first.plan(graph, Placement::Joint(joint))?;
+            let regions =
+                planned.into_iter().map(|one| OrderedRegion { seconds: one.seconds, ..one.ordered });
+            program_in_order(graph, regions.collect(), options)?
+        }
+    };
+    let bound = ProgramBound::of(graph, &run.liveness).map_err(Failure::input)?;
+    let (setup, limits, execution) = (run.setup, run.limits, args.control.execution(run.setup.seed));
+    let found = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
+    Ok((ordered, found, bound))
+}
+
 fn store(
     args: &PlanArgs,
+    import: &Import,
     ordered: &OrderedProgram<'_>,
     scheme: &SchemeEntry,
     solver: &str,
@@ -82,7 +110,7 @@ fn store(
         output::write_file(path, |file| write_instance(&seen, file))?;
     }
     if let Some(path) = &args.orders {
-        output::write_file(path, |file| write_orders(program.graph(), ordered.regions.iter().rev(), file))?;
+        output::write_file(path, |file| write_orders(import, ordered.regions.iter().rev(), file))?;
     }
     if let Some(path) = &args.tensors {
         output::write_file(path, |file| write_places(program, found, file))?;

@@ -1,12 +1,12 @@
 //! Plans a graph without regions inside operators: one order and one layout.
 
+use super::alternatives::{Alternatives, Tried};
 use super::args::PlanArgs;
 use super::capacity::Planned;
 use crate::commands::order::write_orders;
 use crate::failure::Failure;
 use crate::output;
 use crate::report::{Report, bytes, noted, sized};
-use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, Placement, PlannedRegion, reason};
@@ -21,35 +21,28 @@ use serde_json::{Value, json};
 use std::io;
 
 /// Plans the body and prints the report.
-pub fn plan(
-    args: &PlanArgs,
-    import: &Import,
-    run: &GraphRun<'_>,
-    registry: &Registry,
-    placement: Placement<'_>,
-) -> Result<u8, Failure> {
+pub fn plan(asked: &Alternatives<'_>) -> Result<u8, Failure> {
+    let Alternatives { args, import, run, placement, .. } = *asked;
     let graph = &import.graph;
-    let regions = run.plan(graph, placement)?;
+    let regions = GraphRun { limits: asked.own_limits(), ..*run }.plan(graph, placement)?;
     let (order, solver) = match placement {
         Placement::After(solver) => (run.order.name.to_owned(), solver.name.to_owned()),
         Placement::Joint(solver) => (format!("joint {}", solver.name), format!("joint {}", solver.name)),
     };
-    store(args, graph, &solver, &regions)?;
+    store(args, import, &solver, &regions)?;
     let mut report = report(args, graph, (&order, &solver), &regions, &Basis::of(import));
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
-    let (problem, order) = (&body.ordered.storages.problem, &body.ordered.order);
+    let Tried { arena, bound, reason } = of(body);
     let planned = Planned {
         instance: &body.instance,
         traffic: graph_traffic(graph, &body.ordered, body.instance.len()),
-        arena: body.arena(),
-        bound: body.joint_bound.value,
-        reason: reason(problem, &body.joint_bound),
-        operator: &|step| {
-            let id = order.operators().get(usize::try_from(step.get()).ok()?)?;
-            Some(problem.operator(*id).to_owned())
-        },
+        arena,
+        bound,
+        reason,
+        at: &|step| (body.ordered.operator_at(step), body.ordered.at(graph, step)),
+        asked,
     };
-    let code = planned.check(args, registry, (run.setup, run.limits), &mut report)?;
+    let code = planned.check(&mut report)?;
     if args.with_layout {
         let layout = body.layout.solution.as_ref();
         report.layout(
@@ -60,13 +53,25 @@ pub fn plan(
     Ok(code)
 }
 
-fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {
+/// Plans a graph as an alternative.
+pub(super) fn tried(graph: &Graph, run: &GraphRun<'_>, placement: Placement<'_>) -> Result<Tried, Failure> {
+    let regions = run.plan(graph, placement)?;
+    regions.last().map(of).ok_or_else(|| Failure::internal("the graph has no body"))
+}
+
+fn of(body: &PlannedRegion) -> Tried {
+    let reason = reason(&body.ordered.storages.problem, &body.joint_bound);
+    Tried { arena: body.arena(), bound: body.joint_bound.value, reason }
+}
+
+fn store(args: &PlanArgs, import: &Import, solver: &str, regions: &[PlannedRegion]) -> Result<(), Failure> {
+    let graph = &import.graph;
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
     if let Some(path) = &args.instance {
         output::write_file(path, |file| write_instance(&body.instance, file))?;
     }
     if let Some(path) = &args.orders {
-        output::write_file(path, |file| write_orders(graph, [&body.ordered], file))?;
+        output::write_file(path, |file| write_orders(import, [&body.ordered], file))?;
     }
     if let Some(path) = &args.tensors {
         output::write_file(path, |file| write_places(graph, regions, file))?;
@@ -166,7 +171,7 @@ fn report(
     report.line("", format_args!("file order: {}", sized(ordered.file_peak, " live bytes")));
     let claim = basis.claim(body.layout.claim.as_str());
     report.line("arena", format_args!("{} by {solver}, {claim} for this order", bytes(arena)));
-    let why = bound.witness.in_words(&body.instance) + Arithmetic::of(&bound.witness).remark();
+    let why = body.layout_reason(graph) + Arithmetic::of(&bound.witness).remark();
     report.line("", format_args!("no layout needs less than {}", noted(&bytes(bound.value), &why)));
     let (claim, gap) = (basis.claim(joint_claim(body)), output::gap(arena, joint.value));
     report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
@@ -190,7 +195,7 @@ fn row(graph: &Graph, one: &PlannedRegion) -> Value {
         "arena": one.arena(),
         // Lower bound over all layouts of the order.
         "lower_bound": bound.value,
-        "witness": bound.witness.in_words(&one.instance),
+        "witness": one.layout_reason(graph),
         "arithmetic": Arithmetic::of(&bound.witness),
         // Lower bound on the live bytes of all orders, and therefore on the arena.
         "joint_bound": joint.value,

@@ -50,7 +50,7 @@ fn place<P: Plan>(
 ) -> Result<u8, Failure> {
     let regions = run.plan_related(&import.graph, orders, relation, entry)?;
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
-    store(args, &import.graph, orders, body, entry.name)?;
+    store(args, import, orders, body, entry.name)?;
     let basis = Basis::of(import);
     let mut report = report(&import.graph, run.order.name, &regions, body, entry.name, &basis);
     if args.with_layout {
@@ -64,7 +64,7 @@ fn place<P: Plan>(
 
 fn store<P: Plan>(
     args: &PlanArgs,
-    graph: &Graph,
+    import: &Import,
     orders: &[OrderedRegion],
     body: &RelatedPlan<P>,
     solver: &str,
@@ -74,7 +74,7 @@ fn store<P: Plan>(
         output::write_file(path, |file| write_instance(instance, file))?;
     }
     if let Some(path) = &args.orders {
-        output::write_file(path, |file| write_orders(graph, orders.iter().rev(), file))?;
+        output::write_file(path, |file| write_orders(import, orders.iter().rev(), file))?;
     }
     let solution = body.outcome.solution.as_ref();
     let solution = solution.ok_or_else(|| Failure::internal("the plan has no layout"))?;

@@ -153,17 +153,17 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
 fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, String) {
     let reason = &short.reason;
     let (count, open) = (reason.buffers.len(), reason.doubtful.len());
-    if instance.contradiction().is_some() {
-        let conflict = format!("{count} fixed offsets contradict each other");
-        return ("no capacity is sufficient".to_owned(), conflict);
-    }
-    let over = |peak: Bytes| Bytes::new(peak.get() - capacity.get());
+    let over = |peak: Bytes| Bytes::new(peak.get().saturating_sub(capacity.get()));
     let least = over(short.bound.value);
     let shortfall = match short.peak.map(over) {
+        _ if instance.contradiction().is_some() => "no capacity is sufficient".to_owned(),
         Some(most) if most == least => bytes(least),
         Some(most) => format!("{} to {}", size(least), bytes(most)),
         None => format!("at least {}", bytes(least)),
     };
+    if matches!(reason.bound.witness, Witness::Contradiction { .. }) {
+        return (shortfall, format!("{count} fixed offsets contradict each other"));
+    }
     let (needed, witness) = (bytes(reason.bound.value), reason.bound.witness.in_words(instance));
     let what = match (count, open) {
         (1, _) if matches!(reason.bound.witness, Witness::Fixed { .. }) => {

@@ -34,7 +34,10 @@ impl About<'_> {
         report.extend(json!({ "tiers": tiers }));
         let bound = finite(&self.case.problem, outcome);
         let remark = Arithmetic::of(&outcome.lower_bound.witness).remark();
-        report.line("lower bound", format_args!("{} ({}{remark})", bound.value, bound.witness));
+        report.line(
+            "lower bound",
+            format_args!("{} ({}{remark})", bound.value, bound.witness.in_words(&self.case.problem)),
+        );
         let Some(time) = outcome.value else {
             let why = why_not(&self.case.problem, outcome.claim);
             let why = why.map_or(String::new(), |reason| format!(": {reason}"));
@@ -115,7 +118,7 @@ impl About<'_> {
             "transfer_ps": time,
             "transfer_seconds": time.map(Time::seconds),
             "lower_bound_ps": bound.value,
-            "bound_reason": bound.witness.to_string(),
+            "bound_reason": bound.witness.in_words(problem),
             "arithmetic": Arithmetic::of(&outcome.lower_bound.witness),
             "gap_percent": time.and_then(|time| gap(time, bound.value)),
             // Share of the bytes moved by placed tensors.

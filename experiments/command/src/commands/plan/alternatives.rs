@@ -1,0 +1,131 @@
+//! What makes a plan fit that does not: another order, or a smaller batch. Each is planned before it is named.
+
+use super::args::PlanArgs;
+use super::{program, straight};
+use crate::commands::choose;
+use crate::failure::{Failure, NOTHING_FOUND};
+use plimsoll::Registry;
+use plimsoll::branches::SchemeEntry;
+use plimsoll::datasets::{Import, ImportOptions, import_file};
+use plimsoll::graphs::{GraphRun, Placement};
+use plimsoll::model::Bytes;
+use plimsoll::model::graph::{Graph, Role};
+use plimsoll::run::Limits;
+
+/// A plan that was computed as an alternative, reduced to its numbers.
+pub(super) struct Tried {
+    pub arena: Bytes,
+    /// A lower bound over all orders and layouts, and its reason.
+    pub bound: Bytes,
+    pub reason: String,
+}
+
+/// The batches that were planned.
+pub(super) struct Batches {
+    /// The batch of the plan.
+    pub now: u64,
+    /// The largest batch found to fit, with the arena of its plan.
+    pub fits: Option<(u64, Bytes)>,
+    /// The smallest batch planned that does not fit, with its arena. `None` if it is `now`.
+    pub above: Option<(u64, Bytes)>,
+}
+
+/// The model of the command line and the settings of its plan.
+pub(super) struct Alternatives<'a> {
+    pub args: &'a PlanArgs,
+    pub import: &'a Import,
+    pub run: &'a GraphRun<'a>,
+    pub registry: &'a Registry,
+    pub scheme: &'static SchemeEntry,
+    pub placement: Placement<'a>,
+}
+
+impl Alternatives<'_> {
+    /// Returns the limits of the plan itself. If its alternatives may be planned, half of the time is theirs.
+    pub fn own_limits(&self) -> Limits {
+        if self.args.capacity.is_some() { self.run.limits.share(2) } else { self.run.limits }
+    }
+
+    /// Plans order and layout together, as `--joint` does. Returns `None` if the plan was already made that
+    /// way, or if nothing was found within the limits.
+    pub fn order(&self) -> Result<Option<Tried>, Failure> {
+        if matches!(self.placement, Placement::Joint(_)) {
+            return Ok(None);
+        }
+        let joint = choose::named(&self.registry.joint, "exact", "joint solver")?;
+        self.plan(&self.import.graph, Placement::Joint(joint), self.run.limits.share(3))
+    }
+
+    /// Searches for the largest smaller batch that fits, by bisection. The model is imported again for every
+    /// batch. Returns `None` if the file is a graph, or if its inputs do not share a first dimension above 1.
+    pub fn batch(&self, capacity: Bytes) -> Result<Option<Batches>, Failure> {
+        let options = self.args.model.import.options()?;
+        let Some(now) = batch_of(&self.import.graph, &options).filter(|_| !self.import.places.is_empty())
+        else {
+            return Ok(None);
+        };
+        let mut found = Batches { now, fits: None, above: None };
+        let (mut low, mut high) = (1, now);
+        while low < high {
+            // A single batch comes first, because it decides whether any batch helps.
+            let batch = if found.fits.is_none() { 1 } else { low.midpoint(high) };
+            let Some(import) = self.with_batch(&options, batch, now) else { break };
+            let limits = self.run.limits.share(6);
+            let Some(tried) = self.plan(&import.graph, self.placement, limits)? else { break };
+            if tried.arena <= capacity {
+                found.fits = Some((batch, tried.arena));
+                low = batch + 1;
+            } else {
+                found.above = Some((batch, tried.arena));
+                high = batch;
+            }
+        }
+        Ok((found.fits.is_some() || found.above.is_some()).then_some(found))
+    }
+
+    /// Imports the model with another batch; `None` if the model does not allow it.
+    fn with_batch(&self, options: &ImportOptions, batch: u64, now: u64) -> Option<Import> {
+        let mut options = ImportOptions { batch: Some(batch), ..options.clone() };
+        let path = &self.args.model.model;
+        let import = import_file(path, &options).or_else(|_| {
+            // The batch may be a named dimension that `--dim` binds.
+            options.dims.values_mut().filter(|value| **value == now).for_each(|value| *value = batch);
+            import_file(path, &options)
+        });
+        import.ok()
+    }
+
+    /// Plans a graph with the settings of the command line; `None` if nothing is found within the limits.
+    fn plan(
+        &self,
+        graph: &Graph,
+        placement: Placement<'_>,
+        limits: Limits,
+    ) -> Result<Option<Tried>, Failure> {
+        let run = GraphRun { limits, ..*self.run };
+        let tried = match placement {
+            Placement::Joint(joint) if graph.regions().len() > 1 => {
+                let solver = choose::named(&self.registry.offsets, &self.args.solver, "solver")?;
+                program::tried(self.args, graph, &run, self.scheme, (solver, Some(joint)))
+            }
+            Placement::After(solver) if super::is_program(graph, self.scheme) => {
+                program::tried(self.args, graph, &run, self.scheme, (solver, None))
+            }
+            _ => straight::tried(graph, &run, placement),
+        };
+        match tried {
+            Ok(tried) => Ok(Some(tried)),
+            Err(failure) if failure.code == NOTHING_FOUND => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+/// Returns the first dimension of the inputs that `--batch` sets, if they share one above 1.
+fn batch_of(graph: &Graph, options: &ImportOptions) -> Option<u64> {
+    let inputs = graph.tensors().iter().filter(|tensor| tensor.role == Role::Input);
+    let free = inputs.filter(|tensor| !options.input_shapes.contains_key(&tensor.name));
+    let mut extents = free.filter_map(|tensor| tensor.shape.as_ref()?.first().copied());
+    let first = extents.next()?;
+    (first > 1 && extents.all(|extent| extent == first)).then_some(first)
+}

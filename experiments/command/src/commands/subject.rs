@@ -1,0 +1,131 @@
+//! The instance of `solve`, `verify` and `compare`: a CSV file, or a model in the order of its file.
+
+use super::choose;
+use crate::args::{InstanceArgs, LivenessArgs, OpenArgs};
+use crate::failure::Failure;
+use crate::input::input_file;
+use crate::report::Report;
+use clap::Args;
+use plimsoll::branches::ordered_program;
+use plimsoll::datasets::{Import, import_file};
+use plimsoll::graphs::GraphRun;
+use plimsoll::model::graph::LivenessOptions;
+use plimsoll::model::program::ProgramOptions;
+use plimsoll::model::{Bytes, Instance, Setup, Step, Witness};
+use plimsoll::run::Limits;
+use plimsoll_lab::report::Basis;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The options of this group come last, because the heading of the model options also applies to what follows.
+#[derive(Args, Debug)]
+pub struct SubjectArgs {
+    /// Instance, a CSV file; or a graph (.json) or model (.onnx, .tflite), whose tensors are placed in the order
+    /// of the file
+    #[arg(index = 1, value_parser = input_file())]
+    pub instance: PathBuf,
+    #[command(flatten)]
+    input: InstanceArgs,
+    #[command(flatten, next_help_heading = "Options for models")]
+    import: OpenArgs,
+    #[command(flatten, next_help_heading = "Options for models")]
+    liveness: LivenessArgs,
+}
+
+/// An instance and its origin.
+pub struct Subject {
+    pub instance: Instance,
+    model: Option<FromModel>,
+}
+
+/// The model of an instance.
+struct FromModel {
+    basis: Basis,
+    operators: usize,
+    regions: usize,
+    /// What happens at each step, with the names of operators.
+    steps: Vec<String>,
+}
+
+impl SubjectArgs {
+    /// Reads the instance, or derives it from the model.
+    pub fn read(&self) -> Result<Subject, Failure> {
+        let path = &self.instance;
+        if !is_model(path) {
+            if !self.import.is_default() || self.liveness.options() != LivenessOptions::default() {
+                let message = "options for models are not allowed with a CSV instance";
+                return Err(Failure::input(message).about(path));
+            }
+            return Ok(Subject { instance: self.input.read(path)?, model: None });
+        }
+        if self.input.no_capacity || self.input.endpoints.is_some() {
+            let message = "--no-capacity and --endpoints are allowed only with a CSV instance";
+            return Err(Failure::input(message).about(path));
+        }
+        let import = import_file(path, &self.import.options()?).map_err(Failure::input)?;
+        let (instance, steps) =
+            in_file_order(&import, self.liveness.options()).map_err(|failure| failure.about(path))?;
+        let (operators, regions) = (import.graph.operators().len(), import.graph.regions().len());
+        let model = FromModel { basis: Basis::of(&import), operators, regions, steps };
+        let capacity = self.input.capacity.map(Bytes::new);
+        Ok(Subject { instance: instance.with_capacity(capacity), model: Some(model) })
+    }
+}
+
+/// Returns true if the suffix of a file is that of a graph or model.
+fn is_model(path: &Path) -> bool {
+    let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase());
+    suffix.is_some_and(|suffix| ["json", "onnx", "tflite"].contains(&suffix.as_str()))
+}
+
+/// Returns the offset problem of a model in the order of its file, and what happens at each step.
+fn in_file_order(import: &Import, liveness: LivenessOptions) -> Result<(Instance, Vec<String>), Failure> {
+    let graph = &import.graph;
+    let order = choose::named(&plimsoll::registry().orders, "as-in-file", "order")?;
+    let run = GraphRun { liveness, order, setup: Setup::default(), limits: Limits::default() };
+    if graph.regions().len() > 1 {
+        let options = ProgramOptions { liveness, ..ProgramOptions::default() };
+        let program = ordered_program(graph, &run, options)?.program;
+        let steps = (0..program.points().len() as u64).map(|step| program.at(Step::new(step)));
+        return Ok((program.instance().clone(), steps.collect()));
+    }
+    let regions = run.order(graph)?;
+    let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
+    let problem = &body.storages.problem;
+    let instance = problem.instance(&body.order, liveness.align).map_err(Failure::input)?;
+    let steps = (0..problem.lead() + problem.len() as u64).map(|step| body.at(graph, Step::new(step)));
+    Ok((instance, steps.collect()))
+}
+
+impl Subject {
+    /// Creates a report that begins with the model, if there is one, and the instance.
+    pub fn report(&self, object: Value) -> Report {
+        let Some(model) = &self.model else {
+            let mut report = Report::new(object);
+            report.instance(&self.instance);
+            return report;
+        };
+        let mut report = Report::of_graph(object, &model.basis);
+        report.extend(json!({ "order": "as-in-file" }));
+        let operators = match model.regions {
+            1 => format!("{} operators", model.operators),
+            regions => format!("{} operators in {regions} regions", model.operators),
+        };
+        report.line("model", format_args!("{operators}, in the order of the file"));
+        report.line("", "`plimsoll plan` also searches for the best order");
+        report.instance(&self.instance);
+        report
+    }
+
+    /// Returns true if the instance comes from a model.
+    pub fn is_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    /// Adds the operator to the description of a witness.
+    pub fn explained(&self, words: String, witness: &Witness) -> String {
+        let (Witness::Load { step }, Some(model)) = (witness, &self.model) else { return words };
+        let at = usize::try_from(step.get()).ok().and_then(|step| model.steps.get(step));
+        at.map_or_else(|| words.clone(), |at| format!("{words}, {at}"))
+    }
+}
