@@ -78,7 +78,7 @@ impl FuseRun<'_> {
         let problem = FusionProblem::new(graph, region, self.patterns, &units, self.rule)?;
         let limits = self.limits.share(graph.regions().len() - region.index());
         let failed = |source| {
-            let region = graph.region(region).name.clone();
+            let region = graph.region_called(region);
             FuseError::Run { fuser: self.entry.name, region, source }
         };
         let refused = |reason: String| failed(RunError::Refused(vec![reason]));

@@ -137,6 +137,12 @@ impl OrderedRegion {
             None => "before the first operator".to_owned(),
         }
     }
+
+    /// Describes all steps of the offset problem under this order, like [`OrderedRegion::at`].
+    pub fn steps(&self, graph: &Graph) -> Vec<String> {
+        let problem = &self.storages.problem;
+        (0..problem.lead() + problem.len() as u64).map(|step| self.at(graph, Step::new(step))).collect()
+    }
 }
 
 impl PlannedRegion {
@@ -235,7 +241,7 @@ impl GraphRun<'_> {
         let attempt = run(solver, &instance, self.setup, self.limits.share(stages - 1), &mut Silent);
         let (layout, seconds) = outcome(graph, region, solver.name, attempt)?;
         if layout.solution.is_none() {
-            let region = graph.region(region).name.clone();
+            let region = graph.region_called(region);
             return Err(GraphRunError::Nothing { region, algorithm: solver.name });
         }
         let joint_bound = ordered.outcome.lower_bound.clone();
@@ -256,7 +262,7 @@ impl GraphRun<'_> {
         let attempt = run(solver, &problem, self.setup, limits, &mut Silent);
         let (found, seconds) = outcome(graph, region, solver.name, attempt)?;
         let Some(plan) = found.solution else {
-            let region = graph.region(region).name.clone();
+            let region = graph.region_called(region);
             return Err(GraphRunError::Nothing { region, algorithm: solver.name });
         };
         let instance = problem.instance(&plan.order);
@@ -315,7 +321,7 @@ impl GraphRun<'_> {
 }
 
 fn invalid(graph: &Graph, region: RegionId, source: OrderError) -> GraphRunError {
-    GraphRunError::Problem { region: graph.region(region).name.clone(), source }
+    GraphRunError::Problem { region: graph.region_called(region), source }
 }
 
 pub(crate) fn outcome<P: Problem>(
@@ -326,9 +332,7 @@ pub(crate) fn outcome<P: Problem>(
 ) -> Result<(Outcome<P>, f64), GraphRunError> {
     match attempt.result {
         Ok(outcome) => Ok((outcome, attempt.seconds)),
-        Err(source) => {
-            Err(GraphRunError::Run { region: graph.region(region).name.clone(), algorithm, source })
-        }
+        Err(source) => Err(GraphRunError::Run { region: graph.region_called(region), algorithm, source }),
     }
 }
 

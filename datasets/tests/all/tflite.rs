@@ -97,7 +97,7 @@ fn regions() -> ModelSpec {
 
 #[test]
 fn a_chain_has_sizes_roles_costs_and_sharing() {
-    let Import { graph, assumed, .. } = plain(&chain());
+    let Import { graph, assumed, places, .. } = plain(&chain());
     assert_eq!(graph.name(), "tiny");
     let facts: Vec<(&str, u64, Role)> =
         graph.tensors().iter().map(|t| (t.name.as_str(), t.bytes.get(), t.role)).collect();
@@ -115,6 +115,10 @@ fn a_chain_has_sizes_roles_costs_and_sharing() {
     );
     let kinds: Vec<&str> = graph.operators().iter().map(|o| o.kind.as_str()).collect();
     assert_eq!(kinds, ["CONV_2D", "RESHAPE", "ADD"]);
+    let called: Vec<String> = (0..3).map(|at| graph.called(OperatorId::at(at))).collect();
+    assert_eq!(called, ["CONV_2D(y)", "RESHAPE(z)", "ADD(out)"]);
+    let written: Vec<(usize, &[i32])> = places.iter().map(|one| (one.index, &one.outputs[..])).collect();
+    assert_eq!(written, [(0, &[3][..]), (1, &[5]), (2, &[6])]);
     let costs: Vec<Option<u64>> = graph.operators().iter().map(|o| o.cost).collect();
     assert_eq!(costs, [Some(32 * 27), Some(0), Some(32)]);
     let aliases: Vec<(&str, AliasKind)> = graph
@@ -139,7 +143,7 @@ fn a_chain_has_sizes_roles_costs_and_sharing() {
 #[test]
 fn a_batch_is_inferred_through_all_tensors() {
     let options = ImportOptions { batch: Some(4), ..ImportOptions::default() };
-    let Import { graph, assumed, sizes } = read(&chain(), &options).unwrap();
+    let Import { graph, assumed, sizes, .. } = read(&chain(), &options).unwrap();
     assert_eq!(graph.bytes(Role::Input), Bytes::new(4 * 108));
     assert_eq!(graph.bytes(Role::Activation), Bytes::new(4 * 64));
     assert_eq!(graph.bytes(Role::Output), Bytes::new(4 * 32));

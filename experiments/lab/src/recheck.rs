@@ -306,6 +306,24 @@ mod tests {
     }
 
     #[test]
+    fn names_of_operators_replace_their_numbers() {
+        let same = |recorded: &str, today: &str| {
+            let (recorded, today) = (recorded.to_owned(), today.to_owned());
+            reworded(&recorded, &today) == &today
+        };
+        assert!(same("live while 'CONV_2D#2' runs", "live while 'CONV_2D(a)' runs"));
+        let transfers = |name: &str| format!("all transfers up to {name}, then all computations from it on");
+        assert!(same(&transfers("operator 12"), &transfers("'conv'")));
+        assert!(same(
+            "operator 0 does not fit on chip with its weights",
+            "'a' does not fit on chip with its weights"
+        ));
+        assert!(!same("live while 'conv' runs", "live while 'relu' runs"));
+        assert!(!same("live while 'CONV_2D#2' runs", "completed search by exact"));
+        assert!(!same(&transfers("operator 12"), "live while 'conv' runs"));
+    }
+
+    #[test]
     fn the_differing_column_is_named() {
         let row = fresh("exact");
         assert_eq!(verdict(row.clone()), Verdict::Same);

@@ -342,6 +342,13 @@ impl Graph {
         format!("{}({first})", operator.kind)
     }
 
+    /// Returns the display name of a region: its name and, except for the body, its owner, as in
+    /// `then_branch of If(scores)`.
+    pub fn region_called(&self, id: RegionId) -> String {
+        let Region { name, owner, .. } = self.region(id);
+        owner.map_or_else(|| name.clone(), |owner| format!("{name} of {}", self.called(owner)))
+    }
+
     /// Returns the kind and the number of an operator, as in `Conv#3`.
     pub fn numbered(&self, id: OperatorId) -> String {
         format!("{}#{id}", self.operator(id).kind)

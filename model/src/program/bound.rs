@@ -36,7 +36,7 @@ impl ProgramBound {
         // Per region: the bytes of enclosing regions that are live while it runs.
         let mut outside = vec![0u64; graph.regions().len()];
         for region in (0..graph.regions().len()).map(RegionId::at) {
-            let name = || graph.region(region).name.clone();
+            let name = || graph.region_called(region);
             let made = graph
                 .storages(region, &options.inside(region), |_| Bytes::ZERO)
                 .map_err(|source| ProgramError::Region { region: name(), source })?;

@@ -187,9 +187,9 @@ impl<'a> Program<'a> {
     /// Describes what happens at a step of [`Program::instance`], with the names of operators and regions.
     pub fn at(&self, step: Step) -> String {
         let graph = self.graph;
-        let named = |region: RegionId| {
-            let Some(owner) = graph.region(region).owner else { return "the program".to_owned() };
-            format!("region '{}' of '{}'", graph.region(region).name, graph.called(owner))
+        let named = |region: RegionId| match region {
+            Graph::BODY => "the program".to_owned(),
+            region => format!("'{}'", graph.region_called(region)),
         };
         let point = usize::try_from(step.get()).ok().and_then(|at| self.points.iter().nth(at));
         match point.unwrap_or(Point::End(Graph::BODY)) {
@@ -278,7 +278,7 @@ fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<
     let (mut forming, mut empty) = (Vec::new(), Vec::new());
     for region in (0..graph.regions().len()).map(RegionId::at) {
         let inner = options.liveness.inside(region);
-        let name = || graph.region(region).name.clone();
+        let name = || graph.region_called(region);
         let storages = graph
             .storages(region, &inner, |_| Bytes::ZERO)
             .map_err(|source| ProgramError::Region { region: name(), source })?;

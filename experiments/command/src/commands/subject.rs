@@ -91,10 +91,17 @@ fn in_file_order(import: &Import, liveness: LivenessOptions) -> Result<(Instance
     }
     let regions = run.order(graph)?;
     let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
-    let problem = &body.storages.problem;
-    let instance = problem.instance(&body.order, liveness.align).map_err(Failure::input)?;
-    let steps = (0..problem.lead() + problem.len() as u64).map(|step| body.at(graph, Step::new(step)));
-    Ok((instance, steps.collect()))
+    let instance = body.storages.problem.instance(&body.order, liveness.align).map_err(Failure::input)?;
+    Ok((instance, body.steps(graph)))
+}
+
+/// Adds what happens at the step of a witness to its description. `steps` is empty for a CSV instance.
+pub fn at_step(words: String, witness: &Witness, steps: &[String]) -> String {
+    let Witness::Load { step } = witness else { return words };
+    match usize::try_from(step.get()).ok().and_then(|step| steps.get(step)) {
+        Some(at) => format!("{words}, {at}"),
+        None => words,
+    }
 }
 
 impl Subject {
@@ -124,8 +131,6 @@ impl Subject {
 
     /// Adds the operator to the description of a witness.
     pub fn explained(&self, words: String, witness: &Witness) -> String {
-        let (Witness::Load { step }, Some(model)) = (witness, &self.model) else { return words };
-        let at = usize::try_from(step.get()).ok().and_then(|step| model.steps.get(step));
-        at.map_or_else(|| words.clone(), |at| format!("{words}, {at}"))
+        at_step(words, witness, self.model.as_ref().map(|model| &model.steps[..]).unwrap_or_default())
     }
 }

@@ -1,10 +1,11 @@
 use super::args::SpillArgs;
 use super::traffic;
 use crate::commands::choose;
+use crate::commands::subject::at_step;
 use crate::failure::Failure;
 use plimsoll::Registry;
 use plimsoll::graphs::GraphRun;
-use plimsoll::model::{Bytes, Entry, Instance, Offsets, SpillProblem, written_and_read};
+use plimsoll::model::{Bytes, Entry, Instance, Offsets, SpillProblem, Witness, written_and_read};
 use plimsoll::run::{Limits, RunError};
 use plimsoll::spilling::{Capacity, capacity, graph_traffic, region_instance};
 use plimsoll_lab::report::Basis;
@@ -13,11 +14,20 @@ use plimsoll_lab::report::Basis;
 pub struct Input {
     pub problem: SpillProblem,
     pub basis: Basis,
+    /// What happens at each step of a graph; empty for an instance.
+    steps: Vec<String>,
+}
+
+impl Input {
+    /// Describes a witness with the names of buffers and, at a step of a graph, of the operator.
+    pub fn words(&self, witness: &Witness) -> String {
+        at_step(witness.in_words(self.problem.instance()), witness, &self.steps)
+    }
 }
 
 /// Reads the instance or the graph, and the traffic of its buffers.
 pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input, Failure> {
-    let (instance, mut traffic, basis) = if args.is_instance() {
+    let (instance, mut traffic, basis, steps) = if args.is_instance() {
         let instance = args.input.read(&args.model.model)?;
         if instance.capacity().is_none() {
             return Err(Failure::input(
@@ -25,7 +35,7 @@ pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<In
             ));
         }
         let traffic = written_and_read(&instance);
-        (instance, traffic, Basis::default())
+        (instance, traffic, Basis::default(), Vec::new())
     } else {
         let capacity = args.input.capacity.ok_or_else(|| Failure::input("a graph requires --capacity"))?;
         let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("exact"), "order")?;
@@ -36,7 +46,7 @@ pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<In
         let body = regions.last().ok_or_else(|| Failure::internal("the graph has no body"))?;
         let instance = region_instance(body, liveness.align, Bytes::new(capacity)).map_err(Failure::input)?;
         let traffic = graph_traffic(&import.graph, body, instance.len());
-        (instance, traffic, Basis::of(&import))
+        (instance, traffic, Basis::of(&import), body.steps(&import.graph))
     };
     if let Some(path) = &args.traffic {
         traffic::read(path, &instance, &mut traffic)?;
@@ -45,7 +55,7 @@ pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<In
         traffic[traffic::named(&instance, id)?.index()] = None;
     }
     let problem = SpillProblem::new(instance, traffic).map_err(Failure::input)?;
-    Ok(Input { problem, basis })
+    Ok(Input { problem, basis, steps })
 }
 
 /// Determines whether all buffers fit without spilling.

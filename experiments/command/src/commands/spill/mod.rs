@@ -55,7 +55,7 @@ fn compared(args: &SpillArgs, registry: &Registry, input: &Input) -> Result<u8, 
     let limits = || effort.limits_each().from_now();
     let records = contest::compare::<Spilling>(registry, problem, &about, effort, limits)?;
     let mut report = Report::of_graph(json!({ "instance": instance.name() }), &input.basis);
-    report.push(&report::need_text(problem, &need));
+    report.push(&report::need_text(input, &need));
     contest::print::<Spilling>(report, &records, args.output.as_ref(), args.json)
 }
 

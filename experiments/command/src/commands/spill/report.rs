@@ -4,9 +4,7 @@ use super::args::SpillArgs;
 use super::input::Input;
 use crate::report::{Report, bytes, noted, size};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{
-    BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Spilling, Witness, load,
-};
+use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, Spill, Spilling, Witness, load};
 use plimsoll::spilling::{Capacity, Shortage};
 use plimsoll_lab::report::gap_percent;
 use serde_json::{Value, json};
@@ -32,7 +30,7 @@ pub(super) fn report(
     let witness = if is_infeasible {
         "the buffers that must stay do not fit".to_owned()
     } else {
-        bound.witness.in_words(instance)
+        input.words(&bound.witness)
     };
     let spilled: Vec<BufferId> = outcome.solution.iter().flat_map(Spill::spilled).collect();
     let row = |&id: &BufferId| {
@@ -48,7 +46,7 @@ pub(super) fn report(
         "capacity": problem.capacity(),
         "load": load(instance).0,
         "buffers": instance.len(),
-        "need": need_of(instance, problem.capacity(), need),
+        "need": need_of(input, need),
         "traffic": outcome.value,
         "lower_bound": bound.value,
         "witness": witness,
@@ -61,7 +59,7 @@ pub(super) fn report(
         "seed": args.effort.seed,
     });
     let mut report = Report::of_graph(object, &input.basis);
-    report.push(&need_text(problem, need));
+    report.push(&need_text(input, need));
     report.lines(&["solver", "claim"]);
     let remark = arithmetic.remark();
     if outcome.value.is_some() {
@@ -88,7 +86,8 @@ pub(super) fn report(
 }
 
 /// Returns whether all buffers fit without spilling, and the shortfall if they do not.
-fn need_of(instance: &Instance, capacity: Bytes, need: &Capacity) -> Value {
+fn need_of(input: &Input, need: &Capacity) -> Value {
+    let (instance, capacity) = (input.problem.instance(), input.problem.capacity());
     let (word, short) = match need {
         Capacity::Met => ("met", None),
         Capacity::Short(short) => ("short", Some(short)),
@@ -107,15 +106,15 @@ fn need_of(instance: &Instance, capacity: Bytes, need: &Capacity) -> Value {
         // Buffers that do not fit together, and a lower bound on the bytes that they need.
         "reason": names.collect::<Vec<_>>(),
         "reason_needs": bounded.map(|short| short.reason.bound.value),
-        "reason_witness": reason.map(|reason| reason.bound.witness.in_words(instance)),
+        "reason_witness": reason.map(|reason| input.words(&reason.bound.witness)),
         // True if removing any one of these buffers makes the others fit.
         "irreducible": reason.map(|reason| reason.doubtful.is_empty()),
     })
 }
 
 /// Returns the lines about the instance and its shortfall.
-pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
-    let (instance, capacity) = (problem.instance(), problem.capacity());
+pub(super) fn need_text(input: &Input, need: &Capacity) -> String {
+    let (instance, capacity) = (input.problem.instance(), input.problem.capacity());
     let mut text = String::new();
     let load = load(instance).0;
     let _ = writeln!(
@@ -136,8 +135,8 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
                 writeln!(text, "{:<12} unknown, the search stopped without an answer ({stop})", "shortfall");
         }
         Capacity::Short(short) => {
-            let (shortfall, conflict) = shortage(instance, capacity, short);
-            let why = short.bound.witness.in_words(instance);
+            let (shortfall, conflict) = shortage(input, short);
+            let why = input.words(&short.bound.witness);
             let _ = writeln!(text, "{:<12} {}", "shortfall", noted(&shortfall, &why));
             let _ = writeln!(text, "{:<12} {conflict}", "conflict");
             let reason = &short.reason;
@@ -150,7 +149,8 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
 }
 
 /// Returns descriptions of the shortfall and of the set of buffers that do not fit together.
-fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, String) {
+fn shortage(input: &Input, short: &Shortage) -> (String, String) {
+    let (instance, capacity) = (input.problem.instance(), input.problem.capacity());
     let reason = &short.reason;
     let (count, open) = (reason.buffers.len(), reason.doubtful.len());
     let over = |peak: Bytes| Bytes::new(peak.get().saturating_sub(capacity.get()));
@@ -164,7 +164,7 @@ fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, 
     if matches!(reason.bound.witness, Witness::Contradiction { .. }) {
         return (shortfall, format!("{count} fixed offsets contradict each other"));
     }
-    let (needed, witness) = (bytes(reason.bound.value), reason.bound.witness.in_words(instance));
+    let (needed, witness) = (bytes(reason.bound.value), input.words(&reason.bound.witness));
     let what = match (count, open) {
         (1, _) if matches!(reason.bound.witness, Witness::Fixed { .. }) => {
             format!("1 buffer is fixed above the capacity and needs at least {needed}")
