@@ -179,18 +179,26 @@ class Planner:
             "lower": np.array([_ends(groups[base])[0] for base in bases], dtype=np.uint64),
             "upper": np.array([_ends(groups[base])[1] + 1 for base in bases], dtype=np.uint64),
             "size": np.array([base.allocated_memory for base in bases], dtype=np.uint64),
-            "alignment": np.full(len(bases), alignment, dtype=np.uint64),
         }
-        instance = Instance(rows, name=f"memory {mem_id}")
-        solution = solve(instance, time_limit=self.time_limit, seed=self.seed, threads=self.threads)
+        solution = self._solve(mem_id, rows, alignment)
         if solution.offsets is None or solution.peak is None:
             raise Unsupported(f"no plan for memory {mem_id} within {self.time_limit} s")
         for base, offset in zip(bases, solution.offsets.tolist(), strict=True):
             for spec in groups[base]:
                 plan[spec] = start + offset + _inside(spec)
-        # Sizes that are multiples of the alignment, as those of greedy are.
         size = start + solution.peak + padding
         return MemoryReport(mem_id, size, result.bufsizes[mem_id], start, padding, solution)
+
+    def _solve(self, mem_id: int, rows: dict[str, Any], alignment: int) -> Solution:
+        """Places the tensors. If all sizes are multiples of the alignment, the offsets usually are, too, and
+        the search is faster without the constraint."""
+        aligned = {**rows, "alignment": np.full(len(rows["size"]), alignment, dtype=np.uint64)}
+        for columns in (rows, aligned) if not (rows["size"] % alignment).any() else (aligned,):
+            instance = Instance(columns, name=f"memory {mem_id}")
+            solution = solve(instance, time_limit=self.time_limit, seed=self.seed, threads=self.threads)
+            if solution.offsets is not None and not (solution.offsets % alignment).any():
+                break
+        return solution
 
 
 def _fallback(fallback: str | Callable[..., Any]) -> Callable[..., Any]:

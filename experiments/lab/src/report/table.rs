@@ -184,7 +184,7 @@ impl Table {
     fn part(&self, columns: &[usize], widths: &[usize], width: usize) -> String {
         let mut text = String::new();
         let line = |text: &mut String, lines: &dyn Fn(usize) -> Vec<String>| {
-            self.print(text, columns, widths, columns.iter().map(|&at| lines(at)).collect());
+            self.print(text, columns, widths, &columns.iter().map(|&at| lines(at)).collect::<Vec<_>>());
         };
         line(&mut text, &|at| wrapped(&self.columns[at].0, widths[at]));
         line(&mut text, &|at| vec!["-".repeat(widths[at])]);
@@ -199,7 +199,7 @@ impl Table {
     }
 
     /// Adds the lines of one row.
-    fn print(&self, text: &mut String, columns: &[usize], widths: &[usize], cells: Vec<Vec<String>>) {
+    fn print(&self, text: &mut String, columns: &[usize], widths: &[usize], cells: &[Vec<String>]) {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         for at in 0..height {
             let padded = cells.iter().zip(columns).map(|(lines, &column)| {
