@@ -77,7 +77,7 @@ pub fn filled(text: &str) -> String {
         let blanks = " ".repeat(name.chars().count());
         let mut name = name;
         for line in wrapped(words, width().saturating_sub(blanks.len())) {
-            filled.push_str(&format!("{name}{line}\n"));
+            filled.extend([name, &line, "\n"]);
             name = &blanks;
         }
     }

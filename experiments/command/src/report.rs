@@ -51,7 +51,7 @@ pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
     names.join(", ")
 }
 
-/// Shortens a long name that the converter of TFLite joined by semicolons from those of fused operators.
+/// Shortens a long name that the converter of `TFLite` joined by semicolons from those of fused operators.
 fn shortened(name: &str) -> String {
     match name.split_once(';') {
         Some((first, _)) if name.len() > output::width() / 2 => format!("{first};..."),

@@ -94,7 +94,7 @@ impl Page {
             return String::new();
         };
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let run = self.scratch.plimsoll(&words);
+        let run = self.scratch.narrow(&words);
         if run.code.to_string() != code.trim() {
             self.faults.push(format!("{line}: exit {}\n{}", run.code, run.stderr));
         }
@@ -236,7 +236,7 @@ fn options_and_targets_on_the_pages_exist() {
 #[test]
 fn the_page_of_operators_is_what_the_command_prints() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/operators.md");
-    let table = Scratch::new().plimsoll(&["list", "operators"]).exits(0).stdout;
+    let table = Scratch::new().narrow(&["list", "operators"]).exits(0).stdout;
     let page = format!(
         "# Operators of ONNX models\n\n`plimsoll list operators` prints this table: the operators that the ONNX importer knows, by domain,\n\
          and how it sizes their outputs. TFLite operators are translated into these where the rules agree.\n\n```text\n{table}```\n"

@@ -127,21 +127,15 @@ fn text_area(attributes: &HashMap<&str, &str>, (width, size): (f64, f64), anchor
         _ => 0.0,
     };
     let (above, below) = (size * 0.7, size * 0.15);
-    match attributes.get("transform") {
-        Some(turned) => {
-            let place = turned
-                .strip_prefix("translate(")
-                .and_then(|rest| rest.strip_suffix(") rotate(-90)"))
-                .unwrap();
-            let (x, y) = place.split_once(' ').unwrap();
-            let [x, y] = [x, y].map(|text| text.parse::<f64>().unwrap());
-            [x - above, y + before - width, x + below, y + before]
-        }
-        None => {
-            let [x, y] = ["x", "y"].map(|name| attributes[name].parse::<f64>().unwrap());
-            [x - before, y - above, x - before + width, y + below]
-        }
+    if let Some(turned) = attributes.get("transform") {
+        let place =
+            turned.strip_prefix("translate(").and_then(|rest| rest.strip_suffix(") rotate(-90)")).unwrap();
+        let (x, y) = place.split_once(' ').unwrap();
+        let [x, y] = [x, y].map(|text| text.parse::<f64>().unwrap());
+        return [x - above, y + before - width, x + below, y + before];
     }
+    let [x, y] = ["x", "y"].map(|name| attributes[name].parse::<f64>().unwrap());
+    [x - before, y - above, x - before + width, y + below]
 }
 
 #[track_caller]

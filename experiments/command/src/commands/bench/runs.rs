@@ -301,7 +301,7 @@ impl<'a> Bench<'a> {
             }
         }
         let machine = Machine::here();
-        Ok(Self { machine, lanes, externals, registry, posings, args })
+        Ok(Self { args, machine, lanes, externals, registry, posings })
     }
 
     /// Decides whether instances are made of models: if problems on instances are requested, and all cases

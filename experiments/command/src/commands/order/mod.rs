@@ -66,7 +66,7 @@ fn store(args: &OrderArgs, import: &Import, regions: &[OrderedRegion]) -> Result
 }
 
 /// Writes one row per operator, with the regions in the given order. `reads` and `writes` list the indices of
-/// tensors in a TFLite file.
+/// tensors in a `TFLite` file.
 pub(super) fn write_orders<'a>(
     import: &Import,
     regions: impl IntoIterator<Item = &'a OrderedRegion>,
