@@ -91,8 +91,8 @@ pub struct Import {
 /// The place of an operator in a model file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperatorPlace {
-    /// The index of the operator in its subgraph of a `TFLite` file. For ONNX, the index in the whole file, in
-    /// which each node is followed by the nodes of its subgraphs.
+    /// The index of the operator in its subgraph of a `TFLite` file. For ONNX, the index in the whole file,
+    /// in which each node is followed by the nodes of its subgraphs.
     pub index: usize,
     /// The indices of the tensors that the operator reads, for `TFLite`. An absent optional input is -1.
     pub inputs: Vec<i32>,

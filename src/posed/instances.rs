@@ -2,7 +2,7 @@
 //! instances of graphs.
 
 use super::graphs::order_of;
-use super::terms::LIVENESS;
+use super::terms::instance_keys;
 use super::{Answered, Asked, PoseError, Posed, Subject, SubjectKind, TermError, Terms};
 use crate::graphs::GraphRun;
 use crate::plan::Plan;
@@ -15,11 +15,6 @@ use std::io::{self, Write};
 /// Node limit of each run that orders the operators or lays out an inner region. A time limit would make the
 /// instance depend on the machine.
 const NODES: u64 = 100_000;
-
-/// Returns the keys of the terms under which a graph becomes an instance, with their default values.
-pub(super) fn instance_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    LIVENESS.iter().map(|key| (*key, "")).chain([("order", "as-in-file")])
-}
 
 /// Returns the given terms that determine the instance of a graph, completed with default values.
 pub fn instance_terms(given: &Terms) -> Terms {

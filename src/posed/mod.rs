@@ -350,7 +350,7 @@ pub fn check_terms(terms: &Terms, problems: &[&str], models: bool) -> Result<(),
     if models && problems.iter().any(|problem| is_on_instances(problem)) {
         let own = instance_terms(terms);
         check_instance_terms(&own)?;
-        keys.push(instances::instance_keys().map(|(key, _)| key).collect());
+        keys.push(terms::instance_keys().map(|(key, _)| key).collect());
     }
     terms.known(&keys.into_iter().flatten().collect(), problems)?;
     checked.into_iter().collect()

@@ -139,6 +139,11 @@ impl Terms {
 /// The keys of the liveness options.
 pub(super) const LIVENESS: [&str; 6] = ["boundary", "weights", "no-states", "no-views", "in-place", "align"];
 
+/// Returns the keys of the terms under which a graph becomes an instance, with their default values.
+pub(super) fn instance_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LIVENESS.iter().map(|key| (*key, "")).chain([("order", "as-in-file")])
+}
+
 const BOUNDARIES: &[(&str, Boundary)] = &[
     ("arena", Boundary::Arena),
     ("held", Boundary::Held),

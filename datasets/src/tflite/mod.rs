@@ -10,8 +10,8 @@
 //!   values in a buffer, in this file or another, is a weight. A tensor with `is_variable` is a state.
 //!   Tensors with the same buffer, type and shape are one weight. Copies of a subgraph share weights and
 //!   states, since the runtime stores them once. Sparse weights have the size of the stored data. Tensors
-//!   without producer and consumer are skipped, such as quantisation parameters of LSTMs ("intermediates")
-//!   and scales of blocks. Variables are not skipped, as in the runtime.
+//!   that have neither a producer nor a consumer are skipped, such as quantisation parameters of LSTMs
+//!   ("intermediates") and scales of blocks. Variables are not skipped, as in the runtime.
 //! - Tensors and operators keep the order of the file. Operators have no names in this format. An optional
 //!   operand of -1 is omitted.
 //! - Strings, resources and variants have no size unless they are constants. Tensors with negative extents

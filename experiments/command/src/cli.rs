@@ -2,13 +2,13 @@
 
 use crate::commands::{
     bench, compare, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan,
-    progress, recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
+    recheck, report, reproduce, shell, solve, spill, sweep, tiers, verify,
 };
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::help;
 use crate::input::remove_copy;
-use crate::output;
 use crate::signals::{self, First};
+use crate::{output, progress};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll::interrupt;
@@ -158,8 +158,8 @@ fn run(command: Command) -> Result<u8, Failure> {
     result
 }
 
-/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. Commands that search then end with their best answer so far. All
-/// other commands end at once and leave no partial files.
+/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. Commands that search then end
+/// with their best answer so far. All other commands end at once and leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
     match command {
         // These processes end with their parent.

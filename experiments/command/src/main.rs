@@ -10,6 +10,7 @@ mod help;
 mod input;
 mod output;
 mod png;
+mod progress;
 mod report;
 mod signals;
 

@@ -1,9 +1,9 @@
 //! Standard output, standard error and output files.
 
-use crate::commands::progress;
 use crate::failure::Failure;
 use crate::format::{Format, is_png};
 use crate::png;
+use crate::progress;
 use plimsoll::model::Bytes;
 use plimsoll::model::files::{is_stream, target_of, write_atomically};
 use plimsoll_lab::external::quote;

@@ -21,7 +21,8 @@ pub fn bytes(number: Bytes) -> String {
     human::exact(number.get())
 }
 
-/// A number of bytes with the words after it, and in binary units if it is long.
+/// A number of bytes followed by `words`. A large number is repeated in binary units: `11 live bytes`,
+/// `1310720 live bytes (1.25 MiB)`.
 pub fn sized(number: Bytes, words: &str) -> String {
     human::sized(number.get(), words)
 }

@@ -78,8 +78,9 @@ pub struct Finding {
     pub verdict: Verdict,
 }
 
-/// Compares rows with the current code. Rows of suites whose corpora are not available are not rerun. `inputs`
-/// are those of the manifest if a sweep wrote the rows. Their import options override those of `reading`.
+/// Compares rows with the current code. Rows of suites whose corpora are not available are not rerun.
+/// `inputs` are those of the manifest if a sweep wrote the rows. Their import options override those of
+/// `reading`.
 ///
 /// # Errors
 /// [`SuiteError`] if a suite of the rows is unknown or cannot be read.
@@ -236,18 +237,19 @@ fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
         .or_else(|| compared("nodes", row.nodes, today.nodes))
 }
 
-/// Returns today's wording of a witness if the recorded one differs only in that it identifies an operator by
-/// its number (`operator 3`, `'CONV_2D#3'`), as older records do. Otherwise it returns the recorded one.
+/// Returns today's wording of a witness if the recorded one differs only in that it identifies an operator
+/// or tensor by its number (`operator 3`, `'CONV_2D#3'`), as older records do. Otherwise it returns the recorded one.
 fn reworded<'a>(recorded: &'a String, today: &'a String) -> &'a String {
     let numbered = |name: &str| {
-        let digits =
-            name.strip_prefix("operator ").or_else(|| Some(name.trim_matches('\'').rsplit_once('#')?.1));
-        digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        let number = || Some(name.trim_matches('\'').rsplit_once('#')?.1);
+        let digits = name.strip_prefix("operator ").or_else(number).unwrap_or(name);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
     let around = [
         ("live while ", " runs"),
         ("all transfers up to ", ", then all computations from it on"),
         ("", " does not fit on chip with its weights"),
+        ("tensor ", " fits no tier"),
     ];
     let same = around.iter().any(|(before, after)| {
         let name = |text: &'a str| text.strip_prefix(before)?.strip_suffix(after);
@@ -318,6 +320,7 @@ mod tests {
             "operator 0 does not fit on chip with its weights",
             "'a' does not fit on chip with its weights"
         ));
+        assert!(same("tensor 35 fits no tier", "tensor 'scores' fits no tier"));
         assert!(!same("live while 'conv' runs", "live while 'relu' runs"));
         assert!(!same("live while 'CONV_2D#2' runs", "completed search by exact"));
         assert!(!same(&transfers("operator 12"), "live while 'conv' runs"));

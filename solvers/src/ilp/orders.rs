@@ -153,8 +153,8 @@ impl<'a> Model<'a> {
                 let now = self.ran[id.index()][t];
                 sum += now.expression();
                 if let Known::Free(now) = now {
-                    // These constraints keep an operator marked as run, and require that its predecessors have
-                    // run by the preceding step.
+                    // These constraints keep an operator marked as run, and require that its predecessors
+                    // have run by the preceding step.
                     if let Known::Free(past) = self.before(id, t) {
                         program.add_constraint((Expression::from(past) - now).leq(0.0));
                     }

@@ -192,8 +192,8 @@ enum Round {
     Over(Option<Stop>),
 }
 
-/// Returns true if a choice of tiers fits by counted bytes. Because of tolerances and coarse units, a
-/// solution of `HiGHS` may not fit.
+/// Returns true if a choice of tiers fits when bytes are only counted, without addresses. Because of
+/// tolerances and coarse units, a solution of `HiGHS` may not fit.
 fn fits(problem: &TierProblem, tiers: &[TierId]) -> bool {
     let counted = problem.clone().with_addresses(Addresses::Counted);
     check_tiers(&counted, &TierPlan { tiers: tiers.to_vec(), offsets: None }).is_empty()

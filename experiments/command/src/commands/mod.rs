@@ -18,7 +18,6 @@ pub mod merge;
 pub mod order;
 pub mod overlap;
 pub mod plan;
-pub mod progress;
 pub mod recheck;
 pub mod report;
 pub mod reproduce;

@@ -17,11 +17,12 @@ use plimsoll_lab::report::Basis;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The options of this group come last, because the heading of the model options also applies to what follows.
+/// The options of this group come last, because the heading of the model options also applies to what
+/// follows.
 #[derive(Args, Debug)]
 pub struct SubjectArgs {
-    /// Instance, a CSV file; or a graph (.json) or model (.onnx, .tflite), whose tensors are placed in the order
-    /// of the file
+    /// Instance, a CSV file; or a graph (.json) or model (.onnx, .tflite), whose tensors are placed in the
+    /// order of the file
     #[arg(index = 1, value_parser = input_file())]
     pub instance: PathBuf,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use crate::common::{Scratch, TINY};
 const ABOVE: [&str; 7] = ["generate", "above-load", "--buffers", "20", "--seed", "6", "--out"];
 const OPTIMUM: &str = "263168";
 
-const REMARK: &str = "(completed search by ilp: HiGHS, floating point)";
+const REMARK: &str = "completed search by ilp: HiGHS, floating point)";
 
 /// Returns whether this build includes HiGHS.
 fn has_ilp() -> bool {

@@ -62,7 +62,7 @@ fn a_record_contains_rows_pages_and_maps() {
 fn the_default_output_is_one_screen_and_a_page() {
     let scratch = Scratch::new();
     let words = ["bench", "--time-limit", "0.01", "--out", "rec"];
-    let run = scratch.plimsoll(&[&words[..], &["--report"]].concat()).exits(0);
+    let run = scratch.narrow(&[&words[..], &["--report"]].concat()).exits(0);
     let lines: Vec<&str> = run.stdout.lines().collect();
     assert!(lines.len() <= 40 && lines.iter().all(|line| line.chars().count() <= 80), "{}", run.stdout);
     for column in ["algorithm", "gap %", "worst %", "optimal", "spent", "to best", "to proof"] {
@@ -464,7 +464,7 @@ fn own_times_are_compared_in_addition_to_process_times() {
     words.extend(["--reference", "exact", "--details", "--out", "rec"]);
     words.extend(externals.iter().flat_map(|external| ["--external", external]));
     words.extend(patterns.iter().flat_map(|pattern| ["--external-elapsed", pattern]));
-    let run = scratch.plimsoll(&words).exits(0);
+    let run = scratch.narrow(&words).exits(0);
     // The headings of this wide table wrap.
     assert!(run.stdout.contains("  long own  "), "{}", run.stdout);
     let rows = rows(&scratch, "rec");

@@ -569,7 +569,7 @@ fn names_cannot_break_the_page() {
 fn a_report_begins_with_the_result() {
     let scratch = Scratch::new();
     scratch.write("rows.csv", example());
-    let run = scratch.plimsoll(&["report", "rows.csv", "--out", "o"]).exits(0);
+    let run = scratch.narrow(&["report", "rows.csv", "--out", "o"]).exits(0);
     assert!(
         run.stdout
             .starts_with("offsets: fast is best with a mean gap of 15.00 % and proves 1 of 3 instances\n"),
@@ -607,9 +607,7 @@ fn algorithms_are_selected_and_sorted() {
     assert!(alone.len() == 1 && alone[0].contains("| 15.00 | 25.00 |"), "{alone:?}");
     assert!(!scratch.read("o/report.html").contains("exact"), "other algorithms are on the page");
     let words = ["report", "rows.csv", "--out", "none", "--algorithms", "fats"];
-    scratch
-        .plimsoll(&words)
-        .refuses(&["unknown algorithm 'fats'; did you mean 'fast'? (known: exact, fast)"]);
+    scratch.plimsoll(&words).refuses(&["unknown algorithm 'fats'; did you mean 'fast'?"]);
     assert!(!scratch.path("none").exists());
     scratch.plimsoll(&["report", "rows.csv", "--out", "none", "--sort", "size"]).exits(2);
 }

@@ -130,7 +130,7 @@ fn text_about_records_fits() {
     all_fit(&[
         "bench embedded --time-limit 1 --only patent --out record",
         "bench set/*.csv --solvers heuristics",
-        "report record",
+        "report record --out pages",
         "recheck record",
         "bench lenet5.json --problems tiers --terms machine=generic --node-limit 1000",
     ]);

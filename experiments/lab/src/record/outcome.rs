@@ -11,7 +11,7 @@ use std::path::Path;
 /// The name of the time to the best answer in the column `phases`.
 const TO_BEST: &str = "to-best";
 
-/// Returns the value of `name=value` in a text of such words.
+/// Returns the value for `name` in a text of space-separated words of the form `name=value`.
 fn word<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut words = text.split(' ').filter_map(|word| word.split_once('='));
     words.find(|(own, _)| *own == name).map(|(_, value)| value)

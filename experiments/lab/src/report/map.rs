@@ -17,101 +17,27 @@
 //! the map of 20,000 buffers is a file of a few megabytes.
 
 use super::human;
-use super::palette::{Colour, colour_of, group_colour};
+use super::palette::group_colour;
 use super::panel::{CAPACITY, FREE, Frame, LIVE, LOAD, PEAK, Panel};
+pub use super::panel::{Groups, Map};
 use super::scene::{HATCH, MARGIN, Scene, WIDTH, fitted, thousands};
-use plimsoll_model::{BufferId, Bytes, Instance, Piece, Problem, SharedObjects, load};
+use plimsoll_model::{Bytes, load};
 use std::io::{self, Write};
 
 /// Distance between two maps.
 const GAP: f64 = 20.0;
 /// Largest height of a map beside others, as a multiple of the lowest one.
 const MOST_HEIGHT: u64 = 3;
-/// Largest number of steps whose names are drawn.
-const MOST_NAMES: usize = 32;
 /// Largest number of groups in the legend.
 const MOST_GROUPS: usize = 12;
 
-/// Groups of buffers, drawn in one colour each; buffers without a group are grey.
-#[derive(Clone, Copy, Debug)]
-pub struct Groups<'a> {
-    /// The names of the groups in the legend.
-    pub names: &'a [String],
-    /// Per buffer: its group, a position in `names`.
-    pub of: &'a [Option<usize>],
-}
-
-/// A layout and what its map shows beside it.
-#[derive(Clone, Copy, Debug)]
-pub struct Map<'a> {
-    /// The instance, whose lifespans give the horizontal extents.
-    pub instance: &'a Instance,
-    /// The problem that the layout solves.
-    pub problem: &'a str,
-    /// The algorithm that found the layout, or the name of its file.
-    pub algorithm: &'a str,
-    /// The pieces of every buffer, by position. A buffer of non-zero size without pieces is spilled.
-    pub pieces: &'a [Vec<Piece>],
-    /// The best known lower bound.
-    pub bound: Bytes,
-    groups: Option<Groups<'a>>,
-    pub(super) steps: &'a [String],
-}
-
-impl<'a> Map<'a> {
-    /// The map of a layout, with a colour per buffer that depends on its name only.
-    pub fn new(
-        instance: &'a Instance,
-        problem: &'a str,
-        algorithm: &'a str,
-        pieces: &'a [Vec<Piece>],
-        bound: Bytes,
-    ) -> Self {
-        Self { instance, problem, algorithm, pieces, bound, groups: None, steps: &[] }
-    }
-
-    /// Colours buffers by group.
-    #[must_use]
-    pub fn grouped(self, groups: Groups<'a>) -> Self {
-        Self { groups: Some(groups), ..self }
-    }
-
-    /// Names the steps, from step 0 on. The names are drawn if there are at most 32.
-    #[must_use]
-    pub fn with_steps(self, steps: &'a [String]) -> Self {
-        Self { steps, ..self }
-    }
-
-    /// Replaces the instance, as by one with another name.
-    #[must_use]
-    pub fn of_instance(self, instance: &'a Instance) -> Self {
-        Self { instance, ..self }
-    }
-
+impl Map<'_> {
     /// Writes the map as SVG.
     ///
     /// # Errors
     /// Returns the errors of `output`.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         write_maps(&[*self], output)
-    }
-
-    /// The name of the value that the problem minimises.
-    fn value_name(&self) -> &'static str {
-        if self.problem == SharedObjects::NAME { "total" } else { "peak" }
-    }
-
-    /// The fill of a buffer: a shade of its group's colour, so that neighbours remain distinct; or a colour
-    /// of its own.
-    pub(super) fn fill(&self, id: BufferId) -> Colour {
-        match &self.groups {
-            None => colour_of(self.instance.buffer(id).name()),
-            Some(groups) => group_colour(groups.of.get(id.index()).copied().flatten(), id.index()),
-        }
-    }
-
-    pub(super) fn is_spilled(&self, id: BufferId) -> bool {
-        !self.instance.buffer(id).is_empty() && self.pieces[id.index()].is_empty()
     }
 }
 
@@ -203,21 +129,11 @@ fn legend_of(drawn: &[Panel<'_>]) -> Vec<(String, String)> {
     entries
 }
 
-impl Map<'_> {
-    pub(super) fn has_fixed(&self) -> bool {
-        self.instance.buffers().iter().any(|buffer| buffer.fixed().is_some())
-    }
-
-    pub(super) fn has_names(&self) -> bool {
-        (1..=MOST_NAMES).contains(&self.steps.len())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use plimsoll::plan::Plan;
-    use plimsoll_model::{Buffer, InstanceBuilder, Interval, Layout, Lifespan, Offsets};
+    use plimsoll_model::{Buffer, Instance, InstanceBuilder, Interval, Layout, Lifespan, Offsets, Problem};
 
     fn draw(instance: &Instance, layout: &Layout) -> String {
         let pieces = Offsets::pieces(instance, layout);

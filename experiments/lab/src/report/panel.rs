@@ -2,10 +2,10 @@
 
 use super::axis::{Axis, Side, Unit};
 use super::human;
-use super::map::Map;
+use super::palette::{Colour, colour_of, group_colour};
 use super::scene::{Point, SMALL, SOFT, Scene, fitted, text_width};
 use plimsoll::Diagnosis;
-use plimsoll_model::{BufferId, Instance, Interval, Piece, Step, load};
+use plimsoll_model::{BufferId, Bytes, Instance, Interval, Piece, Problem, SharedObjects, Step, load};
 use std::fmt::Write as _;
 
 /// Height of the load profile, of the map, of a lane of spilled buffers and of the labels of steps.
@@ -15,6 +15,8 @@ const LANE: f64 = 14.0;
 const AXIS: f64 = 44.0;
 /// Largest number of lanes of spilled buffers.
 const MOST_LANES: usize = 10;
+/// Largest number of steps whose names are drawn.
+const MOST_NAMES: usize = 32;
 /// Space for names of steps.
 const NAMES: f64 = 120.0;
 /// Size of the heading of a panel.
@@ -30,6 +32,91 @@ pub(super) const LIVE: &str = "#8fb8de";
 pub(super) const FREE: &str = "#e69f9f";
 /// Style of the vertical line at the first step of the peak.
 const MOMENT: &str = "stroke=\"#c1272d\" stroke-width=\"1\" stroke-dasharray=\"3 3\" pointer-events=\"none\"";
+
+/// Groups of buffers, drawn in one colour each; buffers without a group are grey.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'a> {
+    /// The names of the groups in the legend.
+    pub names: &'a [String],
+    /// Per buffer: its group, a position in `names`.
+    pub of: &'a [Option<usize>],
+}
+
+/// A layout and what its map shows beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Map<'a> {
+    /// The instance, whose lifespans give the horizontal extents.
+    pub instance: &'a Instance,
+    /// The problem that the layout solves.
+    pub problem: &'a str,
+    /// The algorithm that found the layout, or the name of its file.
+    pub algorithm: &'a str,
+    /// The pieces of every buffer, by position. A buffer of non-zero size without pieces is spilled.
+    pub pieces: &'a [Vec<Piece>],
+    /// The best known lower bound.
+    pub bound: Bytes,
+    pub(super) groups: Option<Groups<'a>>,
+    pub(super) steps: &'a [String],
+}
+
+impl<'a> Map<'a> {
+    /// The map of a layout, with a colour per buffer that depends on its name only.
+    pub fn new(
+        instance: &'a Instance,
+        problem: &'a str,
+        algorithm: &'a str,
+        pieces: &'a [Vec<Piece>],
+        bound: Bytes,
+    ) -> Self {
+        Self { instance, problem, algorithm, pieces, bound, groups: None, steps: &[] }
+    }
+
+    /// Colours buffers by group.
+    #[must_use]
+    pub fn grouped(self, groups: Groups<'a>) -> Self {
+        Self { groups: Some(groups), ..self }
+    }
+
+    /// Names the steps, from step 0 on. The names are drawn if there are at most 32.
+    #[must_use]
+    pub fn with_steps(self, steps: &'a [String]) -> Self {
+        Self { steps, ..self }
+    }
+
+    /// Replaces the instance, as by one with another name.
+    #[must_use]
+    pub fn of_instance(self, instance: &'a Instance) -> Self {
+        Self { instance, ..self }
+    }
+
+    /// The name of the value that the problem minimises.
+    pub(super) fn value_name(&self) -> &'static str {
+        if self.problem == SharedObjects::NAME { "total" } else { "peak" }
+    }
+
+    /// The fill of a buffer: a shade of its group's colour, so that neighbours remain distinct; or a colour
+    /// of its own.
+    pub(super) fn fill(&self, id: BufferId) -> Colour {
+        match &self.groups {
+            None => colour_of(self.instance.buffer(id).name()),
+            Some(groups) => group_colour(groups.of.get(id.index()).copied().flatten(), id.index()),
+        }
+    }
+
+    pub(super) fn is_spilled(&self, id: BufferId) -> bool {
+        !self.instance.buffer(id).is_empty() && self.pieces[id.index()].is_empty()
+    }
+}
+
+impl Map<'_> {
+    pub(super) fn has_fixed(&self) -> bool {
+        self.instance.buffers().iter().any(|buffer| buffer.fixed().is_some())
+    }
+
+    pub(super) fn has_names(&self) -> bool {
+        (1..=MOST_NAMES).contains(&self.steps.len())
+    }
+}
 
 /// A map with everything that is computed before drawing.
 pub(super) struct Panel<'a> {

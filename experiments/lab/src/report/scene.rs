@@ -234,7 +234,8 @@ fn wrapped(text: &str, size: f64) -> Vec<String> {
     lines
 }
 
-/// Keeps at most four of the points in a column of half a pixel: the first, the lowest, the highest, the last.
+/// Keeps at most four of the points in a column of half a pixel: the first, the lowest, the highest, the
+/// last.
 fn thinned(points: &[Point]) -> Vec<Point> {
     let column = |point: &Point| (point.0 * 2.0).round() as i64;
     let mut kept = Vec::new();

@@ -224,8 +224,8 @@ impl Table {
         let word = |at: usize| words(at).iter().map(|word| columns_of(word)).max().unwrap_or(0);
         let count = self.columns.len();
         let mut widths: Vec<usize> = (0..count).map(|at| cells(at).max(heading(at))).collect();
-        let room = width.saturating_sub(2 * count.saturating_sub(1));
-        let excess = |widths: &[usize]| widths.iter().sum::<usize>().saturating_sub(room);
+        let space = width.saturating_sub(2 * count.saturating_sub(1));
+        let excess = |widths: &[usize]| widths.iter().sum::<usize>().saturating_sub(space);
         while excess(&widths) > 0 {
             let lowest = |at: usize| word(at).max(cells(at));
             let Some(at) = (0..count).filter(|&at| widths[at] > lowest(at)).max_by_key(|&at| widths[at])
@@ -340,12 +340,14 @@ mod tests {
             "7".to_owned(),
             "the weights of a layer".to_owned(),
         ]);
+        let shown = table.text_within(44);
+        assert!(shown.lines().all(|line| line.chars().count() <= 44), "{shown}");
+        assert!(shown.contains('…') && shown.contains("the weights of a layer"), "{shown}");
+        assert!(table.fits(44) && !table.fits(32));
         let shown = table.text_within(32);
         assert!(shown.lines().all(|line| line.chars().count() <= 32), "{shown}");
-        assert!(
-            shown.contains('…') && shown.contains("the weights\n") && shown.contains("of a layer"),
-            "{shown}"
-        );
+        assert!(shown.contains("\n\nbuffer"), "{shown}");
+        assert_eq!(table.clone().without("buffer").columns().len(), 2);
         assert_eq!(table.text(), table.text_within(100));
     }
 

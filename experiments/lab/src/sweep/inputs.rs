@@ -2,90 +2,15 @@
 
 use super::SweepError;
 use super::file::{RawInstances, Source};
-use super::lists::Numbers;
-use super::manifest::ModelRecord;
+use super::input::Input;
+use super::lists::products;
 use super::models::{self, Posing, variants};
-use crate::suite::{Case, CaseError, Reading, SUITES, cases, fits_any, glob, is_pattern, path_cases, sha256};
+use crate::suite::{Case, CaseError, Reading, SUITES, cases, fits_any, glob, is_pattern, path_cases};
 use plimsoll::posed::{Subject, SubjectKind};
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll_datasets::{FAMILIES, Family, Generated, ImportOptions, import_file};
 use plimsoll_model::csv::Endpoints;
-use plimsoll_model::{Bytes, Instance, load};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// An instance or graph of a sweep.
-#[derive(Debug)]
-pub struct Input {
-    /// The suite, path or family, as given in the sweep file.
-    pub suite: String,
-    /// The name of the instance or graph.
-    pub name: String,
-    /// The kind of the input, which is known even if it could not be read.
-    pub kind: SubjectKind,
-    /// SHA-256 of the canonical form. Empty if the input could not be read.
-    pub sha256: String,
-    /// The load, if the input is an instance.
-    pub load: Option<Bytes>,
-    /// The instance with its original capacity or the graph, or else the error from reading it.
-    pub subject: Result<Subject, String>,
-    /// The problems that may be posed on it. Empty for all that accept its kind.
-    pub(super) problems: Vec<&'static str>,
-    /// The terms under which an instance was made of a graph. Empty for other inputs.
-    pub(super) terms: String,
-    /// How the model was read, unless by default.
-    pub(super) model: Option<ModelRecord>,
-}
-
-impl Input {
-    pub(super) fn of(suite: &str, subject: Subject) -> Self {
-        let load = match &subject {
-            Subject::Instance(instance) => Some(load(instance).0),
-            Subject::Graph(_) => None,
-        };
-        Self {
-            suite: suite.to_owned(),
-            name: subject.name().to_owned(),
-            kind: subject.kind(),
-            sha256: sha256(&subject),
-            load,
-            subject: Ok(subject),
-            problems: Vec::new(),
-            terms: String::new(),
-            model: None,
-        }
-    }
-
-    /// Notes how a model was read. The name gets the label, which is empty if there is only one reading.
-    fn read(&mut self, import: &ImportOptions, label: &str) {
-        if *import == ImportOptions::default() {
-            return;
-        }
-        self.model = Some(ModelRecord { name: self.name.clone(), import: import.clone() });
-        if !label.is_empty() {
-            self.name = format!("{} [{label}]", self.name);
-        }
-    }
-
-    /// Returns the instance, if the input is one.
-    pub(super) fn instance(&self) -> Option<&Instance> {
-        match &self.subject {
-            Ok(Subject::Instance(instance)) => Some(instance),
-            _ => None,
-        }
-    }
-
-    /// Returns the original capacity.
-    pub(super) fn capacity(&self) -> Option<Bytes> {
-        self.instance().and_then(Instance::capacity)
-    }
-
-    pub(super) fn unreadable(suite: &str, name: String, kind: SubjectKind, why: String) -> Self {
-        let (suite, sha256, terms) = (suite.to_owned(), String::new(), String::new());
-        let problems = Vec::new();
-        Self { suite, name, kind, sha256, load: None, subject: Err(why), problems, terms, model: None }
-    }
-}
 
 /// The position of an entry in the sweep file, used in messages.
 struct Place<'a> {
@@ -263,20 +188,6 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
         }
     }
     Ok(found)
-}
-
-/// Returns all combinations of one value per parameter. The last parameter varies fastest.
-pub(super) fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
-    let mut all = vec![BTreeMap::new()];
-    for (name, values) in params {
-        let with = |chosen: &BTreeMap<String, u64>, value: u64| {
-            let mut more = chosen.clone();
-            more.insert(name.clone(), value);
-            more
-        };
-        all = all.iter().flat_map(|chosen| values.0.iter().map(move |&value| with(chosen, value))).collect();
-    }
-    all
 }
 
 fn graphs(place: &Place<'_>, text: &str, import: &ImportOptions) -> Result<Vec<Input>, SweepError> {

@@ -1,6 +1,7 @@
 //! Values of a sweep file. Most of them may be single values or lists.
 
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 use toml::Value;
@@ -155,4 +156,18 @@ impl fmt::Display for Capacity {
             Self::Bytes(bytes) => write!(f, "{bytes}"),
         }
     }
+}
+
+/// Returns all combinations of one value per parameter. The last parameter varies fastest.
+pub(super) fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
+    let mut all = vec![BTreeMap::new()];
+    for (name, values) in params {
+        let with = |chosen: &BTreeMap<String, u64>, value: u64| {
+            let mut more = chosen.clone();
+            more.insert(name.clone(), value);
+            more
+        };
+        all = all.iter().flat_map(|chosen| values.0.iter().map(move |&value| with(chosen, value))).collect();
+    }
+    all
 }

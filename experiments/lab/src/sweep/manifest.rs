@@ -2,7 +2,6 @@
 //! build and the machine.
 
 use super::SweepError;
-use super::readme::readme;
 use crate::machine::Machine;
 use plimsoll_datasets::ImportOptions;
 use plimsoll_model::files::write_durably;
@@ -296,14 +295,11 @@ impl Manifest {
         Ok(Some(record))
     }
 
-    /// Atomically writes the manifest into a folder, and a README that explains it.
+    /// Atomically writes the manifest into a folder.
     ///
     /// # Errors
-    /// [`SweepError::Io`] if a file cannot be written.
+    /// [`SweepError::Io`] if the file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), SweepError> {
-        let path = folder.join("README.md");
-        let written = write_durably(&path, |file| file.write_all(readme(self).as_bytes()));
-        written.map_err(|source| SweepError::Io { path, source })?;
         let path = folder.join(MANIFEST);
         let written = write_durably(&path, |file| {
             serde_json::to_writer_pretty(&mut *file, self)?;

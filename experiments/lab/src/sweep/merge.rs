@@ -2,6 +2,7 @@
 
 use super::SweepError;
 use super::manifest::{Manifest, Shard};
+use super::readme::explain;
 use super::store::{lock, write_in_order};
 use crate::record::{Columns, CsvFile, Failures, LAYOUTS, ROWS, Record, failures, layout_of};
 use plimsoll_model::hexadecimal;
@@ -122,6 +123,7 @@ fn write(
     }
     // Bounds are cross-checked only if all rows are present.
     write_in_order(&path, columns, &mut rows, missing.is_none())?;
+    explain(record, out)?;
     record.write(out)?;
     let refused = rows.iter().filter(|row| row.status == "refused").count() as u64;
     let failures = failures(&rows);

@@ -15,6 +15,7 @@
 //! the rows are sorted by run and the file is replaced atomically.
 
 mod file;
+mod input;
 mod inputs;
 mod lists;
 mod manifest;
@@ -29,7 +30,7 @@ mod store;
 mod tasks;
 pub mod worker;
 
-pub use inputs::Input;
+pub use input::Input;
 pub use manifest::{InputRecord, Manifest, ModelRecord, Shard};
 pub use merge::{Merge, merge};
 pub use pool::{Report, Start, run};

@@ -1,8 +1,8 @@
 //! Models in sweeps: values of their free dimensions, and the problems that are posed on them.
 
 use super::file::RawInstances;
-use super::inputs::{Input, products};
-use super::lists::Numbers;
+use super::input::Input;
+use super::lists::{Numbers, products};
 use plimsoll::posed::{
     self, PROBLEMS, Subject, SubjectKind, Terms, check_instance_terms, instance, instance_terms,
     is_on_instances, profile,

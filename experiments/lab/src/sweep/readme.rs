@@ -1,14 +1,27 @@
 //! The README of a sweep's folder, which explains its files and the sources of its instances.
 
+use super::SweepError;
 use super::manifest::{InputRecord, MANIFEST, Manifest};
 use crate::record::{LAYOUTS, ROWS, TRACE};
+use plimsoll_model::files::write_durably;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Maximum number of names listed per source.
 const NAMED: usize = 3;
 
+/// Atomically writes `README.md` into the folder of a sweep.
+///
+/// # Errors
+/// [`SweepError::Io`] if the file cannot be written.
+pub(super) fn explain(manifest: &Manifest, folder: &Path) -> Result<(), SweepError> {
+    let path = folder.join("README.md");
+    let written = write_durably(&path, |file| file.write_all(readme(manifest).as_bytes()));
+    written.map_err(|source| SweepError::Io { path, source })
+}
+
 /// Returns the text of `README.md`.
-pub(super) fn readme(manifest: &Manifest) -> String {
+fn readme(manifest: &Manifest) -> String {
     let Manifest { file, shard, sweep, begun, .. } = manifest;
     let part = shard.map_or_else(String::new, |shard| format!(", shard {shard}"));
     let mut text = format!(

@@ -2,7 +2,8 @@
 
 use super::SweepError;
 use super::file::{RawSweep, Source};
-use super::inputs::{Input, inputs};
+use super::input::Input;
+use super::inputs::inputs;
 use super::lists::Capacity;
 use super::manifest::{AlgorithmRecord, InputRecord, Resolved};
 use super::tasks::{Task, tasks};

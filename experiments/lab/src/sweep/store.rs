@@ -2,6 +2,7 @@
 
 use super::SweepError;
 use super::manifest::{Begun, MANIFEST, Manifest, Shard};
+use super::readme::explain;
 use super::resolve::Sweep;
 use crate::machine::{Machine, timestamp};
 use crate::record::{Columns, CsvFile, LAYOUTS, ROWS, Record, TRACE, read, settle, write_trace};
@@ -95,7 +96,9 @@ impl Store {
                 return Err(SweepError::Other { folder: folder.to_owned(), difference });
             }
             let begun = Begun { machine: machine.clone(), timestamp: timestamp() };
-            Manifest::new(&sweep.file, shard, sweep.resolved(), begun).write(folder)?;
+            let manifest = Manifest::new(&sweep.file, shard, sweep.resolved(), begun);
+            explain(&manifest, folder)?;
+            manifest.write(folder)?;
         }
         let wrong = |source| SweepError::Io { path: path.clone(), source };
         let mut rows = OpenOptions::new().create(true).append(true).open(&path).map_err(wrong)?;

@@ -305,7 +305,8 @@ impl<'a> Bench<'a> {
     }
 
     /// Decides whether instances are made of models: if problems on instances are requested, and all cases
-    /// are graphs. Returns a note if so. Rejects a requested problem if it does not apply to any of the cases.
+    /// are graphs. Returns a note if so. Rejects a requested problem if it does not apply to any of the
+    /// cases.
     pub fn check_cases(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
         let kinds: Vec<SubjectKind> =
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();

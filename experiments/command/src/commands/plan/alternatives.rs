@@ -1,7 +1,7 @@
-//! What makes a plan fit that does not: another order, or a smaller batch. Each is planned before it is named.
+//! What makes a plan fit that does not: another order, or a smaller batch. Each is planned before it is
+//! named.
 
 use super::args::PlanArgs;
-use super::{program, straight};
 use crate::commands::choose;
 use crate::failure::{Failure, NOTHING_FOUND};
 use plimsoll::Registry;
@@ -38,7 +38,12 @@ pub(super) struct Alternatives<'a> {
     pub registry: &'a Registry,
     pub scheme: &'static SchemeEntry,
     pub placement: Placement<'a>,
+    /// Plans a graph without printing a report.
+    pub plan: PlanOf,
 }
+
+/// A function that plans a graph with the settings of the command line, another placement and other limits.
+pub(super) type PlanOf = fn(&Alternatives<'_>, &Graph, Placement<'_>, Limits) -> Result<Tried, Failure>;
 
 impl Alternatives<'_> {
     /// Returns the limits of the plan itself. If its alternatives may be planned, half of the time is theirs.
@@ -102,18 +107,7 @@ impl Alternatives<'_> {
         placement: Placement<'_>,
         limits: Limits,
     ) -> Result<Option<Tried>, Failure> {
-        let run = GraphRun { limits, ..*self.run };
-        let tried = match placement {
-            Placement::Joint(joint) if graph.regions().len() > 1 => {
-                let solver = choose::named(&self.registry.offsets, &self.args.solver, "solver")?;
-                program::tried(self.args, graph, &run, self.scheme, (solver, Some(joint)))
-            }
-            Placement::After(solver) if super::is_program(graph, self.scheme) => {
-                program::tried(self.args, graph, &run, self.scheme, (solver, None))
-            }
-            _ => straight::tried(graph, &run, placement),
-        };
-        match tried {
+        match (self.plan)(self, graph, placement, limits) {
             Ok(tried) => Ok(Some(tried)),
             Err(failure) if failure.code == NOTHING_FOUND => Ok(None),
             Err(failure) => Err(failure),

@@ -12,7 +12,7 @@ mod structure;
 use super::choose;
 use crate::failure::Failure;
 use crate::output;
-use alternatives::Alternatives;
+use alternatives::{Alternatives, Tried};
 use args::ConflictsArg;
 pub use args::PlanArgs;
 use plimsoll::Registry;
@@ -20,6 +20,7 @@ use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::graphs::{GraphRun, Placement};
 use plimsoll::model::graph::Graph;
 use plimsoll::model::{Entry, Orders};
+use plimsoll::run::Limits;
 
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
@@ -39,13 +40,33 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let limits = if args.compare { args.effort.limits_each() } else { args.effort.limits() };
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
     let alternatives =
-        Alternatives { args, import: &import, run: &run, registry: &registry, scheme, placement };
+        Alternatives { args, import: &import, run: &run, registry: &registry, scheme, placement, plan };
     let done = match placement {
         Placement::After(solver) if args.compare => compare::compare(args, &import, &run, &registry, solver),
         _ if is_program(&import.graph, scheme) => program::plan(&alternatives),
         _ => straight::plan(&alternatives),
     };
     done.map_err(|failure| failure.about(&args.model.model))
+}
+
+/// Plans a graph without printing a report.
+fn plan(
+    asked: &Alternatives<'_>,
+    graph: &Graph,
+    placement: Placement<'_>,
+    limits: Limits,
+) -> Result<Tried, Failure> {
+    let run = GraphRun { limits, ..*asked.run };
+    match placement {
+        Placement::Joint(joint) if graph.regions().len() > 1 => {
+            let solver = choose::named(&asked.registry.offsets, &asked.args.solver, "solver")?;
+            program::tried(asked.args, graph, &run, asked.scheme, (solver, Some(joint)))
+        }
+        Placement::After(solver) if is_program(graph, asked.scheme) => {
+            program::tried(asked.args, graph, &run, asked.scheme, (solver, None))
+        }
+        _ => straight::tried(graph, &run, placement),
+    }
 }
 
 /// Returns true if a graph is planned as a program, with all its regions on one timeline.

@@ -1,0 +1,80 @@
+//! One instance or graph of a sweep.
+
+use super::manifest::ModelRecord;
+use crate::suite::sha256;
+use plimsoll::posed::{Subject, SubjectKind};
+use plimsoll_datasets::ImportOptions;
+use plimsoll_model::{Bytes, Instance, load};
+
+/// An instance or graph of a sweep.
+#[derive(Debug)]
+pub struct Input {
+    /// The suite, path or family, as given in the sweep file.
+    pub suite: String,
+    /// The name of the instance or graph.
+    pub name: String,
+    /// The kind of the input, which is known even if it could not be read.
+    pub kind: SubjectKind,
+    /// SHA-256 of the canonical form. Empty if the input could not be read.
+    pub sha256: String,
+    /// The load, if the input is an instance.
+    pub load: Option<Bytes>,
+    /// The instance with its original capacity or the graph, or else the error from reading it.
+    pub subject: Result<Subject, String>,
+    /// The problems that may be posed on it. Empty for all that accept its kind.
+    pub(super) problems: Vec<&'static str>,
+    /// The terms under which an instance was made of a graph. Empty for other inputs.
+    pub(super) terms: String,
+    /// How the model was read, unless by default.
+    pub(super) model: Option<ModelRecord>,
+}
+
+impl Input {
+    pub(super) fn of(suite: &str, subject: Subject) -> Self {
+        let load = match &subject {
+            Subject::Instance(instance) => Some(load(instance).0),
+            Subject::Graph(_) => None,
+        };
+        Self {
+            suite: suite.to_owned(),
+            name: subject.name().to_owned(),
+            kind: subject.kind(),
+            sha256: sha256(&subject),
+            load,
+            subject: Ok(subject),
+            problems: Vec::new(),
+            terms: String::new(),
+            model: None,
+        }
+    }
+
+    /// Notes how a model was read. The name gets the label, which is empty if there is only one reading.
+    pub(super) fn read(&mut self, import: &ImportOptions, label: &str) {
+        if *import == ImportOptions::default() {
+            return;
+        }
+        self.model = Some(ModelRecord { name: self.name.clone(), import: import.clone() });
+        if !label.is_empty() {
+            self.name = format!("{} [{label}]", self.name);
+        }
+    }
+
+    /// Returns the instance, if the input is one.
+    pub(super) fn instance(&self) -> Option<&Instance> {
+        match &self.subject {
+            Ok(Subject::Instance(instance)) => Some(instance),
+            _ => None,
+        }
+    }
+
+    /// Returns the original capacity.
+    pub(super) fn capacity(&self) -> Option<Bytes> {
+        self.instance().and_then(Instance::capacity)
+    }
+
+    pub(super) fn unreadable(suite: &str, name: String, kind: SubjectKind, why: String) -> Self {
+        let (suite, sha256, terms) = (suite.to_owned(), String::new(), String::new());
+        let problems = Vec::new();
+        Self { suite, name, kind, sha256, load: None, subject: Err(why), problems, terms, model: None }
+    }
+}
