@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs missing build dependencies with apt on Debian and Ubuntu, and lists them on other systems. Prints
-# nothing if all are present. Asks before using sudo, except as root or with CI=true. scripts/setup.sh
-# all dependencies, including those of HiGHS and z3 scripts/setup.sh first   the dependencies of a build
-# without HiGHS and z3: cargo and a C compiler
+# nothing if all are present. Asks before using sudo, except as root or with CI=true.
+#   scripts/setup.sh         all dependencies, including those of HiGHS and z3
+#   scripts/setup.sh first   the dependencies of a build without HiGHS and z3: cargo and a C compiler
 set -euo pipefail
 
 packages=()

@@ -190,8 +190,8 @@ impl GraphRun<'_> {
         Ok(done)
     }
 
-    /// Orders and lays out every region, innermost first; the body is last. The largest arena among the
-    /// regions of an operator is a block of the enclosing region.
+    /// Orders and lays out every region, innermost first; the body is last. An operator that owns regions
+    /// adds a block to the enclosing region, as large as the largest arena of its regions.
     ///
     /// # Errors
     /// See [`GraphRunError`].

@@ -1,5 +1,5 @@
-//! What commands need for instance problems besides solvers: a cheap lower bound, output files and memory
-//! maps.
+//! Operations on instance problems that commands need besides solvers: a cheap lower bound, output files and
+//! memory maps.
 
 use crate::registry::Listed;
 use plimsoll_model::csv::write_with_columns;

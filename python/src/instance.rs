@@ -164,7 +164,7 @@ impl Instance {
         self.column(py, |buffer| buffer.alignment().get())
     }
 
-    /// Returns the lower bound of the load, alignments and fixed offsets, in bytes.
+    /// Returns the lower bound on the peak from load, alignments and fixed offsets, in bytes.
     fn lower_bound(&self) -> u64 {
         simple_bound(&self.0).value.get()
     }
@@ -182,7 +182,7 @@ impl Instance {
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
-    /// Returns the peak of offsets in bytes.
+    /// Returns the highest end of a buffer at these offsets, in bytes.
     fn peak(&self, offsets: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(layout_of(offsets, &self.0)?.peak(&self.0).get())
     }

@@ -1,6 +1,6 @@
 //! The extension module of the Python package `plimsoll`.
 //!
-//! Every call runs below the audit of [`plimsoll::run`]. The interpreter lock is released while an algorithm
+//! Every answer passes the audit of [`plimsoll::run`]. The interpreter lock is released while an algorithm
 //! runs; see [`attended`].
 
 #![expect(clippy::needless_pass_by_value, reason = "arguments of Python functions are owned")]

@@ -309,7 +309,7 @@ impl Comparison {
         py.import("pandas")?.call_method1("DataFrame", (self.rows(py)?,))
     }
 
-    /// Returns all layouts side by side as SVG, and the best layout found after them.
+    /// Returns the map of all layouts side by side as SVG. The best layout found comes last.
     fn svg(&self, py: Python<'_>) -> String {
         let own = &self.instance.bind(py).get().0;
         let best = self.best.solution.as_ref().map(|layout| ("exact".to_owned(), pieces(own, layout)));

@@ -30,7 +30,7 @@ pub struct Line {
     pub seconds: f64,
     /// Number of simulated runs of the program. In all of them, every read returned the bytes last written.
     pub runs: usize,
-    /// True if these are all possible runs, up to the number of trips of a loop.
+    /// True if these are all possible runs, up to a maximum trip count of loops.
     pub all_runs: bool,
 }
 

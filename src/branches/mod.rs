@@ -172,7 +172,7 @@ pub struct ProgramPlan {
     pub arithmetic: Arithmetic,
     /// Number of simulated runs with tagged bytes, all without a violation.
     pub runs: usize,
-    /// True if these are all possible runs, up to the number of trips of a loop.
+    /// True if these are all possible runs, up to a maximum trip count of loops.
     pub all_runs: bool,
     /// Running time of the solver, seconds.
     pub seconds: f64,

@@ -75,8 +75,8 @@ impl Program<'_> {
                 Control::Branch if at == 0 => ends = vec![end],
                 Control::Branch => ends.push(end),
                 Control::Call => ends = vec![end],
-                // A loop with a condition begins and ends with the condition. The body of a loop without one
-                // may not run at all.
+                // A loop with a condition begins and ends with the condition. A loop without one may run zero
+                // iterations.
                 Control::Loop if operator.regions.len() == 1 => {
                     self.points[end].next.push(first);
                     ends.push(end);

@@ -66,7 +66,7 @@ pub(super) fn cond_in_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// All arguments are copied to the inputs of the branch before the branch starts, here `a` and `b`. `a` is
+/// All arguments, here `a` and `b`, are copied to the inputs of the branch before the branch starts. `a` is
 /// also read after the conditional. If `a1` overlaps `b`, the first copy overwrites the source of the second.
 /// If any tensor of the branch overlaps `a`, the last operator reads garbage.
 ///

@@ -4,7 +4,7 @@
 //! tensors may not share a byte if both are live at some point of the program.
 //!
 //! Every operator is a point of the program. An operator that owns regions has one point at its entry and one
-//! at its exit, and each region has one at its begin and one at its end. At an operator, its inputs and
+//! at its exit, and each region has one at its start and one at its end. At an operator, its inputs and
 //! outputs are live. Inputs of a region are written when it begins. Its results are copied when it has ended.
 //! Inputs of the graph are live from the start to their last use, and outputs from their production to the
 //! end. Branches exclude each other: a tensor whose last use is in one branch is dead in the others from

@@ -259,7 +259,7 @@ fn extras(root: &Node, ids: &Ids, buffers: &mut [Demand]) -> Result<bool, DsaErr
 }
 
 /// Reads pairs of buffers and returns their positions. A pair of a buffer with itself is allowed only if
-/// `own`.
+/// `own` is true.
 fn pairs(
     constraints: &Node,
     name: &'static str,

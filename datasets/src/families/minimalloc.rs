@@ -24,7 +24,7 @@
 //!
 //! The instances are about as hard as the originals. With the usual orders, the best first-fit layout is 4 to
 //! 34 % above the optimum on A to K. On six seeds of each distribution, it is 15 to 30 % above. `search`
-//! needs 300 to 5,000,000 nodes on A to K, and 500 to 30,000,000 here, the most with `law` 0.
+//! needs 300 to 5,000,000 nodes on A to K, and 500 to 30,000,000 here. It needs the most nodes with `law` 0.
 //!
 //! No piece is omitted in a contiguous interval of `full` percent of the steps, so the load, the capacity and
 //! the optimum coincide. The number of steps grows with the number of buffers, which keeps the number of live
@@ -116,7 +116,7 @@ fn thinned(
     rng: &mut Xoshiro256PlusPlus,
 ) -> Vec<Rectangle> {
     let stretch = (width * full / 100).max(1);
-    // If fewer pieces are omitted at later positions, the interval is there.
+    // If fewer pieces are omitted at later positions, the full interval lies in the last third of the steps.
     let first = if excluded(0) > excluded(width) { width * 2 / 3 } else { 0 };
     let from = rng.random_range(first.min(width - stretch)..=width - stretch);
     let mut pieces = cut(count, rng);

@@ -82,7 +82,7 @@ impl<'p, 'm> Upstream<'p, 'm> {
         if bound.is_empty() {
             String::new()
         } else {
-            format!("; free dimensions above it: {}", bound.join(", "))
+            format!("; free dimensions on which it depends: {}", bound.join(", "))
         }
     }
 

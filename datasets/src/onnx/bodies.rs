@@ -192,8 +192,9 @@ impl<'m> Run<'m, '_> {
                     if !exact {
                         let (label, name) =
                             (step.label(), step.node.output.get(at - 1).map_or("", String::as_str));
-                        let line =
-                            format!("operator {label}: '{name}' has a row for each of at most {trips} trips");
+                        let line = format!(
+                            "operator {label}: '{name}' has a row for each of at most {trips} iterations"
+                        );
                         self.assumed.push(line);
                     }
                     let rows = Fact::new(result.element, [&[trips], shape.as_slice()].concat());
@@ -201,7 +202,7 @@ impl<'m> Run<'m, '_> {
                 }
                 (None, _) => Err(Reason::unknown("the shape of its rows is not known")),
                 (_, None) => Err(Reason::unknown(format!(
-                    "it depends on the number of trips, input '{}', which is not a constant",
+                    "it depends on the trip count, input '{}', which is not a constant",
                     step.node.input.first().map_or("", String::as_str)
                 ))),
             });
@@ -230,7 +231,7 @@ impl<'m> Run<'m, '_> {
         let slot = &self.program.slots[self.program.blocks[body].inputs[input]];
         if let (Some(first), Some(later)) = (slot.fact.shape.as_deref(), result.shape.as_deref()) {
             self.assumed.push(format!(
-                "operator {}: '{}' is {} on the first trip and {} on the second; the body is sized for the first",
+                "operator {}: '{}' is {} in the first iteration and {} in the second; the body is sized for the first",
                 step.label(),
                 slot.name,
                 show(first),

@@ -9,11 +9,9 @@
 //! | initialiser, even if it is also an input | a tensor with role weight; of external data, only the shape and the type are read |
 //! | sparse initialiser | a tensor with role weight; its size is that of its values and indices |
 //! | input or output, also of a body | a tensor with that role |
-//! | call of a function that the file defines | the operators of its body, named after the call:
-//! `call/inner`; an operator with a built-in rule is not expanded, as ONNX Runtime prefers its kernels |
+//! | call of a function that the file defines | the operators of its body, named after the call: `call/inner`; an operator with a built-in rule is not expanded, as ONNX Runtime prefers its kernels |
 //! | two constants with the same name | the last one; initialisers count as earlier than `Constant` nodes, as in ONNX Runtime |
-//! | body of `If`, `Loop`, `Scan` | a region named after its attribute, owned by the operator; it may capture
-//! tensors of enclosing graphs |
+//! | body of `If`, `Loop`, `Scan` | a region named after its attribute, owned by the operator; it may capture tensors of enclosing graphs |
 //!
 //! Operators that compute shapes remain operators, and their outputs remain activations, as in the file,
 //! although runtimes compute such constants before they start. Their values are tracked because `Reshape`,
@@ -51,7 +49,7 @@
 //!
 //! An output can overwrite an input only if both have the same shape and size. A view must have the same size
 //! as the input. `Softmax`, `LRN` and other normalisations read elements after they would have been
-//! overwritten, so they are in neither row.
+//! overwritten, so they are in none of these rows.
 
 mod advice;
 mod bodies;

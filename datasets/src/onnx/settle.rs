@@ -1,5 +1,5 @@
-//! Settles the fact about a tensor and writes messages about it. The inferred fact takes precedence over the
-//! one declared in the file, and that one over an assumption.
+//! Settles the fact about a tensor and writes messages about it. An inferred fact takes precedence over a
+//! declared one, and a declared one over an assumption.
 
 use super::dims::Change;
 use super::open::argument;

@@ -1,9 +1,10 @@
 //! Reads integers from a `FlexBuffers` map, the format of custom options.
 //!
-//! The layout is described on the internals page of the format. The last byte is the width of the root. The
-//! byte before it contains the type of the root and the width of its contents. Offsets count backwards from
-//! their own position. A map is a vector of values followed by their types. It is preceded by its length, the
-//! width of its keys, and the offset of its keys. Keys are sorted strings that end with a zero byte.
+//! The documentation of `FlatBuffers` describes the layout on its page about internals. The last byte is the
+//! width of the root. The byte before it contains the type of the root and the width of its contents. Offsets
+//! count backwards from their own position. A map is a vector of values followed by their types. It is
+//! preceded by its length, the width of its keys, and the offset of its keys. Keys are sorted strings that
+//! end with a zero byte.
 
 /// Types of values, which are the upper six bits of a type byte.
 const INT: u8 = 1;

@@ -7,10 +7,11 @@
 //! shared parts. The few kinds of fields needed are then read from byte slices. A read out of bounds, which
 //! the verifier rules out, counts as an absent field.
 //!
-//! The layout is described on the internals page of the format. A table begins with the signed 32-bit
-//! distance back to its vtable. A vtable begins with its own length and that of the table. For each field id,
-//! one 16-bit distance from the start of the table follows; it is 0 for absent fields. A string or a vector
-//! is a 32-bit distance to a 32-bit length, which is followed by the elements. All numbers are little-endian.
+//! The documentation of `FlatBuffers` describes the layout on its page about internals. A table begins with
+//! the signed 32-bit distance back to its vtable. A vtable begins with its own length and that of the table.
+//! For each field id, one 16-bit distance from the start of the table follows; it is 0 for absent fields. A
+//! string or a vector is a 32-bit distance to a 32-bit length, which is followed by the elements. All numbers
+//! are little-endian.
 
 use super::schema::{CALLS, Field, Stored, options};
 use flatbuffers::{

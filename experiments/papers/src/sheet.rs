@@ -165,7 +165,7 @@ impl Template {
     }
 }
 
-/// Converts a value to the amount of a row, or to `None` if it is none.
+/// Converts a value to the amount of a row, or to `None` if it is `none` in `MiniJinja`.
 fn amount(value: &Value, digits: Option<usize>) -> Result<Option<Amount>, String> {
     let number = |value: &Value| f64::try_from(value.clone()).map_err(|error| error.to_string());
     match (value.kind(), digits) {

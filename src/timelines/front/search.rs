@@ -377,7 +377,7 @@ impl<'a> Search<'a> {
         let mut tighter: Option<Bytes> = None;
         for (nth, entry) in self.exact.clone().into_iter().enumerate() {
             // Further exact schedules are slow and seldom find more. They run only on the case that the
-            // command without `--front` gives them.
+            // command without `--front` schedules: the whole capacity and no resident weights.
             if nth > 0 && !(set.is_empty() && capacity == self.machine.capacity) {
                 break;
             }

@@ -102,14 +102,17 @@ fn values_that_fit_are_found() {
     assert_eq!(shown(&with(&strict(), &proposed(&message, "try ")).unwrap(), "y"), "float32:1x4");
     let message = with(&strict(), &defaults(1)).unwrap_err();
     assert!(
-        message.ends_with("; free dimensions above it: b=1 (--dim-default 1), s=1 (--dim-default 1); these work: --dim b=1 --dim s=4"),
+        message.ends_with("; free dimensions on which it depends: b=1 (--dim-default 1), s=1 (--dim-default 1); these work: --dim b=1 --dim s=4"),
         "{message}"
     );
     let mut given = ImportOptions { batch: Some(2), ..ImportOptions::default() };
     given.dims.insert("s".to_owned(), 5);
     let message = with(&strict(), &given).unwrap_err();
     assert!(message.contains("operator 1 'y' (MatMul): tensor 'y': "), "{message}");
-    assert!(message.ends_with("; free dimensions above it: b=2 (--batch 2), s=5 (--dim s=5)"), "{message}");
+    assert!(
+        message.ends_with("; free dimensions on which it depends: b=2 (--batch 2), s=5 (--dim s=5)"),
+        "{message}"
+    );
     assert!(matches!(
         read(&model(strict()), &given),
         Err(ImportError::File { problem: ImportProblem::Misfit { .. }, .. })

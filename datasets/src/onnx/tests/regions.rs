@@ -105,7 +105,7 @@ fn loops_stack_rows() {
     open.input.push(info("flag", "bool:"));
     assert_eq!(
         super::import(open).assumed,
-        ["operator 0 'last rows' (Loop): 'rows' has a row for each of at most 5 trips"]
+        ["operator 0 'last rows' (Loop): 'rows' has a row for each of at most 5 iterations"]
     );
 }
 
@@ -116,7 +116,7 @@ fn a_loop_without_an_end_has_no_size() {
     graph.input.push(info("trips", "int64:"));
     assert_eq!(
         error(graph),
-        "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the number of trips, input 'trips', which is not a constant; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
+        "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the trip count, input 'trips', which is not a constant; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
          --assume-bytes gives such tensors a size"
     );
 }
@@ -150,7 +150,7 @@ fn a_loop_that_grows_inside_is_an_assumption() {
     assert_eq!(shown(&import, "rows"), "float32:3");
     assert_eq!(
         import.assumed[0],
-        "operator 0 '_ rows' (Loop): 'carried' is 2 on the first trip and 4 on the second; \
+        "operator 0 '_ rows' (Loop): 'carried' is 2 in the first iteration and 4 in the second; \
          the body is sized for the first"
     );
 }

@@ -1,4 +1,4 @@
-//! Compares merging with the optimum: the graphs, and the counts.
+//! Compares merging with the optimum: plans the graphs and counts the results.
 
 use super::inputs::{Family, Inputs};
 use super::measured::{Measured, measure};
@@ -150,7 +150,7 @@ impl Sample {
         }
     }
 
-    /// Compares both schemes with the same strategy, as a user of the paper would.
+    /// Compares both schemes with the same strategy, as a user of the paper's method would.
     pub fn duel_of(&self, strategy: &str) -> Duel {
         let of = |scheme| self.measured.comparison.arena(scheme, strategy).unwrap_or(0);
         match of(Scheme::Nested).cmp(&of(Scheme::Sequential)) {
