@@ -75,7 +75,7 @@ fn the_default_output_is_one_screen_and_a_page() {
     assert!(scratch.read("rec/summary.md").lines().count() > 900);
     // A second record in the same folder replaces the page.
     scratch.plimsoll(&[&words[..], &["--report", "--force"]].concat()).exits(0);
-    let details = scratch.plimsoll(&["bench", "--time-limit", "0.01", "--verbose"]).exits(0).stdout;
+    let details = scratch.narrow(&["bench", "--time-limit", "0.01", "--verbose"]).exits(0).stdout;
     assert!(details.lines().count() > 900, "{details}");
     assert!(details.lines().all(|line| line.chars().count() <= 80), "{details}");
     scratch.plimsoll(&["bench", "--report"]).refuses(&["--out"]);
