@@ -343,9 +343,9 @@ mod tests {
         let shown = table.text_within(44);
         assert!(shown.lines().all(|line| line.chars().count() <= 44), "{shown}");
         assert!(shown.contains('…') && shown.contains("the weights of a layer"), "{shown}");
-        assert!(table.fits(44) && !table.fits(32));
-        let shown = table.text_within(32);
-        assert!(shown.lines().all(|line| line.chars().count() <= 32), "{shown}");
+        assert!(table.fits(44) && !table.fits(36));
+        let shown = table.text_within(36);
+        assert!(shown.lines().all(|line| line.chars().count() <= 36), "{shown}");
         assert!(shown.contains("\n\nbuffer"), "{shown}");
         assert_eq!(table.clone().without("buffer").columns().len(), 2);
         assert_eq!(table.text(), table.text_within(100));
