@@ -64,6 +64,7 @@ const RIGHT: [(&str, &str, &str); 14] = [
     ("datasets/src/above_load.rs", "alive", "parameter of a family, part of names and hashes of files"),
     ("datasets/src/families", "alive", "parameter of a family, part of names and hashes of files"),
     ("datasets/src/suite.rs", "alive", "parameter of a family, part of names and hashes of files"),
+    ("datasets/tests/families.rs", "alive", "parameter of a family, part of names and hashes of files"),
     ("datasets/tests/all/tflite.rs", "alive", "key of a file of facts by another reader"),
     ("papers/src/cann.rs", "alive", "rows on record, compared byte for byte"),
     ("papers/src/cann.rs", "say", "rows on record, compared byte for byte"),

@@ -1,7 +1,7 @@
 //! Instances derived from other instances: with fewer buffers, or with reversed time.
 
 use crate::error::{GenerateError, share};
-use plimsoll_model::{Buffer, BufferId, Instance, InstanceBuilder, Interval, Lifespan, Step};
+use plimsoll_model::{BufferId, Instance, InstanceBuilder, Interval, Lifespan, Step};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -16,7 +16,8 @@ pub fn thinned(instance: &Instance, keep_probability: f64, seed: u64) -> Result<
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let kept: Vec<BufferId> = instance.ids().filter(|_| rng.random_bool(keep_probability)).collect();
     let name = format!("{}-thinned-{seed}", instance.name());
-    Ok(rebuilt(instance, &kept, name, Clone::clone))
+    let same = |id| instance.buffer(id).lifespan().clone();
+    Ok(rebuilt(instance, &kept, name, same).build().expect("taken from a valid instance"))
 }
 
 /// Returns the same problem with reversed time. It has the same layouts. O(n log n).
@@ -27,34 +28,28 @@ pub fn reversed(instance: &Instance) -> Instance {
     let end = instance.buffers().iter().map(|b| b.lifespan().hull().upper.get()).max().unwrap_or(0);
     let ids: Vec<BufferId> = instance.ids().collect();
     let mirrored = |step: Step| end - step.get();
-    rebuilt(instance, &ids, format!("{}-reversed", instance.name()), |lifespan| {
+    let backwards = |id| {
+        let lifespan = instance.buffer(id).lifespan();
         if lifespan.is_empty() {
             return Lifespan::empty_at(mirrored(lifespan.hull().lower));
         }
         let parts = lifespan.intervals().iter();
         let parts = parts.map(|part| Interval::new(mirrored(part.upper), mirrored(part.lower)));
         Lifespan::from_intervals(parts).expect("mirrored parts stay apart")
-    })
+    };
+    let name = format!("{}-reversed", instance.name());
+    rebuilt(instance, &ids, name, backwards).build().expect("taken from a valid instance")
 }
 
-/// Builds the instance that consists of the buffers `kept` (in ascending order) with transformed lifespans.
-fn rebuilt(
+/// Returns a builder with the buffers `kept` (in ascending order) with changed lifespans, all constraints
+/// between them, and the capacity.
+pub(crate) fn rebuilt(
     instance: &Instance,
     kept: &[BufferId],
     name: String,
-    change: impl Fn(&Lifespan) -> Lifespan,
-) -> Instance {
-    let buffers = kept.iter().map(|&id| {
-        let b = instance.buffer(id);
-        let mut copy = Buffer::new(b.name(), b.size(), change(b.lifespan())).aligned(b.alignment());
-        if let Some(offset) = b.fixed() {
-            copy = copy.fixed_at(offset);
-        }
-        if let Some(offset) = b.hint() {
-            copy = copy.hinted(offset);
-        }
-        copy
-    });
+    change: impl Fn(BufferId) -> Lifespan,
+) -> InstanceBuilder {
+    let buffers = kept.iter().map(|&id| instance.buffer(id).clone().during(change(id)));
     let mut builder = InstanceBuilder::new(name).buffers(buffers).capacity(instance.capacity());
     let place = |id: BufferId| kept.binary_search(&id).ok();
     for (a, b) in instance.separations().iter() {
@@ -67,7 +62,7 @@ fn rebuilt(
             builder = builder.exclude(a, b);
         }
     }
-    builder.build().expect("taken from a valid instance")
+    builder
 }
 
 #[cfg(test)]

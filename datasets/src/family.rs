@@ -11,7 +11,8 @@ pub struct Generator<T> {
     pub name: &'static str,
     /// A one-line description.
     pub about: &'static str,
-    /// The parameters. In every family of instances, `buffers` comes first.
+    /// The parameters. In families of instances with a chosen number of buffers,
+    /// `buffers` comes first.
     pub params: &'static [FamilyParam],
     /// The version of the output. It increases whenever the same parameters and seed produce different bytes.
     pub version: u32,

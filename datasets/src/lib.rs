@@ -21,6 +21,7 @@ mod onnx;
 mod operators;
 mod packing;
 mod random;
+mod refill;
 mod rows;
 mod small;
 mod suite;
@@ -38,11 +39,13 @@ pub use model_file::{import_file, read_onnx, read_tflite};
 pub use operators::{KnownOperator, known_operators};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
+pub use refill::{FULL_PERCENT, refilled, welded};
 pub use rows::{Generated, Row, Written};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
-    ablation_suite, above_load_suite, above_load_wide_suite, accelerated_suite, derived_reversed,
-    derived_thinned, embedded_suite, graph_suite, large_suite, networks_suite, packings_suite, scaling_suite,
+    ablation_suite, above_load_suite, above_load_wide_suite, accelerated_suite, derived_refilled,
+    derived_reversed, derived_thinned, derived_welded, embedded_suite, graph_suite, large_suite,
+    networks_suite, packings_suite, recombined_suite, scaling_suite,
 };
 pub use worked::{
     Fact, Worked, cann, leading_gap, minimalloc_five, patent, patent_graph, pisarchyk_lee, worked_examples,

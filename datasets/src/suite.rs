@@ -4,7 +4,7 @@
 
 use crate::control_cases::ControlCase;
 use crate::graphs::GraphFamily;
-use crate::{Family, Generated, reversed, thinned, worked_examples};
+use crate::{Family, Generated, refilled, reversed, thinned, welded, worked_examples};
 use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Instance};
 use std::collections::BTreeMap;
@@ -189,6 +189,37 @@ pub fn above_load_wide_suite() -> Vec<Instance> {
     suite
 }
 
+/// Returns `recombined` instances, two per row, from rows that are easy to prove to rows that are open. In
+/// `recombined-K-SEED`, about K buffers are live at each of the 14 to 30 steps.
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn recombined_suite() -> Vec<Instance> {
+    let rows = [(8, 14, 70), (10, 16, 70), (12, 20, 70), (13, 22, 72), (14, 24, 75), (16, 24, 75)];
+    let open = [(20, 26, 75), (24, 30, 75)];
+    let made = |(alive, steps, share)| {
+        (1..=2).map(move |seed| {
+            let params = [("alive", alive), ("steps", steps), ("continue", share)];
+            called(generated("recombined", seed, &params), &format!("recombined-{alive}-{seed}"))
+        })
+    };
+    rows.into_iter().chain(open).flat_map(made).collect()
+}
+
+/// Returns three variants `X-refilled-SEED` whose slack below the load is filled.
+///
+/// # Panics
+/// If the sizes exceed the address space.
+pub fn derived_refilled(instance: &Instance) -> Vec<Instance> {
+    (1..=3).map(|seed| refilled(instance, None, seed).expect("sizes in range")).collect()
+}
+
+/// Returns the instance `X-welded-1` with buffers joined end to end; none if no two buffers can be joined.
+pub fn derived_welded(instance: &Instance) -> Vec<Instance> {
+    let joined = welded(instance, 1);
+    if joined.len() < instance.len() { vec![joined] } else { Vec::new() }
+}
+
 /// Returns the instance with reversed time, named `X-reversed`. The capacity stays the same.
 pub fn derived_reversed(instance: &Instance) -> Vec<Instance> {
     vec![reversed(instance).with_name(format!("{}-reversed", instance.name()))]
@@ -236,7 +267,7 @@ mod tests {
     #[test]
     fn suites_are_stable_and_their_names_are_unique() {
         let makes = [embedded_suite, scaling_suite, ablation_suite, packings_suite, above_load_suite];
-        for make in makes.into_iter().chain([above_load_wide_suite as fn() -> _]) {
+        for make in makes.into_iter().chain([above_load_wide_suite as fn() -> _, recombined_suite]) {
             check(&make(), &make());
         }
         check(&families(&[50, 2000]), &families(&[50, 2000]));
@@ -279,6 +310,16 @@ mod tests {
             assert_eq!(part.capacity(), origin.capacity());
         }
         assert_eq!(thin, derived_thinned(origin));
+    }
+
+    #[test]
+    fn refilled_and_welded_variants_keep_the_load() {
+        let origin = &above_load_suite()[0];
+        let full = derived_refilled(&thinned(origin, 0.8, 1).unwrap());
+        let names: Vec<&str> = full.iter().map(Instance::name).collect();
+        assert_eq!(names, [1, 2, 3].map(|seed| format!("{}-thinned-1-refilled-{seed}", origin.name())));
+        assert!(full.iter().all(|one| load(one).0 == load(&full[0]).0 && one.capacity().is_none()));
+        assert!(derived_welded(&worked_examples()[0].instance).len() <= 1);
     }
 
     fn check(suite: &[Instance], again: &[Instance]) {

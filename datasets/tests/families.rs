@@ -3,7 +3,7 @@
 
 use plimsoll_datasets::{FAMILIES, Family, Written};
 use plimsoll_model::csv::write_instance;
-use plimsoll_model::{Bytes, Instance, load};
+use plimsoll_model::{Bytes, Instance, LoadProfile, load};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -26,9 +26,44 @@ fn refused(family: &str, list: &[(&str, u64)]) -> String {
     }
 }
 
+/// Returns the families whose number of buffers is a parameter.
+fn counted() -> impl Iterator<Item = &'static Family> {
+    FAMILIES.iter().filter(|family| family.params[0].name == "buffers")
+}
+
+#[test]
+fn recombined_instances_have_a_constant_load() {
+    let spread =
+        [[("alive", 1), ("steps", 1)], [("alive", 1), ("steps", 40)], [("alive", 14), ("steps", 24)]];
+    for list in spread {
+        for (seed, share) in [(0, 0), (1, 50), (2, 75), (3, 100)] {
+            let list = [&list[..], &[("continue", share), ("unit", 8)]].concat();
+            let made = make("recombined", seed, &list);
+            assert_eq!(made, make("recombined", seed, &list));
+            let profile = LoadProfile::of(&made);
+            let [(interval, bytes)] = profile.pieces() else { panic!("the load changes") };
+            assert_eq!((interval.lower.get(), interval.upper.get()), (0, list[1].1));
+            let first = made.buffers().iter().filter(|b| b.lifespan().hull().lower.get() == 0);
+            assert!(first.clone().all(|b| (24..=136).contains(&b.size().get())));
+            assert_eq!(first.clone().count() as u64, list[0].1);
+            assert_eq!(first.map(|b| b.size().get()).sum::<u64>(), bytes.get());
+            assert!(made.buffers().iter().all(|b| b.size().get().is_multiple_of(8)));
+            assert!(share < 100 || made.len() as u64 == list[0].1, "{list:?}");
+        }
+    }
+    let name = "recombined-alive-14-steps-24-3";
+    assert_eq!(make("recombined", 3, &[("alive", 14), ("steps", 24)]).name(), name);
+    let text = refused("recombined", &[("buffers", 9)]);
+    assert_eq!(text, "recombined has no parameter 'buffers'; it has alive, steps, continue, unit");
+    assert_eq!(refused("recombined", &[("continue", 101)]), "continue is 101, but must be at most 100");
+    for name in ["alive", "steps", "unit"] {
+        assert_eq!(refused("recombined", &[(name, 0)]), format!("{name} is 0, but must be at least 1"));
+    }
+}
+
 #[test]
 fn families_keep_their_promises() {
-    for family in FAMILIES {
+    for family in counted() {
         for buffers in [6, 7, 100, 3000] {
             let made = family.make(buffers, 3).unwrap();
             assert_eq!(made.len() as u64, buffers, "{}", family.name);
@@ -45,7 +80,7 @@ fn families_keep_their_promises() {
 
 #[test]
 fn rows_are_written_as_the_instance_would_be() {
-    for family in FAMILIES {
+    for family in counted() {
         let whole = family.generate(4, &params(&[("buffers", 500)])).unwrap();
         let capacity = whole.capacity;
         let instance = whole.instance().unwrap();
@@ -64,7 +99,7 @@ fn rows_are_written_as_the_instance_would_be() {
 
 #[test]
 fn parameters_are_checked() {
-    for family in FAMILIES {
+    for family in counted() {
         let unknown = refused(family.name, &[("colour", 1)]);
         assert!(unknown.contains("'colour'; it has buffers"), "{unknown}");
         assert_eq!(refused(family.name, &[("buffers", 0)]), "buffers is 0, but must be at least 1");
@@ -198,7 +233,7 @@ fn high_water_mark() -> Option<u64> {
 #[test]
 #[ignore = "takes a minute"]
 fn a_million_buffers_stream() {
-    for family in FAMILIES {
+    for family in counted() {
         let said = written(family.name, 1, &[("buffers", 1_000_000)]);
         assert_eq!(said.buffers, 1_000_000, "{}", family.name);
         let Some(most) = high_water_mark() else { continue };

@@ -8,11 +8,13 @@
 //!    Without a time limit, instances of medium size also get a short *iterate* phase.
 //! 3. *sprint*: up to 60 000 nodes of [`Search`]. It settles most instances of moderate size. It is skipped
 //!    if an instance of more than 24 buffers has separations.
-//! 4. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers, it
+//! 4. *arrange*: a short sweep over sets of arrangements, which raises the bound of tight instances above the
+//!    load.
+//! 5. *eject*: an ejection search that starts from the best layout. On instances of more than 500 buffers, it
 //!    runs before the sprint.
-//! 5. *iterate*: an iterated search over orders. It settles some of the remaining instances and finds a good
+//! 6. *iterate*: an iterated search over orders. It settles some of the remaining instances and finds a good
 //!    layout of the others early.
-//! 6. *search*: [`Search`] until the budget ends.
+//! 7. *search*: [`Search`] until the budget ends.
 //!
 //! From [`HUGE_BUFFERS`] buffers on, orders and search take too much time and memory. Only valley placements
 //! and an ejection search then run.
@@ -80,6 +82,9 @@ const EJECT_TIME: f64 = 0.75;
 /// Above this number of buffers, the sprint is skipped because it would hardly reach a complete layout.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
+
+/// Node limit of the phase *arrange*.
+const ARRANGE_NODES: u64 = 40_000;
 
 /// Up to this number of buffers, the sprint runs even if some buffers have separations.
 const FEW_BUFFERS: usize = 24;
@@ -233,6 +238,18 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
+    /// Runs a sweep over arrangements. There may be no layout at the bound because the sprint found none.
+    fn arrange(&mut self) {
+        let start = std::mem::replace(&mut self.progress, Progress::nothing());
+        self.progress = Search::new(self.setup).raise(
+            self.instance,
+            start,
+            ARRANGE_NODES,
+            self.budget,
+            &mut *self.observer,
+        );
+    }
+
     /// Runs the ejection search on the best layout. If [`Search`] has little chance, it may use most of the
     /// time.
     fn eject(&mut self) {
@@ -317,6 +334,7 @@ impl Solver<Offsets> for Exact {
         let late = !instance.separations().is_empty() && n > FEW_BUFFERS;
         if n <= SPRINT_BUFFERS && !late {
             phases.phase("sprint", |p| p.search(Some(SPRINT_NODES)));
+            phases.phase("arrange", Phases::arrange);
         }
         if n <= SMALL_BUFFERS {
             phases.phase("eject", Phases::eject);

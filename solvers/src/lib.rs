@@ -71,6 +71,7 @@ pub mod joint;
 mod network;
 pub mod orders;
 mod poset;
+mod pqtree;
 mod registry;
 pub mod search;
 #[cfg(feature = "smt")]

@@ -62,6 +62,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "bounds and placement heuristics first; branch and bound only if they leave a gap",
         source: "this project",
+        time: "exponential in the number of simultaneously live buffers at worst; O(n log n) if a bound is met at once",
         build: &|setup| guarded(Exact::new(setup)),
     },
     Entry {
@@ -69,6 +70,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "branch and bound over valleys (for intervals) or canonical orders (otherwise), with restarts and a memo",
         source: "this project; Moffitt 2023, MiniMalloc",
+        time: "exponential in the number of buffers at worst; O(n + overlaps) per node",
         build: &|setup| guarded(Search::new(setup)),
     },
     #[cfg(feature = "ilp")]
@@ -77,6 +79,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "integer program with binary ordering variables, tight big-M constraints and stacking cuts, solved by HiGHS",
         source: "disjunctive formulation of dynamic storage allocation; good_lp, HiGHS",
+        time: "exponential in the number of overlapping pairs of buffers at worst",
         build: &|setup| guarded(crate::ilp::Ilp::new(setup)),
     },
     #[cfg(feature = "smt")]
@@ -85,6 +88,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "disjunctions over integer offsets, solved by z3 with bisection on the peak",
         source: "satisfiability modulo difference logic; z3 (de Moura and Bjorner 2008)",
+        time: "exponential in the number of overlapping pairs of buffers at worst",
         build: &|setup| guarded(crate::smt::Smt::new(setup)),
     },
     Entry {
@@ -92,6 +96,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "tries every order of at most nine buffers, to cross-check other solvers",
         source: "this project",
+        time: "O(n! n^2) for at most 9 buffers",
         build: &|_| guarded(BruteForce),
     },
 ];
@@ -100,8 +105,9 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
 pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "exact",
     kind: Kind::Exact,
-    about: "minimum flow if compatibility is a partial order, otherwise column generation over stable sets",
+    about: "maximum flow if compatibility is a partial order, otherwise column generation over stable sets",
     source: "this project; Dilworth 1950, Gilmore and Gomory 1961, Farley 1990",
+    time: "polynomial if compatibility is a partial order, otherwise exponential at worst",
     build: &|setup| guarded(SplitExact::new(setup)),
 }];
 
@@ -113,6 +119,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         kind: Kind::Exact,
         about: "integer program: the largest buffer represents its object, with at most one buffer per object and clique",
         source: "asymmetric representatives for colouring (Campelo, Campos, Correa 2008); good_lp, HiGHS",
+        time: "exponential in the number of conflicting pairs at worst",
         build: &|setup| guarded(crate::ilp::PoolIlp::new(setup)),
     },
 ];
@@ -124,6 +131,7 @@ pub const JOINT: &[Entry<Joint>] = &[
         kind: Kind::Exact,
         about: "places the best order; if a gap remains, tries all orders of small graphs or searches locally over good orders",
         source: "this project",
+        time: "exponential in the number of operators at worst",
         build: &|setup| guarded(JointExact::new(setup)),
     },
     #[cfg(feature = "ilp")]
@@ -132,6 +140,7 @@ pub const JOINT: &[Entry<Joint>] = &[
         kind: Kind::Exact,
         about: "one integer program for steps and offsets; only for small graphs",
         source: "after MODeL (Steiner et al. 2022); good_lp, HiGHS",
+        time: "exponential in the number of operators and buffers at worst",
         build: &|setup| guarded(crate::ilp::JointIlp::new(setup)),
     },
 ];
@@ -143,6 +152,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Exact,
         about: "reductions and cuts, then search and bidirectional dynamic programming with growing node limits",
         source: "this project",
+        time: "exponential in the number of operators at worst (up to 2^n downsets)",
         build: &|setup| guarded(OrderSolver::new(setup, Method::Staged)),
     },
     Entry {
@@ -150,6 +160,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Exact,
         about: "dynamic programming over downsets, by increasing peak",
         source: "Ahn et al. 2020, SERENITY; bottleneck shortest paths",
+        time: "O(2^n n) at worst for n operators, linear in the visited downsets",
         build: &|setup| guarded(OrderSolver::new(setup, Method::Paths)),
     },
     Entry {
@@ -157,6 +168,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Exact,
         about: "depth-first branch and bound with forced safe runs and an exact memo of failed downsets",
         source: "this project; Liu 1987 for hills and valleys",
+        time: "exponential in the number of operators at worst",
         build: &|setup| guarded(OrderSolver::new(setup, Method::Search)),
     },
     #[cfg(feature = "ilp")]
@@ -165,6 +177,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Exact,
         about: "integer program with one operator per step and cumulative variables, solved by HiGHS",
         source: "Steiner et al. 2022 (OLLA), 2023 (MODeL); good_lp, HiGHS",
+        time: "exponential in the number of operators at worst",
         build: &|setup| guarded(crate::ilp::OrderIlp::new(setup)),
     },
     Entry {
@@ -172,6 +185,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Exact,
         about: "tries all downsets of at most twenty operators, to cross-check other solvers",
         source: "this project",
+        time: "O(2^n n s) for at most 20 operators and a graph of size s",
         build: &|_| guarded(OrderBrute),
     },
 ];
@@ -228,6 +242,9 @@ const SEARCHES: &[Entry<Offsets>] = &[
     valley("search:no-sweep-ahead", "sweeps without lookahead", &|s| {
         guarded(search(s, |p| p.windows = Some(WindowRules { ahead: 0, ..WindowRules::default() })))
     }),
+    valley("search:no-arrangements", "no sweeps over sets of arrangements", &|s| {
+        guarded(search(s, |p| p.arrangements = None))
+    }),
     valley("search:no-learning", "no clause learning", &|s| guarded(search(s, |p| p.learn = None))),
     valley(
         "search:no-stacks",
@@ -243,7 +260,14 @@ const SEARCHES: &[Entry<Offsets>] = &[
 ];
 
 const fn valley(name: &'static str, about: &'static str, build: Build<Offsets>) -> Entry<Offsets> {
-    Entry { name, kind: Kind::Exact, about, source: "ablation of search", build }
+    Entry {
+        name,
+        kind: Kind::Exact,
+        about,
+        source: "ablation of search",
+        time: "exponential at worst, like search",
+        build,
+    }
 }
 
 fn search(setup: Setup, change: fn(&mut SearchParams)) -> Search {

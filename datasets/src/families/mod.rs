@@ -8,6 +8,7 @@
 mod laws;
 mod minimalloc;
 mod perturbed;
+mod recombined;
 
 use crate::error::GenerateError;
 use crate::family::{FamilyParam, Generator, family, param};
@@ -23,8 +24,8 @@ impl Family {
     /// parameters.
     ///
     /// # Errors
-    /// [`GenerateError`] if the family does not allow this number of buffers, or if the sizes exceed the
-    /// address space.
+    /// [`GenerateError`] if the family does not allow this number of buffers or has no such parameter, or if
+    /// the sizes exceed the address space.
     pub fn make(&self, buffers: u64, seed: u64) -> Result<Instance, GenerateError> {
         self.generate(seed, &[("buffers".to_owned(), buffers)].into())?.instance()
     }
@@ -173,6 +174,18 @@ pub const FAMILIES: &[Family] = &[
             param("late", 0, "1: only the last buffers rule out a layout at the load; 0: any buffers may"),
         ],
         laws::above_load,
+    ),
+    family(
+        "recombined",
+        "constant load: the bytes of the buffers that end at a step are cut anew at random; the optimum may exceed the load",
+        &[
+            param("alive", 12, "number of buffers live at the first step; it changes slowly").up_to(1 << 12),
+            param("steps", 20, "number of steps").up_to(1 << 14),
+            param("continue", 70, "percentage of the live buffers that continue at the next step"),
+            param("unit", 1, "sizes are multiples of this, bytes; the first sizes are 3 to 17 units")
+                .up_to(1 << 30),
+        ],
+        recombined::recombined,
     ),
     family(
         "minimalloc-like",

@@ -5,8 +5,8 @@ use plimsoll::posed::Subject;
 use plimsoll_datasets::dsa::{DsaError, read_dsa_file};
 use plimsoll_datasets::{
     ImportError, ImportOptions, ablation_suite, above_load_suite, above_load_wide_suite, accelerated_suite,
-    derived_reversed, derived_thinned, embedded_suite, graph_suite, import_file, large_suite, networks_suite,
-    packings_suite, scaling_suite,
+    derived_refilled, derived_reversed, derived_thinned, derived_welded, embedded_suite, graph_suite,
+    import_file, large_suite, networks_suite, packings_suite, recombined_suite, scaling_suite,
 };
 use plimsoll_model::csv::{
     CsvError, Endpoints, ReadOptions, content_hash, read_instance_file_noted, write_instance,
@@ -45,7 +45,7 @@ pub enum Origin {
     Models(&'static str),
     /// All memory pools of all documents in a folder of the external corpora.
     Pools(&'static str),
-    /// Instances derived from every instance of a folder in the external corpora.
+    /// Instances derived from every instance or memory pool of a folder in the external corpora.
     Derived(&'static str, fn(&Instance) -> Vec<Instance>),
 }
 
@@ -114,6 +114,11 @@ pub const SUITES: &[Suite] = &[
         origin: Origin::Embedded(above_load_wide_suite),
     },
     Suite {
+        name: "recombined",
+        about: "instances with a constant load and 8 to 24 simultaneously live buffers, from easy to open; the optimum may exceed the load",
+        origin: Origin::Embedded(recombined_suite),
+    },
+    Suite {
         name: "minimalloc",
         about: "the eleven challenging instances of google/minimalloc, A to K, and its small example",
         origin: Origin::Corpora("minimalloc"),
@@ -143,6 +148,16 @@ pub const SUITES: &[Suite] = &[
         name: "minimalloc-thinned",
         about: "the instances of minimalloc with 98 % and 95 % of their buffers and the same capacity",
         origin: Origin::Derived("minimalloc", derived_thinned),
+    },
+    Suite {
+        name: "minimalloc-refilled",
+        about: "the instances of minimalloc with the slack below the load filled by similar buffers, three seeds each",
+        origin: Origin::Derived("minimalloc", derived_refilled),
+    },
+    Suite {
+        name: "dsa-welded",
+        about: "the memory pools of dsa in which buffers of equal size can be joined end to end, without capacities",
+        origin: Origin::Derived("dsa", derived_welded),
     },
 ];
 
@@ -257,7 +272,7 @@ pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
         let read = |folder: &str| {
             let root = corpora().ok_or(SuiteError::NoCorpora(known.name))?;
             let extensions = match known.origin {
-                Origin::Pools(_) => &["json"][..],
+                Origin::Pools(_) | Origin::Derived("dsa", _) => &["json"][..],
                 Origin::Models(_) => &MODELS,
                 _ => &["csv"],
             };

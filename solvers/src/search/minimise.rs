@@ -9,6 +9,7 @@
 //! are repeatedly infeasible, rounds begin above the bound. At least five sixths of the nodes of a round go
 //! to its first capacity. The searches at the bound and just below the best layout are kept between rounds.
 
+use super::arrangements::Arrangements;
 use super::decide::{Decide, NAME, Verdict};
 use super::learn::Learner;
 use super::portfolio;
@@ -61,10 +62,14 @@ pub(super) type Factory<'a> = dyn Fn(Bytes) -> Vec<Box<dyn Decide + 'a>> + 'a;
 /// Factor by which rounds must have grown before windows are tried on wide instances.
 const WIDE_PATIENCE: u64 = 1 << 5;
 
+/// Factor by which rounds must have grown before sweeps over arrangements are tried on flat loads.
+const PATIENCE: u64 = 1 << 3;
+
 /// The methods that prove capacities infeasible, in addition to the searches at a capacity.
 #[derive(Debug)]
 pub(super) struct Prover<'a> {
     pub reduced: &'a Reduced,
+    pub arrangements: Option<Arrangements<'a>>,
     pub windows: Option<Windows<'a>>,
     pub learner: Option<Learner<'a>>,
 }
@@ -78,6 +83,11 @@ const SWEEP_SHARE: u64 = 16;
 /// The shares of learning and of windows in late rounds, in which learning usually finishes the search.
 const LATE_LEARN_SHARE: u64 = 256;
 const LATE_SWEEP_SHARE: u64 = 4;
+
+/// Nodes of sweeps over arrangements per node of a round: in late rounds, and on wide instances if most
+/// sections are at the load; and in early rounds of narrow instances, after the other methods.
+const ARRANGEMENT_SHARE: u64 = 32;
+const EARLY_ARRANGEMENT_SHARE: u64 = 8;
 
 /// The share of learning in late rounds if too many buffers are simultaneously live for a sweep.
 const WIDE_LEARN_SHARE: u64 = 4;
@@ -95,8 +105,22 @@ impl Prover<'_> {
         if self.learner.as_ref().is_some_and(|learner| !learner.applies()) {
             self.learner = None;
         }
-        // On wide instances, only branching runs in early rounds.
+        // On wide instances, only branching and arrangements run in early rounds.
         let late = nodes >= FIRST_ROUND * WIDE_PATIENCE;
+        let narrow = self.learner.as_ref().is_some_and(Learner::is_narrow)
+            || self.windows.as_ref().is_some_and(Windows::is_narrow);
+        let (first, last) = match &self.arrangements {
+            Some(_) if late => (ARRANGEMENT_SHARE, 0),
+            // The first rounds settle easy instances.
+            Some(arrangements) if nodes < FIRST_ROUND * PATIENCE || !arrangements.is_flat() => (0, 0),
+            Some(_) if narrow => (0, EARLY_ARRANGEMENT_SHARE),
+            Some(_) => (ARRANGEMENT_SHARE, 0),
+            None => (0, 0),
+        };
+        let proof = self.refute(low, nodes.saturating_mul(first), budget);
+        if proof != Proof::Nothing {
+            return proof;
+        }
         if let Some(learner) = &mut self.learner {
             let share = match (learner.is_narrow(), late) {
                 (true, false) => LEARN_SHARE,
@@ -109,14 +133,32 @@ impl Prover<'_> {
                 return proof;
             }
         }
-        let Some(windows) = &mut self.windows else { return Proof::Nothing };
-        let share = match (windows.is_narrow(), late) {
-            (true, true) if self.learner.is_some() => LATE_SWEEP_SHARE,
-            (true, _) => SWEEP_SHARE,
-            (false, true) => 1,
-            (false, false) => return Proof::Nothing,
+        if let Some(windows) = &mut self.windows {
+            let share = match (windows.is_narrow(), late) {
+                (true, true) if self.learner.is_some() => LATE_SWEEP_SHARE,
+                (true, _) => SWEEP_SHARE,
+                (false, true) => 1,
+                (false, false) => 0,
+            };
+            if share > 0 {
+                let proof = windows.prove(low, high, nodes.saturating_mul(share), budget);
+                if proof != Proof::Nothing {
+                    return proof;
+                }
+            }
+        }
+        self.refute(low, nodes.saturating_mul(last), budget)
+    }
+
+    /// Tries to refute the capacity `low` in units by sweeps over arrangements.
+    fn refute(&mut self, low: i64, nodes: u64, budget: &mut Budget) -> Proof {
+        let Some(arrangements) = self.arrangements.as_mut().filter(|_| nodes > 0) else {
+            return Proof::Nothing;
         };
-        windows.prove(low, high, nodes.saturating_mul(share), budget)
+        match arrangements.refute(low, nodes, budget) {
+            Some(window) => Proof::Bound { bound: low + 1, window },
+            None => Proof::Nothing,
+        }
     }
 
     /// Returns the witness of a completed search over the sections `from..to`.
@@ -146,6 +188,24 @@ pub(super) fn minimise<'a>(
 ) -> Progress {
     Minimiser { instance, grain, factory, prover, observer, progress, stride: 0, engines: BTreeMap::new() }
         .run(budget)
+}
+
+/// Raises the bound by the methods of `prover` alone, with all nodes of the budget.
+pub(super) fn raise<'a>(
+    instance: &'a Instance,
+    grain: u64,
+    prover: Prover<'a>,
+    progress: Progress,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<Offsets>,
+) -> Progress {
+    let factory = |_: Bytes| Vec::new();
+    let (prover, engines) = (Some(prover), BTreeMap::new());
+    let mut minimiser =
+        Minimiser { instance, grain, factory: &factory, prover, observer, progress, stride: 0, engines };
+    let nodes = budget.nodes_left().unwrap_or(u64::MAX);
+    minimiser.prove(nodes, budget);
+    minimiser.progress
 }
 
 struct Minimiser<'a, 'o> {

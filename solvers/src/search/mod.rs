@@ -10,9 +10,11 @@
 //! Both are exponential in the worst case.
 //!
 //! On interval instances, most proofs above the load come from other methods, which alternate with valley
-//! branching. These are clause learning over orders ([`learn`]), a [`sweep`] over time if few buffers are
-//! simultaneously live, and windows of time ([`crate::search::windows`]).
+//! branching. These are sweeps over sets of arrangements (`arrangements`), clause learning over orders
+//! ([`learn`]), a [`sweep`] over time if few buffers are simultaneously live, and windows of time
+//! ([`crate::search::windows`]).
 
+pub(crate) mod arrangements;
 pub mod canonical;
 mod decide;
 pub mod learn;

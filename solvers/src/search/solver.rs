@@ -1,9 +1,10 @@
 //! The solver `search`.
 
+use super::arrangements::{ArrangementRules, Arrangements};
 use super::canonical::{self, Canonical};
 use super::decide::{Decide, NAME};
 use super::learn::{LearnRules, Learner};
-use super::minimise::{Progress, Prover, minimise};
+use super::minimise::{Progress, Prover, minimise, raise};
 use super::valley::{self, Reduced, Rules};
 use super::windows::{WindowRules, Windows};
 use crate::bounds::{conflicts, quick_bound};
@@ -29,6 +30,8 @@ pub struct SearchParams {
     pub windows: Option<WindowRules>,
     /// Switches of clause learning; `None` disables it.
     pub learn: Option<LearnRules>,
+    /// Switches of sweeps over arrangements; `None` disables them.
+    pub arrangements: Option<ArrangementRules>,
 }
 
 impl Default for SearchParams {
@@ -38,6 +41,7 @@ impl Default for SearchParams {
             rules: Rules::default(),
             windows: Some(WindowRules::default()),
             learn: Some(LearnRules::default()),
+            arrangements: Some(ArrangementRules::default()),
         }
     }
 }
@@ -61,6 +65,32 @@ impl Search {
     pub fn with_params(mut self, params: SearchParams) -> Self {
         self.params = params;
         self
+    }
+
+    /// Raises a bound by sweeps over arrangements alone, if most sections are at the load. Uses at most
+    /// `nodes` nodes, and at most a quarter of those that are left.
+    pub(crate) fn raise(
+        &self,
+        instance: &Instance,
+        progress: Progress,
+        nodes: u64,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Offsets>,
+    ) -> Progress {
+        let Some((rules, reduced)) = self.params.arrangements.zip(Reduced::of(instance)) else {
+            return progress;
+        };
+        let arrangements = Arrangements::new(&reduced, rules);
+        if !arrangements.is_flat() {
+            return progress;
+        }
+        let most = budget.nodes_left().map_or(u64::MAX, |left| left / 4);
+        let mut part = budget.part(Some(nodes.min(most)), None);
+        let arrangements = Some(arrangements);
+        let prover = Prover { reduced: &reduced, arrangements, windows: None, learner: None };
+        let progress = raise(instance, reduced.grain, prover, progress, &mut part, observer);
+        budget.spend(part.nodes());
+        progress
     }
 
     /// Improves a valid layout and a bound until they meet or the budget ends.
@@ -87,7 +117,13 @@ impl Search {
             let windows = |rules| Windows::new(&reduced, rules, self.setup.seed);
             let orders = OnceCell::new();
             let learner = self.params.learn.map(|rules| Learner::new(&orders, &reduced, rules));
-            let prover = Prover { reduced: &reduced, windows: self.params.windows.map(windows), learner };
+            let arrangements = self.params.arrangements.map(|rules| Arrangements::new(&reduced, rules));
+            let prover = Prover {
+                reduced: &reduced,
+                arrangements,
+                windows: self.params.windows.map(windows),
+                learner,
+            };
             minimise(instance, reduced.grain, (&factory, Some(prover)), progress, budget, observer)
         } else {
             if conflicts(instance) > MOST_CONFLICTS {
@@ -187,6 +223,7 @@ mod tests {
             without(|r| (r.plain_runs, r.levels) = (0, 0)),
             SearchParams { windows: None, ..all },
             SearchParams { learn: None, ..all },
+            SearchParams { arrangements: None, ..all },
             SearchParams { windows: None, learn: None, ..all },
             SearchParams { windows: Some(WindowRules { ahead: 0, ..WindowRules::default() }), ..all },
             SearchParams { windows: Some(WindowRules { widest: 2, ..WindowRules::default() }), ..all },

@@ -1,0 +1,55 @@
+//! Sweeps over sets of arrangements, which refute capacities at and just above the load.
+//!
+//! # Definition
+//!
+//! An *arrangement* of a full section is the order of its live buffers from bottom to top. If they fill the
+//! capacity exactly, the arrangement determines all offsets. From one full section to a later one, the
+//! buffers that stay keep their offsets. So do the gaps between them: in every gap, the buffers that begin
+//! have the same total size as those that end. The buffers that end in one gap are contiguous.
+//!
+//! A sweep passes the full sections in order. A state is a [PQ-tree](crate::pqtree) of the arrangements that
+//! are still possible. A transition divides the buffers that end, and those that begin, into groups of equal
+//! sizes. It makes each ending group contiguous, and replaces it by all permutations of its partner. If no
+//! state is left, the capacity is infeasible.
+//!
+//! ```text
+//!            section 1     section 2
+//!  capacity ─┬──────────┬─────────────┬─    b and c end, and their sizes add up to those of d and e.
+//!            │    a                   │     So b and c are contiguous in section 1:
+//!            ├──────────┬─────────────┤     {b, c} is reduced and replaced by {d, e}.
+//!            │    b     │      d      │
+//!            ├──────────┼─────────────┤
+//!            │    c     │      e      │
+//!    ground ─┴──────────┴─────────────┴─
+//! ```
+//!
+//! **Waste.** Let a section be `w` units below the capacity, where the unit divides all sizes. Some layout
+//! has all offsets at multiples of the unit. The section is then full with `w` further buffers of one unit,
+//! which live only there.
+//!
+//! # Why it is sound
+//!
+//! - *Sections that are not full* are skipped. Between two sections, only the buffers that are live in both
+//!   matter, and these keep their offsets, whatever happens in between. This is a relaxation.
+//! - *Groups.* Take the largest groups: all buffers that end, and all that begin, in one gap. Their sizes are
+//!   equal, because the ends of the gap are offsets and ends of buffers that stay, or the ground or the
+//!   capacity. A cover tries all divisions into groups, so it tries this one.
+//! - *Windows.* A sweep may start at any section, with all arrangements, and pass sections in either
+//!   direction of time. It refutes the capacity for the sections that it passed.
+//! - *Dominance.* A state is dropped if another one has all its permutations.
+//! - *Labels.* Buffers of equal size that end at the same step (backwards: begin) can be exchanged from there
+//!   on, and the sweep proceeds in the same way. States that differ only in this are equal.
+//!
+//! **Source.** This project. Booth and Lueker 1976 for PQ-trees.
+
+mod cover;
+mod exchange;
+mod pass;
+mod states;
+mod steps;
+mod windows;
+
+pub(crate) use windows::{ArrangementRules, Arrangements};
+
+#[cfg(test)]
+mod tests;

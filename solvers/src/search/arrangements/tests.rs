@@ -1,0 +1,115 @@
+use super::*;
+use crate::Exact;
+use crate::search::valley::Reduced;
+use crate::search::{Search, SearchParams};
+use plimsoll_model::{
+    Budget, Buffer, Claim, Instance, InstanceBuilder, Lifespan, Setup, Silent, Solver, Witness, load,
+};
+use proptest::prelude::*;
+use rand::rngs::StdRng;
+use rand::seq::index::sample;
+use rand::{RngExt, SeedableRng};
+
+/// Makes an instance with the same load at every step. `live` buffers are live at the first. From one to the
+/// next, each goes on with probability `stay`, and the bytes of the others are cut anew.
+fn flat(live: usize, steps: u64, stay: f64, sizes: (u64, u64), seed: u64) -> Instance {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut now: Vec<(u64, u64)> = (0..live).map(|_| (rng.random_range(sizes.0..=sizes.1), 0)).collect();
+    let mut done: Vec<(u64, u64, u64)> = Vec::new();
+    for t in 1..steps {
+        let (on, ended): (Vec<_>, Vec<_>) = now.iter().copied().partition(|_| rng.random_bool(stay));
+        let total: u64 = ended.iter().map(|b| b.0).sum();
+        done.extend(ended.iter().map(|&(size, start)| (size, start, t)));
+        now = on;
+        if total > 0 {
+            let pieces = (ended.len() + rng.random_range(0..3)).saturating_sub(1).clamp(1, total as usize);
+            let mut cuts: Vec<u64> = sample(&mut rng, total as usize - 1, pieces - 1)
+                .into_iter()
+                .map(|at| at as u64 + 1)
+                .collect();
+            cuts.extend([0, total]);
+            cuts.sort_unstable();
+            now.extend(cuts.windows(2).map(|cut| (cut[1] - cut[0], t)));
+        }
+    }
+    done.extend(now.iter().map(|&(size, start)| (size, start, steps)));
+    let life = |lower, upper| Lifespan::single(lower, upper).unwrap();
+    let buffers = done
+        .iter()
+        .enumerate()
+        .map(|(i, &(size, lower, upper))| Buffer::new(format!("b{i}"), size, life(lower, upper)));
+    InstanceBuilder::new("flat").buffers(buffers).build().unwrap()
+}
+
+/// Returns the optimum in bytes, found without sweeps over arrangements.
+fn optimum(instance: &Instance) -> u64 {
+    let params = SearchParams { arrangements: None, ..SearchParams::default() };
+    let search = Search::new(Setup::default()).with_params(params);
+    let outcome = search.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+    assert_eq!(outcome.claim, Claim::Optimal);
+    outcome.value.unwrap().get()
+}
+
+/// Returns the greatest lower bound that sweeps prove, in bytes.
+fn swept(instance: &Instance, rules: ArrangementRules) -> u64 {
+    let reduced = Reduced::of(instance).unwrap();
+    let mut arrangements = Arrangements::new(&reduced, rules);
+    let mut capacity = reduced.load.iter().copied().max().unwrap_or(0);
+    while let Some((from, to)) = arrangements.refute(capacity, 200_000, &mut Budget::unlimited()) {
+        assert!(from < to && to <= reduced.sections);
+        capacity += 1;
+    }
+    capacity as u64 * reduced.grain
+}
+
+/// Compares sweeps with the search without them on random small instances. Returns how often a sweep proved a
+/// bound above the load.
+fn agree(cases: u64) -> u32 {
+    let mut rng = StdRng::seed_from_u64(cases);
+    let mut above = 0;
+    for seed in 0..cases {
+        let (live, steps) = (rng.random_range(3..8), rng.random_range(3..9));
+        let low = rng.random_range(1..4);
+        let sizes = (low, low + rng.random_range(1..14));
+        let instance = flat(live, steps, rng.random_range(0.3..0.8), sizes, seed);
+        let (best, bound) = (optimum(&instance), swept(&instance, ArrangementRules::default()));
+        assert!(bound <= best, "seed {seed}: bound {bound}, optimum {best}");
+        above += u32::from(bound > load(&instance).0.get());
+    }
+    above
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn fifty_thousand_instances_agree() {
+    assert!(agree(50_000) > 1_000);
+}
+
+/// Neither the load nor branching within these nodes gives a bound above the load.
+#[test]
+fn exact_raises_the_bound_of_flat_instances_above_the_load() {
+    let mut above = 0;
+    for seed in 0..6 {
+        let instance = flat(14, 24, 0.75, (3, 17), seed);
+        let mut budget = Budget::unlimited().with_node_limit(150_000);
+        let outcome = Exact::new(Setup::default()).solve(&instance, &mut budget, &mut Silent).unwrap();
+        if outcome.lower_bound.value > load(&instance).0 {
+            assert!(matches!(outcome.lower_bound.witness, Witness::Window { .. } | Witness::Search { .. }));
+            above += 1;
+        }
+    }
+    assert!(above >= 4, "only {above} bounds are above the load");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn no_refuted_capacity_has_a_layout(
+        live in 3usize..8, steps in 3u64..9, stay in 0.3f64..0.8, low in 1u64..4, more in 1u64..14, seed: u64,
+    ) {
+        let instance = flat(live, steps, stay, (low, low + more), seed);
+        let best = optimum(&instance);
+        let bound = swept(&instance, ArrangementRules::default());
+        prop_assert!(bound <= best, "{} above {}", bound, best);
+    }
+}
