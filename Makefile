@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-python test-executorch test-long bench results report docs
+.PHONY: help setup run release test test-python test-executorch test-benchopt test-c install-c test-long bench results report docs
 
 help:
 	@echo "make run        build without HiGHS and z3; compare heuristics with proven optima in a table and an HTML page"
@@ -11,6 +11,9 @@ help:
 	@echo "make test       format, lints, documentation, tests"
 	@echo "make test-python    build the Python package in $(TARGET)/python and test it (part of make test)"
 	@echo "make test-executorch    plan networks through the API of ExecuTorch and run them (installs 6 GB)"
+	@echo "make test-benchopt    run the benchmark of experiments/benchopt in an environment of its own"
+	@echo "make test-c     the C library under sanitizers, on 100,000 random instances, and installed"
+	@echo "make install-c PREFIX=DIR    install the C library libplimsoll, its headers and its packages"
 	@echo "make test-long  all tests, including those that take minutes"
 	@echo "make bench      Criterion benchmarks: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"
@@ -37,6 +40,15 @@ test-python: setup
 
 test-executorch: setup
 	@bash scripts/executorch.sh
+
+test-benchopt: setup
+	@bash scripts/benchopt.sh
+
+test-c: setup
+	@bash scripts/c.sh test
+
+install-c: setup
+	@bash scripts/c.sh install $(or $(PREFIX),/usr/local)
 
 test-long: setup
 	cargo test --workspace --release --locked -- --include-ignored

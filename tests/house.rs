@@ -12,7 +12,7 @@ use syn::visit::Visit;
 use syn::{Attribute, Item, UseTree, Visibility};
 
 /// The crates, bottom up: each depends only on crates before it.
-const CRATES: [(&str, &str); 10] = [
+const CRATES: [(&str, &str); 11] = [
     ("plimsoll_model", "model"),
     ("plimsoll_datasets", "datasets"),
     ("plimsoll_heuristics", "heuristics"),
@@ -23,6 +23,7 @@ const CRATES: [(&str, &str); 10] = [
     ("plimsoll_hardware", "experiments/hardware"),
     ("plimsoll_command", "experiments/command"),
     ("plimsoll_python", "python"),
+    ("plimsoll_capi", "capi"),
 ];
 
 const START: &str = "<!-- house: start -->\n";

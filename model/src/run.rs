@@ -147,12 +147,34 @@ pub fn run_measured<P: Problem>(
     observer: &mut dyn Observer<P>,
     peak_memory: impl FnOnce() -> Option<u64>,
 ) -> Attempt<P> {
+    attempt(entry, input, setup, &mut limits.budget(), observer, peak_memory)
+}
+
+/// Like [`run`], within a budget that may have cancellation flags of its own.
+pub fn run_within<P: Problem>(
+    entry: &Entry<P>,
+    input: &P::Input,
+    setup: Setup,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<P>,
+) -> Attempt<P> {
+    attempt(entry, input, setup, budget, observer, || None)
+}
+
+fn attempt<P: Problem>(
+    entry: &Entry<P>,
+    input: &P::Input,
+    setup: Setup,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<P>,
+    peak_memory: impl FnOnce() -> Option<u64>,
+) -> Attempt<P> {
     let started = Instant::now();
     let mut observer = Reporting::start(entry.name, observer);
     let answer = on_own_stack(|| {
         let solver = (entry.build)(setup);
         solver.supports(input)?;
-        solver.solve(input, &mut limits.budget(), &mut observer)
+        solver.solve(input, budget, &mut observer)
     });
     let seconds = started.elapsed().as_secs_f64();
     let peak_memory = peak_memory();
@@ -294,6 +316,7 @@ mod tests {
                 kind: Kind::Heuristic,
                 about: "a fake",
                 source: "none",
+                time: "O(1)",
                 build: &|_| {
                     Box::new(Fake {
                         offsets: $offsets.to_vec(),

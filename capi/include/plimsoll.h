@@ -1,0 +1,232 @@
+// Plimsoll: lowest memory for neural-network programs, with proofs. The C interface.
+//
+// The file is generated from capi/src. Do not edit it.
+//
+// Units: sizes, offsets, alignments and peaks are bytes; lifespans are steps; times are seconds.
+// A lifespan [lower, upper) begins with its first live step and ends before the step `upper`.
+//
+// Errors: every function that can fail returns a code, 0 on success. `plimsoll_error` then has a
+// message with the position and the value at fault. A failed call changes nothing.
+//
+// Ownership: instances and solutions are handles, not pointers. The caller frees each once. A handle
+// that was freed, or was never made, is refused with PLIMSOLL_INVALID_HANDLE. All arrays and texts
+// belong to the caller and are only used during the call: they must be null or valid, and null is refused
+// where a value is needed.
+//
+// Threads: every function may be called from any thread at any time. Calls on the same instance wait
+// for each other, except that a solve works on its own copy.
+//
+// Proofs: an independent checker has accepted every solution before it is returned.
+
+#ifndef PLIMSOLL_H
+#define PLIMSOLL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The result of a call.
+typedef enum plimsoll_code {
+  // Success.
+  PLIMSOLL_OK = 0,
+  // A pointer is null, an index or a number is out of range, or a text is not UTF-8.
+  PLIMSOLL_INVALID_ARGUMENT = 1,
+  // The handle was freed, or was never made.
+  PLIMSOLL_INVALID_HANDLE = 2,
+  // The parts of the instance contradict each other, or the sizes exceed 2^63 - 1 bytes in all.
+  PLIMSOLL_INVALID_INSTANCE = 3,
+  // No algorithm has this name, or it does not support the instance.
+  PLIMSOLL_UNSUPPORTED = 4,
+  // The solution has no layout: its status is `PLIMSOLL_INFEASIBLE` or `PLIMSOLL_UNKNOWN`.
+  PLIMSOLL_NO_LAYOUT = 5,
+  // The layout is not valid: two buffers share bytes, or a rule is broken.
+  PLIMSOLL_INVALID_LAYOUT = 6,
+  // An error in Plimsoll: a panic, or an answer that the checker rejected. No answer is returned.
+  PLIMSOLL_INTERNAL = 7,
+} plimsoll_code;
+
+// What is proved.
+typedef enum plimsoll_status {
+  // The layout is valid, and its peak equals the lower bound.
+  PLIMSOLL_OPTIMAL = 0,
+  // The layout is valid. Lower peaks may exist down to the bound.
+  PLIMSOLL_FEASIBLE = 1,
+  // No layout fits into the capacity.
+  PLIMSOLL_INFEASIBLE = 2,
+  // Neither a layout that fits nor a proof that there is none was found.
+  PLIMSOLL_UNKNOWN = 3,
+} plimsoll_status;
+
+// Why the search ended.
+typedef enum plimsoll_termination {
+  // The algorithm finished its work.
+  PLIMSOLL_COMPLETED = 0,
+  // The time limit was reached.
+  PLIMSOLL_TIME_LIMIT = 1,
+  // The node limit was reached.
+  PLIMSOLL_NODE_LIMIT = 2,
+  // The progress function asked for the end.
+  PLIMSOLL_INTERRUPTED = 3,
+} plimsoll_termination;
+
+// A list of buffers with an optional capacity. Free it with `plimsoll_instance_free`.
+typedef struct plimsoll_instance {
+  // The number of the handle; 0 is never valid.
+  uint64_t handle;
+} plimsoll_instance;
+
+// Called by the thread that called `plimsoll_solve`, with news and every 20 ms. `peak` is the best so far in
+// bytes, or `UINT64_MAX`; `bound` is the lower bound in bytes. Return false to end the search, which then
+// returns its best layout. The function may call any other function of this library, and must return.
+typedef bool (*plimsoll_progress)(void *user, uint64_t peak, uint64_t bound);
+
+// How to solve. Fill it with `plimsoll_options_init`, then change what you need.
+typedef struct plimsoll_options {
+  // The algorithm. A null pointer means "exact"; `plimsoll list offsets` lists all.
+  const char *algorithm;
+  // The limit on the wall-clock time in seconds. A negative value means none, which is the default.
+  double time_limit;
+  // The limit on search nodes. `UINT64_MAX` means none, which is the default.
+  uint64_t node_limit;
+  // Seed of randomised algorithms; 0 by default. With one thread and no time limit, the same seed gives the
+  // same answer.
+  uint64_t seed;
+  // The number of threads; 1 by default. At least 1.
+  size_t threads;
+  // Called during the search; may be null.
+  plimsoll_progress progress;
+  // The first argument of `progress`.
+  void *user;
+} plimsoll_options;
+
+// The answer to a solve. Free it with `plimsoll_solution_free`.
+typedef struct plimsoll_solution {
+  // The number of the handle; 0 is never valid.
+  uint64_t handle;
+} plimsoll_solution;
+
+// The facts about a solution.
+typedef struct plimsoll_summary {
+  // What is proved.
+  enum plimsoll_status status;
+  // Why the search ended.
+  enum plimsoll_termination termination;
+  // The number of buffers, which is the length of the offsets.
+  size_t buffers;
+  // The peak of the layout in bytes, or `UINT64_MAX` without a layout. With status `PLIMSOLL_UNKNOWN`, it
+  // exceeds the capacity.
+  uint64_t peak;
+  // No layout has a lower peak, in bytes.
+  uint64_t lower_bound;
+  // Search nodes.
+  uint64_t nodes;
+  // The wall-clock time in seconds, without the checker.
+  double seconds;
+} plimsoll_summary;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Returns the version of the library, such as "0.1.0". The text is valid forever.
+const char *plimsoll_version(void);
+
+// Returns the message of the last error in this thread, or an empty text. It is valid until the next call
+// in this thread that fails.
+const char *plimsoll_error(void);
+
+// Makes an empty instance, without a capacity.
+enum plimsoll_code plimsoll_instance_new(struct plimsoll_instance *instance);
+
+// Frees an instance. Its solutions remain valid.
+enum plimsoll_code plimsoll_instance_free(struct plimsoll_instance instance);
+
+// Appends `count` buffers, which get the next indices. `sizes` are in bytes. Buffer `i` is live from step
+// `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; a null pointer means 1
+// for all.
+//
+// Every array is null or has `count` values.
+enum plimsoll_code plimsoll_instance_add(struct plimsoll_instance instance,
+                                         size_t count,
+                                         const uint64_t *sizes,
+                                         const uint64_t *lower,
+                                         const uint64_t *upper,
+                                         const uint64_t *alignments);
+
+// Fixes a buffer at an offset in bytes.
+enum plimsoll_code plimsoll_instance_fix(struct plimsoll_instance instance,
+                                         size_t buffer,
+                                         uint64_t offset);
+
+// Adds a gap `[lower, upper)` to the lifespan of a buffer, in steps. Other buffers may use its bytes then.
+enum plimsoll_code plimsoll_instance_add_gap(struct plimsoll_instance instance,
+                                             size_t buffer,
+                                             uint64_t lower,
+                                             uint64_t upper);
+
+// Forbids two buffers to share bytes, even if they are never live at the same step.
+enum plimsoll_code plimsoll_instance_separate(struct plimsoll_instance instance,
+                                              size_t a,
+                                              size_t b);
+
+// Allows two buffers to share bytes, even if their lifespans overlap: they belong to branches of which only
+// one runs.
+enum plimsoll_code plimsoll_instance_exclude(struct plimsoll_instance instance,
+                                             size_t a,
+                                             size_t b);
+
+// Sets the capacity in bytes, which no layout may exceed. `UINT64_MAX` removes it.
+enum plimsoll_code plimsoll_instance_set_capacity(struct plimsoll_instance instance,
+                                                  uint64_t capacity);
+
+// Sets all options to their defaults.
+enum plimsoll_code plimsoll_options_init(struct plimsoll_options *options);
+
+// Places all buffers so that the peak is as low as possible. `options` may be null for the defaults, which
+// have no limit.
+//
+// The call succeeds even if no layout was found; `plimsoll_solution_summary` has the status. The instance
+// may be changed or freed during the call and afterwards.
+enum plimsoll_code plimsoll_solve(struct plimsoll_instance instance,
+                                  const struct plimsoll_options *options,
+                                  struct plimsoll_solution *solution);
+
+// Frees a solution.
+enum plimsoll_code plimsoll_solution_free(struct plimsoll_solution solution);
+
+// Writes the facts about a solution.
+enum plimsoll_code plimsoll_solution_summary(struct plimsoll_solution solution,
+                                             struct plimsoll_summary *summary);
+
+// Writes the offset of every buffer in bytes, in the order in which the buffers were added. `count` is the
+// number of buffers.
+//
+// `offsets` is null or has room for `count` values.
+enum plimsoll_code plimsoll_solution_offsets(struct plimsoll_solution solution,
+                                             size_t count,
+                                             uint64_t *offsets);
+
+// Writes the reason for the lower bound, in words: up to `size` bytes with the zero byte at the end, cut off
+// if it is longer. `length`, if not null, gets the length of the whole text without the zero byte.
+//
+// `text` is null or has room for `size` bytes; `length` is null or valid for a write.
+enum plimsoll_code plimsoll_solution_witness(struct plimsoll_solution solution,
+                                             size_t size,
+                                             char *text,
+                                             size_t *length);
+
+// Checks a layout of the caller, with the checker that also checks the solver: one offset in bytes per
+// buffer. `peak`, if not null, gets the highest end of a buffer in bytes, even if the layout is not valid.
+// Returns `PLIMSOLL_INVALID_LAYOUT` with the first violation as the message if it is not.
+//
+// `offsets` is null or has `count` values; `peak` is null or valid for a write.
+enum plimsoll_code plimsoll_check(struct plimsoll_instance instance,
+                                  size_t count,
+                                  const uint64_t *offsets,
+                                  uint64_t *peak);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* PLIMSOLL_H */

@@ -1,0 +1,46 @@
+//! Handles: numbers that are never used twice, so that a stale one is always recognised.
+
+use crate::error::{Failure, plimsoll_code as Code};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// The live objects of one kind by handle.
+pub struct Table<T> {
+    kind: &'static str,
+    objects: LazyLock<Mutex<HashMap<u64, T>>>,
+}
+
+impl<T: Clone> Table<T> {
+    pub const fn new(kind: &'static str) -> Self {
+        Self { kind, objects: LazyLock::new(Mutex::default) }
+    }
+
+    /// A panic leaves the table as it was, because objects are replaced as a whole.
+    fn objects(&self) -> MutexGuard<'_, HashMap<u64, T>> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn insert(&self, object: T) -> u64 {
+        let handle = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.objects().insert(handle, object);
+        handle
+    }
+
+    fn unknown(&self, handle: u64) -> Failure {
+        let message = format!("{} {handle} was freed, or was never made", self.kind);
+        Failure::new(Code::PLIMSOLL_INVALID_HANDLE, message)
+    }
+
+    /// Returns a shared reference to the object: `T` is an `Arc`.
+    pub fn get(&self, handle: u64) -> Result<T, Failure> {
+        self.objects().get(&handle).cloned().ok_or_else(|| self.unknown(handle))
+    }
+
+    pub fn remove(&self, handle: u64) -> Result<(), Failure> {
+        let removed = self.objects().remove(&handle);
+        removed.map(drop).ok_or_else(|| self.unknown(handle))
+    }
+}

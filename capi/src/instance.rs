@@ -1,0 +1,234 @@
+//! Instances: buffers to be placed.
+
+use crate::border::{array, place};
+use crate::error::{Failure, call, plimsoll_code, plimsoll_code as Code};
+use crate::handle::Table;
+use plimsoll::model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Lifespan, LifespanError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A list of buffers with an optional capacity. Free it with `plimsoll_instance_free`.
+#[repr(C)]
+#[allow(non_camel_case_types, reason = "the name in C")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct plimsoll_instance {
+    /// The number of the handle; 0 is never valid.
+    pub handle: u64,
+}
+
+pub static INSTANCES: Table<Arc<Mutex<Draft>>> = Table::new("instance");
+
+/// An instance under construction. It is validated as a whole when it is first used.
+#[derive(Default)]
+pub struct Draft {
+    buffers: Vec<Buffer>,
+    separations: Vec<(usize, usize)>,
+    exclusions: Vec<(usize, usize)>,
+    capacity: Option<u64>,
+    built: Option<Arc<Instance>>,
+}
+
+/// Returns the buffer at position `index`. Checks what can be checked without the other buffers.
+fn buffer(index: usize, size: u64, lower: u64, upper: u64, alignment: u64) -> Result<Buffer, Failure> {
+    if alignment == 0 {
+        return Err(Failure::argument(format!("buffer {index}: the alignment is 0; expected at least 1")));
+    }
+    let is_empty = size == 0 && lower == upper;
+    let lifespan = if is_empty { Ok(Lifespan::empty_at(lower)) } else { Lifespan::single(lower, upper) };
+    let lifespan = lifespan.map_err(|error| Failure::argument(format!("buffer {index}: {error}")))?;
+    Ok(Buffer::new(index.to_string(), size, lifespan).aligned(alignment))
+}
+
+/// Returns the lifespan with one more gap.
+fn with_gap(lifespan: &Lifespan, gap: Interval) -> Result<Lifespan, LifespanError> {
+    let known = lifespan.intervals().windows(2).map(|pair| Interval::new(pair[0].upper, pair[1].lower));
+    let mut gaps: Vec<Interval> = known.chain([gap]).collect();
+    gaps.sort_unstable_by_key(|gap| (gap.lower, gap.upper));
+    Lifespan::with_gaps(lifespan.hull(), gaps)
+}
+
+impl Draft {
+    fn buffer(&mut self, index: usize, name: &str) -> Result<&mut Buffer, Failure> {
+        let count = self.buffers.len();
+        let missing =
+            || Failure::argument(format!("'{name}' is {index}, but the instance has {count} buffers"));
+        self.buffers.get_mut(index).ok_or_else(missing)
+    }
+
+    fn pair(&mut self, a: usize, b: usize) -> Result<(usize, usize), Failure> {
+        self.buffer(a, "a")?;
+        self.buffer(b, "b")?;
+        if a == b {
+            return Err(Failure::argument(format!(
+                "'a' and 'b' are both {a}; expected two different buffers"
+            )));
+        }
+        Ok((a, b))
+    }
+
+    /// Returns the validated instance. O(n log n) after a change, O(1) otherwise.
+    pub fn instance(&mut self) -> Result<Arc<Instance>, Failure> {
+        if let Some(built) = &self.built {
+            return Ok(Arc::clone(built));
+        }
+        let mut builder = InstanceBuilder::new("instance")
+            .buffers(self.buffers.iter().cloned())
+            .capacity(self.capacity.map(Bytes::new));
+        for &(a, b) in &self.separations {
+            builder = builder.separate(a, b);
+        }
+        for &(a, b) in &self.exclusions {
+            builder = builder.exclude(a, b);
+        }
+        let built = builder.build().map_err(|error| {
+            let index = error.buffers().first().map(|id| format!("buffer {}: ", id.index()));
+            Failure::new(Code::PLIMSOLL_INVALID_INSTANCE, index.unwrap_or_default() + &error.to_string())
+        })?;
+        Ok(Arc::clone(self.built.insert(Arc::new(built))))
+    }
+}
+
+/// A panic cannot leave a draft half changed: changes are checked before they are made.
+pub fn lock(draft: &Mutex<Draft>) -> MutexGuard<'_, Draft> {
+    draft.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Changes an instance. The change is all or nothing.
+fn change(
+    instance: plimsoll_instance,
+    work: impl FnOnce(&mut Draft) -> Result<(), Failure>,
+) -> plimsoll_code {
+    call(|| {
+        let draft = INSTANCES.get(instance.handle)?;
+        let mut draft = lock(&draft);
+        work(&mut draft)?;
+        draft.built = None;
+        Ok(())
+    })
+}
+
+/// Makes an empty instance, without a capacity.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn plimsoll_instance_new(instance: *mut plimsoll_instance) -> plimsoll_code {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let place = unsafe { place(instance, "instance") }?;
+        place.handle = INSTANCES.insert(Arc::default());
+        Ok(())
+    })
+}
+
+/// Frees an instance. Its solutions remain valid.
+#[unsafe(no_mangle)]
+pub extern "C" fn plimsoll_instance_free(instance: plimsoll_instance) -> plimsoll_code {
+    call(|| INSTANCES.remove(instance.handle))
+}
+
+/// Appends `count` buffers, which get the next indices. `sizes` are in bytes. Buffer `i` is live from step
+/// `lower[i]` up to, but not including, step `upper[i]`. `alignments` are in bytes; a null pointer means 1
+/// for all.
+///
+/// Every array is null or has `count` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn plimsoll_instance_add(
+    instance: plimsoll_instance,
+    count: usize,
+    sizes: *const u64,
+    lower: *const u64,
+    upper: *const u64,
+    alignments: *const u64,
+) -> plimsoll_code {
+    change(instance, |draft| {
+        // SAFETY: the caller's promise.
+        let [sizes, lower, upper] = unsafe {
+            [array(sizes, count, "sizes")?, array(lower, count, "lower")?, array(upper, count, "upper")?]
+        };
+        let given = if alignments.is_null() { 0 } else { count };
+        // SAFETY: the caller's promise.
+        let alignments = unsafe { array(alignments, given, "alignments") }?;
+        let first = draft.buffers.len();
+        let added = (0..count).map(|at| {
+            buffer(first + at, sizes[at], lower[at], upper[at], alignments.get(at).copied().unwrap_or(1))
+        });
+        let added = added.collect::<Result<Vec<_>, _>>()?;
+        draft.buffers.extend(added);
+        Ok(())
+    })
+}
+
+/// Fixes a buffer at an offset in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn plimsoll_instance_fix(
+    instance: plimsoll_instance,
+    buffer: usize,
+    offset: u64,
+) -> plimsoll_code {
+    change(instance, |draft| {
+        let place = draft.buffer(buffer, "buffer")?;
+        let alignment = place.alignment().get();
+        if !offset.is_multiple_of(alignment) {
+            let message =
+                format!("buffer {buffer}: offset {offset} is not a multiple of its alignment {alignment}");
+            return Err(Failure::argument(message));
+        }
+        *place = place.clone().fixed_at(offset);
+        Ok(())
+    })
+}
+
+/// Adds a gap `[lower, upper)` to the lifespan of a buffer, in steps. Other buffers may use its bytes then.
+#[unsafe(no_mangle)]
+pub extern "C" fn plimsoll_instance_add_gap(
+    instance: plimsoll_instance,
+    buffer: usize,
+    lower: u64,
+    upper: u64,
+) -> plimsoll_code {
+    change(instance, |draft| {
+        let place = draft.buffer(buffer, "buffer")?;
+        let lifespan = with_gap(place.lifespan(), Interval::new(lower, upper));
+        let lifespan = lifespan.map_err(|error| Failure::argument(format!("buffer {buffer}: {error}")))?;
+        *place = place.clone().during(lifespan);
+        Ok(())
+    })
+}
+
+/// Forbids two buffers to share bytes, even if they are never live at the same step.
+#[unsafe(no_mangle)]
+pub extern "C" fn plimsoll_instance_separate(
+    instance: plimsoll_instance,
+    a: usize,
+    b: usize,
+) -> plimsoll_code {
+    change(instance, |draft| {
+        let pair = draft.pair(a, b)?;
+        draft.separations.push(pair);
+        Ok(())
+    })
+}
+
+/// Allows two buffers to share bytes, even if their lifespans overlap: they belong to branches of which only
+/// one runs.
+#[unsafe(no_mangle)]
+pub extern "C" fn plimsoll_instance_exclude(
+    instance: plimsoll_instance,
+    a: usize,
+    b: usize,
+) -> plimsoll_code {
+    change(instance, |draft| {
+        let pair = draft.pair(a, b)?;
+        draft.exclusions.push(pair);
+        Ok(())
+    })
+}
+
+/// Sets the capacity in bytes, which no layout may exceed. `UINT64_MAX` removes it.
+#[unsafe(no_mangle)]
+pub extern "C" fn plimsoll_instance_set_capacity(
+    instance: plimsoll_instance,
+    capacity: u64,
+) -> plimsoll_code {
+    change(instance, |draft| {
+        draft.capacity = (capacity != u64::MAX).then_some(capacity);
+        Ok(())
+    })
+}

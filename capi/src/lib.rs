@@ -1,0 +1,20 @@
+//! The C interface of Plimsoll: instances, solutions and the checker behind `include/plimsoll.h`.
+//!
+//! The header states once what holds for all pointers of the caller: null, or valid during the call.
+//!
+//! Handles replace pointers, so only `border` reads memory of the caller. Every function catches panics.
+
+#![allow(clippy::missing_safety_doc, reason = "the header has it, once for all functions")]
+
+mod border;
+mod error;
+mod handle;
+mod instance;
+mod solve;
+
+/// Returns the version of the library, such as "0.1.0". The text is valid forever.
+#[unsafe(no_mangle)]
+pub extern "C" fn plimsoll_version() -> *const std::ffi::c_char {
+    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+    VERSION.as_ptr().cast()
+}

@@ -1,0 +1,389 @@
+//! Solving, the results, and the checker of the caller's own layouts.
+
+use crate::border::{array, array_mut, place, text};
+use crate::error::{Failure, call, plimsoll_code, plimsoll_code as Code};
+use crate::handle::Table;
+use crate::instance::{INSTANCES, lock, plimsoll_instance};
+use plimsoll::Engine;
+use plimsoll::model::{
+    Bytes, Claim, Entry, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Problem as _, Silent, Stop,
+};
+use plimsoll::run::{Attempt, Limits, RunError, run_within};
+use std::ffi::{c_char, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+/// The interval between two calls of a progress function without news.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::default);
+
+static SOLUTIONS: Table<Arc<Solved>> = Table::new("solution");
+
+struct Solved {
+    instance: Arc<Instance>,
+    outcome: Outcome<Offsets>,
+    seconds: f64,
+}
+
+/// The answer to a solve. Free it with `plimsoll_solution_free`.
+#[repr(C)]
+#[allow(non_camel_case_types, reason = "the name in C")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct plimsoll_solution {
+    /// The number of the handle; 0 is never valid.
+    pub handle: u64,
+}
+
+/// What is proved.
+#[repr(C)]
+#[allow(non_camel_case_types, reason = "the names in C")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum plimsoll_status {
+    /// The layout is valid, and its peak equals the lower bound.
+    PLIMSOLL_OPTIMAL = 0,
+    /// The layout is valid. Lower peaks may exist down to the bound.
+    PLIMSOLL_FEASIBLE = 1,
+    /// No layout fits into the capacity.
+    PLIMSOLL_INFEASIBLE = 2,
+    /// Neither a layout that fits nor a proof that there is none was found.
+    PLIMSOLL_UNKNOWN = 3,
+}
+
+/// Why the search ended.
+#[repr(C)]
+#[allow(non_camel_case_types, reason = "the names in C")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum plimsoll_termination {
+    /// The algorithm finished its work.
+    PLIMSOLL_COMPLETED = 0,
+    /// The time limit was reached.
+    PLIMSOLL_TIME_LIMIT = 1,
+    /// The node limit was reached.
+    PLIMSOLL_NODE_LIMIT = 2,
+    /// The progress function asked for the end.
+    PLIMSOLL_INTERRUPTED = 3,
+}
+
+/// Called by the thread that called `plimsoll_solve`, with news and every 20 ms. `peak` is the best so far in
+/// bytes, or `UINT64_MAX`; `bound` is the lower bound in bytes. Return false to end the search, which then
+/// returns its best layout. The function may call any other function of this library, and must return.
+#[allow(non_camel_case_types, reason = "the name in C")]
+pub type plimsoll_progress = Option<unsafe extern "C" fn(user: *mut c_void, peak: u64, bound: u64) -> bool>;
+
+/// How to solve. Fill it with `plimsoll_options_init`, then change what you need.
+#[repr(C)]
+#[allow(non_camel_case_types, reason = "the name in C")]
+#[derive(Clone, Copy, Debug)]
+pub struct plimsoll_options {
+    /// The algorithm. A null pointer means "exact"; `plimsoll list offsets` lists all.
+    pub algorithm: *const c_char,
+    /// The limit on the wall-clock time in seconds. A negative value means none, which is the default.
+    pub time_limit: f64,
+    /// The limit on search nodes. `UINT64_MAX` means none, which is the default.
+    pub node_limit: u64,
+    /// Seed of randomised algorithms; 0 by default. With one thread and no time limit, the same seed gives the
+    /// same answer.
+    pub seed: u64,
+    /// The number of threads; 1 by default. At least 1.
+    pub threads: usize,
+    /// Called during the search; may be null.
+    pub progress: plimsoll_progress,
+    /// The first argument of `progress`.
+    pub user: *mut c_void,
+}
+
+/// The facts about a solution.
+#[repr(C)]
+#[allow(non_camel_case_types, reason = "the name in C")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct plimsoll_summary {
+    /// What is proved.
+    pub status: plimsoll_status,
+    /// Why the search ended.
+    pub termination: plimsoll_termination,
+    /// The number of buffers, which is the length of the offsets.
+    pub buffers: usize,
+    /// The peak of the layout in bytes, or `UINT64_MAX` without a layout. With status `PLIMSOLL_UNKNOWN`, it
+    /// exceeds the capacity.
+    pub peak: u64,
+    /// No layout has a lower peak, in bytes.
+    pub lower_bound: u64,
+    /// Search nodes.
+    pub nodes: u64,
+    /// The wall-clock time in seconds, without the checker.
+    pub seconds: f64,
+}
+
+const DEFAULTS: plimsoll_options = plimsoll_options {
+    algorithm: std::ptr::null(),
+    time_limit: -1.0,
+    node_limit: u64::MAX,
+    seed: 0,
+    threads: 1,
+    progress: None,
+    user: std::ptr::null_mut(),
+};
+
+/// A message of the search to the thread that called `plimsoll_solve`.
+enum News {
+    Peak(u64),
+    Bound(u64),
+    End(Attempt<Offsets>),
+}
+
+struct Reporter(Sender<News>);
+
+impl Observer<Offsets> for Reporter {
+    fn incumbent(&mut self, _: &Layout, value: Bytes) {
+        // The receiver outlives the search.
+        let _ = self.0.send(News::Peak(value.get()));
+    }
+
+    fn bound(&mut self, bound: &LowerBound) {
+        let _ = self.0.send(News::Bound(bound.value.get()));
+    }
+}
+
+/// Returns the limits of the options.
+fn limits(options: &plimsoll_options) -> Result<Limits, Failure> {
+    let seconds = options.time_limit;
+    // Longer than a clock can count is no limit.
+    let is_limited = seconds.is_nan() || (0.0..=1e18).contains(&seconds);
+    let time = is_limited.then(|| Duration::try_from_secs_f64(seconds)).transpose();
+    let time = time.map_err(|_| {
+        let message = format!("'time_limit' is {seconds}; expected seconds, or a negative value for none");
+        Failure::argument(message)
+    })?;
+    let nodes = (options.node_limit != u64::MAX).then_some(options.node_limit);
+    Ok(Limits { time, nodes, ..Limits::default() })
+}
+
+/// Returns the algorithm of the options.
+fn entry(options: &plimsoll_options) -> Result<&'static Entry<Offsets>, Failure> {
+    // SAFETY: the promise of the caller of `plimsoll_solve`.
+    let name = unsafe { text(options.algorithm, "algorithm") }?.unwrap_or("exact");
+    let known = || ENGINE.registry.offsets.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+    ENGINE.registry.named::<Offsets>(name).ok_or_else(|| {
+        let message = match plimsoll::excluded(name) {
+            Some(excluded) => excluded.to_string(),
+            None => format!("unknown algorithm '{name}'; expected one of {}", known()),
+        };
+        Failure::new(Code::PLIMSOLL_UNSUPPORTED, message)
+    })
+}
+
+/// Runs the algorithm in a thread of its own, and the progress function in this one.
+fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<Offsets>, Failure> {
+    let (entry, limits) = (entry(options)?, limits(options)?);
+    let setup = plimsoll::model::Setup { seed: options.seed, threads: options.threads, ..ENGINE.setup };
+    let Some(progress) = options.progress else {
+        return Ok(run_within(entry, instance, setup, &mut limits.budget(), &mut Silent));
+    };
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let (send, receive) = channel();
+    std::thread::scope(|scope| {
+        let flag = Arc::clone(&cancelled);
+        let work = move || {
+            let mut budget = limits.budget().with_cancel(flag);
+            let attempt = run_within(entry, instance, setup, &mut budget, &mut Reporter(send.clone()));
+            let _ = send.send(News::End(attempt));
+        };
+        let spawned = std::thread::Builder::new().spawn_scoped(scope, work);
+        spawned.map_err(|error| Failure::new(Code::PLIMSOLL_INTERNAL, format!("no thread: {error}")))?;
+        let (mut peak, mut bound) = (u64::MAX, 0);
+        loop {
+            match receive.recv_timeout(PATIENCE) {
+                Ok(News::End(attempt)) => return Ok(attempt),
+                Ok(News::Peak(value)) => peak = value,
+                Ok(News::Bound(value)) => bound = value,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::new(Code::PLIMSOLL_INTERNAL, "internal error: the search panicked"));
+                }
+            }
+            // SAFETY: the promise of the caller of `plimsoll_solve`.
+            if !cancelled.load(Ordering::Relaxed) && !unsafe { progress(options.user, peak, bound) } {
+                cancelled.store(true, Ordering::Relaxed);
+            }
+        }
+    })
+}
+
+/// Sets all options to their defaults.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn plimsoll_options_init(options: *mut plimsoll_options) -> plimsoll_code {
+    call(|| {
+        // SAFETY: the caller's promise.
+        *unsafe { place(options, "options") }? = DEFAULTS;
+        Ok(())
+    })
+}
+
+/// Places all buffers so that the peak is as low as possible. `options` may be null for the defaults, which
+/// have no limit.
+///
+/// The call succeeds even if no layout was found; `plimsoll_solution_summary` has the status. The instance
+/// may be changed or freed during the call and afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn plimsoll_solve(
+    instance: plimsoll_instance,
+    options: *const plimsoll_options,
+    solution: *mut plimsoll_solution,
+) -> plimsoll_code {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let (options, place) =
+            unsafe { (options.as_ref().unwrap_or(&DEFAULTS), place(solution, "solution")?) };
+        if options.threads == 0 {
+            return Err(Failure::argument("'threads' is 0; expected at least 1"));
+        }
+        let draft = INSTANCES.get(instance.handle)?;
+        let instance = lock(&draft).instance()?;
+        let attempt = attended(options, &instance)?;
+        let outcome = attempt.result.map_err(|error| match error {
+            RunError::Solve(error) => Failure::new(Code::PLIMSOLL_UNSUPPORTED, error.to_string()),
+            other => Failure::new(Code::PLIMSOLL_INTERNAL, other.to_string()),
+        })?;
+        place.handle = SOLUTIONS.insert(Arc::new(Solved { instance, outcome, seconds: attempt.seconds }));
+        Ok(())
+    })
+}
+
+/// Frees a solution.
+#[unsafe(no_mangle)]
+pub extern "C" fn plimsoll_solution_free(solution: plimsoll_solution) -> plimsoll_code {
+    call(|| SOLUTIONS.remove(solution.handle))
+}
+
+/// Writes the facts about a solution.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn plimsoll_solution_summary(
+    solution: plimsoll_solution,
+    summary: *mut plimsoll_summary,
+) -> plimsoll_code {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let place = unsafe { place(summary, "summary") }?;
+        let solved = SOLUTIONS.get(solution.handle)?;
+        let outcome = &solved.outcome;
+        *place = plimsoll_summary {
+            status: match outcome.claim {
+                Claim::Optimal => plimsoll_status::PLIMSOLL_OPTIMAL,
+                Claim::Feasible => plimsoll_status::PLIMSOLL_FEASIBLE,
+                Claim::Infeasible => plimsoll_status::PLIMSOLL_INFEASIBLE,
+                Claim::Unknown => plimsoll_status::PLIMSOLL_UNKNOWN,
+            },
+            termination: match outcome.stop {
+                // This interface sets no target.
+                Stop::Completed | Stop::Target => plimsoll_termination::PLIMSOLL_COMPLETED,
+                Stop::TimeLimit => plimsoll_termination::PLIMSOLL_TIME_LIMIT,
+                Stop::NodeLimit => plimsoll_termination::PLIMSOLL_NODE_LIMIT,
+                Stop::Interrupted => plimsoll_termination::PLIMSOLL_INTERRUPTED,
+            },
+            buffers: solved.instance.len(),
+            peak: outcome.value.map_or(u64::MAX, Bytes::get),
+            lower_bound: outcome.lower_bound.value.get(),
+            nodes: outcome.stats.nodes,
+            seconds: solved.seconds,
+        };
+        Ok(())
+    })
+}
+
+/// Writes the offset of every buffer in bytes, in the order in which the buffers were added. `count` is the
+/// number of buffers.
+///
+/// `offsets` is null or has room for `count` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn plimsoll_solution_offsets(
+    solution: plimsoll_solution,
+    count: usize,
+    offsets: *mut u64,
+) -> plimsoll_code {
+    call(|| {
+        let solved = SOLUTIONS.get(solution.handle)?;
+        let Some(layout) = &solved.outcome.solution else {
+            let message = format!("the solution has no layout: its status is {}", solved.outcome.claim);
+            return Err(Failure::new(Code::PLIMSOLL_NO_LAYOUT, message));
+        };
+        same_length(count, solved.instance.len())?;
+        // SAFETY: the caller's promise.
+        let place = unsafe { array_mut(offsets, count, "offsets") }?;
+        for (place, offset) in place.iter_mut().zip(layout.offsets()) {
+            *place = offset.get();
+        }
+        Ok(())
+    })
+}
+
+fn same_length(count: usize, buffers: usize) -> Result<(), Failure> {
+    let wrong = || Failure::argument(format!("'count' is {count}, but the instance has {buffers} buffers"));
+    (count == buffers).then_some(()).ok_or_else(wrong)
+}
+
+/// Writes the reason for the lower bound, in words: up to `size` bytes with the zero byte at the end, cut off
+/// if it is longer. `length`, if not null, gets the length of the whole text without the zero byte.
+///
+/// `text` is null or has room for `size` bytes; `length` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn plimsoll_solution_witness(
+    solution: plimsoll_solution,
+    size: usize,
+    text: *mut c_char,
+    length: *mut usize,
+) -> plimsoll_code {
+    call(|| {
+        let solved = SOLUTIONS.get(solution.handle)?;
+        let words = solved.outcome.lower_bound.witness.in_words(&solved.instance);
+        // SAFETY: the caller's promise; a `c_char` is a byte.
+        let place = unsafe { array_mut(text.cast::<u8>(), size, "text") }?;
+        // SAFETY: the caller's promise.
+        if let Some(length) = unsafe { length.as_mut() } {
+            *length = words.len();
+        }
+        if let Some(room) = size.checked_sub(1) {
+            let end = (0..=room.min(words.len())).rfind(|&end| words.is_char_boundary(end)).unwrap_or(0);
+            place[..end].copy_from_slice(&words.as_bytes()[..end]);
+            place[end] = 0;
+        }
+        Ok(())
+    })
+}
+
+/// Checks a layout of the caller, with the checker that also checks the solver: one offset in bytes per
+/// buffer. `peak`, if not null, gets the highest end of a buffer in bytes, even if the layout is not valid.
+/// Returns `PLIMSOLL_INVALID_LAYOUT` with the first violation as the message if it is not.
+///
+/// `offsets` is null or has `count` values; `peak` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn plimsoll_check(
+    instance: plimsoll_instance,
+    count: usize,
+    offsets: *const u64,
+    peak: *mut u64,
+) -> plimsoll_code {
+    call(|| {
+        let draft = INSTANCES.get(instance.handle)?;
+        let instance = lock(&draft).instance()?;
+        same_length(count, instance.len())?;
+        // SAFETY: the caller's promise.
+        let layout = Layout::from_raw(unsafe { array(offsets, count, "offsets") }?.iter().copied());
+        let violations = Offsets::check(&instance, &layout);
+        // SAFETY: the caller's promise.
+        if let Some(peak) = unsafe { peak.as_mut() } {
+            *peak = layout.peak(&instance).get();
+        }
+        let others = violations.len().saturating_sub(1);
+        match violations.first() {
+            None => Ok(()),
+            Some(first) if others == 0 => Err(Failure::new(Code::PLIMSOLL_INVALID_LAYOUT, first.to_string())),
+            Some(first) => {
+                let message = format!("{first} (and {others} more)");
+                Err(Failure::new(Code::PLIMSOLL_INVALID_LAYOUT, message))
+            }
+        }
+    })
+}

@@ -1,0 +1,181 @@
+//! Compiles programs in C and C++ against the header and the shared library, and runs them.
+//!
+//! With `PLIMSOLL_SANITIZE` set, they run under `AddressSanitizer` and
+//! `UndefinedBehaviorSanitizer`, and on 100,000 random instances instead of 300: `make test-c`.
+
+use plimsoll::model::{Bytes, Claim, Instance};
+use plimsoll_datasets::{SmallParams, small_instance};
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn is_sanitized() -> bool {
+    std::env::var_os("PLIMSOLL_SANITIZE").is_some()
+}
+
+/// Compiles a program and returns its path; `None` without a compiler for its language.
+fn compiled(source: &Path, folder: &Path) -> Option<PathBuf> {
+    let is_c = source.extension().is_some_and(|extension| extension == "c");
+    let (compiler, standard) = if is_c { ("cc", "-std=c11") } else { ("c++", "-std=c++17") };
+    let program = folder.join(source.file_stem().unwrap());
+    let tests = std::env::current_exe().unwrap();
+    // Cargo puts it beside the tests. Programs look for it under the name that build.rs gives it.
+    let library = folder.join("libplimsoll.so.0");
+    std::fs::copy(tests.with_file_name("libplimsoll_capi.so"), &library).unwrap();
+    let sanitizers = is_sanitized().then_some("-fsanitize=address,undefined,leak");
+    let mut command = Command::new(compiler);
+    command.args([standard, "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-g"]);
+    command.args(sanitizers).arg("-I").arg(here("include")).arg(source).arg(&library);
+    command.arg("-lpthread").arg(format!("-Wl,-rpath,{}", folder.display()));
+    let status = command.arg("-o").arg(&program).status();
+    if let Err(error) = &status {
+        eprintln!("no {compiler}: {error}; {} is not tested", source.display());
+        return None;
+    }
+    assert!(status.unwrap().success(), "{} does not compile", source.display());
+    Some(program)
+}
+
+fn run(program: impl AsRef<OsStr>, input: &str) -> Output {
+    let mut child = Command::new(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    // The program may end before it has read everything; its status tells.
+    let _ = writer.join().unwrap();
+    assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn output(source: &str, input: &str) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(&here(source), folder.path())?;
+    Some(String::from_utf8(run(program, input).stdout).unwrap())
+}
+
+/// Writes an instance in the format of `replay.c`.
+fn replayed(instance: &Instance, text: &mut String) {
+    let capacity = instance.capacity().map_or(u64::MAX, Bytes::get);
+    let mut rules = Vec::new();
+    let mut rows = String::new();
+    for (at, buffer) in instance.buffers().iter().enumerate() {
+        let hull = buffer.lifespan().hull();
+        let (size, alignment) = (buffer.size(), buffer.alignment());
+        writeln!(rows, "{size} {} {} {alignment}", hull.lower, hull.upper).unwrap();
+        rules.extend(buffer.fixed().map(|offset| format!("f {at} {offset} 0")));
+        let parts = buffer.lifespan().intervals();
+        rules.extend(parts.windows(2).map(|pair| format!("g {at} {} {}", pair[0].upper, pair[1].lower)));
+    }
+    rules.extend(instance.separations().iter().map(|(a, b)| format!("s {} {} 0", a.index(), b.index())));
+    rules.extend(instance.exclusions().iter().map(|(a, b)| format!("x {} {} 0", a.index(), b.index())));
+    writeln!(text, "{} {} {capacity}", instance.len(), rules.len()).unwrap();
+    text.push_str(&rows);
+    for rule in &rules {
+        writeln!(text, "{rule}").unwrap();
+    }
+}
+
+#[test]
+fn answers_equal_those_of_rust() {
+    let count = if is_sanitized() { 100_000 } else { 300 };
+    let instances = (0..count).map(|seed| {
+        let params = SmallParams::with_features(2 + (seed / 16 % 7) as usize, seed % 16);
+        let instance = small_instance(params, seed);
+        // Every third has a capacity around its load, so that some are infeasible.
+        let load = plimsoll::model::load(&instance).0.get();
+        let capacity = seed.is_multiple_of(3).then(|| Bytes::new((load + seed % 4).saturating_sub(1)));
+        instance.with_capacity(capacity)
+    });
+    let instances: Vec<Instance> = instances.collect();
+    let mut input = String::new();
+    for instance in &instances {
+        replayed(instance, &mut input);
+    }
+    let Some(output) = output("tests/replay.c", &input) else { return };
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines.len(), instances.len() + 1);
+    for (instance, line) in instances.iter().zip(lines) {
+        let own = plimsoll::solve(instance).unwrap();
+        let status = [Claim::Optimal, Claim::Feasible, Claim::Infeasible, Claim::Unknown]
+            .iter()
+            .position(|&claim| claim == own.claim)
+            .unwrap();
+        let mut expected =
+            format!("{status} {} {}", own.value.map_or(u64::MAX, Bytes::get), own.lower_bound.value);
+        for offset in own.solution.iter().flat_map(plimsoll::model::Layout::offsets) {
+            write!(expected, " {offset}").unwrap();
+        }
+        assert_eq!(line, expected, "{}", instance.name());
+    }
+}
+
+#[test]
+fn misuse_has_a_code_and_a_message() {
+    output("tests/misuse.c", "");
+}
+
+#[test]
+fn threads_do_not_disturb_each_other() {
+    output("tests/threads.c", "");
+}
+
+#[test]
+fn the_examples_run() {
+    if let Some(text) = output("examples/plan.c", "") {
+        assert!(text.starts_with("peak 8, at least 8: load"), "{text}");
+        assert_eq!(text.lines().count(), 4);
+    }
+    if let Some(text) = output("examples/mlir.cpp", "") {
+        assert!(text.ends_with("arena 5184\n") || text.contains("arena "), "{text}");
+    }
+}
+
+/// Compares the time through C with the time in Rust on the instances of a folder:
+/// `PLIMSOLL_CORPORA=DIR cargo test --release -p plimsoll-capi -- --ignored --nocapture`.
+#[test]
+#[ignore = "needs the corpora and an idle machine"]
+fn overhead() {
+    let folder = PathBuf::from(std::env::var_os("PLIMSOLL_CORPORA").expect("PLIMSOLL_CORPORA is not set"));
+    let options = plimsoll::model::csv::ReadOptions::default();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder.join("minimalloc"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "csv"))
+        .collect();
+    files.sort();
+    let (mut inputs, mut instances) = (String::new(), Vec::new());
+    for file in &files {
+        let Ok(instance) = plimsoll::model::csv::read_instance_file(file, options) else { continue };
+        for _ in 0..5 {
+            replayed(&instance, &mut inputs);
+            instances.push(instance.clone());
+        }
+    }
+    let text = output("tests/replay.c", &inputs).expect("no compiler");
+    let through_c: f64 = text.lines().last().unwrap().parse().unwrap();
+    let started = std::time::Instant::now();
+    for instance in &instances {
+        // What the caller of the C interface also pays for: the buffers and their names.
+        let rebuilt = plimsoll::model::InstanceBuilder::new("instance")
+            .buffers(instance.buffers().iter().cloned())
+            .capacity(instance.capacity())
+            .build()
+            .unwrap();
+        plimsoll::solve(&rebuilt).unwrap();
+    }
+    let in_rust = started.elapsed().as_secs_f64();
+    let ratio = through_c / in_rust;
+    println!("{} runs: {through_c:.4} s through C, {in_rust:.4} s in Rust: {ratio:.3}", instances.len());
+}

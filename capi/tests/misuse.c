@@ -1,0 +1,133 @@
+// Every misuse has a code and a message; nothing crashes. Exits with the line of the first surprise.
+
+#include <plimsoll.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "line %d: %s (last error: %s)\n", __LINE__, #condition,                \
+                    plimsoll_error());                                                             \
+            return 1;                                                                              \
+        }                                                                                          \
+    } while (0)
+
+#define REFUSED(call, code, part)                                                                  \
+    do {                                                                                           \
+        EXPECT((call) == (code));                                                                  \
+        EXPECT(strstr(plimsoll_error(), part) != NULL);                                            \
+    } while (0)
+
+struct seen {
+    int calls;
+    uint64_t peak, bound;
+};
+
+static bool stop_at_once(void *user, uint64_t peak, uint64_t bound) {
+    struct seen *seen = user;
+    seen->calls++;
+    seen->peak = peak;
+    seen->bound = bound;
+    // Calls are allowed here.
+    return plimsoll_version() == NULL;
+}
+
+int main(void) {
+    const uint64_t sizes[] = {4, 6, 2}, lower[] = {0, 1, 2}, upper[] = {2, 3, 4}, zeros[] = {0, 0, 0};
+    uint64_t offsets[3] = {0, 4, 0}, peak = 0;
+    size_t length = 0;
+    char text[200];
+    plimsoll_instance instance = {0}, other = {0};
+    plimsoll_solution solution = {0};
+    plimsoll_summary summary;
+    plimsoll_options options;
+
+    EXPECT(strcmp(plimsoll_error(), "") == 0);
+    EXPECT(strchr(plimsoll_version(), '.') != NULL);
+
+    // Null pointers.
+    REFUSED(plimsoll_instance_new(NULL), PLIMSOLL_INVALID_ARGUMENT, "'instance' is null");
+    REFUSED(plimsoll_options_init(NULL), PLIMSOLL_INVALID_ARGUMENT, "'options' is null");
+    EXPECT(plimsoll_instance_new(&instance) == PLIMSOLL_OK && instance.handle != 0);
+    REFUSED(plimsoll_instance_add(instance, 3, NULL, lower, upper, NULL), PLIMSOLL_INVALID_ARGUMENT,
+            "'sizes' is null, but count is 3");
+    REFUSED(plimsoll_solve(instance, NULL, NULL), PLIMSOLL_INVALID_ARGUMENT, "'solution' is null");
+
+    // Handles that are not.
+    REFUSED(plimsoll_instance_add(other, 3, sizes, lower, upper, NULL), PLIMSOLL_INVALID_HANDLE,
+            "instance 0");
+    REFUSED(plimsoll_solution_summary(solution, &summary), PLIMSOLL_INVALID_HANDLE, "solution 0");
+    solution.handle = instance.handle;
+    REFUSED(plimsoll_solution_free(solution), PLIMSOLL_INVALID_HANDLE, "never made");
+
+    // Buffers that are not.
+    REFUSED(plimsoll_instance_add(instance, 3, sizes, upper, lower, NULL), PLIMSOLL_INVALID_ARGUMENT,
+            "buffer 0: interval [2, 0)");
+    REFUSED(plimsoll_instance_add(instance, 3, sizes, lower, upper, zeros), PLIMSOLL_INVALID_ARGUMENT,
+            "buffer 0: the alignment is 0");
+    EXPECT(plimsoll_instance_add(instance, 0, NULL, NULL, NULL, NULL) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_add(instance, 3, sizes, lower, upper, NULL) == PLIMSOLL_OK);
+    REFUSED(plimsoll_instance_fix(instance, 3, 0), PLIMSOLL_INVALID_ARGUMENT, "has 3 buffers");
+    REFUSED(plimsoll_instance_separate(instance, 1, 1), PLIMSOLL_INVALID_ARGUMENT, "both 1");
+    REFUSED(plimsoll_instance_exclude(instance, 0, 9), PLIMSOLL_INVALID_ARGUMENT, "'b' is 9");
+    REFUSED(plimsoll_instance_add_gap(instance, 1, 0, 9), PLIMSOLL_INVALID_ARGUMENT, "buffer 1: gap");
+
+    // Options that are not.
+    EXPECT(plimsoll_options_init(&options) == PLIMSOLL_OK);
+    options.algorithm = "exactly";
+    REFUSED(plimsoll_solve(instance, &options, &solution), PLIMSOLL_UNSUPPORTED, "'exactly'");
+    options.algorithm = "\xff";
+    REFUSED(plimsoll_solve(instance, &options, &solution), PLIMSOLL_INVALID_ARGUMENT, "UTF-8");
+    options.algorithm = NULL;
+    options.time_limit = 0.0 / zeros[0];
+    REFUSED(plimsoll_solve(instance, &options, &solution), PLIMSOLL_INVALID_ARGUMENT, "'time_limit'");
+    options.time_limit = 1e300;
+    options.threads = 0;
+    REFUSED(plimsoll_solve(instance, &options, &solution), PLIMSOLL_INVALID_ARGUMENT, "'threads' is 0");
+    options.threads = 1;
+
+    // The checker.
+    REFUSED(plimsoll_check(instance, 2, offsets, &peak), PLIMSOLL_INVALID_ARGUMENT, "'count' is 2");
+    REFUSED(plimsoll_check(instance, 3, NULL, &peak), PLIMSOLL_INVALID_ARGUMENT, "'offsets' is null");
+    EXPECT(plimsoll_check(instance, 3, offsets, &peak) == PLIMSOLL_OK && peak == 10);
+    offsets[1] = 3;
+    REFUSED(plimsoll_check(instance, 3, offsets, &peak), PLIMSOLL_INVALID_LAYOUT, "share");
+    EXPECT(peak == 9);
+
+    // A capacity that is too small: the call succeeds, the status says so.
+    EXPECT(plimsoll_instance_set_capacity(instance, 9) == PLIMSOLL_OK);
+    EXPECT(plimsoll_solve(instance, NULL, &solution) == PLIMSOLL_OK);
+    EXPECT(plimsoll_solution_summary(solution, &summary) == PLIMSOLL_OK);
+    EXPECT(summary.status == PLIMSOLL_INFEASIBLE && summary.lower_bound == 10);
+    EXPECT(plimsoll_solution_free(solution) == PLIMSOLL_OK);
+    REFUSED(plimsoll_solution_free(solution), PLIMSOLL_INVALID_HANDLE, "was freed");
+    EXPECT(plimsoll_instance_set_capacity(instance, UINT64_MAX) == PLIMSOLL_OK);
+
+    // A contradiction is found when the instance is used, and can be taken back only with the instance.
+    EXPECT(plimsoll_instance_new(&other) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_add(other, 3, sizes, lower, upper, NULL) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_separate(other, 0, 1) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_exclude(other, 0, 1) == PLIMSOLL_OK);
+    REFUSED(plimsoll_solve(other, NULL, &solution), PLIMSOLL_INVALID_INSTANCE, "'0' and '1'");
+    EXPECT(plimsoll_instance_free(other) == PLIMSOLL_OK);
+    REFUSED(plimsoll_instance_free(other), PLIMSOLL_INVALID_HANDLE, "was freed");
+
+    // Progress, cancellation, and the life of a solution beyond its instance.
+    struct seen seen = {0, 0, 0};
+    options.progress = stop_at_once;
+    options.user = &seen;
+    EXPECT(plimsoll_solve(instance, &options, &solution) == PLIMSOLL_OK);
+    EXPECT(plimsoll_instance_free(instance) == PLIMSOLL_OK);
+    EXPECT(plimsoll_solution_summary(solution, &summary) == PLIMSOLL_OK);
+    EXPECT(summary.buffers == 3 && summary.peak == 10 && summary.status == PLIMSOLL_OPTIMAL);
+    REFUSED(plimsoll_solution_offsets(solution, 2, offsets), PLIMSOLL_INVALID_ARGUMENT, "'count' is 2");
+    REFUSED(plimsoll_solution_offsets(solution, 3, NULL), PLIMSOLL_INVALID_ARGUMENT, "null");
+    EXPECT(plimsoll_solution_offsets(solution, 3, offsets) == PLIMSOLL_OK);
+    EXPECT(plimsoll_solution_witness(solution, 0, NULL, &length) == PLIMSOLL_OK && length > 4);
+    EXPECT(plimsoll_solution_witness(solution, 5, text, NULL) == PLIMSOLL_OK && strlen(text) == 4);
+    EXPECT(plimsoll_solution_witness(solution, sizeof text, text, &length) == PLIMSOLL_OK);
+    EXPECT(strlen(text) == length);
+    EXPECT(plimsoll_solution_free(solution) == PLIMSOLL_OK);
+    return 0;
+}
