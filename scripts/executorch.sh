@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs ExecuTorch and the Python package into an environment of their own (6 GB), runs the tests, and plans
-# and runs 18 networks. RECORD=DIR is the folder of the record, and NETWORKS a selection.
+# and runs 15 programs with branches and loops, and 18 networks. RECORD=DIR is the folder of the records, and
+# NETWORKS a selection.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,5 +15,6 @@ export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment PIP_DISABLE_PIP_VERS
 "$python" -m maturin build --quiet --locked --release --manifest-path python/Cargo.toml --out "$target/wheels"
 "$python" -m pip install --quiet --force-reinstall --no-deps "$target"/wheels/plimsoll-*.whl
 "$python" -m pytest --quiet python/tests/test_executorch.py python/tests/test_planner.py
+"$python" experiments/executorch/control_flow.py "${RECORD:-$target/executorch-record}-control-flow"
 # shellcheck disable=SC2086 # a list of names
 "$python" experiments/executorch/networks.py "${RECORD:-$target/executorch-record}" ${NETWORKS:-}

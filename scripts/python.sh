@@ -17,3 +17,11 @@ cd python
 "$python" -m pytest --quiet
 "$python" -m mypy plimsoll
 "$python" -m mypy.stubtest plimsoll._core
+
+# The wheel in an environment that has nothing else.
+clean=$environment-clean
+"$python" -m maturin build --quiet --locked --profile dev --out "$clean-wheel"
+python3 -m venv --clear "$clean"
+"$clean/bin/python" -m pip install --quiet "$clean-wheel"/plimsoll-*.whl
+cd /
+"$clean/bin/python" -c 'import plimsoll; assert plimsoll.solve([(0, 2, 4), (1, 4, 6), (3, 6, 2)]).status == "optimal"'

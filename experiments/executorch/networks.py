@@ -134,18 +134,16 @@ def row(name: str, folder: Path) -> dict[str, Any]:
     }
 
 
-def describe(folder: Path, networks: list[str]) -> None:
-    """Writes the machine and the versions."""
+def describe(folder: Path, title: str, text: str, facts: list[str]) -> None:
+    """Writes the README of a record: what its columns are, the machine and the versions."""
     import plimsoll
 
     cpu = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "")
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent)
     versions = [("plimsoll", plimsoll.__version__)]
     versions += [(one, version(one)) for one in ("executorch", "torch", "torchvision", "numpy")]
-    lines = ["# ExecuTorch: greedy and optimal plans", ""]
-    lines += [(__doc__ or "").split("\n\n", 2)[2].strip(), ""]
-    lines += ["- command: `make test-executorch` (`experiments/executorch/networks.py`)"]
-    lines += [f"- networks: {', '.join(networks)}"]
+    lines = [f"# {title}", "", text.split("\n\n", 2)[2].strip(), ""]
+    lines += [f"- {fact}" for fact in facts]
     lines += [f"- commit: {commit.stdout.strip()}"]
     lines += [f"- processor: {cpu.partition(':')[2].strip()}"]
     lines += [f"- Python {platform.python_version()}, " + ", ".join(map(" ".join, versions))]
@@ -164,7 +162,9 @@ def main() -> int:
     if arguments.folder is None:
         parser.error("the folder for the record is missing")
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    describe(arguments.folder, arguments.networks)
+    facts = ["command: `make test-executorch` (`experiments/executorch/networks.py`)"]
+    facts += [f"networks: {', '.join(arguments.networks)}"]
+    describe(arguments.folder, "ExecuTorch: greedy and optimal plans", __doc__ or "", facts)
     failed = 0
     with (arguments.folder / "rows.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")

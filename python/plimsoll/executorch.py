@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ._core import Instance, Solution, solve
+from ._control_flow import Unsupported, disjoint, place, read, solve_aligned, submodules, write
+from ._core import Solution
+from ._regions import Overwritten
 
 __all__ = ["MemoryReport", "Planner", "Report", "memory_planning_pass", "planner"]
 
@@ -91,10 +93,6 @@ class Report:
     def is_optimal(self) -> bool:
         """True if every memory is optimal."""
         return all(memory.is_optimal for memory in self.memories)
-
-
-class Unsupported(Exception):
-    """The tensors of a graph cannot be planned."""
 
 
 class Planner:
@@ -180,7 +178,9 @@ class Planner:
             "upper": np.array([_ends(groups[base])[1] + 1 for base in bases], dtype=np.uint64),
             "size": np.array([base.allocated_memory for base in bases], dtype=np.uint64),
         }
-        solution = self._solve(mem_id, rows, alignment)
+        solution = solve_aligned(
+            rows, alignment, f"memory {mem_id}", [], time_limit=self.time_limit, seed=self.seed, threads=self.threads
+        )
         if solution.offsets is None or solution.peak is None:
             raise Unsupported(f"no plan for memory {mem_id} within {self.time_limit} s")
         for base, offset in zip(bases, solution.offsets.tolist(), strict=True):
@@ -189,16 +189,42 @@ class Planner:
         size = start + solution.peak + padding
         return MemoryReport(mem_id, size, result.bufsizes[mem_id], start, padding, solution)
 
-    def _solve(self, mem_id: int, rows: dict[str, Any], alignment: int) -> Solution:
-        """Places the tensors. If all sizes are multiples of the alignment, the offsets usually are, too, and
-        the search is faster without the constraint."""
-        aligned = {**rows, "alignment": np.full(len(rows["size"]), alignment, dtype=np.uint64)}
-        for columns in (rows, aligned) if not (rows["size"] % alignment).any() else (aligned,):
-            instance = Instance(columns, name=f"memory {mem_id}")
-            solution = solve(instance, time_limit=self.time_limit, seed=self.seed, threads=self.threads)
-            if solution.offsets is not None and not (solution.offsets % alignment).any():
-                break
-        return solution
+    def plan_control_flow(
+        self, graph_module: Any, graph_signature: Any, alignment: int
+    ) -> None:
+        """Replaces the plan of a graph and of the submodules of its ``cond``, ``map`` and ``scan`` by one plan of
+        the whole program. Does nothing if there are none. :func:`memory_planning_pass` calls it.
+
+        Raises ``ValueError`` for a ``scan`` whose results ExecuTorch overwrites, whatever the plan is.
+        """
+        import time
+
+        from executorch.exir.memory_planning import _contains_xnnpack_delegate
+
+        graphs = submodules(graph_module)
+        if len(graphs) == 1:
+            return
+        started = time.perf_counter()
+        before = list(graph_module.meta["non_const_buffer_sizes"])
+        padding = 64 if any(_contains_xnnpack_delegate(graph) for graph in graphs) else 0
+        why = None
+        program = read(graph_module, graph_signature)
+        try:
+            if "non_const_buffer_device" in graph_module.meta:
+                raise Unsupported("a tensor is in the memory of another device")
+            plan = place(program, alignment, time_limit=self.time_limit, seed=self.seed, threads=self.threads)
+        except (Unsupported, Overwritten) as error:
+            why = str(error)
+            warnings.warn(f"the tensors of the program share no bytes: {why}", stacklevel=2)
+            plan = disjoint(program, alignment)
+        sizes = write(program, plan, graph_module, padding)
+        seconds = time.perf_counter() - started
+        memories = [
+            MemoryReport(at, size, before[at] if at < len(before) else 0, 0, padding, plan.solutions.get(at))
+            for at, size in enumerate(sizes)
+            if size > 0
+        ]
+        self.reports.append(Report(why, seconds, memories))
 
 
 def _fallback(fallback: str | Callable[..., Any]) -> Callable[..., Any]:
@@ -294,7 +320,8 @@ def planner(
 
 
 def memory_planning_pass(*, algorithm: Planner | None = None, **options: Any) -> Any:
-    """A ``MemoryPlanningPass`` that plans with ``algorithm``, by default ``planner()``.
+    """A ``MemoryPlanningPass`` that plans with ``algorithm``, by default ``planner()``. A graph with ``cond``,
+    ``map`` or ``scan`` is planned together with its submodules.
 
     ``options`` are those of ``MemoryPlanningPass``, such as ``alloc_graph_input`` and ``alignment``. The
     attribute ``planner`` of the pass has the reports.
@@ -302,7 +329,15 @@ def memory_planning_pass(*, algorithm: Planner | None = None, **options: Any) ->
     from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite
     from executorch.exir.passes import MemoryPlanningPass
 
+    class ProgramPlanningPass(MemoryPlanningPass):  # type: ignore[misc]
+        planner: Planner
+
+        def run(self, graph_module: Any, graph_signature: Any = None) -> Any:
+            result = super().run(graph_module, graph_signature)
+            self.planner.plan_control_flow(graph_module, graph_signature, self.alignment)
+            return result
+
     own = algorithm or planner()
-    result = MemoryPlanningPass(memory_planning_algo=MemoryPlanningAlgorithmSuite([own]), **options)
+    result = ProgramPlanningPass(memory_planning_algo=MemoryPlanningAlgorithmSuite([own]), **options)
     result.planner = own
     return result

@@ -34,7 +34,9 @@ pub fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 /// A function of Python as an algorithm: it receives the instance and returns one offset per buffer.
 struct Function {
     name: &'static str,
-    function: Py<PyAny>,
+    callable: Py<PyAny>,
+    /// The time limit in seconds.
+    time_limit: Option<f64>,
 }
 
 impl Solver<Offsets> for Function {
@@ -50,7 +52,9 @@ impl Solver<Offsets> for Function {
     ) -> Result<Outcome<Offsets>, SolveError> {
         let layout = Python::attach(|py| {
             let own = Py::new(py, Instance(instance.clone()))?;
-            layout_of(self.function.bind(py).call1((own,))?.as_any(), instance)
+            let limits = py.import("plimsoll._limits")?;
+            let offsets = limits.call_method1("call", (self.callable.bind(py), own, self.time_limit))?;
+            layout_of(&offsets, instance)
         });
         let layout =
             layout.map_err(|error| SolveError::Internal { solver: self.name, reason: error.to_string() })?;
@@ -62,7 +66,11 @@ impl Solver<Offsets> for Function {
 }
 
 /// Registers a function under its name. The entry lives as long as the process.
-fn register(registry: &mut plimsoll::Registry, function: &Bound<'_, PyAny>) -> PyResult<String> {
+fn register(
+    registry: &mut plimsoll::Registry,
+    function: &Bound<'_, PyAny>,
+    time_limit: Option<f64>,
+) -> PyResult<String> {
     let name: String = match function.getattr("__name__") {
         Ok(name) => name.extract()?,
         Err(_) => function.get_type().name()?.to_string(),
@@ -70,7 +78,7 @@ fn register(registry: &mut plimsoll::Registry, function: &Bound<'_, PyAny>) -> P
     let leaked: &'static str = name.clone().leak();
     let owned = function.clone().unbind();
     let entry = Entry::new(name.as_str(), Kind::Heuristic, "a function of Python", "the caller", move |_| {
-        Python::attach(|py| Function { name: leaked, function: owned.clone_ref(py) })
+        Python::attach(|py| Function { name: leaked, callable: owned.clone_ref(py), time_limit })
     });
     registry.register::<Offsets>(entry).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(name)
@@ -88,18 +96,18 @@ pub fn bench(
     seed: u64,
     threads: usize,
 ) -> PyResult<String> {
+    let _ = time(time_limit)?;
     let mut registry = plimsoll::registry();
     let mut names = Vec::new();
     for algorithm in &algorithms {
         names.push(match algorithm.cast::<PyString>() {
             Ok(name) => name.to_string(),
-            Err(_) => register(&mut registry, algorithm)?,
+            Err(_) => register(&mut registry, algorithm, time_limit)?,
         });
     }
     if let Some(name) = names.iter().find(|name| registry.named::<Offsets>(name).is_none()) {
         return Err(PyValueError::new_err(format!("unknown algorithm '{name}'; see plimsoll.algorithms()")));
     }
-    let _ = time(time_limit)?;
     let mut subjects = Vec::new();
     for one in instances.try_iter()? {
         let instance = instance_of(&one?, None)?;

@@ -39,3 +39,20 @@ def test_functions_are_checked():
 def test_one_instance_and_a_lambda():
     rows = rows_of(plimsoll.bench(plimsoll.Instance(ROWS), [lambda instance: [6, 0, 6]]))
     assert rows["<lambda>"]["claim"] == "optimal"
+
+
+def endless(instance):
+    while True:
+        pass
+
+
+def careful(instance, time_limit):
+    assert time_limit == 0.2
+    return stacked(instance)
+
+
+def test_functions_have_the_time_limit():
+    rows = rows_of(plimsoll.bench([plimsoll.Instance(ROWS)] * 2, [endless, careful, stacked], time_limit=0.2))
+    assert rows["endless"]["status"] == "failed"
+    assert "ran longer than its time limit of 0.2 s" in rows["endless"]["error"]
+    assert rows["careful"]["status"] == rows["stacked"]["status"] == "done"

@@ -99,3 +99,63 @@ def test_dynamic_shapes():
         for a, b in zip(run(program, value), network(*value), strict=True):
             assert torch.allclose(a, b, atol=1e-5)
     assert own.report.is_optimal
+
+
+class Calls(torch.nn.Module):
+    """The result of the first call is used after the second one, and through a view."""
+
+    def forward(self, x, p, q):
+        y = x * 2
+        a = torch.cond(p, lambda y: torch.relu(y) + 1, lambda y: torch.tanh(y) * 2, (y,))
+        b = torch.cond(q, lambda y: torch.exp(y), lambda y: y - 1, (y,))
+        return (a + b).view(-1) + a.view(-1)
+
+
+@pytest.mark.parametrize("time_limit", [10.0, 0.0])
+def test_branches(time_limit):
+    """All outcomes are right, also if no search is possible and no bytes are shared."""
+    network, choices = Calls().eval(), (True, False)
+    own = planner(time_limit=time_limit)
+    program = lowered(network, (torch.randn(8, 8), torch.tensor(True), torch.tensor(True)), own)
+    assert sum(sizes(program)) == own.report.size
+    method = Runtime.get().load_program(program.buffer).load_method("forward")
+    for p in choices * 2:
+        for q in choices:
+            values = [torch.randn(8, 8), torch.tensor(p), torch.tensor(q)]
+            assert torch.allclose(method.execute(values)[0], network(*values))
+
+
+def test_a_plan_without_sharing_is_right(monkeypatch):
+    import plimsoll.executorch
+
+    def fail(*_arguments, **_options):
+        raise plimsoll.executorch.Unsupported("on request")
+
+    monkeypatch.setattr(plimsoll.executorch, "place", fail)
+    network, own = Calls().eval(), planner()
+    with pytest.warns(UserWarning, match="share no bytes: on request"):
+        program = lowered(network, (torch.randn(8, 8), torch.tensor(True), torch.tensor(True)), own)
+    assert own.report.fallback == "on request" and not own.report.is_optimal
+    method = Runtime.get().load_program(program.buffer).load_method("forward")
+    for p, q in ((True, True), (True, False), (False, True), (False, False)):
+        values = [torch.randn(8, 8), torch.tensor(p), torch.tensor(q)]
+        assert torch.allclose(method.execute(values)[0], network(*values))
+
+
+def test_a_scan():
+    from torch._higher_order_ops.scan import scan
+
+    class Sums(torch.nn.Module):
+        def forward(self, x):
+            def combine(carry, one):
+                total = carry + one
+                return total, total * 2
+
+            return scan(combine, torch.zeros_like(x[0]), x)
+
+    network, own = Sums().eval(), planner()
+    program = lowered(network, (torch.randn(5, 4),), own)
+    assert own.report.fallback is None and own.report.is_optimal
+    values = (torch.randn(5, 4),)
+    for a, b in zip(run(program, values), network(*values), strict=True):
+        assert torch.allclose(a, b)

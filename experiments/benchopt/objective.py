@@ -1,0 +1,29 @@
+"""Memory offset assignment: the lowest peak of a layout in which no two live buffers share bytes."""
+
+import plimsoll
+from benchopt import BaseObjective
+
+
+class Objective(BaseObjective):
+    name = "Peak memory"
+    min_benchopt_version = "1.7"
+    requirements = ["pip::plimsoll"]
+
+    def set_data(self, instance):
+        self.instance = instance
+
+    def get_objective(self):
+        return {"instance": self.instance}
+
+    def evaluate_result(self, offsets):
+        """The peak in bytes, and its excess over the lower bound of the instance. The independent checker
+        decides whether the layout is valid."""
+        violations = self.instance.violations(offsets)
+        if violations:
+            raise ValueError(f"invalid layout: {violations[0]}")
+        peak, bound = self.instance.peak(offsets), self.instance.lower_bound()
+        return {"value": peak, "gap_percent": 100 * (peak - bound) / bound if bound else 0.0, "load": bound}
+
+    def get_one_result(self):
+        size = self.instance.size
+        return {"offsets": size.cumsum() - size}
