@@ -10,6 +10,7 @@ pub const FUSIONS: &[Entry<Fusions>] = &[Entry {
     kind: Kind::Heuristic,
     about: "scans the operators in order and chooses the longest match whose operators are all still free",
     source: "cross-unit fusion, section 2.1",
+    time: "O(m k) for m matches of at most k operators",
     build: &|_| {
         single("greedy", |problem: &FusionProblem, budget| {
             budget.spend(problem.matches().len() as u64);

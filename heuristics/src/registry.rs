@@ -30,6 +30,7 @@ macro_rules! ordered {
             kind: Kind::Heuristic,
             about: $about,
             source: $source,
+            time: "O(n^2) for n buffers, usually close to O(n log n) with first fit",
             build: &|_| {
                 single($name, |instance, budget| ordered(instance, (Order::$order, Fit::$fit), budget))
             },
@@ -44,6 +45,7 @@ macro_rules! pools {
             kind: Kind::Heuristic,
             about: $about,
             source: $source,
+            time: "O(n p log n) for n buffers and p objects; O(n^2) with gaps, separations or exclusions",
             build: &|_| {
                 let (order, choice) = (Order::$order, PoolChoice::$choice);
                 PoolGreedy { order, choice, classes: $classes, alignment: Bytes::new($alignment) }
@@ -60,6 +62,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "no sharing: lays all buffers end to end",
         source: "common baseline",
+        time: "O(n log n) for n buffers",
         build: &|_| single("naive", end_to_end),
     },
     ordered!("sequential", Start, First, LUNA, "first fit in execution order"),
@@ -101,6 +104,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "places buffers by descending size, preferably into the memory of one placed buffer without a conflict",
         source: PATENT,
+        time: "O(n^2 log n) for n buffers",
         build: &|_| single("patent-descending", patent_descending),
     },
     Entry {
@@ -108,6 +112,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "merges buffers of equal size into blocks, then packs smaller blocks into larger ones",
         source: CANN,
+        time: "O(n b) for n buffers and b blocks, plus a search for gaps per pair of blocks",
         build: &|_| single("ge-two-level", two_level),
     },
     Entry {
@@ -115,6 +120,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "hill climbing over first-fit orders: swaps a buffer at the peak with an earlier conflicting one",
         source: "Apache TVM, unified static memory planner, hill_climb",
+        time: "at most 500 placements of O(n^2) each for n buffers",
         build: &|setup| {
             anytime("usmp-hill-climb", move |instance, budget, run| {
                 climb((500, setup.seed), instance, budget, run)
@@ -126,6 +132,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "anytime search over placement orders: a portfolio, random weights, and blame for high buffers",
         source: "this project; blame after Joslin, Clements: Squeaky Wheel Optimization, 1999",
+        time: "anytime: O(n^2) per placement of n buffers, usually far less",
         build: &|setup| guarded(IteratedSearch::new(setup.seed)),
     },
     Entry {
@@ -133,6 +140,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "fills valleys of the skyline with the longest buffer that fits; a million buffers in seconds",
         source: "this project; after Burke, Kendall, Whitwell: the orthogonal stock-cutting problem, 2004",
+        time: "O(n log n) in practice for n buffers",
         build: &|_| {
             single("valley-fit", |instance, budget| {
                 valley_fit(instance, ValleyWeights::default(), budget).map(Some)
@@ -144,6 +152,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "anytime: moves buffers that exceed a falling target into gaps, and ejects buffers that are in the way",
         source: "this project; after Nagata, Braysy: guided ejection search, 2009",
+        time: "anytime: O(m log m) per move, for m placed buffers that conflict with the moved one",
         build: &|setup| guarded(EjectionSearch::new(setup.seed)),
     },
 ];
@@ -154,6 +163,7 @@ pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     kind: Kind::Heuristic,
     about: "places buffers by descending size, split over the memory of placed buffers without a conflict",
     source: PATENT,
+    time: "O(n^2 log n) for n buffers",
     build: &|_| single("patent-scattered", |instance, budget| patent_split(instance, budget).map(Some)),
 }];
 
@@ -257,6 +267,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         kind: Kind::Heuristic,
         about: "in stages of descending size; within a stage, the buffer closest in time to a free object comes first",
         source: PISARCHYK,
+        time: "O(n^2) distances for n buffers, more if buffers lose their objects",
         build: &|_| assigning("shared-greedy-by-size-improved", Bytes::new(1), improved_by_size),
     },
     Entry {
@@ -264,6 +275,7 @@ pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
         kind: Kind::Heuristic,
         about: "minimum-cost flow: each buffer reuses the memory of at most one dead buffer; cubic time",
         source: "Lee et al.: On-Device Neural Net Inference with Mobile GPUs, 2019",
+        time: "O(n^3) for n buffers",
         build: &|_| assigning("min-cost-flow", Bytes::new(1), least_cost_flow),
     },
 ];

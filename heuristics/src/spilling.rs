@@ -25,6 +25,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Heuristic,
         about: "until everything fits, spills the buffer with the largest area among those live at the most loaded step",
         source: "list scheduling of evictions; cross-unit fusion (DDR for tensors that do not fit)",
+        time: "O(n (T + P)) for n buffers, T steps, and P per placement",
         build: &|_| guarded(GreedySpill { name: "largest-area", choice: SpillChoice::Area }),
     },
     Entry {
@@ -32,6 +33,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Heuristic,
         about: "like largest-area, but chooses the buffer with the largest area per byte of traffic",
         source: "this project",
+        time: "O(n (T + P)) for n buffers, T steps, and P per placement",
         build: &|_| guarded(GreedySpill { name: "cheapest-area", choice: SpillChoice::AreaPerTraffic }),
     },
 ];

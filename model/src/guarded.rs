@@ -30,7 +30,7 @@ impl<P: Problem> Entry<P> {
         let name = name.into().leak();
         let (about, source) = (about.into().leak(), source.into().leak());
         let build = Box::leak(Box::new(move |setup| guarded(build(setup))));
-        Box::leak(Box::new(Self { name, kind, about, source, build }))
+        Box::leak(Box::new(Self { name, kind, about, source, time: "unknown", build }))
     }
 }
 

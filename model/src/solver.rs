@@ -119,6 +119,8 @@ pub struct Entry<P: Problem> {
     pub about: &'static str,
     /// The paper or project that the algorithm comes from.
     pub source: &'static str,
+    /// The running time in the worst case, with the meaning of its variables.
+    pub time: &'static str,
     /// Creates the solver, wrapped by [`guarded`](crate::guarded()).
     pub build: Build<P>,
 }

@@ -90,7 +90,7 @@ impl std::iter::Sum for Time {
 /// Prints the time in the unit that leaves one to three digits before the decimal point: `12.345 ms`.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [("s", SECOND), ("ms", SECOND / 1000), ("us", SECOND / 1_000_000), ("ns", 1000)];
+        let units = [("s", SECOND), ("ms", SECOND / 1000), ("µs", SECOND / 1_000_000), ("ns", 1000)];
         let text = match units.iter().find(|(_, size)| self.0 >= *size) {
             Some((unit, size)) => format!("{:.3} {unit}", self.0 as f64 / *size as f64),
             None => format!("{} ps", self.0),

@@ -451,12 +451,14 @@ pub struct Facts {
     pub about: &'static str,
     /// The publication or project from which the algorithm comes.
     pub source: &'static str,
+    /// The running time in the worst case.
+    pub time: &'static str,
 }
 
 impl Facts {
     fn of<P: Problem>(entry: &Entry<P>) -> Self {
-        let Entry { name, kind, about, source, .. } = *entry;
-        Self { problem: P::NAME, name, kind, about, source }
+        let Entry { name, kind, about, source, time, .. } = *entry;
+        Self { problem: P::NAME, name, kind, about, source, time }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::help;
 use crate::input::remove_copy;
 use crate::signals::{self, First};
 use crate::{output, progress};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use plimsoll::interrupt;
 use plimsoll_lab::external::reaper;
@@ -200,11 +200,30 @@ fn usage(error: &clap::Error) -> Result<u8, Failure> {
             let keep = |part: &&str| {
                 !part.is_empty() && !part.starts_with("Usage:") && !part.starts_with("For more")
             };
-            let parts: Vec<&str> = kept.split("\n\n").map(str::trim).filter(keep).collect();
+            let mut parts: Vec<&str> = kept.split("\n\n").map(str::trim).filter(keep).collect();
+            let missing = missing(error);
+            parts.extend(missing.as_deref());
             let line = parts.join("; ");
             Err(Failure::input(line.strip_prefix("error: ").unwrap_or(&line)))
         }
     }
+}
+
+/// Returns the help texts of required arguments that are missing.
+fn missing(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::MissingRequiredArgument {
+        return None;
+    }
+    let Some(ContextValue::Strings(names)) = error.get(ContextKind::InvalidArg) else { return None };
+    let mut declaration = declaration();
+    declaration.build();
+    let command = declaration.find_subcommand(std::env::args_os().nth(1)?)?;
+    let helps = names.iter().filter_map(|name| {
+        let argument = command.get_arguments().find(|argument| argument.to_string() == *name)?;
+        argument.get_help().map(ToString::to_string)
+    });
+    let helps = helps.collect::<Vec<_>>().join("; ");
+    (!helps.is_empty()).then_some(helps)
 }
 
 #[cfg(test)]

@@ -364,7 +364,7 @@ impl Fit {
 /// Describes how weights are fetched. The wording must not change, because calibrated machines store it, and
 /// a measurement compares it with the description of its own link.
 pub fn about(link: Link) -> String {
-    let startup = format!("setup latency {:.1} us", link.startup.as_secs_f64() * 1e6);
+    let startup = format!("setup latency {:.1} µs", link.startup.as_secs_f64() * 1e6);
     let pace = link
         .bandwidth
         .map_or("as fast as memory allows".to_owned(), |rate| format!("at most {:.1} MB/s", rate / 1e6));
@@ -416,7 +416,7 @@ fn warnings(settings: Settings, alone: &Fit, samples: &[Sample]) -> Vec<String> 
     let asked = settings.link.startup.as_secs_f64();
     if alone.startup > 2.0 * asked + ODD_STARTUP {
         warnings.push(format!(
-            "transfers have a setup latency of {:.1} us, but {:.1} us were requested; is the machine busy?",
+            "transfers have a setup latency of {:.1} µs, but {:.1} µs were requested; is the machine busy?",
             alone.startup * 1e6,
             asked * 1e6
         ));
@@ -477,7 +477,7 @@ mod tests {
         near(found.transfer_slowdown, 2.0);
         assert!((found.alone.startup - 3.01e-3).abs() < 1e-5, "{:?}", found.alone);
         let [warning] = found.warnings.as_slice() else { panic!("{:?}", found.warnings) };
-        assert!(warning.contains("but 5.0 us were requested"), "{warning}");
+        assert!(warning.contains("but 5.0 µs were requested"), "{warning}");
     }
 
     #[test]
@@ -559,7 +559,7 @@ mod tests {
         assert_eq!((machine.slice, machine.capacity, machine.channels), (Some(slice), capacity, 1));
         assert_eq!((machine.bandwidth, machine.startup), (2_000_000_000, Time::new(5_000_000)));
         assert_eq!(&Machine::parse("m.toml", &machine.toml()).unwrap(), machine);
-        assert!(machine.about.contains("at most 2000.0 MB/s, setup latency 5.0 us"));
+        assert!(machine.about.contains("at most 2000.0 MB/s, setup latency 5.0 µs"));
         assert_eq!(calibration.warnings, Vec::<String>::new());
     }
 

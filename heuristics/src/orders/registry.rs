@@ -18,6 +18,7 @@ macro_rules! rule {
             kind: Kind::Heuristic,
             about: $about,
             source: $source,
+            time: "O(s log s) for a graph of s operators and edges",
             build: &|_| single($name, |problem, budget| $rule.of(problem, budget).map(Some)),
         }
     };
@@ -80,6 +81,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Heuristic,
         about: "merges branches by hills and valleys; optimal on trees and series-parallel graphs",
         source: "Liu 1987; Abdel-Wahab, Kameda 1978; after Sethi, Ullman 1970",
+        time: "O(e log n) per round for n operators and e edges",
         build: &|_| anytime("sethi-ullman", sethi_ullman),
     },
     Entry {
@@ -87,6 +89,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Heuristic,
         about: "anytime: simulated annealing that moves blocks of operators",
         source: "this project; after Kirkpatrick, Gelatt, Vecchi 1983",
+        time: "anytime: linear in the size of the graph per move, usually far less",
         build: &|setup| {
             let search = LocalSearch::new(setup.seed);
             anytime("local-search", move |problem, budget, run| search.search(problem, budget, run))

@@ -30,6 +30,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
         kind: Kind::Heuristic,
         about: "places every tensor off chip",
         source: "cross-unit fusion, the baseline",
+        time: "O(n) for n tensors",
         build: &|_| planner("off-chip", |problem, _| all_off_chip(problem)),
     },
     Entry {
@@ -37,6 +38,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
         kind: Kind::Heuristic,
         about: "unit buffers, then RAM between units, inside groups; between groups, RAM if all bytes up to the consumer fit",
         source: "cross-unit fusion, Alg. 1 to 3",
+        time: "O(n T) for n tensors and T steps",
         build: &|_| planner("fused", |problem, _| Fused::RETURNING.plan(problem)),
     },
     Entry {
@@ -44,6 +46,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
         kind: Kind::Heuristic,
         about: "like fused, but never releases memory",
         source: "cross-unit fusion, Alg. 1 to 3 as printed",
+        time: "O(n T) for n tensors and T steps",
         build: &|_| planner("fused-printed", |problem, _| Fused::PRINTED.plan(problem)),
     },
     Entry {
@@ -51,6 +54,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
         kind: Kind::Heuristic,
         about: "places tensors by descending time saved per byte and step, each in the fastest tier with enough space",
         source: "textbook (density greedy for knapsacks)",
+        time: "O(n (t + T)) for n tensors, t tiers and T steps",
         build: &|_| planner("greedy", |problem, _| greedy(problem)),
     },
     Entry {
@@ -58,6 +62,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
         kind: Kind::Heuristic,
         about: "starts from the best of the above; removes a few tensors and places them again in another order",
         source: "this project; after ruin and recreate (Schrimpf et al. 2000)",
+        time: "anytime: O(n T) per move for n tensors and T steps",
         build: &|setup| {
             planner("local-search", move |problem, budget| LocalSearch::new(setup).plan(problem, budget))
         },

@@ -32,6 +32,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
         kind: Kind::Heuristic,
         about: "one operator at a time: fetches its weights (or lets the processor copy them), then computes",
         source: "the LUNA paper (Wang, Shen, Jing, Lyu), baseline of table 3",
+        time: "O(n) for n operators",
         build: &|_| guarded(Turns::SYNCHRONOUS),
     },
     Entry {
@@ -39,6 +40,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
         kind: Kind::Heuristic,
         about: "when an operator starts, fetches the weights of the next one into the other of two buffers",
         source: "the LUNA paper (Wang, Shen, Jing, Lyu), Alg. 3",
+        time: "O(n) for n operators",
         build: &|_| guarded(Turns::PING_PONG),
     },
     Entry {
@@ -46,6 +48,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
         kind: Kind::Heuristic,
         about: "ping-pong over only the operators with weights; the others neither use a buffer nor start a transfer",
         source: "the LUNA paper (Wang, Shen, Jing, Lyu), Alg. 3, with another numbering",
+        time: "O(n) for n operators",
         build: &|_| guarded(Turns::PING_PONG_WEIGHTED),
     },
     Entry {
@@ -53,6 +56,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
         kind: Kind::Heuristic,
         about: "double buffering: fetches as soon as the next of two buffers is free",
         source: "textbook",
+        time: "O(n) for n operators",
         build: &|_| guarded(Turns::EAGER),
     },
     Entry {
@@ -60,6 +64,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
         kind: Kind::Heuristic,
         about: "like eager, but with k buffers in round-robin order (--buffers)",
         source: "textbook",
+        time: "O(n) for n operators",
         build: &|setup| guarded(Turns::buffers(setup.buffers)),
     },
     Entry {
@@ -67,6 +72,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
         kind: Kind::Heuristic,
         about: "fetches in order, each as soon as a channel is free and the memory suffices until its operator has run",
         source: "this project",
+        time: "O(n k) for n operators and k buffers on chip at the same time",
         build: &|_| guarded(Prefetch),
     },
 ];

@@ -81,7 +81,8 @@ pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<
     } else {
         Answer::Layout(layout(&mut rows, instance)?)
     };
-    Ok(Noted { value, ignored: rows.header.ignored(&[]) })
+    let (ignored, has_end) = (rows.header.ignored(&[]), rows.header.has_end());
+    Ok(Noted { value, ignored, has_end })
 }
 
 fn layout(rows: &mut Rows, instance: &Instance) -> Result<Layout, CsvError> {

@@ -116,6 +116,11 @@ impl Header {
         Ok(Self { names, unknown, at, endpoints })
     }
 
+    /// Returns true if the column of the last steps is named `end`.
+    pub fn has_end(&self) -> bool {
+        self.position(Column::Upper).is_some_and(|position| self.names[position] == "end")
+    }
+
     /// Checks that the header contains the given columns.
     pub fn require(&self, columns: &[Column]) -> Result<(), CsvErrorKind> {
         match columns.iter().find(|&&column| self.position(column).is_none()) {

@@ -27,12 +27,14 @@ pub struct Noted<T> {
     pub value: T,
     /// The ignored columns, quoted, in file order.
     pub ignored: Vec<String>,
+    /// True if the last column of lifespans is named `end`, which by default is the last live step.
+    pub has_end: bool,
 }
 
 impl<T> Noted<T> {
     /// Converts the value and keeps the list of ignored columns.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Noted<U> {
-        Noted { value: change(self.value), ignored: self.ignored }
+        Noted { value: change(self.value), ignored: self.ignored, has_end: self.has_end }
     }
 
     /// Returns a one-line note about the ignored columns, if there are any.
@@ -179,7 +181,8 @@ fn read_instance_noted(
         let column = column_of(&error);
         rows.error(line, column, CsvErrorKind::Instance { error, also })
     })?;
-    Ok(Noted { value: instance, ignored: rows.header.ignored(&ANSWER_COLUMNS) })
+    let (ignored, has_end) = (rows.header.ignored(&ANSWER_COLUMNS), rows.header.has_end());
+    Ok(Noted { value: instance, ignored, has_end })
 }
 
 fn column_of(error: &InstanceError) -> Option<Column> {

@@ -28,6 +28,7 @@ pub const FUSIONS: &[Entry<Fusions>] = &[
         kind: Kind::Exact,
         about: "branches on operators and solves the remaining components separately, with dual bounds and a memo",
         source: "this project; weighted set packing, weak duality",
+        time: "exponential in the number of overlapping matches at worst",
         build: &|_| guarded(ExactFusion),
     },
     #[cfg(feature = "ilp")]
@@ -36,6 +37,7 @@ pub const FUSIONS: &[Entry<Fusions>] = &[
         kind: Kind::Exact,
         about: "integer program with a binary variable per match and at most one match per operator, solved by HiGHS",
         source: "set packing; good_lp, HiGHS",
+        time: "exponential in the number of matches at worst",
         build: &|setup| guarded(FusionIlp::new(setup)),
     },
     Entry {
@@ -43,6 +45,7 @@ pub const FUSIONS: &[Entry<Fusions>] = &[
         kind: Kind::Exact,
         about: "tries every choice of at most sixteen matches, to cross-check other solvers",
         source: "this project",
+        time: "O(2^m) for at most 16 matches",
         build: &|_| guarded(FusionBrute),
     },
 ];

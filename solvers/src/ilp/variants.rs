@@ -30,7 +30,14 @@ pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
 ];
 
 const fn program(name: &'static str, about: &'static str, build: Build<Offsets>) -> Entry<Offsets> {
-    Entry { name, kind: Kind::Exact, about, source: "ablation of ilp", build }
+    Entry {
+        name,
+        kind: Kind::Exact,
+        about,
+        source: "ablation of ilp",
+        time: "exponential at worst, like ilp",
+        build,
+    }
 }
 
 fn ilp(setup: Setup, change: fn(&mut Formulation)) -> Ilp {

@@ -21,7 +21,14 @@ pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
 ];
 
 const fn theory(name: &'static str, about: &'static str, build: Build<Offsets>) -> Entry<Offsets> {
-    Entry { name, kind: Kind::Exact, about, source: "ablation of smt", build }
+    Entry {
+        name,
+        kind: Kind::Exact,
+        about,
+        source: "ablation of smt",
+        time: "exponential at worst, like smt",
+        build,
+    }
 }
 
 fn smt(setup: Setup, change: fn(&mut Encoding)) -> Smt {

@@ -30,6 +30,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Exact,
         about: "decision diagrams choose buffers to spill, exact places the rest, and irreducible sets refine the choice",
         source: "this project; logic-based Benders decomposition (Hooker, Ottosson 2003)",
+        time: "O(n 2^w) per decision diagram for n buffers, w of them live at once; exponential at worst",
         build: &|setup| guarded(SpillSolver { name: "exact", setup, cover: Master::Diagrams }),
     },
     #[cfg(feature = "ilp")]
@@ -38,6 +39,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Exact,
         about: "like exact, but an integer program chooses the buffers to spill",
         source: "storage allocation with rejection; good_lp, HiGHS",
+        time: "exponential in the number of buffers at worst",
         build: &|setup| guarded(SpillSolver { name: "ilp", setup, cover: Master::Program }),
     },
 ];

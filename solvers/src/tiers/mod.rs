@@ -50,6 +50,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
         kind: Kind::Exact,
         about: "dual multipliers of the capacities, then a dynamic program over time that the dual bound prunes",
         source: "this project; Lagrangian relaxation (Held, Wolfe, Crowder 1974; Geoffrion 1974)",
+        time: "exponential in the number of tensors that are live at once, at worst",
         build: &|_| guarded(TierExact),
     },
     #[cfg(feature = "ilp")]
@@ -58,6 +59,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
         kind: Kind::Exact,
         about: "integer program: one tier per tensor, and a capacity constraint at every step that no other step implies",
         source: "multidimensional knapsack with assignment; good_lp, HiGHS",
+        time: "exponential in the number of tensors at worst",
         build: &|setup| guarded(TierIlp::new(setup)),
     },
     Entry {
@@ -65,6 +67,7 @@ pub const TIERS: &[Entry<Tiers>] = &[
         kind: Kind::Exact,
         about: "tries every choice of tiers for at most twelve tensors, to cross-check other solvers",
         source: "this project",
+        time: "O(t^n) for t tiers and at most 12 tensors",
         build: &|_| guarded(TierBrute),
     },
 ];

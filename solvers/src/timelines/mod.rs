@@ -63,6 +63,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
         kind: Kind::Exact,
         about: "branch and bound over all orders of transfers, for the given order of operators",
         source: "this project",
+        time: "exponential in the number of transfers at worst; O(n^2) per node for n operators",
         build: &|_| guarded(ExactTimeline),
     },
     #[cfg(feature = "ilp")]
@@ -71,6 +72,7 @@ pub const TIMELINES: &[Entry<Timelines>] = &[
         kind: Kind::Exact,
         about: "integer program for times, channels and addresses; only for few transfers",
         source: "disjunctive formulation of scheduling with big-M; good_lp, HiGHS",
+        time: "exponential in the number of pairs of transfers at worst",
         build: &|_| guarded(TimelineIlp),
     },
 ];

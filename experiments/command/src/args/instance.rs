@@ -30,6 +30,12 @@ impl InstanceArgs {
         };
         let noted = read_instance_file_noted(path, options)?;
         note_columns(path, &noted);
+        if noted.has_end && self.endpoints.is_none() {
+            let file = path.display();
+            output::complain(&format!(
+                "note: {file}: 'end' is read as the last live step (if not: --endpoints half-open)"
+            ));
+        }
         let instance = noted.value;
         Ok(if self.no_capacity { instance.with_capacity(None) } else { instance })
     }

@@ -108,12 +108,21 @@ impl Compared {
         report.line("gap", format_args!("{}{percent}: {}", bytes(self.diagnosis.excess()), self.verdict()));
     }
 
-    /// Adds the lines that explain the gap; none for an optimal answer.
+    /// Adds the lines that explain the gap, if there is one, and what the peak is made of.
     pub fn reasons(&self, instance: &Instance, report: &mut Report) {
         let own = &self.diagnosis;
-        if own.excess() == Bytes::ZERO {
-            return;
+        if own.excess() > Bytes::ZERO {
+            self.losses(instance, report);
         }
+        let names = named(instance, &own.at_load, MOST);
+        let live: u64 = own.at_load.iter().map(|&id| instance.buffer(id).size().get()).sum();
+        let live = bytes(Bytes::new(live));
+        report.line("load", format_args!("{live} are live at step {}: {names}", own.load_step));
+    }
+
+    /// Adds the buffers above the bound, and where bytes are lost.
+    fn losses(&self, instance: &Instance, report: &mut Report) {
+        let own = &self.diagnosis;
         let count = own.above.len();
         let ends = if count == 1 { "buffer ends" } else { "buffers end" };
         let names = named(instance, &own.above, MOST);
@@ -126,10 +135,6 @@ impl Compared {
         if let Some(most) = most.filter(|most| own.worst().is_some_and(|worst| worst.free() < most.free())) {
             report.line("", format_args!("most: {} at steps {}", free(most), most.steps));
         }
-        let names = named(instance, &own.at_load, MOST);
-        let live: u64 = own.at_load.iter().map(|&id| instance.buffer(id).size().get()).sum();
-        let live = bytes(Bytes::new(live));
-        report.line("load", format_args!("{live} are live at step {}: {names}", own.load_step));
     }
 }
 

@@ -63,8 +63,8 @@ const TOPICS: [&str; 9] = [
 /// Returns the rows of algorithms.
 fn rows(facts: &[Facts]) -> Vec<Value> {
     let row = |one: &Facts| {
-        let Facts { problem, name, kind, about, source } = one;
-        json!({ "problem": problem, "name": name, "kind": kind.to_string(), "about": about, "source": source })
+        let Facts { problem, name, kind, about, source, time } = one;
+        json!({ "problem": problem, "name": name, "kind": kind.to_string(), "about": about, "source": source, "time": time })
     };
     facts.iter().map(row).collect()
 }
@@ -373,6 +373,7 @@ fn algorithm_report(name: &str, found: &[Value]) -> Report {
         report.line("kind", text("kind"));
         report.line("description", text("about"));
         report.line("source", text("source"));
+        report.line("time", text("time"));
         let guarantee = if text("kind") == "exact" {
             "proves its answer if it completes; stopped by a limit, it returns its best answer and a bound"
         } else {

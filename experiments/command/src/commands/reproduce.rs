@@ -22,7 +22,7 @@ const MINIMALLOC: &str = "PLIMSOLL_MINIMALLOC";
 
 #[derive(Args, Debug)]
 pub struct ReproduceArgs {
-    /// Paper by name or source (see `plimsoll list`), or `all`
+    /// Paper: luna, mini-infer, patent, fusion, cann, pisarchyk-lee, minimalloc, its source, or `all`
     #[arg(value_name = "PAPER")]
     paper: String,
     /// Write summary.md, rows.csv, README.md and one folder per paper (report, rows and figures) into this

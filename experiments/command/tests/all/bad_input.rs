@@ -263,3 +263,17 @@ fn errors_about_free_dimensions_name_the_options_that_bind_them() {
         .plimsoll(&["spill", "tiny.csv", "--dim-default", "1"])
         .refuses(&["are not allowed with a CSV instance"]);
 }
+
+#[test]
+fn missing_arguments_are_explained() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
+    let run = scratch.plimsoll(&["overlap", "net.json"]).exits(2);
+    assert!(
+        run.stderr.contains("--machine <NAME|FILE.toml>; Machine: luna, ethos-u, generic"),
+        "{}",
+        run.stderr
+    );
+    let run = scratch.plimsoll(&["reproduce"]).exits(2);
+    assert!(run.stderr.contains("<PAPER>; Paper: luna, mini-infer"), "{}", run.stderr);
+}

@@ -57,7 +57,9 @@ fn a_smaller_batch_that_fits_is_planned() {
     // A batch of n needs 120 n bytes.
     let plan = |bytes: &str| scratch.plimsoll(&["plan", "m.onnx", "--capacity", bytes]).exits(1).words();
     let text = plan("500");
-    let batch = "would help a batch of 4 instead of 7 needs 480 bytes and fits, 20 bytes to spare; 5 needs 600 bytes, \
+    let in_place = "would help writing in place (--in-place) needs 560 bytes, 60 bytes short";
+    assert!(text.contains(in_place), "{text}");
+    let batch = "a batch of 4 instead of 7 needs 480 bytes and fits, 20 bytes to spare; 5 needs 600 bytes, \
         100 bytes short";
     assert!(text.contains(batch), "{text}");
     assert!(
@@ -71,6 +73,9 @@ fn a_smaller_batch_that_fits_is_planned() {
     assert_eq!((&json["needs"]["operator"], &json["needs"]["index"]), (&"Add(y)".into(), &2.into()));
     // The advice can be followed.
     scratch.plimsoll(&["plan", "m.onnx", "--capacity", "500", "--batch", "4"]).exits(0);
+    let json = scratch.plimsoll(&["plan", "m.onnx", "--capacity", "600", "--json"]).exits(1).json();
+    assert_eq!(json["in_place"], 560);
+    scratch.plimsoll(&["plan", "m.onnx", "--capacity", "600", "--in-place"]).exits(0);
     let json =
         scratch.plimsoll(&["plan", "m.onnx", "--capacity", "50", "--batch", "1", "--json"]).exits(1).json();
     assert_eq!(json["smaller_batch"], Value::Null);

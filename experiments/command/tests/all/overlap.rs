@@ -84,7 +84,7 @@ fn weight_transfers_overlap_computation() {
     let transfer = events.iter().find(|event| event["cat"] == "transfer" && event["name"] == "two").unwrap();
     assert_eq!((&transfer["ts"], &transfer["dur"]), (&Value::from(10.0), &Value::from(10.0)));
     assert!(events.iter().any(|event| event["ph"] == "C"));
-    assert!(scratch.read("gantt.svg").contains("two is fetched from 10.000 us for 10.000 us"));
+    assert!(scratch.read("gantt.svg").contains("two is fetched from 10.000 µs for 10.000 µs"));
     assert!(scratch.read("list.csv").contains("body#0,DMAWait,1,two,,,,\nbody#0,DMAStart,2,three,0,10,"));
     let text =
         scratch.plimsoll(&["overlap", "net.json", "--machine", "luna", "--schedule", "eager"]).exits(0);
@@ -103,7 +103,7 @@ fn the_processor_may_copy() {
     assert_eq!(["synchronous", "ping-pong", "exact"].map(|name| makespan(&report, name)), [33, 40, 33]);
     assert_eq!(report["best"], "synchronous");
     assert!(report["lower_bound_ps"].as_u64().unwrap() <= 33_000_000);
-    assert!(scratch.read("gantt.svg").contains("two is copied from 11.000 us for 1.000 us"));
+    assert!(scratch.read("gantt.svg").contains("two is copied from 11.000 µs for 1.000 µs"));
     assert!(scratch.read("list.csv").contains("body#0,Copy,1,two,,10,"));
     assert!(scratch.read("trace.json").contains("transfer"));
 }
@@ -182,7 +182,7 @@ fn the_front_spans_from_least_memory_to_least_time() {
     assert!(scratch.read("front.svg").contains("on-chip memory and makespan"));
     // The text shows the best schedule that fits.
     let text = run(&["--capacity", "37"]).exits(0).stdout;
-    assert!(text.contains("best         40.000 us") && !text.contains("30.000 us"), "{text}");
+    assert!(text.contains("best         40.000 µs") && !text.contains("30.000 µs"), "{text}");
     assert!(run(&["--capacity", "17"]).exits(1).stdout.contains("operator 'one' needs 8 bytes"));
     run(&["--order", "as-in-file,missing"]).exits(2);
     run(&["--resident", "3"]).exits(2);
@@ -398,7 +398,7 @@ fn resident_weights_are_fetched_before_the_run() {
     };
     let text = run("goes.toml");
     let bound =
-        "lower bound  80.000 us (10.000 us to preload resident weights, then compute 70.000 us, transfers";
+        "lower bound  80.000 µs (10.000 µs to preload resident weights, then compute 70.000 µs, transfers";
     assert!(text.contains(bound), "{text}");
     let trace = json(&scratch.read("t.json"));
     let ends = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
@@ -406,7 +406,7 @@ fn resident_weights_are_fetched_before_the_run() {
     let last = ends.fold(0.0, f64::max);
     assert!((last - 80.0).abs() < 1e-9, "{last}");
     assert!(
-        scratch.read("g.svg").contains("s is fetched from 0 ps for 10.000 us"),
+        scratch.read("g.svg").contains("s is fetched from 0 ps for 10.000 µs"),
         "{}",
         scratch.read("g.svg")
     );
@@ -414,6 +414,6 @@ fn resident_weights_are_fetched_before_the_run() {
     let head = "segment,instruction,operator,name,channel,bytes,offset,size\npreload,DMAStart,,s,0,10,990,10\n\
                 preload,DMAWait,,s,,,,\n";
     assert!(list.starts_with(head), "{list}");
-    assert!(run("stays.toml").contains("lower bound  70.000 us (compute 70.000 us"));
+    assert!(run("stays.toml").contains("lower bound  70.000 µs (compute 70.000 µs"));
     assert!(scratch.read("i.csv").contains("\nresident,Resident,,s,,10,990,10\n"));
 }

@@ -68,8 +68,8 @@ fn run(scratch: &Scratch, more: &[&str]) -> Value {
 fn tensors_are_placed_with_the_least_transfer_time() {
     let scratch = scratch();
     let report = run(&scratch, &["--fusion", "none", "--output", "plan.csv"]);
-    // x is in the buffer (0.5 us), p and q are in RAM (3 and 2 us), and y does not fit there, so it is
-    // off-chip (10 us).
+    // x is in the buffer (0.5 µs), p and q are in RAM (3 and 2 µs), and y does not fit there, so it is
+    // off-chip (10 µs).
     assert_eq!(
         (&report["claim"], &report["transfer_ps"]),
         (&Value::from("optimal"), &Value::from(15_500_000))
@@ -79,7 +79,7 @@ fn tensors_are_placed_with_the_least_transfer_time() {
         (&Value::from(10), &Value::from(10))
     );
     assert_eq!(report["on_chip_percent"].as_f64().unwrap() as u64, 85);
-    // 50 us of compute (10 + 10 + 30), two group starts of 1 us, 10 us to read the weights, and 15.5 us of
+    // 50 µs of compute (10 + 10 + 30), two group starts of 1 µs, 10 µs to read the weights, and 15.5 µs of
     // transfers.
     assert_eq!(report["inference_ps"], 50_000_000 + 2_000_000 + 10_000_000 + 15_500_000);
     let plan = scratch.read("plan.csv");

@@ -9,7 +9,7 @@ use plimsoll::branches::SchemeEntry;
 use plimsoll::datasets::{Import, ImportOptions, import_file};
 use plimsoll::graphs::{GraphRun, Placement};
 use plimsoll::model::Bytes;
-use plimsoll::model::graph::{Graph, Role};
+use plimsoll::model::graph::{Graph, LivenessOptions, Role};
 use plimsoll::run::Limits;
 
 /// A plan that was computed as an alternative, reduced to its numbers.
@@ -59,6 +59,18 @@ impl Alternatives<'_> {
         }
         let joint = choose::named(&self.registry.joint, "exact", "joint solver")?;
         self.plan(&self.import.graph, Placement::Joint(joint), self.run.limits.share(3))
+    }
+
+    /// Plans with operators that write in place where the rules allow it. Returns `None` if they already do,
+    /// or if nothing was found within the limits.
+    pub fn in_place(&self) -> Result<Option<Tried>, Failure> {
+        if self.run.liveness.in_place {
+            return Ok(None);
+        }
+        let liveness = LivenessOptions { in_place: true, ..self.run.liveness };
+        let run = GraphRun { liveness, ..*self.run };
+        let asked = Alternatives { run: &run, ..*self };
+        asked.plan(&self.import.graph, self.placement, self.run.limits.share(3))
     }
 
     /// Searches for the largest smaller batch that fits, by bisection. The model is imported again for every

@@ -4,6 +4,7 @@ use super::alternatives::Alternatives;
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::report::{Report, bytes, named};
+use plimsoll::model::graph::Role;
 use plimsoll::model::{
     Bytes, Claim, Instance, OperatorId, Outcome, Silent, Spill, SpillProblem, Spilling, Step, live_at, load,
 };
@@ -39,7 +40,11 @@ impl Planned<'_> {
             report.extend(json!({
                 "capacity": capacity, "fits": true, "shortfall_min": 0, "shortfall_max": 0,
             }));
-            report.line("capacity", format_args!("{}: fits, {spare} to spare", bytes(capacity)));
+            let weights = self.asked.import.graph.bytes(Role::Weight);
+            let is_all = self.asked.run.liveness.weights || weights == Bytes::ZERO;
+            let fits = if is_all { "fits" } else { "fits without the weights" };
+            report.line("capacity", format_args!("{}: {fits}, {spare} to spare", bytes(capacity)));
+            self.needs(report);
             return Ok(ANSWERED);
         }
         let other = if self.bound > capacity { None } else { self.asked.order()? };
@@ -74,6 +79,7 @@ impl Planned<'_> {
         if let Some(other) = other.filter(|_| !is_refuted) {
             help.push(format!("another order (--joint) needs {}", verdict_on(other.arena, capacity)));
         }
+        help.extend(self.in_place(capacity, report)?);
         help.extend(self.batch(capacity, report)?);
         help.push(self.spill(capacity, report)?);
         for (at, text) in help.iter().enumerate() {
@@ -116,6 +122,16 @@ impl Planned<'_> {
         });
         let list = named(self.instance, &live, MOST);
         report.line("needs", format_args!("{} at step {step}, {at}{place}: {list}", bytes(peak)));
+    }
+
+    /// Returns the effect of operators that write in place, if they do not yet and it lowers the arena.
+    fn in_place(&self, capacity: Bytes, report: &mut Report) -> Result<Option<String>, Failure> {
+        let arena = self.asked.in_place()?.map(|tried| tried.arena).filter(|&arena| arena < self.arena);
+        report.extend(json!({
+            // The arena of `--in-place`; null if it is not lower, or was not computed.
+            "in_place": arena,
+        }));
+        Ok(arena.map(|arena| format!("writing in place (--in-place) needs {}", verdict_on(arena, capacity))))
     }
 
     /// Returns the effect of a smaller batch, if the model has one.
@@ -166,7 +182,10 @@ impl Planned<'_> {
             (claim, Some(traffic)) => {
                 let (count, list) = (spilled.len(), named(self.instance, &spilled, MOST));
                 let buffers = if count == 1 { "buffer" } else { "buffers" };
-                format!("spilling {count} {buffers} moves {}, {claim}: {list}", bytes(traffic))
+                format!(
+                    "spilling {count} {buffers} moves {}, {claim} (no on-chip staging counted): {list}",
+                    bytes(traffic)
+                )
             }
         })
     }
