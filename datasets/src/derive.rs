@@ -17,7 +17,7 @@ pub fn thinned(instance: &Instance, keep_probability: f64, seed: u64) -> Result<
     let kept: Vec<BufferId> = instance.ids().filter(|_| rng.random_bool(keep_probability)).collect();
     let name = format!("{}-thinned-{seed}", instance.name());
     let same = |id| instance.buffer(id).lifespan().clone();
-    Ok(rebuilt(instance, &kept, name, same).build().expect("taken from a valid instance"))
+    Ok(rebuilt(instance, &kept, name, same).build()?)
 }
 
 /// Returns the same problem with reversed time. It has the same layouts. O(n log n).
