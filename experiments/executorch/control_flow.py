@@ -180,6 +180,52 @@ def mapped_twice(x: Tensor, y: Tensor) -> Any:
     return a * b
 
 
+def scanned(x: Tensor, y: Tensor) -> Any:
+    """A loop that carries a sum from one iteration to the next and also returns every partial sum."""
+    from torch._higher_order_ops.scan import scan
+
+    def combine(total: Tensor, one: Tensor) -> Any:
+        total = total + torch.relu(one)
+        return total, total * 2
+
+    last, partial = scan(combine, y * 1, x)
+    return last + y, partial
+
+
+def scanned_branches(x: Tensor, p: Tensor) -> Any:
+    """Branches in every iteration of a loop that carries a value."""
+    from torch._higher_order_ops.scan import scan
+
+    def combine(total: Tensor, one: Tensor) -> Any:
+        own = torch.cond(p, lambda one: torch.relu(one) + 1, lambda one: torch.tanh(one) * 2, (one,))
+        return total + own, total * own
+
+    return scan(combine, torch.zeros_like(x[0]), x)
+
+
+def loop_in_branch(x: Tensor, y: Tensor, p: Tensor) -> Any:
+    """A loop within a branch, whose result is used after the call."""
+    from torch._higher_order_ops.map import map as map_op
+
+    def looped(x: Tensor, y: Tensor) -> Tensor:
+        return map_op(lambda one, y: torch.relu(one + y) * one, x, y)
+
+    return torch.cond(p, looped, lambda x, y: x - y, (x, y)) + y
+
+
+def empty_tensors(x: Tensor, p: Tensor) -> Any:
+    """Branches with results without elements, which are returned."""
+
+    def one(x: Tensor) -> Any:
+        return torch.relu(x) + 1, x[:0] * 2
+
+    def other(x: Tensor) -> Any:
+        return torch.tanh(x) * 2, x[:0] - 1
+
+    a, b = torch.cond(p, one, other, (x,))
+    return a + 1, b * 3
+
+
 X, Y, P = (16, 16), (16,), "choice"
 
 #: The programs with the shapes of their inputs.
@@ -199,6 +245,10 @@ PROGRAMS: dict[str, tuple[Callable[[], nn.Module], tuple[Any, ...]]] = {
     "mapped": (lambda: module(mapped), (X, Y)),
     "mapped-branches": (lambda: module(mapped_branches), (X, P)),
     "mapped-twice": (lambda: module(mapped_twice), (X, Y)),
+    "scanned": (lambda: module(scanned), (X, Y)),
+    "scanned-branches": (lambda: module(scanned_branches), (X, P)),
+    "loop-in-branch": (lambda: module(loop_in_branch), (X, Y, P)),
+    "empty-tensors": (lambda: module(empty_tensors), (X, P)),
 }
 
 

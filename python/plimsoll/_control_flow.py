@@ -163,7 +163,7 @@ class Program:
         if kind in ("map_impl", "scan"):
             return self._loop(kind, graph_module, node, values, items, guard, loops)
         if kind is not None:
-            raise Unsupported(f"ExecuTorch cannot emit '{kind}'")
+            raise ValueError(f"ExecuTorch cannot emit '{kind}'")
         operands = [_value(values.get(one, NOTHING)) for one in node.all_input_nodes]
         own = [self._storage(spec, guard, loops) for spec in _specs(node)]
         accessed: Value = NOTHING.union(*operands, *own)
@@ -245,8 +245,8 @@ def _value(value: Any) -> Value:
 def read(graph_module: Any, graph_signature: Any) -> Program:
     """Reads a program whose tensors have a memory each (``mem_id``) and any offset.
 
-    Raises :class:`Unsupported` for control flow that the emitter does not know, and ``ValueError`` for a ``scan``
-    that it translates incorrectly.
+    Raises ``ValueError`` for control flow that ExecuTorch cannot emit or translates incorrectly, and
+    :class:`Unsupported` if a storage contains itself.
     """
     from executorch.exir.memory_planning import _is_mutable_buffer
 

@@ -195,7 +195,8 @@ class Planner:
         """Replaces the plan of a graph and of the submodules of its ``cond``, ``map`` and ``scan`` by one plan of
         the whole program. Does nothing if there are none. :func:`memory_planning_pass` calls it.
 
-        Raises ``ValueError`` for a ``scan`` whose results ExecuTorch overwrites, whatever the plan is.
+        Raises ``ValueError`` for control flow that ExecuTorch cannot emit (``while_loop``), and for a ``scan``
+        whose results ExecuTorch overwrites, whatever the plan is.
         """
         import time
 

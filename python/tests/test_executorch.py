@@ -159,3 +159,29 @@ def test_a_scan():
     values = (torch.randn(5, 4),)
     for a, b in zip(run(program, values), network(*values), strict=True):
         assert torch.allclose(a, b)
+
+
+def test_a_scan_that_returns_its_carry():
+    """The result is a copy of the carry, which the next iteration overwrites."""
+    from torch._higher_order_ops.scan import scan
+
+    class Before(torch.nn.Module):
+        def forward(self, x):
+            return scan(lambda carry, one: (carry + one, carry.clone()), torch.zeros_like(x[0]), x)
+
+    network, own, values = Before().eval(), planner(), (torch.randn(5, 4),)
+    program = lowered(network, values, own)
+    assert own.report.fallback is None and own.report.is_optimal
+    for a, b in zip(run(program, values), network(*values), strict=True):
+        assert torch.allclose(a, b)
+
+
+def test_a_loop_that_executorch_cannot_emit():
+    from torch._higher_order_ops.while_loop import while_loop
+
+    class Counted(torch.nn.Module):
+        def forward(self, x):
+            return while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, torch.relu(y) * 2), (torch.tensor(0), x))[1]
+
+    with pytest.raises(ValueError, match="cannot emit 'while_loop'"):
+        lowered(Counted(), (torch.randn(5, 4),), planner())

@@ -180,3 +180,16 @@ def test_contents_that_outlive_the_run_are_never_overwritten() -> None:
     assert intervals(lifespans(program, storages)[0]) == [(0, 2)]
     with pytest.raises(Overwritten, match="outlives"):
         check(program, storages, [0, 0])
+
+
+def test_a_carry_that_is_a_later_result():
+    """ExecuTorch overwrites the carry with the first result before it copies the second one."""
+    from plimsoll._control_flow import _refuse_overwritten
+
+    def value(*storages):
+        return frozenset((at, ALWAYS) for at in storages)
+
+    _refuse_overwritten([value(0)], [value(1), value(2)])
+    _refuse_overwritten([value(0)], [value(0), value(2)])
+    with pytest.raises(ValueError, match="result 1 of a scan is its carry itself"):
+        _refuse_overwritten([value(0)], [value(1), value(0)])
