@@ -155,7 +155,9 @@ fn limits(options: &plimsoll_options) -> Result<Limits, Failure> {
     let is_limited = seconds.is_nan() || (0.0..=1e18).contains(&seconds);
     let time = is_limited.then(|| Duration::try_from_secs_f64(seconds)).transpose();
     let time = time.map_err(|_| {
-        let message = format!("'time_limit' is {seconds}; expected a number of seconds, or a negative value for no limit");
+        let message = format!(
+            "'time_limit' is {seconds}; expected a number of seconds, or a negative value for no limit"
+        );
         Failure::argument(message)
     })?;
     let nodes = (options.node_limit != u64::MAX).then_some(options.node_limit);

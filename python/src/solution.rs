@@ -48,8 +48,9 @@ impl Observer<Offsets> for Reporter {
 /// # Errors
 /// `ValueError` if it is negative or not a number.
 pub fn time(limit: Option<f64>) -> PyResult<Option<Duration>> {
-    let wrong =
-        |limit| PyValueError::new_err(format!("time_limit is {limit}; expected a non-negative number of seconds"));
+    let wrong = |limit| {
+        PyValueError::new_err(format!("time_limit is {limit}; expected a non-negative number of seconds"))
+    };
     limit.map(|limit| Duration::try_from_secs_f64(limit).map_err(|_| wrong(limit))).transpose()
 }
 
