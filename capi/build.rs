@@ -1,5 +1,5 @@
-//! Names the shared library for the dynamic linker: programs keep working with later versions of the same
-//! interface.
+//! Sets the name of the shared library for the dynamic linker, so that programs keep working with later
+//! versions of the same interface.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-# The targets plimsoll::plimsoll (shared) and plimsoll::plimsoll_static.
+# Defines the targets plimsoll::plimsoll (shared) and plimsoll::plimsoll_static.
 get_filename_component(_plimsoll_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 if(NOT TARGET plimsoll::plimsoll)
   add_library(plimsoll::plimsoll SHARED IMPORTED)

@@ -13,7 +13,7 @@ export PATH=$environment/bin:$PATH VIRTUAL_ENV=$environment PIP_DISABLE_PIP_VERS
 "$python" -m maturin build --quiet --locked --profile first --manifest-path python/Cargo.toml --out "$target/wheels"
 "$python" -m pip install --quiet --force-reinstall --no-deps "$target"/wheels/plimsoll-*.whl
 
-# A copy, because benchopt writes its results beside the benchmark.
+# Copies the benchmark, because benchopt writes its results next to it.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cp -r experiments/benchopt "$folder/benchmark"

@@ -18,7 +18,7 @@ cd python
 "$python" -m mypy plimsoll
 "$python" -m mypy.stubtest plimsoll._core
 
-# The wheel in an environment that has nothing else.
+# Tests the wheel in an environment that contains only the wheel and its dependencies.
 clean=$environment-clean
 "$python" -m maturin build --quiet --locked --profile dev --out "$clean-wheel"
 python3 -m venv --clear "$clean"

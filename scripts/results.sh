@@ -23,7 +23,7 @@
 #   structure    conflicts from the structure of every graph: the cost of safety under concurrency, and the
 #                errors of the rules of the memory-planning patent
 #   reproduce    every paper: published numbers, computed numbers, differences, figures; branch merging
-#                against the optimum, scheme by scheme
+#                compared with the optimum, scheme by scheme
 #   spilling     greedy and exact spilling at three capacities, on every graph
 #   spilling-layouts  greedy and exact spilling at two capacities, on A to K
 #   fusion       greedy and exact fusion of operators, within units and across them, on generated networks

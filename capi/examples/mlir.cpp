@@ -1,4 +1,4 @@
-// Plugs Plimsoll into a pass of the shape of MLIR's static-memory-planner.
+// Uses Plimsoll as the planner of a pass with the interface of MLIR's static-memory-planner.
 //
 //   c++ -std=c++17 mlir.cpp $(pkg-config --cflags --libs plimsoll) -o mlir
 
@@ -27,7 +27,7 @@ int main() {
     }
     std::cout << "arena " << arena << "\n";
 
-    // A negative size is an error of the caller: the reason is reported, and no offset is written.
+    // A negative size is a caller error: the reason is reported, and no offset is written.
     std::vector<int64_t> none;
     std::string error;
     if (plimsoll::planMemory(std::vector<MemoryPlannerAlloc>{{-1, 1, 0, 1}}, none, error) || !none.empty())

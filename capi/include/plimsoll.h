@@ -1,22 +1,22 @@
-// Plimsoll: lowest memory for neural-network programs, with proofs. The C interface.
+// The C interface of Plimsoll: memory plans for neural-network programs, with proofs.
 //
-// The file is generated from capi/src. Do not edit it.
+// This file is generated from capi/src. Do not edit it.
 //
 // Units: sizes, offsets, alignments and peaks are bytes; lifespans are steps; times are seconds.
 // A lifespan [lower, upper) begins with its first live step and ends before the step `upper`.
 //
-// Errors: every function that can fail returns a code, 0 on success. `plimsoll_error` then has a
-// message with the position and the value at fault. A failed call changes nothing.
+// Errors: every function that can fail returns a code, 0 on success. `plimsoll_error` then returns
+// a message with the position and the invalid value. A failed call changes nothing.
 //
-// Ownership: instances and solutions are handles, not pointers. The caller frees each once. A handle
-// that was freed, or was never made, is refused with PLIMSOLL_INVALID_HANDLE. All arrays and texts
-// belong to the caller and are only used during the call: they must be null or valid, and null is refused
-// where a value is needed.
+// Ownership: instances and solutions are handles, not pointers. The caller frees each of them once.
+// A handle that was freed, or was never created, is refused with PLIMSOLL_INVALID_HANDLE. All arrays
+// and texts of the caller are only used during the call. They must be null or valid, and null is
+// refused where a value is needed.
 //
 // Threads: every function may be called from any thread at any time. Calls on the same instance wait
-// for each other, except that a solve works on its own copy.
+// for each other, but a solve works on its own copy of the instance and delays no other call.
 //
-// Proofs: an independent checker has accepted every solution before it is returned.
+// Proofs: every solution passes an independent checker before it is returned.
 
 #ifndef PLIMSOLL_H
 #define PLIMSOLL_H
@@ -31,15 +31,15 @@ typedef enum plimsoll_code {
   PLIMSOLL_OK = 0,
   // A pointer is null, an index or a number is out of range, or a text is not UTF-8.
   PLIMSOLL_INVALID_ARGUMENT = 1,
-  // The handle was freed, or was never made.
+  // The handle was freed, or was never created.
   PLIMSOLL_INVALID_HANDLE = 2,
-  // The parts of the instance contradict each other, or the sizes exceed 2^63 - 1 bytes in all.
+  // The parts of the instance contradict each other, or the sizes add up to more than 2^63 - 1 bytes.
   PLIMSOLL_INVALID_INSTANCE = 3,
   // No algorithm has this name, or it does not support the instance.
   PLIMSOLL_UNSUPPORTED = 4,
   // The solution has no layout: its status is `PLIMSOLL_INFEASIBLE` or `PLIMSOLL_UNKNOWN`.
   PLIMSOLL_NO_LAYOUT = 5,
-  // The layout is not valid: two buffers share bytes, or a rule is broken.
+  // The layout is not valid: two conflicting buffers share bytes, or a rule is broken.
   PLIMSOLL_INVALID_LAYOUT = 6,
   // An error in Plimsoll: a panic, or an answer that the checker rejected. No answer is returned.
   PLIMSOLL_INTERNAL = 7,
@@ -53,19 +53,19 @@ typedef enum plimsoll_status {
   PLIMSOLL_FEASIBLE = 1,
   // No layout fits into the capacity.
   PLIMSOLL_INFEASIBLE = 2,
-  // Neither a layout that fits nor a proof that there is none was found.
+  // The search found neither a layout that fits nor a proof that none exists.
   PLIMSOLL_UNKNOWN = 3,
 } plimsoll_status;
 
 // Why the search ended.
 typedef enum plimsoll_termination {
-  // The algorithm finished its work.
+  // The algorithm finished.
   PLIMSOLL_COMPLETED = 0,
   // The time limit was reached.
   PLIMSOLL_TIME_LIMIT = 1,
   // The node limit was reached.
   PLIMSOLL_NODE_LIMIT = 2,
-  // The progress function asked for the end.
+  // The progress function requested the end.
   PLIMSOLL_INTERRUPTED = 3,
 } plimsoll_termination;
 
@@ -75,23 +75,24 @@ typedef struct plimsoll_instance {
   uint64_t handle;
 } plimsoll_instance;
 
-// Called by the thread that called `plimsoll_solve`, with news and every 20 ms. `peak` is the best so far in
-// bytes, or `UINT64_MAX`; `bound` is the lower bound in bytes. Return false to end the search, which then
-// returns its best layout. The function may call any other function of this library, and must return.
+// Called by the thread that called `plimsoll_solve`, at every improvement and at least every 20 ms. `peak`
+// is the best peak so far in bytes, or `UINT64_MAX` if there is no layout yet; `bound` is the lower bound
+// in bytes. If the function returns false, the search ends and returns its best layout. The function may call
+// any other function of this library, and must return to its caller.
 typedef bool (*plimsoll_progress)(void *user, uint64_t peak, uint64_t bound);
 
-// How to solve. Fill it with `plimsoll_options_init`, then change what you need.
+// The options of a solve. Initialise them with `plimsoll_options_init`, then change what you need.
 typedef struct plimsoll_options {
-  // The algorithm. A null pointer means "exact"; `plimsoll list offsets` lists all.
+  // The name of the algorithm. A null pointer means "exact"; `plimsoll list offsets` prints all names.
   const char *algorithm;
-  // The limit on the wall-clock time in seconds. A negative value means none, which is the default.
+  // The limit on the wall-clock time in seconds. A negative value means no limit, which is the default.
   double time_limit;
-  // The limit on search nodes. `UINT64_MAX` means none, which is the default.
+  // The limit on search nodes. `UINT64_MAX` means no limit, which is the default.
   uint64_t node_limit;
   // Seed of randomised algorithms; 0 by default. With one thread and no time limit, the same seed gives the
   // same answer.
   uint64_t seed;
-  // The number of threads; 1 by default. At least 1.
+  // The number of threads, at least 1; 1 by default.
   size_t threads;
   // Called during the search; may be null.
   plimsoll_progress progress;
@@ -105,7 +106,7 @@ typedef struct plimsoll_solution {
   uint64_t handle;
 } plimsoll_solution;
 
-// The facts about a solution.
+// The status, peak and bound of a solution, and the effort of the search.
 typedef struct plimsoll_summary {
   // What is proved.
   enum plimsoll_status status;
@@ -116,9 +117,9 @@ typedef struct plimsoll_summary {
   // The peak of the layout in bytes, or `UINT64_MAX` without a layout. With status `PLIMSOLL_UNKNOWN`, it
   // exceeds the capacity.
   uint64_t peak;
-  // No layout has a lower peak, in bytes.
+  // The lower bound in bytes. No layout has a lower peak.
   uint64_t lower_bound;
-  // Search nodes.
+  // The number of search nodes.
   uint64_t nodes;
   // The wall-clock time in seconds, without the checker.
   double seconds;
@@ -135,7 +136,7 @@ const char *plimsoll_version(void);
 // in this thread that fails.
 const char *plimsoll_error(void);
 
-// Makes an empty instance, without a capacity.
+// Creates an empty instance without a capacity.
 enum plimsoll_code plimsoll_instance_new(struct plimsoll_instance *instance);
 
 // Frees an instance. Its solutions remain valid.
@@ -158,19 +159,20 @@ enum plimsoll_code plimsoll_instance_fix(struct plimsoll_instance instance,
                                          size_t buffer,
                                          uint64_t offset);
 
-// Adds a gap `[lower, upper)` to the lifespan of a buffer, in steps. Other buffers may use its bytes then.
+// Adds a gap `[lower, upper)` in steps to the lifespan of a buffer. During the gap, other buffers may use
+// its bytes.
 enum plimsoll_code plimsoll_instance_add_gap(struct plimsoll_instance instance,
                                              size_t buffer,
                                              uint64_t lower,
                                              uint64_t upper);
 
-// Forbids two buffers to share bytes, even if they are never live at the same step.
+// Forbids two buffers from sharing bytes, even if they are never live at the same step.
 enum plimsoll_code plimsoll_instance_separate(struct plimsoll_instance instance,
                                               size_t a,
                                               size_t b);
 
-// Allows two buffers to share bytes, even if their lifespans overlap: they belong to branches of which only
-// one runs.
+// Allows two buffers to share bytes even if their lifespans overlap, for example because they belong to two
+// branches of which only one runs.
 enum plimsoll_code plimsoll_instance_exclude(struct plimsoll_instance instance,
                                              size_t a,
                                              size_t b);
@@ -182,11 +184,11 @@ enum plimsoll_code plimsoll_instance_set_capacity(struct plimsoll_instance insta
 // Sets all options to their defaults.
 enum plimsoll_code plimsoll_options_init(struct plimsoll_options *options);
 
-// Places all buffers so that the peak is as low as possible. `options` may be null for the defaults, which
-// have no limit.
+// Places all buffers so that the peak is as low as possible. If `options` is null, the defaults apply, which
+// have no limits.
 //
-// The call succeeds even if no layout was found; `plimsoll_solution_summary` has the status. The instance
-// may be changed or freed during the call and afterwards.
+// The call succeeds even if no layout was found; `plimsoll_solution_summary` returns the status. The
+// instance may be changed or freed during the call and afterwards.
 enum plimsoll_code plimsoll_solve(struct plimsoll_instance instance,
                                   const struct plimsoll_options *options,
                                   struct plimsoll_solution *solution);
@@ -194,30 +196,32 @@ enum plimsoll_code plimsoll_solve(struct plimsoll_instance instance,
 // Frees a solution.
 enum plimsoll_code plimsoll_solution_free(struct plimsoll_solution solution);
 
-// Writes the facts about a solution.
+// Writes the status, peak and bound of a solution.
 enum plimsoll_code plimsoll_solution_summary(struct plimsoll_solution solution,
                                              struct plimsoll_summary *summary);
 
 // Writes the offset of every buffer in bytes, in the order in which the buffers were added. `count` is the
 // number of buffers.
 //
-// `offsets` is null or has room for `count` values.
+// `offsets` is null or has space for `count` values.
 enum plimsoll_code plimsoll_solution_offsets(struct plimsoll_solution solution,
                                              size_t count,
                                              uint64_t *offsets);
 
-// Writes the reason for the lower bound, in words: up to `size` bytes with the zero byte at the end, cut off
-// if it is longer. `length`, if not null, gets the length of the whole text without the zero byte.
+// Writes the reason for the lower bound as text. At most `size` bytes are written, including the zero byte
+// at the end; a longer text is truncated. If `length` is not null, it receives the length of the whole text
+// without the zero byte.
 //
-// `text` is null or has room for `size` bytes; `length` is null or valid for a write.
+// `text` is null or has space for `size` bytes; `length` is null or valid for a write.
 enum plimsoll_code plimsoll_solution_witness(struct plimsoll_solution solution,
                                              size_t size,
                                              char *text,
                                              size_t *length);
 
-// Checks a layout of the caller, with the checker that also checks the solver: one offset in bytes per
-// buffer. `peak`, if not null, gets the highest end of a buffer in bytes, even if the layout is not valid.
-// Returns `PLIMSOLL_INVALID_LAYOUT` with the first violation as the message if it is not.
+// Checks a layout of the caller with the checker that also validates the answers of the solver. `offsets`
+// contains one offset in bytes per buffer. If `peak` is not null, it receives the highest end of a buffer in
+// bytes, even if the layout is not valid. If it is not valid, the call returns `PLIMSOLL_INVALID_LAYOUT`,
+// and the message names the first violation.
 //
 // `offsets` is null or has `count` values; `peak` is null or valid for a write.
 enum plimsoll_code plimsoll_check(struct plimsoll_instance instance,

@@ -1,10 +1,10 @@
-// A memory planner for MLIR's static-memory-planner pass and for passes of the same shape.
+// A memory planner for MLIR's static-memory-planner pass and for passes with the same interface.
 //
 // The planner has the signature of `bestFitMemoryPlanner` in MLIR's StaticMemoryPlanning.h:
 //
 //   SmallVector<int64_t> planner(int64_t arenaAlignment, ArrayRef<MemoryPlannerAlloc> allocs);
 //
-// It needs no header of MLIR: `Allocs` is any range with size() and operator[] whose elements have the fields
+// It needs no MLIR headers: `Allocs` is any range with size() and operator[] whose elements have the fields
 // sizeInBytes, alignment, timeStart and timeEnd, and `Offsets` is any container with push_back.
 // An allocation is live from timeStart up to, but not including, timeEnd.
 
@@ -19,8 +19,9 @@
 
 namespace plimsoll {
 
-// Plans the offsets. Returns false, with the reason in `error` and `offsets` unchanged, if an allocation has a
-// negative size or an alignment below 1, or if no plan was found. `timeLimit` is in seconds.
+// Appends the offset of every allocation to `offsets`. Returns false, with the reason in `error` and
+// `offsets` unchanged, if an allocation has a negative size or start or an alignment below 1, or if no plan
+// was found. `timeLimit` is in seconds.
 template <typename Offsets, typename Allocs>
 bool planMemory(const Allocs &allocs, Offsets &offsets, std::string &error, double timeLimit = 10.0) {
     const std::size_t count = allocs.size();
@@ -62,10 +63,12 @@ bool planMemory(const Allocs &allocs, Offsets &offsets, std::string &error, doub
     return done;
 }
 
-// Plans the offsets. If Plimsoll cannot, all allocations are laid end to end, which is always valid.
+// Returns the offset of every allocation. If no plan is found, all allocations are placed end to end, which
+// is always valid.
 template <typename Offsets = std::vector<int64_t>, typename Allocs>
 Offsets memoryPlanner(int64_t arenaAlignment, const Allocs &allocs) {
-    // A multiple of every alignment: with the arena aligned to it, aligned offsets are aligned addresses.
+    // The alignment of the arena is a multiple of all other alignments, so aligned offsets give aligned
+    // addresses.
     (void)arenaAlignment;
     Offsets offsets;
     std::string error;

@@ -1,14 +1,14 @@
-//! Pointers of the caller: the only place that trusts them.
+//! Dereferences pointers of the caller. No other module does so, except for options and results.
 
 use crate::error::Failure;
 use std::ffi::{CStr, c_char};
 
-/// Returns the place for a result.
+/// Returns a reference to the place for a result.
 ///
 /// # Safety
 /// `place` is null, or valid for writes of a `T` during the call.
 pub unsafe fn place<'a, T>(place: *mut T, name: &str) -> Result<&'a mut T, Failure> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { place.as_mut() }.ok_or_else(|| Failure::argument(format!("argument '{name}' is null")))
 }
 
@@ -20,7 +20,7 @@ pub unsafe fn array<'a, T>(first: *const T, count: usize, name: &str) -> Result<
     match (first.is_null(), count) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(Failure::argument(format!("argument '{name}' is null, but count is {count}"))),
-        // SAFETY: the caller's promise; `isize::MAX` bytes cannot be exceeded by an array that exists.
+        // SAFETY: guaranteed by the caller; `isize::MAX` bytes cannot be exceeded by an array that exists.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(first, count) }),
     }
 }
@@ -33,7 +33,7 @@ pub unsafe fn array_mut<'a, T>(first: *mut T, count: usize, name: &str) -> Resul
     match (first.is_null(), count) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(Failure::argument(format!("argument '{name}' is null, but count is {count}"))),
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts_mut(first, count) }),
     }
 }
@@ -46,7 +46,7 @@ pub unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<Option<&'a str
     if text.is_null() {
         return Ok(None);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let read = unsafe { CStr::from_ptr(text) }.to_str();
     read.map(Some).map_err(|_| Failure::argument(format!("argument '{name}' is not UTF-8")))
 }

@@ -13,15 +13,15 @@ pub enum plimsoll_code {
     PLIMSOLL_OK = 0,
     /// A pointer is null, an index or a number is out of range, or a text is not UTF-8.
     PLIMSOLL_INVALID_ARGUMENT = 1,
-    /// The handle was freed, or was never made.
+    /// The handle was freed, or was never created.
     PLIMSOLL_INVALID_HANDLE = 2,
-    /// The parts of the instance contradict each other, or the sizes exceed 2^63 - 1 bytes in all.
+    /// The parts of the instance contradict each other, or the sizes add up to more than 2^63 - 1 bytes.
     PLIMSOLL_INVALID_INSTANCE = 3,
     /// No algorithm has this name, or it does not support the instance.
     PLIMSOLL_UNSUPPORTED = 4,
     /// The solution has no layout: its status is `PLIMSOLL_INFEASIBLE` or `PLIMSOLL_UNKNOWN`.
     PLIMSOLL_NO_LAYOUT = 5,
-    /// The layout is not valid: two buffers share bytes, or a rule is broken.
+    /// The layout is not valid: two conflicting buffers share bytes, or a rule is broken.
     PLIMSOLL_INVALID_LAYOUT = 6,
     /// An error in Plimsoll: a panic, or an answer that the checker rejected. No answer is returned.
     PLIMSOLL_INTERNAL = 7,

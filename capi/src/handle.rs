@@ -1,4 +1,4 @@
-//! Handles: numbers that are never used twice, so that a stale one is always recognised.
+//! Handles are numbers that are never reused, so a stale handle is always recognised.
 
 use crate::error::{Failure, plimsoll_code as Code};
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The live objects of one kind by handle.
+/// The objects of one kind that are not freed yet, by handle.
 pub struct Table<T> {
     kind: &'static str,
     objects: LazyLock<Mutex<HashMap<u64, T>>>,
@@ -18,7 +18,7 @@ impl<T: Clone> Table<T> {
         Self { kind, objects: LazyLock::new(Mutex::default) }
     }
 
-    /// A panic leaves the table as it was, because objects are replaced as a whole.
+    /// Locks the table. A panic leaves the table unchanged, because objects are replaced as a whole.
     fn objects(&self) -> MutexGuard<'_, HashMap<u64, T>> {
         self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -30,7 +30,7 @@ impl<T: Clone> Table<T> {
     }
 
     fn unknown(&self, handle: u64) -> Failure {
-        let message = format!("{} {handle} was freed, or was never made", self.kind);
+        let message = format!("{} {handle} was freed or never created", self.kind);
         Failure::new(Code::PLIMSOLL_INVALID_HANDLE, message)
     }
 

@@ -87,12 +87,12 @@ impl Draft {
     }
 }
 
-/// A panic cannot leave a draft half changed: changes are checked before they are made.
+/// Locks a draft. A panic cannot leave it half changed, because changes are checked before they are made.
 pub fn lock(draft: &Mutex<Draft>) -> MutexGuard<'_, Draft> {
     draft.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Changes an instance. The change is all or nothing.
+/// Changes an instance, or leaves it unchanged if the change is invalid.
 fn change(
     instance: plimsoll_instance,
     work: impl FnOnce(&mut Draft) -> Result<(), Failure>,
@@ -106,11 +106,11 @@ fn change(
     })
 }
 
-/// Makes an empty instance, without a capacity.
+/// Creates an empty instance without a capacity.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plimsoll_instance_new(instance: *mut plimsoll_instance) -> plimsoll_code {
     call(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let place = unsafe { place(instance, "instance") }?;
         place.handle = INSTANCES.insert(Arc::default());
         Ok(())
@@ -138,12 +138,12 @@ pub unsafe extern "C" fn plimsoll_instance_add(
     alignments: *const u64,
 ) -> plimsoll_code {
     change(instance, |draft| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let [sizes, lower, upper] = unsafe {
             [array(sizes, count, "sizes")?, array(lower, count, "lower")?, array(upper, count, "upper")?]
         };
         let given = if alignments.is_null() { 0 } else { count };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let alignments = unsafe { array(alignments, given, "alignments") }?;
         let first = draft.buffers.len();
         let added = (0..count).map(|at| {
@@ -175,7 +175,8 @@ pub extern "C" fn plimsoll_instance_fix(
     })
 }
 
-/// Adds a gap `[lower, upper)` to the lifespan of a buffer, in steps. Other buffers may use its bytes then.
+/// Adds a gap `[lower, upper)` in steps to the lifespan of a buffer. During the gap, other buffers may use
+/// its bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_instance_add_gap(
     instance: plimsoll_instance,
@@ -192,7 +193,7 @@ pub extern "C" fn plimsoll_instance_add_gap(
     })
 }
 
-/// Forbids two buffers to share bytes, even if they are never live at the same step.
+/// Forbids two buffers from sharing bytes, even if they are never live at the same step.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_instance_separate(
     instance: plimsoll_instance,
@@ -206,8 +207,8 @@ pub extern "C" fn plimsoll_instance_separate(
     })
 }
 
-/// Allows two buffers to share bytes, even if their lifespans overlap: they belong to branches of which only
-/// one runs.
+/// Allows two buffers to share bytes even if their lifespans overlap, for example because they belong to two
+/// branches of which only one runs.
 #[unsafe(no_mangle)]
 pub extern "C" fn plimsoll_instance_exclude(
     instance: plimsoll_instance,

@@ -1,10 +1,10 @@
 //! The C interface of Plimsoll: instances, solutions and the checker behind `include/plimsoll.h`.
 //!
-//! The header states once what holds for all pointers of the caller: null, or valid during the call.
+//! All pointers of the caller must be null or valid during the call. The header states this rule once.
 //!
-//! Handles replace pointers, so only `border` reads memory of the caller. Every function catches panics.
+//! Instances and solutions are handles instead of pointers. Every function catches panics.
 
-#![allow(clippy::missing_safety_doc, reason = "the header has it, once for all functions")]
+#![allow(clippy::missing_safety_doc, reason = "the header states it once for all functions")]
 
 mod border;
 mod error;

@@ -1,4 +1,4 @@
-//! Solving, the results, and the checker of the caller's own layouts.
+//! Solving, its results, and the checker for layouts of the caller.
 
 use crate::border::{array, array_mut, place, text};
 use crate::error::{Failure, call, plimsoll_code, plimsoll_code as Code};
@@ -15,7 +15,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// The interval between two calls of a progress function without news.
+/// The interval between two calls of a progress function if nothing improves.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::default);
@@ -48,7 +48,7 @@ pub enum plimsoll_status {
     PLIMSOLL_FEASIBLE = 1,
     /// No layout fits into the capacity.
     PLIMSOLL_INFEASIBLE = 2,
-    /// Neither a layout that fits nor a proof that there is none was found.
+    /// The search found neither a layout that fits nor a proof that none exists.
     PLIMSOLL_UNKNOWN = 3,
 }
 
@@ -57,37 +57,38 @@ pub enum plimsoll_status {
 #[allow(non_camel_case_types, reason = "the names in C")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum plimsoll_termination {
-    /// The algorithm finished its work.
+    /// The algorithm finished.
     PLIMSOLL_COMPLETED = 0,
     /// The time limit was reached.
     PLIMSOLL_TIME_LIMIT = 1,
     /// The node limit was reached.
     PLIMSOLL_NODE_LIMIT = 2,
-    /// The progress function asked for the end.
+    /// The progress function requested the end.
     PLIMSOLL_INTERRUPTED = 3,
 }
 
-/// Called by the thread that called `plimsoll_solve`, with news and every 20 ms. `peak` is the best so far in
-/// bytes, or `UINT64_MAX`; `bound` is the lower bound in bytes. Return false to end the search, which then
-/// returns its best layout. The function may call any other function of this library, and must return.
+/// Called by the thread that called `plimsoll_solve`, at every improvement and at least every 20 ms. `peak`
+/// is the best peak so far in bytes, or `UINT64_MAX` if there is no layout yet; `bound` is the lower bound
+/// in bytes. If the function returns false, the search ends and returns its best layout. The function may call
+/// any other function of this library, and must return to its caller.
 #[allow(non_camel_case_types, reason = "the name in C")]
 pub type plimsoll_progress = Option<unsafe extern "C" fn(user: *mut c_void, peak: u64, bound: u64) -> bool>;
 
-/// How to solve. Fill it with `plimsoll_options_init`, then change what you need.
+/// The options of a solve. Initialise them with `plimsoll_options_init`, then change what you need.
 #[repr(C)]
 #[allow(non_camel_case_types, reason = "the name in C")]
 #[derive(Clone, Copy, Debug)]
 pub struct plimsoll_options {
-    /// The algorithm. A null pointer means "exact"; `plimsoll list offsets` lists all.
+    /// The name of the algorithm. A null pointer means "exact"; `plimsoll list offsets` prints all names.
     pub algorithm: *const c_char,
-    /// The limit on the wall-clock time in seconds. A negative value means none, which is the default.
+    /// The limit on the wall-clock time in seconds. A negative value means no limit, which is the default.
     pub time_limit: f64,
-    /// The limit on search nodes. `UINT64_MAX` means none, which is the default.
+    /// The limit on search nodes. `UINT64_MAX` means no limit, which is the default.
     pub node_limit: u64,
     /// Seed of randomised algorithms; 0 by default. With one thread and no time limit, the same seed gives the
     /// same answer.
     pub seed: u64,
-    /// The number of threads; 1 by default. At least 1.
+    /// The number of threads, at least 1; 1 by default.
     pub threads: usize,
     /// Called during the search; may be null.
     pub progress: plimsoll_progress,
@@ -95,7 +96,7 @@ pub struct plimsoll_options {
     pub user: *mut c_void,
 }
 
-/// The facts about a solution.
+/// The status, peak and bound of a solution, and the effort of the search.
 #[repr(C)]
 #[allow(non_camel_case_types, reason = "the name in C")]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,9 +110,9 @@ pub struct plimsoll_summary {
     /// The peak of the layout in bytes, or `UINT64_MAX` without a layout. With status `PLIMSOLL_UNKNOWN`, it
     /// exceeds the capacity.
     pub peak: u64,
-    /// No layout has a lower peak, in bytes.
+    /// The lower bound in bytes. No layout has a lower peak.
     pub lower_bound: u64,
-    /// Search nodes.
+    /// The number of search nodes.
     pub nodes: u64,
     /// The wall-clock time in seconds, without the checker.
     pub seconds: f64,
@@ -127,7 +128,7 @@ const DEFAULTS: plimsoll_options = plimsoll_options {
     user: std::ptr::null_mut(),
 };
 
-/// A message of the search to the thread that called `plimsoll_solve`.
+/// A message from the search to the thread that called `plimsoll_solve`.
 enum News {
     Peak(u64),
     Bound(u64),
@@ -150,11 +151,13 @@ impl Observer<Offsets> for Reporter {
 /// Returns the limits of the options.
 fn limits(options: &plimsoll_options) -> Result<Limits, Failure> {
     let seconds = options.time_limit;
-    // Longer than a clock can count is no limit.
+    // A limit that is too long for a clock means no limit.
     let is_limited = seconds.is_nan() || (0.0..=1e18).contains(&seconds);
     let time = is_limited.then(|| Duration::try_from_secs_f64(seconds)).transpose();
     let time = time.map_err(|_| {
-        let message = format!("'time_limit' is {seconds}; expected seconds, or a negative value for none");
+        let message = format!(
+            "'time_limit' is {seconds}; expected a number of seconds, or a negative value for no limit"
+        );
         Failure::argument(message)
     })?;
     let nodes = (options.node_limit != u64::MAX).then_some(options.node_limit);
@@ -163,7 +166,7 @@ fn limits(options: &plimsoll_options) -> Result<Limits, Failure> {
 
 /// Returns the algorithm of the options.
 fn entry(options: &plimsoll_options) -> Result<&'static Entry<Offsets>, Failure> {
-    // SAFETY: the promise of the caller of `plimsoll_solve`.
+    // SAFETY: guaranteed by the caller of `plimsoll_solve`.
     let name = unsafe { text(options.algorithm, "algorithm") }?.unwrap_or("exact");
     let known = || ENGINE.registry.offsets.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
     ENGINE.registry.named::<Offsets>(name).ok_or_else(|| {
@@ -175,7 +178,7 @@ fn entry(options: &plimsoll_options) -> Result<&'static Entry<Offsets>, Failure>
     })
 }
 
-/// Runs the algorithm in a thread of its own, and the progress function in this one.
+/// Runs the algorithm in a new thread, and the progress function in this thread.
 fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<Offsets>, Failure> {
     let (entry, limits) = (entry(options)?, limits(options)?);
     let setup = plimsoll::model::Setup { seed: options.seed, threads: options.threads, ..ENGINE.setup };
@@ -204,7 +207,7 @@ fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<O
                     return Err(Failure::new(Code::PLIMSOLL_INTERNAL, "internal error: the search panicked"));
                 }
             }
-            // SAFETY: the promise of the caller of `plimsoll_solve`.
+            // SAFETY: guaranteed by the caller of `plimsoll_solve`.
             if !cancelled.load(Ordering::Relaxed) && !unsafe { progress(options.user, peak, bound) } {
                 cancelled.store(true, Ordering::Relaxed);
             }
@@ -216,17 +219,17 @@ fn attended(options: &plimsoll_options, instance: &Instance) -> Result<Attempt<O
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plimsoll_options_init(options: *mut plimsoll_options) -> plimsoll_code {
     call(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         *unsafe { place(options, "options") }? = DEFAULTS;
         Ok(())
     })
 }
 
-/// Places all buffers so that the peak is as low as possible. `options` may be null for the defaults, which
-/// have no limit.
+/// Places all buffers so that the peak is as low as possible. If `options` is null, the defaults apply, which
+/// have no limits.
 ///
-/// The call succeeds even if no layout was found; `plimsoll_solution_summary` has the status. The instance
-/// may be changed or freed during the call and afterwards.
+/// The call succeeds even if no layout was found; `plimsoll_solution_summary` returns the status. The
+/// instance may be changed or freed during the call and afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plimsoll_solve(
     instance: plimsoll_instance,
@@ -234,7 +237,7 @@ pub unsafe extern "C" fn plimsoll_solve(
     solution: *mut plimsoll_solution,
 ) -> plimsoll_code {
     call(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (options, place) =
             unsafe { (options.as_ref().unwrap_or(&DEFAULTS), place(solution, "solution")?) };
         if options.threads == 0 {
@@ -258,14 +261,14 @@ pub extern "C" fn plimsoll_solution_free(solution: plimsoll_solution) -> plimsol
     call(|| SOLUTIONS.remove(solution.handle))
 }
 
-/// Writes the facts about a solution.
+/// Writes the status, peak and bound of a solution.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plimsoll_solution_summary(
     solution: plimsoll_solution,
     summary: *mut plimsoll_summary,
 ) -> plimsoll_code {
     call(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let place = unsafe { place(summary, "summary") }?;
         let solved = SOLUTIONS.get(solution.handle)?;
         let outcome = &solved.outcome;
@@ -296,7 +299,7 @@ pub unsafe extern "C" fn plimsoll_solution_summary(
 /// Writes the offset of every buffer in bytes, in the order in which the buffers were added. `count` is the
 /// number of buffers.
 ///
-/// `offsets` is null or has room for `count` values.
+/// `offsets` is null or has space for `count` values.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plimsoll_solution_offsets(
     solution: plimsoll_solution,
@@ -310,7 +313,7 @@ pub unsafe extern "C" fn plimsoll_solution_offsets(
             return Err(Failure::new(Code::PLIMSOLL_NO_LAYOUT, message));
         };
         same_length(count, solved.instance.len())?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let place = unsafe { array_mut(offsets, count, "offsets") }?;
         for (place, offset) in place.iter_mut().zip(layout.offsets()) {
             *place = offset.get();
@@ -324,10 +327,11 @@ fn same_length(count: usize, buffers: usize) -> Result<(), Failure> {
     (count == buffers).then_some(()).ok_or_else(wrong)
 }
 
-/// Writes the reason for the lower bound, in words: up to `size` bytes with the zero byte at the end, cut off
-/// if it is longer. `length`, if not null, gets the length of the whole text without the zero byte.
+/// Writes the reason for the lower bound as text. At most `size` bytes are written, including the zero byte
+/// at the end; a longer text is truncated. If `length` is not null, it receives the length of the whole text
+/// without the zero byte.
 ///
-/// `text` is null or has room for `size` bytes; `length` is null or valid for a write.
+/// `text` is null or has space for `size` bytes; `length` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn plimsoll_solution_witness(
     solution: plimsoll_solution,
@@ -338,9 +342,9 @@ pub unsafe extern "C" fn plimsoll_solution_witness(
     call(|| {
         let solved = SOLUTIONS.get(solution.handle)?;
         let words = solved.outcome.lower_bound.witness.in_words(&solved.instance);
-        // SAFETY: the caller's promise; a `c_char` is a byte.
+        // SAFETY: guaranteed by the caller; a `c_char` is a byte.
         let place = unsafe { array_mut(text.cast::<u8>(), size, "text") }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         if let Some(length) = unsafe { length.as_mut() } {
             *length = words.len();
         }
@@ -353,9 +357,10 @@ pub unsafe extern "C" fn plimsoll_solution_witness(
     })
 }
 
-/// Checks a layout of the caller, with the checker that also checks the solver: one offset in bytes per
-/// buffer. `peak`, if not null, gets the highest end of a buffer in bytes, even if the layout is not valid.
-/// Returns `PLIMSOLL_INVALID_LAYOUT` with the first violation as the message if it is not.
+/// Checks a layout of the caller with the checker that also validates the answers of the solver. `offsets`
+/// contains one offset in bytes per buffer. If `peak` is not null, it receives the highest end of a buffer in
+/// bytes, even if the layout is not valid. If it is not valid, the call returns `PLIMSOLL_INVALID_LAYOUT`,
+/// and the message names the first violation.
 ///
 /// `offsets` is null or has `count` values; `peak` is null or valid for a write.
 #[unsafe(no_mangle)]
@@ -369,10 +374,10 @@ pub unsafe extern "C" fn plimsoll_check(
         let draft = INSTANCES.get(instance.handle)?;
         let instance = lock(&draft).instance()?;
         same_length(count, instance.len())?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let layout = Layout::from_raw(unsafe { array(offsets, count, "offsets") }?.iter().copied());
         let violations = Offsets::check(&instance, &layout);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         if let Some(peak) = unsafe { peak.as_mut() } {
             *peak = layout.peak(&instance).get();
         }

@@ -25,7 +25,7 @@ fn compiled(source: &Path, folder: &Path) -> Option<PathBuf> {
     let (compiler, standard) = if is_c { ("cc", "-std=c11") } else { ("c++", "-std=c++17") };
     let program = folder.join(source.file_stem().unwrap());
     let tests = std::env::current_exe().unwrap();
-    // Cargo puts it beside the tests. Programs look for it under the name that build.rs gives it.
+    // Cargo puts the library beside the tests. Programs look for it under the name that build.rs sets.
     let library = folder.join("libplimsoll.so.0");
     std::fs::copy(tests.with_file_name("libplimsoll_capi.so"), &library).unwrap();
     let sanitizers = is_sanitized().then_some("-fsanitize=address,undefined,leak");
@@ -53,7 +53,7 @@ fn run(program: impl AsRef<OsStr>, input: &str) -> Output {
     let input = input.to_owned();
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     let output = child.wait_with_output().unwrap();
-    // The program may end before it has read everything; its status tells.
+    // The program may end before it has read its whole input; the status is checked below.
     let _ = writer.join().unwrap();
     assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
     output
@@ -93,7 +93,7 @@ fn answers_equal_those_of_rust() {
     let instances = (0..count).map(|seed| {
         let params = SmallParams::with_features(2 + (seed / 16 % 7) as usize, seed % 16);
         let instance = small_instance(params, seed);
-        // Every third has a capacity around its load, so that some are infeasible.
+        // Every third instance has a capacity around its load, so that some are infeasible.
         let load = plimsoll::model::load(&instance).0.get();
         let capacity = seed.is_multiple_of(3).then(|| Bytes::new((load + seed % 4).saturating_sub(1)));
         instance.with_capacity(capacity)
@@ -167,7 +167,7 @@ fn overhead() {
     let through_c: f64 = text.lines().last().unwrap().parse().unwrap();
     let started = std::time::Instant::now();
     for instance in &instances {
-        // What the caller of the C interface also pays for: the buffers and their names.
+        // The caller of the C interface also spends time on building the buffers and their names.
         let rebuilt = plimsoll::model::InstanceBuilder::new("instance")
             .buffers(instance.buffers().iter().cloned())
             .capacity(instance.capacity())

@@ -1,4 +1,4 @@
-//! The header is generated from the code. `PLIMSOLL_WRITE_DOCS=1 cargo test -p plimsoll-capi` renews it.
+//! The header is generated from the code. `PLIMSOLL_WRITE_DOCS=1 cargo test -p plimsoll-capi` updates it.
 
 use std::path::Path;
 

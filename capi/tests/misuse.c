@@ -1,4 +1,4 @@
-// Every misuse has a code and a message; nothing crashes. Exits with the line of the first surprise.
+// Tests that every misuse returns a code and a message and never crashes. Prints the line of the first failure.
 
 #include <plimsoll.h>
 #include <stdio.h>
@@ -54,14 +54,14 @@ int main(void) {
             "'sizes' is null, but count is 3");
     REFUSED(plimsoll_solve(instance, NULL, NULL), PLIMSOLL_INVALID_ARGUMENT, "'solution' is null");
 
-    // Handles that are not.
+    // Invalid handles.
     REFUSED(plimsoll_instance_add(other, 3, sizes, lower, upper, NULL), PLIMSOLL_INVALID_HANDLE,
             "instance 0");
     REFUSED(plimsoll_solution_summary(solution, &summary), PLIMSOLL_INVALID_HANDLE, "solution 0");
     solution.handle = instance.handle;
-    REFUSED(plimsoll_solution_free(solution), PLIMSOLL_INVALID_HANDLE, "never made");
+    REFUSED(plimsoll_solution_free(solution), PLIMSOLL_INVALID_HANDLE, "never created");
 
-    // Buffers that are not.
+    // Invalid buffers.
     REFUSED(plimsoll_instance_add(instance, 3, sizes, upper, lower, NULL), PLIMSOLL_INVALID_ARGUMENT,
             "buffer 0: interval [2, 0)");
     REFUSED(plimsoll_instance_add(instance, 3, sizes, lower, upper, zeros), PLIMSOLL_INVALID_ARGUMENT,
@@ -73,7 +73,7 @@ int main(void) {
     REFUSED(plimsoll_instance_exclude(instance, 0, 9), PLIMSOLL_INVALID_ARGUMENT, "'b' is 9");
     REFUSED(plimsoll_instance_add_gap(instance, 1, 0, 9), PLIMSOLL_INVALID_ARGUMENT, "buffer 1: gap");
 
-    // Options that are not.
+    // Invalid options.
     EXPECT(plimsoll_options_init(&options) == PLIMSOLL_OK);
     options.algorithm = "exactly";
     REFUSED(plimsoll_solve(instance, &options, &solution), PLIMSOLL_UNSUPPORTED, "'exactly'");
@@ -95,7 +95,7 @@ int main(void) {
     REFUSED(plimsoll_check(instance, 3, offsets, &peak), PLIMSOLL_INVALID_LAYOUT, "share");
     EXPECT(peak == 9);
 
-    // A capacity that is too small: the call succeeds, the status says so.
+    // A capacity that is too small: the call succeeds, and the status reports it.
     EXPECT(plimsoll_instance_set_capacity(instance, 9) == PLIMSOLL_OK);
     EXPECT(plimsoll_solve(instance, NULL, &solution) == PLIMSOLL_OK);
     EXPECT(plimsoll_solution_summary(solution, &summary) == PLIMSOLL_OK);
@@ -104,7 +104,7 @@ int main(void) {
     REFUSED(plimsoll_solution_free(solution), PLIMSOLL_INVALID_HANDLE, "was freed");
     EXPECT(plimsoll_instance_set_capacity(instance, UINT64_MAX) == PLIMSOLL_OK);
 
-    // A contradiction is found when the instance is used, and can be taken back only with the instance.
+    // A contradiction is found when the instance is used. It cannot be removed, so the instance is freed.
     EXPECT(plimsoll_instance_new(&other) == PLIMSOLL_OK);
     EXPECT(plimsoll_instance_add(other, 3, sizes, lower, upper, NULL) == PLIMSOLL_OK);
     EXPECT(plimsoll_instance_separate(other, 0, 1) == PLIMSOLL_OK);
@@ -113,7 +113,7 @@ int main(void) {
     EXPECT(plimsoll_instance_free(other) == PLIMSOLL_OK);
     REFUSED(plimsoll_instance_free(other), PLIMSOLL_INVALID_HANDLE, "was freed");
 
-    // Progress, cancellation, and the life of a solution beyond its instance.
+    // Progress, cancellation, and a solution that outlives its instance.
     struct seen seen = {0, 0, 0};
     options.progress = stop_at_once;
     options.user = &seen;

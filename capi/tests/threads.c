@@ -1,4 +1,4 @@
-// Many threads solve, change and free at the same time.
+// Many threads solve, change and free instances and solutions at the same time.
 
 #include <plimsoll.h>
 #include <pthread.h>

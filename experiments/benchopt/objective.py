@@ -16,8 +16,8 @@ class Objective(BaseObjective):
         return {"instance": self.instance}
 
     def evaluate_result(self, offsets):
-        """The peak in bytes, and its excess over the lower bound of the instance. The independent checker
-        decides whether the layout is valid."""
+        """Returns the peak in bytes, and its gap to the lower bound of the instance in percent. The independent
+        checker decides whether the layout is valid."""
         violations = self.instance.violations(offsets)
         if violations:
             raise ValueError(f"invalid layout: {violations[0]}")

@@ -258,8 +258,8 @@ def inputs(shapes: tuple[Any, ...], choices: tuple[bool, ...]) -> tuple[Tensor, 
 
 
 def equal_runs(program: Any, path: Path, make: Callable[[], nn.Module], shapes: tuple[Any, ...]) -> tuple[int, int]:
-    """The number of runs whose outputs equal those of eager execution, and of all runs. One loaded method runs
-    all outcomes in turn, so that nothing depends on what an earlier run left behind."""
+    """Returns the number of runs whose outputs equal those of eager execution, and the number of all runs. One
+    loaded method runs all outcomes in sequence, so data that an earlier run left behind would show up."""
     from executorch.runtime import Runtime
 
     path.write_bytes(program.buffer)
@@ -295,7 +295,7 @@ def row(name: str, folder: Path) -> dict[str, Any]:
     default_equal, runs = equal_runs(default, folder / f"{name}-default.pte", make, shapes)
     own_equal, _ = equal_runs(ours, folder / f"{name}-plimsoll.pte", make, shapes)
     report = own.report
-    # The reports before the last are those of the submodules and of the graph, each planned alone.
+    # All reports except the last belong to the submodules and the graph, each planned separately.
     alone = sum(sum(one.peak for one in part.memories) for part in own.reports[:-1])
     return {
         "program": name,

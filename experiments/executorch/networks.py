@@ -1,5 +1,5 @@
-"""Plans networks of torchvision through the API of ExecuTorch, with its `greedy` and with Plimsoll, and runs
-both programs in the runtime. Writes one row per network to `rows.csv` in a folder.
+"""Plans networks of torchvision through the API of ExecuTorch, with ExecuTorch's `greedy` and with Plimsoll, and
+runs both programs in the runtime. Writes one row per network to `rows.csv` in a folder.
 
     python networks.py FOLDER [NETWORK...]
 
@@ -37,7 +37,7 @@ COLUMNS = (
 
 
 def virtual() -> int:
-    """Size of the data segment of this process in bytes."""
+    """Returns the size of the data segment of this process in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024
@@ -45,7 +45,7 @@ def virtual() -> int:
 
 
 def execute(path: str) -> None:
-    """Loads a program and prints by how many bytes the data of the process grow."""
+    """Loads a program and prints by how many bytes the data segment of the process grows."""
     from executorch.runtime import Runtime
 
     runtime = Runtime.get()
@@ -63,7 +63,7 @@ def measured(path: Path) -> int:
 
 
 def planned(program: Any) -> int:
-    """The bytes of all memories that a program asks the runtime for."""
+    """Returns the size in bytes of all memories that a program requests from the runtime."""
     return sum(sum(plan.non_const_buffer_sizes) for plan in program.executorch_program.execution_plan)
 
 
@@ -135,7 +135,7 @@ def row(name: str, folder: Path) -> dict[str, Any]:
 
 
 def describe(folder: Path, title: str, text: str, facts: list[str]) -> None:
-    """Writes the README of a record: what its columns are, the machine and the versions."""
+    """Writes the README of a record, which contains the columns, the machine and the versions."""
     import plimsoll
 
     cpu = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "")

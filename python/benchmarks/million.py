@@ -1,10 +1,10 @@
-"""The cost of the border between Python and Rust: a million buffers through NumPy.
+"""Measures the overhead of calling Rust from Python, for a million buffers in NumPy arrays.
 
     python million.py [BUFFERS]
 
-The durations are heavy-tailed, so that the load is reached at once and the border counts most. Prints the seconds
-of every part, and the ratio of all of them to what the Rust library alone needs: the call `solve` with its checker,
-and a copy of the instance.
+The durations are heavy-tailed, so the load is reached at once and the overhead matters most. The script prints the
+seconds of every part, and the ratio of their sum to the time that the Rust library alone needs for the call `solve`
+with its checker and for a copy of the instance.
 """
 
 import sys
@@ -15,7 +15,7 @@ import plimsoll
 
 
 def heavy_tailed(buffers: int, seed: int = 0) -> dict[str, np.ndarray]:
-    """Log-uniform sizes, and durations of a Pareto distribution: a few buffers live almost throughout."""
+    """Log-uniform sizes, and durations of a Pareto distribution: a few buffers are live almost throughout."""
     source = np.random.default_rng(seed)
     steps = 2 * buffers
     duration = np.minimum(1 / source.uniform(1e-9, 1, buffers), steps).astype(np.int64).clip(1)
@@ -34,7 +34,7 @@ def main() -> None:
     offsets = solution.offsets
     times.append(time.perf_counter())
     build, solve, read = np.diff(times)
-    # Built in Rust from what Rust already has: `with_capacity` copies the instance, names included.
+    # Time to build the instance from data in Rust: `with_capacity` copies the instance with its names.
     started = time.perf_counter()
     instance.with_capacity(None)
     copy = time.perf_counter() - started

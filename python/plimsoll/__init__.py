@@ -5,8 +5,8 @@
 >>> solution.status, solution.peak
 ('optimal', 10)
 
-Lifespans are half-open intervals of steps, and sizes and offsets are in bytes. An independent checker has
-accepted every answer.
+Lifespans are half-open intervals of steps, and sizes and offsets are in bytes. Every answer has passed an
+independent checker.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ def bench(
     """Runs algorithms on instances, and returns the records of the command ``bench``.
 
     An algorithm is a name, or a function that receives an :class:`Instance` and returns one offset per buffer.
-    The checker validates its offsets: an invalid layout gives a row with status ``refused``, an exception a
-    row with status ``failed``. The result is a pandas data frame, or a list of dictionaries without pandas.
+    The checker validates its offsets: an invalid layout gives a row with the status ``refused``, and an
+    exception gives a row with the status ``failed``. The result is a pandas data frame or, if pandas is not
+    installed, a list of dictionaries.
     """
     if isinstance(instances, Instance):
         instances = [instances]

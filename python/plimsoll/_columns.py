@@ -1,4 +1,4 @@
-"""Turns rows, dictionaries, arrays and data frames into the columns of an instance."""
+"""Converts rows, dictionaries, arrays and data frames into the columns of an instance."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """ExecuTorch programs with ``cond``, ``map`` and ``scan``, planned as a whole.
 
-What the emitter makes of them (``exir/emit/_emitter.py``) decides what is live:
+The instructions that the emitter (``exir/emit/_emitter.py``) generates determine what is live:
 
 - The operands of a submodule are the tensors of the caller, not copies, except for the slices of ``map`` and
   ``scan``.
@@ -57,7 +57,7 @@ def _called(graph_module: Any, node: Any) -> list[Any]:
 
 
 def _root(spec: Any) -> Any:
-    """The spec that has the storage of a view."""
+    """The spec that owns the storage of a view."""
     seen = {id(spec)}
     while True:
         base = spec._base if type(spec).__name__ == "_ViewSpec" else spec.storage_base
@@ -82,7 +82,7 @@ class Program:
     storages: list[Storage] = field(default_factory=list)
     #: The spec of each storage.
     roots: list[Any] = field(default_factory=list)
-    #: Specs that lie in the storage of another one at a distance in bytes.
+    #: Specs that lie inside the storage of another spec, at an offset in bytes.
     parts: list[Any] = field(default_factory=list)
     #: Specs of inputs of submodules, which are the tensors of the caller. They need no bytes.
     inputs: list[Any] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Program:
             self.roots.append(root)
             self.storages.append(Storage(root.allocated_memory, root.mem_id, guard, loops))
         known = self.storages[at]
-        # A submodule that is called twice: its tensors belong to what both calls have in common.
+        # If a submodule is called twice, its tensors belong to the choices and loops that both calls share.
         known.guard, known.loops = known.guard & guard, known.loops & loops
         return frozenset({(at, ALWAYS)})
 
@@ -115,8 +115,8 @@ class Program:
     def region(
         self, graph_module: Any, bindings: list[Value | None], guard: Guard, loops: frozenset[int]
     ) -> tuple[Sequence, list[Value], list[Value]]:
-        """Reads a submodule. ``bindings`` are the tensors that its inputs are; None stands for a tensor of its
-        own. Returns the region, the inputs and the results."""
+        """Reads a submodule. ``bindings`` contains the caller's tensors for its inputs; an input whose entry is
+        None has a tensor of its own. Returns the region, the inputs and the results."""
         values: dict[Any, Any] = {}
         inputs: list[Value] = []
         items: list[Step | Branches | Loop] = []
@@ -168,7 +168,7 @@ class Program:
         own = [self._storage(spec, guard, loops) for spec in _specs(node)]
         accessed: Value = NOTHING.union(*operands, *own)
         items.append(Step(accessed))
-        # An operator in place: its result is one of its operands.
+        # The result of an in-place operator is one of its operands.
         own = [one or NOTHING.union(*operands) for one in own]
         return own if isinstance(node.meta.get("spec"), (list, tuple)) else NOTHING.union(*own)
 
@@ -228,7 +228,8 @@ class Program:
 
 
 def _refuse_overwritten(carries: list[Value], results: list[Value]) -> None:
-    """After an iteration, the emitter copies the results into the carries, one after the other."""
+    """Refuses a scan whose result is a carry. After an iteration, the emitter copies the results into the carries
+    sequentially, so the carry may be overwritten before it is copied."""
     for at, result in enumerate(results):
         for earlier in carries[: min(at, len(carries))]:
             if {storage for storage, _ in earlier} & {storage for storage, _ in result}:
@@ -243,7 +244,7 @@ def _value(value: Any) -> Value:
 
 
 def read(graph_module: Any, graph_signature: Any) -> Program:
-    """Reads a program whose tensors have a memory each (``mem_id``) and any offset.
+    """Reads a program. Every tensor has a memory (``mem_id``) and an arbitrary offset.
 
     Raises ``ValueError`` for control flow that ExecuTorch cannot emit or translates incorrectly, and
     :class:`Unsupported` if a storage contains itself.
@@ -287,8 +288,8 @@ def solve_aligned(
 def place(program: Program, alignment: int, **limits: Any) -> Plan:
     """Places the storages of every memory, with proof. ``limits`` are those of :func:`plimsoll.solve`.
 
-    Raises :class:`Unsupported` if there is no layout within the limits, or if the execution of the plan shows an
-    error.
+    Raises :class:`Unsupported` if no layout is found within the limits, and ``Overwritten`` if the execution of the
+    plan shows an error.
     """
     lives = lifespans(program.body, program.storages)
     # A storage that is never accessed may lie anywhere.
@@ -343,8 +344,8 @@ def write(program: Program, plan: Plan, graph_module: Any, padding: int) -> list
     for part in program.parts:
         root = _root(part)
         part.mem_id, part.mem_offset = root.mem_id, root.mem_offset + _inside(part)
-    # The views of a tensor that becomes another one must follow it when the program runs. The emitter computes
-    # a view beforehand if its base has an offset.
+    # A tensor may become another one when the program runs, and its views must follow it. If the base of a view has
+    # an offset, the emitter computes the view in advance.
     viewed = {
         id(_root(spec))
         for inner in submodules(graph_module)

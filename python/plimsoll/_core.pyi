@@ -70,7 +70,7 @@ class Instance:
         """Lower bound on the peak from load, alignments and fixed offsets, in bytes."""
     def with_capacity(self, capacity: int | None) -> Instance: ...
     def violations(self, offsets: npt.ArrayLike) -> list[str]:
-        """One message per violation of the checker; an empty list means that the offsets are valid."""
+        """One message per violation that the checker finds; an empty list means that the offsets are valid."""
     def peak(self, offsets: npt.ArrayLike) -> int:
         """Highest end of a buffer, in bytes."""
     def to_csv(self) -> str: ...
@@ -143,7 +143,7 @@ class Graph:
         """Names and sizes in bytes."""
     @property
     def assumed(self) -> list[str]:
-        """Sizes that are assumptions, one line each."""
+        """The sizes that are assumed instead of inferred, one line each."""
     def order(self, *, time_limit: float | None = None, seed: int = 0, threads: int = 1) -> Order:
         """Orders the operators for the lowest peak of live bytes."""
     def plan(self, *, time_limit: float | None = None, seed: int = 0, threads: int = 1) -> Plan:
@@ -192,7 +192,7 @@ def compare(
     seed: int = 0,
     threads: int = 1,
 ) -> Comparison:
-    """Compares layouts with each other and with the optimum, which is searched within ``time_limit`` seconds."""
+    """Compares layouts with each other and with the optimum; the search for it takes at most ``time_limit`` seconds."""
 
 def load_model(
     path: str | PathLike[str],

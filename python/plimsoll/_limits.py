@@ -1,4 +1,4 @@
-"""Calls functions of the user under a time limit."""
+"""Calls user functions with a time limit."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class TimeLimitReached(Exception):
 
 
 def call(function: Callable[..., Any], instance: Any, time_limit: float | None) -> Any:
-    """Calls ``function(instance)``, with the keyword ``time_limit`` if the function has it, in seconds.
+    """Calls ``function(instance)``, with ``time_limit`` in seconds if the function has this parameter.
 
-    After the limit, :class:`TimeLimitReached` is raised inside the function at its next Python instruction. Calls
-    of compiled code, such as one operation on large arrays, end first.
+    After the limit, :class:`TimeLimitReached` is raised inside the function at its next Python instruction. A
+    call of compiled code, such as an operation on large arrays, is not interrupted.
     """
     arguments = {"time_limit": time_limit} if _accepts(function, "time_limit") else {}
     if time_limit is None:
@@ -40,7 +40,7 @@ def call(function: Callable[..., Any], instance: Any, time_limit: float | None) 
         result = function(instance, **arguments)
         with lock:
             running = False
-            # An exception that is set but not yet raised.
+            # Clears an exception that is set but not yet raised.
             raised(None)
         return result
     except TimeLimitReached:

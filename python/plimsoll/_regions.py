@@ -1,9 +1,10 @@
 """Lifespans in programs with branches and loops, without torch.
 
-A program is a :class:`Sequence` of steps, branches and loops. Steps are numbered in program order, one branch
-after the other. A storage is live at a step if it was accessed before, or at, the step and is accessed again at,
-or after, the step on some path through it. Two storages may share bytes if on no path both are live at the same
-step. :func:`check` does not use lifespans: it executes the program for the outcomes of its branches.
+A program is a :class:`Sequence` of steps, branches and loops. Steps are numbered in program order; the branches of
+a conditional follow each other. A storage is live at a step if, on some path through the step, it is accessed at or
+before the step and also at or after the step. Two storages may share bytes if there is no path on which both are
+live at the same step. :func:`check` does not use lifespans: it executes the program for the outcomes of its
+branches.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ class Storage:
 
     #: Bytes.
     size: int
-    #: The memory that contains it.
+    #: The memory that contains the storage.
     memory: int
-    #: Choices under which the region that creates it runs.
+    #: Choices under which the region that creates the storage runs.
     guard: Guard = ALWAYS
-    #: Loops around the region that creates it.
+    #: Loops around the region that creates the storage.
     loops: frozenset[int] = frozenset()
     #: True if the contents outlive a run of the program.
     is_permanent: bool = False
@@ -109,7 +110,7 @@ def _live(
     sequence: Sequence, at: int, storage: Storage, guard: Guard, before: bool, after: bool
 ) -> Iterator[tuple[int, int]]:
     """The steps at which a storage is live, if its accesses are those without a guard and those with ``guard``.
-    ``before`` and ``after`` tell whether it is accessed before and after the sequence."""
+    ``before`` and ``after`` state whether the storage is accessed before and after the sequence."""
     found = [position for position, own in sequence.where.get(at, ()) if not own or own == guard]
     if not found and not (before and after):
         return
@@ -122,7 +123,7 @@ def _live(
         if isinstance(item, Step):
             yield item.start, item.end
         elif isinstance(item, Loop):
-            # What is created outside is needed in the next iteration, too.
+            # A storage that is created outside the loop is needed in the next iteration, too.
             if item.key in storage.loops:
                 yield from _live(item.body, at, storage, guard, False, False)
             else:
@@ -181,13 +182,13 @@ class Overwritten(Exception):
 @dataclass
 class _Machine:
     storages: list[Storage]
-    #: Per storage, the others whose bytes overlap.
+    #: For each storage, the other storages whose bytes overlap it.
     overlapping: list[set[int]]
     choices: dict[int, int]
     random: random.Random | None
     #: The storages that hold a value.
     valid: set[int] = field(default_factory=set)
-    #: Storages whose bytes were overwritten, with the storage that did it.
+    #: Storages whose bytes were overwritten, with the storage that overwrote them.
     lost: dict[int, int] = field(default_factory=dict)
 
     def run(self, sequence: Sequence) -> None:
@@ -222,7 +223,7 @@ class _Machine:
 
 
 def _conditionals(sequence: Sequence, is_repeated: bool = False) -> Iterator[tuple[Branches, bool]]:
-    """All conditionals, each with whether it lies in a loop."""
+    """All conditionals, each with a flag that states whether it lies in a loop."""
     for item in sequence.items:
         if isinstance(item, Branches):
             yield item, is_repeated
@@ -237,7 +238,7 @@ def check(program: Sequence, storages: list[Storage], offsets: list[int | None],
     for three iterations; if there are branches in it, further runs choose anew in every iteration. Returns the
     number of runs.
 
-    Raises :class:`Overwritten` if a storage is accessed again after another one was accessed in its bytes.
+    Raises :class:`Overwritten` if a storage is accessed again after another storage overwrote its bytes.
     Storages without an offset are not checked. O(outcomes * accesses * overlaps).
     """
     by_memory: dict[int, list[tuple[int, int, int]]] = {}

@@ -4,9 +4,9 @@
 >>> from plimsoll.executorch import memory_planning_pass
 >>> config = ExecutorchBackendConfig(memory_planning_pass=memory_planning_pass())  # doctest: +SKIP
 
-:func:`planner` is an algorithm for ``MemoryPlanningAlgorithmSuite``, and :func:`memory_planning_pass` a
-``MemoryPlanningPass`` with this algorithm alone. A plan is never larger than that of ExecuTorch's ``greedy``:
-if the search finds nothing smaller, or a graph is not supported, the plan is greedy's.
+:func:`planner` returns an algorithm for ``MemoryPlanningAlgorithmSuite``, and :func:`memory_planning_pass`
+returns a ``MemoryPlanningPass`` that uses only this algorithm. A plan is never larger than that of ExecuTorch's
+``greedy``: if the search finds nothing smaller, or a graph is not supported, the plan of ``greedy`` is used.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Report:
 
     #: The reason why the fallback was used; None if the plan is that of the solver.
     fallback: str | None
-    #: Seconds in the solver and in the preparation of its input, without the fallback.
+    #: Seconds spent in the solver and in preparing its input, without the fallback.
     seconds: float
     memories: list[MemoryReport] = field(default_factory=list)
 
@@ -116,7 +116,7 @@ class Planner:
 
     @property
     def report(self) -> Report:
-        """The report of the last graph, which is the whole method after a pass."""
+        """The report of the last planned graph; after a pass, that of the whole method."""
         return self.reports[-1]
 
     def __call__(
@@ -143,7 +143,7 @@ class Planner:
                 memories.append(memory)
         except Unsupported as error:
             why = str(error)
-            warnings.warn(f"the plan is that of the fallback: {why}", stacklevel=2)
+            warnings.warn(f"the plan of the fallback is used: {why}", stacklevel=2)
         seconds = time.perf_counter() - started
         if why is None and sum(memory.size for memory in memories) > sum(result.bufsizes):
             why = "the search found no smaller plan before its time limit"
@@ -192,11 +192,12 @@ class Planner:
     def plan_control_flow(
         self, graph_module: Any, graph_signature: Any, alignment: int
     ) -> None:
-        """Replaces the plan of a graph and of the submodules of its ``cond``, ``map`` and ``scan`` by one plan of
-        the whole program. Does nothing if there are none. :func:`memory_planning_pass` calls it.
+        """Replaces the plans of a graph and of the submodules of its ``cond``, ``map`` and ``scan`` by one plan of
+        the whole program. Does nothing if the graph has no submodules. :func:`memory_planning_pass` calls this
+        method.
 
         Raises ``ValueError`` for control flow that ExecuTorch cannot emit (``while_loop``), and for a ``scan``
-        whose results ExecuTorch overwrites, whatever the plan is.
+        whose results ExecuTorch overwrites, whatever the plan.
         """
         import time
 
@@ -240,7 +241,7 @@ def _fallback(fallback: str | Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _by_memory(specs: list[Any], result: Any) -> dict[int, list[Any]]:
-    """The tensors per memory. Views are in the memory of their base."""
+    """Groups tensors by memory. Views are in the memory of their base."""
     memories: dict[int, list[Any]] = {}
     for spec in specs:
         memories.setdefault(result.spec_dict[spec].mem_id, []).append(spec)
@@ -248,7 +249,7 @@ def _by_memory(specs: list[Any], result: Any) -> dict[int, list[Any]]:
 
 
 def _base(spec: Any) -> Any:
-    """The tensor in whose storage a tensor lies."""
+    """Returns the tensor whose storage contains ``spec``."""
     seen = {spec}
     while spec.storage_base is not None:
         spec = spec.storage_base
@@ -259,7 +260,7 @@ def _base(spec: Any) -> Any:
 
 
 def _inside(spec: Any) -> int:
-    """The offset of a tensor in the storage of its base."""
+    """Returns the offset of a tensor in the storage of its base."""
     offset = 0
     while spec.storage_base is not None:
         offset += spec.storage_base_offset
@@ -268,7 +269,7 @@ def _inside(spec: Any) -> int:
 
 
 def _groups(specs: list[Any]) -> dict[Any, list[Any]]:
-    """Tensors by base, in the order of ``specs``. A storage is live as long as one of its tensors is."""
+    """Groups tensors by base, in the order of ``specs``. A storage is live as long as one of its tensors is."""
     groups: dict[Any, list[Any]] = {spec: [spec] for spec in specs if spec.storage_base is None}
     for spec in specs:
         if spec.storage_base is None:
@@ -283,7 +284,7 @@ def _groups(specs: list[Any]) -> dict[Any, list[Any]]:
 
 
 def _ends(specs: list[Any]) -> tuple[int, int]:
-    """First and last step at which one of the tensors is live."""
+    """Returns the first and the last step at which one of the tensors is live."""
     steps = [step for spec in specs for step in spec.lifetime]
     if any(step is None for step in steps):
         raise Unsupported("a tensor has no lifetime")
@@ -312,20 +313,20 @@ def planner(
     seed: int = 0,
     threads: int = 1,
 ) -> Planner:
-    """An algorithm for ``MemoryPlanningAlgorithmSuite([...])``.
+    """Returns an algorithm for ``MemoryPlanningAlgorithmSuite([...])``.
 
     ``time_limit`` in seconds applies to each memory of each graph. The plan of ``fallback``, which is
-    ``"greedy"``, ``"naive"`` or another algorithm of the suite, is used where the search finds no smaller one.
+    ``"greedy"``, ``"naive"`` or another algorithm of the suite, is used if the search finds no smaller one.
     """
     return Planner(time_limit, fallback, seed, threads)
 
 
 def memory_planning_pass(*, algorithm: Planner | None = None, **options: Any) -> Any:
-    """A ``MemoryPlanningPass`` that plans with ``algorithm``, by default ``planner()``. A graph with ``cond``,
-    ``map`` or ``scan`` is planned together with its submodules.
+    """Returns a ``MemoryPlanningPass`` that plans with ``algorithm``, by default ``planner()``. A graph with
+    ``cond``, ``map`` or ``scan`` is planned together with its submodules.
 
     ``options`` are those of ``MemoryPlanningPass``, such as ``alloc_graph_input`` and ``alignment``. The
-    attribute ``planner`` of the pass has the reports.
+    attribute ``planner`` of the pass contains the reports.
     """
     from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite
     from executorch.exir.passes import MemoryPlanningPass

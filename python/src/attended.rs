@@ -29,7 +29,7 @@ pub fn attended<T: Send, E: Send>(
     let mut failed: Option<PyErr> = None;
     let mut is_interrupted = false;
     let (send, receive) = channel();
-    // Only for `Sync`: the lock is never contended.
+    // The mutex only provides `Sync`. It is never contended.
     let receive = Mutex::new(receive);
     let result = std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || work(send))?;

@@ -31,7 +31,7 @@ pub fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(list)
 }
 
-/// A function of Python as an algorithm: it receives the instance and returns one offset per buffer.
+/// A Python function as an algorithm. It receives the instance and returns one offset per buffer.
 struct Function {
     name: &'static str,
     callable: Py<PyAny>,
@@ -77,7 +77,7 @@ fn register(
     };
     let leaked: &'static str = name.clone().leak();
     let owned = function.clone().unbind();
-    let entry = Entry::new(name.as_str(), Kind::Heuristic, "a function of Python", "the caller", move |_| {
+    let entry = Entry::new(name.as_str(), Kind::Heuristic, "a Python function", "the caller", move |_| {
         Python::attach(|py| Function { name: leaked, callable: owned.clone_ref(py), time_limit })
     });
     registry.register::<Offsets>(entry).map_err(|error| PyValueError::new_err(error.to_string()))?;

@@ -78,7 +78,7 @@ fn lifespan(lower: u64, upper: u64, gaps: &[(u64, u64)]) -> Result<Lifespan, pli
     }
 }
 
-/// Returns an exception of Python for a file that cannot be read.
+/// Returns the Python exception for a file that cannot be read.
 pub fn csv_error(error: &CsvError) -> PyErr {
     let text = error.to_string();
     let is_system = matches!(*error.kind, CsvErrorKind::Io(_));

@@ -48,8 +48,9 @@ impl Observer<Offsets> for Reporter {
 /// # Errors
 /// `ValueError` if it is negative or not a number.
 pub fn time(limit: Option<f64>) -> PyResult<Option<Duration>> {
-    let wrong =
-        |limit| PyValueError::new_err(format!("time_limit is {limit}; expected seconds of at least 0"));
+    let wrong = |limit| {
+        PyValueError::new_err(format!("time_limit is {limit}; expected a non-negative number of seconds"))
+    };
     limit.map(|limit| Duration::try_from_secs_f64(limit).map_err(|_| wrong(limit))).transpose()
 }
 
@@ -57,7 +58,7 @@ pub fn time(limit: Option<f64>) -> PyResult<Option<Duration>> {
 #[pyfunction]
 #[pyo3(signature = (instance, *, capacity = None, time_limit = None, node_limit = None, seed = 0, threads = 1,
     algorithm = "exact", progress = None))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 pub fn solve(
     py: Python<'_>,
     instance: &Bound<'_, PyAny>,
@@ -232,8 +233,8 @@ pub struct Comparison {
     layouts: Vec<(String, Layout, Vec<String>)>,
 }
 
-/// Compares layouts of an instance with each other and with the optimum, which is searched within
-/// `time_limit` seconds.
+/// Compares layouts of an instance with each other and with the optimum. The search for the optimum takes at
+/// most `time_limit` seconds.
 #[pyfunction]
 #[pyo3(signature = (instance, layouts, *, time_limit = Some(10.0), seed = 0, threads = 1),
     text_signature = "(instance, layouts, *, time_limit=10.0, seed=0, threads=1)")]

@@ -1,4 +1,4 @@
-"""No input from Python causes anything but an answer, a ValueError, a TypeError or an OverflowError."""
+"""Tests that every input from Python gives an answer, a ValueError, a TypeError or an OverflowError."""
 
 import plimsoll
 from hypothesis import given, settings

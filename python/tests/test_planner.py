@@ -1,4 +1,4 @@
-"""The planner with stand-ins for the types of ExecuTorch, which is not needed here."""
+"""Tests the planner with stand-ins for the types of ExecuTorch, so ExecuTorch is not needed."""
 
 import random
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ def base_of(spec):
 
 
 def end_to_end(alignment, specs, graph, signature, padding):
-    """Every tensor in memory of its own."""
+    """Places tensors end to end, without sharing."""
     places = {spec: Place(base_of(spec).mem_id or 1) for spec in specs}
     floors = graph.input_mem_buffer_sizes
     sizes = [0] * (1 + max([1, *(place.mem_id for place in places.values())]))

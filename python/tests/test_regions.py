@@ -42,7 +42,7 @@ class Programs:
     def sequence(
         self, known: list[set[tuple[int, Guard]]], guard: Guard, loops: frozenset[int], depth: int
     ) -> tuple[Sequence, list[set[tuple[int, Guard]]]]:
-        """A region that accesses some of the values that the caller knows. Returns it with its values."""
+        """Returns a region that accesses some of the caller's values, and the values that it returns."""
         own = list(known)
         items: list[Step | Branches | Loop] = []
         for _ in range(self.random.randint(1, 3)):
@@ -74,7 +74,7 @@ class Programs:
 
 
 def runs(sequence: Sequence, taken: frozenset[tuple[int, int]]) -> Iterator[tuple[list[object], frozenset[tuple[int, int]]]]:
-    """All executions: what happens in order, and the choices at the end. Loops run three times."""
+    """Yields all executions: the events in order, and the choices at the end. Loops run three times."""
     traces: list[tuple[list[object], frozenset[tuple[int, int]]]] = [([], taken)]
     for item in sequence.items:
         longer = []
@@ -102,7 +102,7 @@ def conflicts(program: Sequence, storages: list[Storage]) -> set[tuple[int, int]
     """The pairs that are live at the same time in some execution."""
     found = set()
     for events, _ in runs(program, frozenset()):
-        # A storage of a loop is another one in every iteration.
+        # In every iteration, a storage of a loop counts as a new storage.
         lives: dict[tuple[int, int], list[int]] = {}
         iteration = dict.fromkeys(range(len(storages)), 0)
         for time, event in enumerate(events):

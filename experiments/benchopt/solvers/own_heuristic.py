@@ -1,4 +1,4 @@
-"""A heuristic of your own, as an example: first fit in the order of decreasing size."""
+"""A heuristic of your own, as an example: first fit in order of decreasing size."""
 
 from benchopt import BaseSolver
 
