@@ -158,8 +158,8 @@ fn run(command: Command) -> Result<u8, Failure> {
     result
 }
 
-/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. Commands that search then end
-/// with their best answer so far. All other commands end at once and leave no partial files.
+/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. After a signal, commands that
+/// search end with their best answer so far. All other commands end at once and leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
     match command {
         // These processes end with their parent.

@@ -68,7 +68,7 @@ mod renderer {
             Arc::new(fonts)
         });
         if fonts.is_empty() {
-            return Err("this system has no fonts, so PNG would lack its text; use .svg".to_owned());
+            return Err("this system has no fonts, so a PNG would have no text; use .svg".to_owned());
         }
         Ok(Arc::clone(fonts))
     }

@@ -61,7 +61,7 @@ pub fn main(args: &CompareArgs) -> Result<u8, Failure> {
     }
 }
 
-/// The answers of the command line.
+/// The answers given on the command line.
 struct Solutions<'a> {
     args: &'a CompareArgs,
     answers: &'a [Answer],
@@ -78,7 +78,7 @@ impl Solutions<'_> {
         for (path, answer) in args.layouts.iter().zip(self.answers) {
             let solution = of(answer).ok_or_else(|| {
                 let (path, first) = (path.display(), args.layouts[0].display());
-                Failure::input(format!("{path}: {first} is an answer for {}, but this one is not", P::NAME))
+                Failure::input(format!("{path}: not an answer for {}, unlike {first}", P::NAME))
             })?;
             solutions.push((path, solution));
         }

@@ -62,7 +62,7 @@ struct Manifest {
     version: u32,
     generator: Generator,
     family: String,
-    /// Increases whenever the family writes other bytes for the same parameters and seed.
+    /// Increases whenever the family writes different bytes for the same parameters and seed.
     family_version: u32,
     parameters: BTreeMap<String, u64>,
     files: Vec<Entry>,

@@ -115,7 +115,7 @@ fn answers_to_other_problems_are_compared_among_themselves() {
         assert!(run.stdout.contains("other.csv"), "{}{}", run.stdout, run.stderr);
         let run = scratch.plimsoll(&["compare", "t.12.csv", "offsets.csv", "other.csv"]).exits(2);
         assert!(
-            run.stderr.contains("offsets.csv is an answer for offsets, but this one is not"),
+            run.stderr.contains("other.csv: not an answer for offsets, unlike offsets.csv"),
             "{}",
             run.stderr
         );

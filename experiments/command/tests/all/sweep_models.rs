@@ -285,7 +285,7 @@ fn benchmarks_make_instances_of_models() {
     let more = ["--solvers", "exact,large-first,shared-greedy-by-size", "--out", "o", "--report"];
     let run = scratch.plimsoll(&[&words[..], &more].concat()).exits(0);
     assert!(
-        run.stdout.contains("instances are made of the graphs, with order=as-in-file\n"),
+        run.stdout.contains("instances are derived from the graphs, with order=as-in-file\n"),
         "{}",
         run.stdout
     );

@@ -272,7 +272,8 @@ fn the_convention_of_a_column_end_is_named() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "id,start,end,size\na,0,1,4\nb,1,2,4\n");
     let run = scratch.plimsoll(&["solve", "t.csv"]).exits(0);
-    let note = "note: t.csv: 'end' is read as the last live step (if not: --endpoints half-open)";
+    let note = "note: t.csv: 'end' is read as the last live step; if it is the first step after the lifespan, \
+        use --endpoints half-open";
     assert!(run.stderr.contains(note) && run.words().contains("peak 8 bytes"), "{}", run.stderr);
     let run = scratch.plimsoll(&["solve", "t.csv", "--endpoints", "half-open"]).exits(0);
     assert!(run.stderr.is_empty() && run.words().contains("peak 4 bytes"), "{}", run.stderr);
