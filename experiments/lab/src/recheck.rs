@@ -2,7 +2,7 @@
 //!
 //! A run that ended by itself, or by its node limit, is rerun and compared column by column. Runs that a time
 //! limit ended and runs of external programs are not repeatable. For these, only the instance is compared.
-//! An instance that was made of a model is regenerated with the terms of the row.
+//! An instance that was derived from a model is derived again with the terms of the row.
 
 use crate::attempt::Named;
 use crate::record::{CsvFile, Record, RecordError};
@@ -170,7 +170,7 @@ fn check_row(row: &Record, case: Option<&Case>, registry: &Registry) -> Verdict 
     }
 }
 
-/// Returns the instance of a model under the terms of a row.
+/// Derives the instance from a model under the terms of a row.
 fn made(row: &Record, graph: &Graph) -> Result<Subject, String> {
     let terms: Terms = row.terms.parse().map_err(|error: TermError| error.to_string())?;
     instance(graph, &terms).map(Subject::Instance).map_err(|error| error.to_string())
@@ -237,7 +237,7 @@ fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
         .or_else(|| compared("nodes", row.nodes, today.nodes))
 }
 
-/// Returns today's wording of a witness if the recorded one differs only in that it identifies an operator
+/// Returns the current wording of a witness if the recorded one differs only in that it identifies an operator
 /// or tensor by its number (`operator 3`, `'CONV_2D#3'`), as older records do. Otherwise, returns the
 /// recorded one.
 fn reworded<'a>(recorded: &'a String, today: &'a String) -> &'a String {

@@ -247,7 +247,7 @@ fn invalid_posings_name_line_key_and_value() {
         (
             "path = \"m\"\nas = [\"offsets\", \"joint\"]",
             "",
-            &["line 1", "as: no algorithm of this file is for joint"],
+            &["line 1", "as: no algorithm in this file solves joint"],
         ),
         ("path = \"m\"\nas = \"offsets\"\nbatch = 0", "", &["batch is 0; expected at least 1"]),
         ("path = \"m\"\nas = \"offsets\"\ndim = { N = \"0..1001\" }", "", &["more than 1000 combinations"]),
@@ -257,7 +257,7 @@ fn invalid_posings_name_line_key_and_value() {
             "",
             &["element is allowed only with suite"],
         ),
-        ("path = \"m\"", "", &["no instance to run on; as = \"offsets\" makes instances of models"]),
+        ("path = \"m\"", "", &["no instance to run on; as = \"offsets\" derives instances from models"]),
         (
             "path = \"m\"\nas = \"offsets\"",
             "terms = \"order=exact\"",

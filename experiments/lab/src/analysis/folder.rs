@@ -1,4 +1,4 @@
-//! Finds records on disk, which are folders of CSV files below the given paths.
+//! Finds records on disk: folders of CSV files at or below the given paths.
 
 use super::{AnalysisError, Sheet};
 use crate::record::{CsvFile, ROWS, Record, RecordError, TRACE, TraceRow};

@@ -165,8 +165,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the time to solve. For an unsolved heuristic, this is `None`: it ends early without a proof,
-    /// so the limit is not its time to solve.
+    /// Returns the time to solve. It is `None` for a heuristic that did not solve the instance: such a run
+    /// ends early without a proof, so the limit is not its time to solve.
     pub fn time_to_solve(&self) -> Option<Time> {
         self.time.filter(|time| self.proves || !time.censored)
     }

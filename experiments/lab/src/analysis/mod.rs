@@ -7,7 +7,7 @@
 //!
 //! - **Performance profile** (Dolan and Moré 2002). One profile shows the share of the instances that an
 //!   algorithm solves within a factor of the fastest time. The other shows the share of the instances on
-//!   which its gap is at most a given one.
+//!   which its gap is at most a given value.
 //! - **Cactus plot.** It shows the number of instances that an algorithm solves within a time limit, as a
 //!   function of the limit.
 //!

@@ -26,7 +26,7 @@ use std::io::{self, Write};
 
 /// Distance between two maps.
 const GAP: f64 = 20.0;
-/// Largest height of a map beside others, as a multiple of the lowest one.
+/// Largest height of a map that is drawn beside others, as a multiple of the height of the lowest map.
 const MOST_HEIGHT: u64 = 3;
 /// Largest number of groups in the legend.
 const MOST_GROUPS: usize = 12;

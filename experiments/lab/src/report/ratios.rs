@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn printed_times_are_as_good_as_their_digits() {
+    fn printed_times_are_as_precise_as_their_digits() {
         let own = |instance: &str, algorithm: &str, seconds: Option<f64>, resolution: Option<f64>| Record {
             own_seconds: seconds,
             own_resolution: resolution,

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 const LEFT: f64 = 96.0;
 const RIGHT: f64 = WIDTH - MARGIN;
 const LANE: f64 = 36.0;
-/// Distance between lanes; the mark of the critical path is in it.
+/// Distance between lanes, where the critical path is marked.
 const GAP: f64 = 14.0;
 const MEMORY: f64 = 150.0;
 /// Size of the names of operators.
@@ -82,7 +82,7 @@ struct Activity {
 
 impl Activity {
     /// Returns the critical path, last operation first: a chain of operations without idle time between them
-    /// that ends with the makespan. It ends early where an operation starts without another ending. Among
+    /// that ends with the makespan. The chain ends early at an operation that starts when no other ends. Among
     /// operations that end at the same time, it prefers the transfer of the same operator, then computations.
     fn critical(&self) -> Vec<&Box> {
         let mut ending: HashMap<Time, Vec<&Box>> = HashMap::new();

@@ -124,7 +124,7 @@ fn overview_section(page: &Page<'_>) -> String {
     text
 }
 
-/// Escapes a sentence. A number stays with its percent sign.
+/// Escapes a sentence, and keeps each number on one line with its percent sign.
 fn sentence(text: &str) -> String {
     escape(&text.replace(" %", "\u{a0}%"))
 }
