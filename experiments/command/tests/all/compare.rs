@@ -1,4 +1,4 @@
-//! `compare`, and the comparison of `verify` with the best bound.
+//! Tests `compare`, and how `verify` compares a layout with the best bound.
 
 use crate::common::Scratch;
 use serde_json::{Value, json};

@@ -279,7 +279,7 @@ fn a_run_whose_job_is_cancelled_has_no_row() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_short_run_above_its_memory_is_a_row_too() {
+fn a_short_run_above_its_memory_limit_is_a_row_too() {
     let scratch = Scratch::new();
     scratch.write("i.csv", TINY);
     let text = format!("[limits]\nmemory = 1_000_000\n[[instances]]\npath = \"i.csv\"\n{LARGE_FIRST}");

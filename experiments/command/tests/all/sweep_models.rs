@@ -203,7 +203,7 @@ external = "sh stack.sh {input} {output}"
     };
     // Apart from one byte for the condition, all sizes are multiples of N.
     assert_eq!(4 * (value("branch [N=1]", "joint") - 1), value("branch [N=4]", "joint") - 1);
-    // Both give the same layouts, since the load of the instance is decided.
+    // The load of each instance is the capacity to decide.
     assert!(found.iter().filter(|row| row.decide == "load").all(|row| row.capacity == row.load));
     rechecks(&scratch, "o");
     let readme = scratch.read("o/README.md");
@@ -279,7 +279,7 @@ fn invalid_posings_name_line_key_and_value() {
 }
 
 #[test]
-fn benchmarks_make_instances_of_models() {
+fn benchmarks_derive_instances_from_models() {
     let scratch = models();
     let words = ["bench", "m", "--problems", "offsets,orders,shared-objects", "--node-limit", "1000"];
     let more = ["--solvers", "exact,large-first,shared-greedy-by-size", "--out", "o", "--report"];
@@ -320,7 +320,7 @@ fn benchmarks_make_instances_of_models() {
     scratch
         .plimsoll(&["bench", "m/net.json", "--problems", "offsets", "--terms", "order=x"])
         .refuses(&["--terms: term order=x: expected an order algorithm"]);
-    // Beside instances, graphs are only used for the problems on graphs.
+    // If there are also instances, only the problems on graphs are posed on graphs.
     scratch.write("i.csv", TINY);
     let words = ["bench", "i.csv", "m/net.json", "--problems", "offsets", "--solvers", "large-first"];
     scratch.plimsoll(&[&words[..], &["--out", "q"]].concat()).exits(0);

@@ -125,7 +125,7 @@ fn a_changed_instance_is_another_instance() {
 fn impossible_claims_about_searches_are_rejected() {
     let scratch = Scratch::new();
     let good = certified(&scratch, TWELVE);
-    // The layout end to end has peak 23; the optimum is 11.
+    // The layout places the buffers end to end and has peak 23; the optimum is 11.
     scratch.write("l.csv", "id,offset\ninput,0\nconv,4\npool,10\ndense,12\noutput,20\n");
     let window = |lower: u64, upper: u64, solver: &str| json!({ "kind": "window", "lower": lower, "upper": upper, "solver": solver });
     let search = |solver: &str| json!({ "kind": "search", "solver": solver });

@@ -11,7 +11,7 @@
 //! [limits]                            # limits of every run; with a list, there is a run for every value
 //! time = [1, 10.5]                    # seconds; default none
 //! nodes = 100_000                     # default none
-//! grace = 10                          # seconds beyond the limit after which a run counts as hung; default 10
+//! grace = 10                          # extra seconds after which a run counts as hung; default 10
 //! memory = 4_000_000_000              # limit on the resident memory of a run in bytes; default none
 //!
 //! [[instances]]
