@@ -79,7 +79,7 @@ pub struct Finding {
 }
 
 /// Compares rows with the current code. Rows of suites whose corpora are not available are not rerun.
-/// `inputs` are those of the manifest if a sweep wrote the rows. Their import options override those of
+/// If a sweep wrote the rows, `inputs` are the inputs in its manifest. Their import options override those of
 /// `reading`.
 ///
 /// # Errors

@@ -458,7 +458,7 @@ fn traces_and_layouts_are_kept_on_request() {
         .plimsoll(&["generate", "guillotine", "--buffers", "30", "--seed", "0", "--out", "i.csv"])
         .exits(0);
     scratch.plimsoll(&["verify", "i.csv", &format!("o/{}", row.layout)]).exits(0);
-    // Traces have the same columns as those of bench.
+    // Traces of sweeps and of benchmarks have the same columns.
     scratch.plimsoll(&["bench", "i.csv", "--solvers", "large-first", "--trace", "--out", "b"]).exits(0);
     let first = |file: &str| scratch.read(file).lines().next().unwrap().to_owned();
     assert_eq!(first("o/trace.csv"), first("b/trace.csv"));

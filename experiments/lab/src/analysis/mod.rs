@@ -75,8 +75,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Returns the runs without an answer. Those of unreadable instances come first, since they belong to no
-    /// group.
+    /// Returns the runs without an answer. Runs on unreadable instances belong to no group and come first.
     pub fn troubles(&self) -> impl Iterator<Item = &Record> {
         let groupless = self.record.observations.iter().filter(|row| !has_question(row));
         groupless.chain(self.groups.iter().flat_map(|group| &group.troubles))

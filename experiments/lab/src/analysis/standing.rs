@@ -89,8 +89,8 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Returns the standings of the algorithms of a group. If there are at least two, that of the virtual best
-/// follows. O(algorithms^2 * instances).
+/// Returns the standings of the algorithms of a group, followed by the virtual best if there are at least two
+/// algorithms. O(algorithms^2 * instances).
 pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
     let terms = Terms { shift, limited: group.question.time_limit.is_some() };
     let all = virtual_best(group, None);

@@ -15,7 +15,7 @@
 //!
 //! Each planner runs in its own process group. The whole group is killed at the deadline, on a [request to
 //! stop](plimsoll::interrupt), and when the planner ends. No child of the planner survives, even if this
-//! process is killed ([`reaper`]). The measured time is that of the whole process.
+//! process is killed ([`reaper`]). The measured time covers the whole process.
 //!
 //! Nothing that an external planner reports counts as proof. The checker verifies its layout. The printed
 //! claims and bounds ([`Said`]) and the printed time ([`ElapsedPattern`]) are recorded unverified.

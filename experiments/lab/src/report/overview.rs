@@ -206,8 +206,8 @@ pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
     Table::of(&columns, rows)
 }
 
-/// Returns a table with one row of counts per record. Instances and algorithms are those of the largest
-/// group.
+/// Returns a table with one row of counts per record. Instances and algorithms are counted in
+/// the largest group.
 pub fn records(studies: &[Study]) -> Table {
     let most = |study: &Study, count: fn(&Group) -> usize| {
         study.groups.iter().map(count).max().unwrap_or(0).to_string()

@@ -395,7 +395,7 @@ impl Frame {
         ((x, y), ((right - x).max(0.05), (bottom - y).max(0.05)))
     }
 
-    /// Draws both axes; `names` are those of the steps from 0 on, and `strip` is the space below address 0.
+    /// Draws both axes; `names` are the names of the steps from 0 on, and `strip` is the height below address 0.
     fn axes(&self, scene: &mut Scene, names: &[String], strip: f64) {
         self.addresses.draw(scene, (self.left, self.right), |value| self.y(value as u64));
         let bottom = self.floor + strip;

@@ -339,7 +339,8 @@ impl Sweep {
         text
     }
 
-    /// Returns the terms of a run: those of the algorithm or, for an instance derived from a model, of the input.
+    /// Returns the terms of a run. They are the terms of the algorithm or, for an instance derived from a
+    /// model, the terms of the input.
     fn terms(&self, run: &Run) -> &str {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         if input.terms.is_empty() { &task.terms } else { &input.terms }

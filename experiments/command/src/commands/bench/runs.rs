@@ -60,7 +60,7 @@ struct Chosen<P: Posed> {
     more: Option<More<P>>,
 }
 
-/// A function that adds runs in separate processes: those of external programs and, with `--processes`, of
+/// A function that adds runs in separate processes: runs of external programs and, with `--processes`, runs of
 /// built-in algorithms.
 type More<P> = fn(&Bench, &[&'static Entry<P>], &mut Field<P>);
 
@@ -164,8 +164,8 @@ impl<P: Posed> Lane for Chosen<P> {
 }
 
 impl<P: Posed> Chosen<P> {
-    /// Performs all runs of one question: first built-in algorithms, then those of `more`. Then settles
-    /// bounds and gaps, and draws the map.
+    /// Performs all runs of one question: first the runs of built-in algorithms, then those of `more`.
+    /// Finally, cross-checks the bounds, computes the gaps and draws the map.
     fn run_under(
         &self,
         terms: &Terms,
