@@ -56,7 +56,7 @@ enum Command {
     Report(report::ReportArgs),
     /// Rerun records of `bench` and compare all results that do not depend on time
     Recheck(recheck::RecheckArgs),
-    /// Execute runs of a sweep as requested on standard input
+    /// Execute the runs of a sweep that are requested on standard input
     #[command(hide = true)]
     SweepWorker,
     /// Kill the external programs that a terminated process has left running

@@ -79,7 +79,7 @@ mod renderer {
     /// Reports that this build cannot write PNG.
     ///
     /// # Errors
-    /// Always.
+    /// Always fails.
     pub fn check() -> Result<(), String> {
         Err("this build cannot write PNG; use .svg".to_owned())
     }
@@ -87,7 +87,7 @@ mod renderer {
     /// Reports that this build cannot write PNG.
     ///
     /// # Errors
-    /// Always.
+    /// Always fails.
     pub fn render(_: &[u8]) -> Result<Vec<u8>, String> {
         check().map(|()| Vec::new())
     }

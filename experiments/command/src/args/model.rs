@@ -56,7 +56,7 @@ impl ModelArgs {
 }
 
 impl OpenArgs {
-    /// Returns the options of the library.
+    /// Converts the arguments to the options of the library.
     pub fn options(&self) -> Result<ImportOptions, Failure> {
         Ok(ImportOptions {
             dims: once("--dim", &self.dim)?.into_iter().collect(),

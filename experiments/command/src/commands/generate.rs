@@ -132,7 +132,7 @@ fn is_folder(path: &Path) -> bool {
 
 fn one(args: &GenerateArgs, source: &Source) -> Result<u8, Failure> {
     if let Some(path) = &args.out {
-        // Fails before any work.
+        // An invalid target is rejected before any work.
         output::check_target(path, &[])?;
     }
     let content = source.make(args.seed)?;

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// options after them.
 #[derive(Args, Debug)]
 pub struct SubjectArgs {
-    /// Instance, a CSV file; or a graph (.json) or model (.onnx, .tflite), whose tensors are placed in the
+    /// Instance (.csv), graph (.json) or model (.onnx, .tflite); the operators of a graph or model run in the
     /// order of the file
     #[arg(index = 1, value_parser = input_file())]
     pub instance: PathBuf,

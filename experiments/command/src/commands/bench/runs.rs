@@ -60,8 +60,8 @@ struct Chosen<P: Posed> {
     more: Option<More<P>>,
 }
 
-/// A function that adds runs in separate processes: runs of external programs and, with `--processes`, runs of
-/// built-in algorithms.
+/// A function that adds runs in separate processes: runs of external programs and, with `--processes`, runs
+/// of built-in algorithms.
 type More<P> = fn(&Bench, &[&'static Entry<P>], &mut Field<P>);
 
 /// The data shared by all runs on one subject.

@@ -30,7 +30,7 @@ pub(super) struct Batches {
     pub above: Option<(u64, Bytes)>,
 }
 
-/// The model of the command line and the settings of its plan.
+/// The model given on the command line, and the settings of its plan.
 pub(super) struct Alternatives<'a> {
     pub args: &'a PlanArgs,
     pub import: &'a Import,
