@@ -28,8 +28,8 @@ const MEMORY: f64 = 150.0;
 const NAME: f64 = 12.0;
 /// The look of the time in which an operator waits for its weights.
 const WAITING: &str = "class=\"wait\" fill=\"#f6c9c4\"";
-/// The looks of the mark below operations on the critical path, of on-chip bytes, of the resident weights among
-/// them, and of the peak.
+/// The looks of the mark below operations on the critical path, of on-chip bytes, of the resident weights
+/// among them, and of the peak.
 const CRITICAL: &str = "fill=\"#c1272d\" pointer-events=\"none\"";
 const OCCUPIED: &str = "fill=\"#8fb8de\"";
 const RESIDENT: &str = "fill=\"#c7b8dc\"";
