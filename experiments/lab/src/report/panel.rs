@@ -312,8 +312,8 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// Distributes buffers over lanes of disjoint lifespans, each into the first free lane. O(n log n + n l) for l
-/// lanes.
+/// Distributes buffers over lanes of disjoint lifespans, each into the first free lane. O(n log n + n l) for
+/// l lanes.
 fn lanes_of(instance: &Instance, mut buffers: Vec<BufferId>) -> Vec<Vec<BufferId>> {
     let hull = |id: BufferId| instance.buffer(id).lifespan().hull();
     buffers.sort_by_key(|&id| (hull(id), id));
@@ -395,7 +395,7 @@ impl Frame {
         ((x, y), ((right - x).max(0.05), (bottom - y).max(0.05)))
     }
 
-    /// Draws both axes; `names` are the names of the steps from 0 on, and `strip` is the height below address 0.
+    /// Draws both axes. `names` are the names of the steps from 0 on; `strip` is the height below address 0.
     fn axes(&self, scene: &mut Scene, names: &[String], strip: f64) {
         self.addresses.draw(scene, (self.left, self.right), |value| self.y(value as u64));
         let bottom = self.floor + strip;

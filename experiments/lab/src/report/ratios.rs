@@ -5,8 +5,8 @@
 //!
 //! - If the time is only the limit, the ratio is a lower bound, marked `>`.
 //! - Times printed with few digits are uncertain. The time of the algorithm is reduced by half a unit of its
-//!   last digit, and the time of the reference is increased by one unit. If this changes a time by more than 1 %,
-//!   the ratio is marked as a lower bound.
+//!   last digit, and the time of the reference is increased by one unit. If this changes a time by more than
+//!   1 %, the ratio is marked as a lower bound.
 //! - If a time is below one unit of its last digit (`0.000`), one unit is used instead. The ratio is then an
 //!   upper bound, marked `<`, and means exclude it.
 //!

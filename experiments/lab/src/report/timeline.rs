@@ -82,8 +82,9 @@ struct Activity {
 
 impl Activity {
     /// Returns the critical path, last operation first: a chain of operations without idle time between them
-    /// that ends with the makespan. The chain ends early at an operation that starts when no other ends. Among
-    /// operations that end at the same time, it prefers the transfer of the same operator, then computations.
+    /// that ends with the makespan. The chain ends early at an operation that starts when no other ends.
+    /// Among operations that end at the same time, it prefers the transfer of the same operator, then
+    /// computations.
     fn critical(&self) -> Vec<&Box> {
         let mut ending: HashMap<Time, Vec<&Box>> = HashMap::new();
         for one in self.boxes.iter().filter(|one| one.end > one.start) {

@@ -24,7 +24,8 @@ pub enum Clock {
     Own,
 }
 
-/// Groups the results of all algorithms on the instances of one question. Times are measured by the benchmark.
+/// Groups the results of all algorithms on the instances of one question. Times are measured by the
+/// benchmark.
 pub fn of(rows: &[Record]) -> Group {
     by(Clock::Bench, rows)
 }
