@@ -1,4 +1,5 @@
-//! Records commit, local changes and compiler in the binary, for the rows of records.
+//! Stores the commit, whether there are local changes, and the compiler in the binary. Rows of records
+//! contain these facts.
 
 use std::path::Path;
 use std::process::Command;

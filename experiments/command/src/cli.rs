@@ -56,7 +56,7 @@ enum Command {
     Report(report::ReportArgs),
     /// Rerun records of `bench` and compare all results that do not depend on time
     Recheck(recheck::RecheckArgs),
-    /// Execute runs of a sweep as requested on standard input
+    /// Execute the runs of a sweep that are requested on standard input
     #[command(hide = true)]
     SweepWorker,
     /// Kill the external programs that a terminated process has left running
@@ -158,8 +158,8 @@ fn run(command: Command) -> Result<u8, Failure> {
     result
 }
 
-/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. Commands that search then end
-/// with their best answer so far. All other commands end at once and leave no partial files.
+/// Shows the progress of runs, and installs handlers for Ctrl-C and SIGTERM. After a signal, commands that
+/// search end with their best answer so far. All other commands end at once and leave no partial files.
 fn listen(command: &Command) -> std::io::Result<()> {
     match command {
         // These processes end with their parent.

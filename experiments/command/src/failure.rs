@@ -8,7 +8,7 @@ pub const ANSWERED: u8 = 0;
 /// Proved infeasible, or verification failed.
 pub const REFUTED: u8 = 1;
 pub const BAD_INPUT: u8 = 2;
-/// Nothing found within the limits.
+/// No solution was found within the limits.
 pub const NOTHING_FOUND: u8 = 3;
 /// A defect: an algorithm failed, or the checker rejected its answer.
 pub const INTERNAL: u8 = 4;
@@ -70,7 +70,7 @@ impl Failure {
         Self { code: BAD_INPUT, message: message.to_string() }
     }
 
-    /// Puts the file name in front of the message, unless the message contains it.
+    /// Puts the file name in front of the message, unless the message already contains it.
     #[must_use]
     pub fn about(self, path: &std::path::Path) -> Self {
         let path = path.display().to_string();

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// The widest help text, in columns.
 const WIDEST: usize = 100;
 
-/// Width of the names of commands with their blanks, in columns.
+/// Width of the column of command names, with the blanks after it.
 const NAMES: usize = 15;
 
 /// The questions that commands answer.
@@ -20,8 +20,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Data and reference", &["generate", "convert", "datasets", "list", "completions", "man"]),
 ];
 
-/// Examples: a command, a command line, and what it does. They run in an empty folder, those of a command in
-/// this order.
+/// Examples: a command, a command line, and what it does. The examples of each command run in this order, in
+/// a folder that is empty at the start.
 const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "solve",
@@ -36,7 +36,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "verify",
         "plimsoll generate above-load --out a.csv && plimsoll solve a.csv --solver greedy-by-size --output layout.csv && plimsoll verify a.csv layout.csv",
-        "Check a layout, and report what lies above the lower bound",
+        "Check a layout, and report the buffers above the lower bound",
     ),
     (
         "verify",
@@ -76,12 +76,12 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "order",
         "plimsoll generate squeezenet --out net.json && plimsoll order net.json",
-        "Find the order of the operators with the lowest peak",
+        "Find the operator order with the lowest peak",
     ),
     (
         "order",
         "plimsoll order net.json --compare --time-limit 1 --output rows.csv",
-        "Compare all algorithms for orders, and write the rows",
+        "Compare all ordering algorithms, and write the rows",
     ),
     (
         "plan",
@@ -133,7 +133,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "bench",
         "plimsoll generate uniform --param buffers=50 --count 3 --out set && plimsoll bench 'set/*.csv' --solvers exact,valley-fit --out record",
-        "Run two algorithms on own files, and keep the rows",
+        "Run two algorithms on your own files, and keep the rows",
     ),
     (
         "sweep",
@@ -146,7 +146,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "printf '%s\\n' 'instances=[{suite=\"embedded\"}]' 'algorithms=[{names=\"greedy-by-size\"}]' > s.toml && plimsoll sweep s.toml --shard 1/2 --out one && plimsoll sweep s.toml --shard 2/2 --out two && plimsoll merge one two --out all",
         "Join the two shards of a sweep",
     ),
-    ("merge", "plimsoll merge one --out part --partial", "Join what is there"),
+    ("merge", "plimsoll merge one --out part --partial", "Join the shards that are available"),
     (
         "report",
         "plimsoll bench embedded --only patent --solvers exact,greedy-by-size --out record && plimsoll report record --out page",
@@ -183,7 +183,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "plimsoll generate uniform --count 3 --out set && plimsoll datasets verify set",
         "Compare generated files with their manifest",
     ),
-    ("list", "plimsoll list", "Give an overview of what there is"),
+    ("list", "plimsoll list", "Give an overview of problems, suites and families"),
     (
         "list",
         "plimsoll list offsets && plimsoll list exact",
@@ -192,9 +192,13 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "completions",
         "plimsoll completions bash > plimsoll.bash",
-        "Write the completions of bash, to be read by `source`",
+        "Write the completions of bash, to be loaded with `source`",
     ),
-    ("completions", "plimsoll completions zsh > _plimsoll", "Write those of zsh into a folder of `fpath`"),
+    (
+        "completions",
+        "plimsoll completions zsh > _plimsoll",
+        "Write the completions of zsh, for a folder of `fpath`",
+    ),
     ("man", "plimsoll man share/man1", "Write all manual pages into a folder"),
     ("man", "plimsoll man pages && ls pages/plimsoll-solve.1", "Find the page of a command"),
 ];

@@ -16,7 +16,7 @@ pub fn input_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| if path == Path::new("-") { copied() } else { Ok(path) })
 }
 
-/// Returns a parser for a name or the name of an input file, where `-` stands for standard input.
+/// Returns a parser for a built-in name or the name of an input file, where `-` stands for standard input.
 pub fn input_name() -> impl TypedValueParser<Value = String> {
     let name = |name: String| match name.as_str() {
         "-" => copied().map(|path| path.display().to_string()),
@@ -54,7 +54,7 @@ fn copied() -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Returns the suffix that stands for the format of the data.
+/// Returns the file suffix for the format of the data.
 fn suffix(data: &[u8]) -> &'static str {
     let text = data.trim_ascii_start();
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The name that stands for standard output.
 const STANDARD: &str = "-";
 
-/// Text that starts further to the right continues at the indentation of its line.
+/// Text that starts to the right of this column continues at the indentation of its line.
 const MOST_INDENTED: usize = 30;
 
 /// True if an output file is standard output; reports then go to standard error.
@@ -46,8 +46,8 @@ fn write_standard(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
     }
 }
 
-/// Returns the width of text in columns: that of the terminal. Without a terminal, it is the environment
-/// variable COLUMNS, or 80.
+/// Returns the number of columns for text: the width of the terminal. Without a terminal, it is the value of
+/// the environment variable COLUMNS, or 80.
 pub fn width() -> usize {
     let terminal = if IS_TAKEN.load(Ordering::Relaxed) {
         terminal_size::terminal_size_of(io::stderr())
@@ -58,8 +58,8 @@ pub fn width() -> usize {
     terminal.map(|(width, _)| usize::from(width.0)).or_else(given).unwrap_or(80).max(40)
 }
 
-/// Wraps each line of a text at [`width`]. Further lines are indented like the line or, if it begins with a
-/// name and two blanks, like the text after them.
+/// Wraps each line of a text at [`width`]. Continuation lines are indented like the line or, if it
+/// begins with a name and two blanks, like the text after them.
 pub fn filled(text: &str) -> String {
     let mut filled = String::new();
     for line in text.lines() {
@@ -194,7 +194,7 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
         .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))
 }
 
-/// Writes a picture that `draw` writes as SVG; the suffix of the file selects PNG.
+/// Writes a picture as SVG or PNG, depending on the suffix of the file. `draw` writes the picture as SVG.
 pub fn write_picture(
     path: &Path,
     draw: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -68,7 +68,7 @@ mod renderer {
             Arc::new(fonts)
         });
         if fonts.is_empty() {
-            return Err("this system has no fonts, so PNG would lack its text; use .svg".to_owned());
+            return Err("this system has no fonts, so a PNG would have no text; use .svg".to_owned());
         }
         Ok(Arc::clone(fonts))
     }
@@ -79,7 +79,7 @@ mod renderer {
     /// Reports that this build cannot write PNG.
     ///
     /// # Errors
-    /// Always.
+    /// Always fails.
     pub fn check() -> Result<(), String> {
         Err("this build cannot write PNG; use .svg".to_owned())
     }
@@ -87,7 +87,7 @@ mod renderer {
     /// Reports that this build cannot write PNG.
     ///
     /// # Errors
-    /// Always.
+    /// Always fails.
     pub fn render(_: &[u8]) -> Result<Vec<u8>, String> {
         check().map(|()| Vec::new())
     }

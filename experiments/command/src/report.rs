@@ -52,7 +52,7 @@ pub fn named(instance: &Instance, buffers: &[BufferId], most: usize) -> String {
     names.join(", ")
 }
 
-/// Shortens a long name that the converter of `TFLite` joined by semicolons from those of fused operators.
+/// Shortens a long name. The `TFLite` converter joins the names of fused operators with semicolons.
 fn shortened(name: &str) -> String {
     match name.split_once(';') {
         Some((first, _)) if name.len() > output::width() / 2 => format!("{first};..."),
@@ -64,7 +64,7 @@ fn shortened(name: &str) -> String {
 ///
 /// The name of a member determines its format. The suffix `_ps` marks a time, and `_percent` a percentage
 /// with two decimals. A `claim` is marked if its `arithmetic` is floating point, and a `region` is followed
-/// by its `name`. `chance` has three decimals, and `wasted` has none. `seconds` have a unit that suits them.
+/// by its `name`. `chance` has three decimals, and `wasted` has none. `seconds` are shown in a suitable unit.
 /// A list is shown as its length.
 #[derive(Debug)]
 pub struct Report {
@@ -130,7 +130,7 @@ impl Report {
         self.line(name, line);
     }
 
-    /// Adds the line on an instance: its size, load and capacity.
+    /// Adds the line about an instance: its size, load and capacity.
     pub fn instance(&mut self, instance: &Instance) {
         let (name, buffers, load) = (instance.name(), instance.len(), load(instance).0);
         // With exclusions, the load may exceed the peak.

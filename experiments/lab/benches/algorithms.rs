@@ -1,8 +1,8 @@
-//! Benchmarks of the checker, every heuristic and `search` on generated instances similar to A to K: some
-//! hundreds of buffers, with the load reached at every step.
+//! Benchmarks of the checker, every heuristic and `search` on generated instances similar to the MiniMalloc
+//! instances A to K: a few hundred buffers, and live bytes that reach the load at every step.
 //!
 //! `make bench` runs all of them; `cargo bench -p plimsoll-lab --bench algorithms -- checker` runs those
-//! whose name contains a word.
+//! whose names contain `checker`.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use plimsoll::datasets::{Family, Packing, PackingParams, perfect_packing};
@@ -12,13 +12,13 @@ use plimsoll::plan::Plan;
 use std::hint::black_box;
 use std::time::Duration;
 
-/// The smallest, a middle and the largest size of A to K.
+/// The smallest, a medium and the largest number of buffers of A to K.
 const SIZES: [u64; 3] = [154, 300, 454];
 /// Node limit of iterated heuristics: a fixed amount of work.
 const HEURISTIC_NODES: u64 = 200;
 /// Node limit of searches that would otherwise run for a long time.
 const SEARCH_NODES: u64 = 20_000;
-/// Number of buffers of large instances, and number of buffers that the ejection search places on each.
+/// Number of buffers of large instances, and number of placements by the ejection search on each of them.
 const LARGE_BUFFERS: u64 = 30_000;
 const LARGE_PUTS: u64 = 2_000;
 

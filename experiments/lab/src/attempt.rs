@@ -14,9 +14,9 @@ const SETTLING: Duration = Duration::from_secs(10);
 /// The reason why a run that must decide a capacity is skipped.
 pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
-/// Runs an algorithm on a question within limits. The seed and the number of threads are those of `asked`.
-/// Returns the completed record and the solution. The run is traced if `traced` is set, and its memory is
-/// measured.
+/// Runs an algorithm on a question within limits. The record `asked` contains the seed and the number of
+/// threads. Returns the completed record and the solution. The run is traced if `traced` is set, and its
+/// memory is measured.
 pub fn attempt<P: Posed>(
     entry: &'static Entry<P>,
     question: &P::Question<'_>,

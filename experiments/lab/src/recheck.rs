@@ -2,7 +2,7 @@
 //!
 //! A run that ended by itself, or by its node limit, is rerun and compared column by column. Runs that a time
 //! limit ended and runs of external programs are not repeatable. For these, only the instance is compared.
-//! An instance that was made of a model is regenerated with the terms of the row.
+//! An instance that was derived from a model is derived again with the terms of the row.
 
 use crate::attempt::Named;
 use crate::record::{CsvFile, Record, RecordError};
@@ -79,7 +79,7 @@ pub struct Finding {
 }
 
 /// Compares rows with the current code. Rows of suites whose corpora are not available are not rerun.
-/// `inputs` are those of the manifest if a sweep wrote the rows. Their import options override those of
+/// If a sweep wrote the rows, `inputs` are the inputs in its manifest. Their import options override those of
 /// `reading`.
 ///
 /// # Errors
@@ -170,7 +170,7 @@ fn check_row(row: &Record, case: Option<&Case>, registry: &Registry) -> Verdict 
     }
 }
 
-/// Returns the instance of a model under the terms of a row.
+/// Derives the instance from a model under the terms of a row.
 fn made(row: &Record, graph: &Graph) -> Result<Subject, String> {
     let terms: Terms = row.terms.parse().map_err(|error: TermError| error.to_string())?;
     instance(graph, &terms).map(Subject::Instance).map_err(|error| error.to_string())
@@ -237,9 +237,9 @@ fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
         .or_else(|| compared("nodes", row.nodes, today.nodes))
 }
 
-/// Returns today's wording of a witness if the recorded one differs only in that it identifies an operator
-/// or tensor by its number (`operator 3`, `'CONV_2D#3'`), as older records do. Otherwise, returns the
-/// recorded one.
+/// Returns the current wording of a witness if the recorded one differs only in that it identifies an
+/// operator or tensor by its number (`operator 3`, `'CONV_2D#3'`), as older records do. Otherwise, returns
+/// the recorded one.
 fn reworded<'a>(recorded: &'a String, today: &'a String) -> &'a String {
     let numbered = |name: &str| {
         let number = || Some(name.trim_matches('\'').rsplit_once('#')?.1);

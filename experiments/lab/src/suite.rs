@@ -100,7 +100,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "large",
-        about: "eight generated families with 10 000, 100 000 and 1 000 000 buffers (needs a gigabyte; only offsets)",
+        about: "eight generated families with 10 000, 100 000 and 1 000 000 buffers (needs 1 GB of memory; only for offsets)",
         origin: Origin::Embedded(large_suite),
     },
     Suite {
@@ -367,7 +367,7 @@ pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(found)
 }
 
-/// Returns the default bindings for free dimensions of corpus models. The batch size is 1. Voice models get
+/// Returns the default values of the free dimensions of corpus models. The batch size is 1. Voice models get
 /// one sequence of 512 samples with 64 samples of context.
 fn usual(path: &Path) -> Reading {
     let listens = path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("silero"));

@@ -33,7 +33,8 @@ impl InstanceArgs {
         if noted.has_end && self.endpoints.is_none() {
             let file = path.display();
             output::complain(&format!(
-                "note: {file}: 'end' is read as the last live step (if not: --endpoints half-open)"
+                "note: {file}: 'end' is read as the last live step; if it is the first step after the lifespan, \
+                 use --endpoints half-open"
             ));
         }
         let instance = noted.value;

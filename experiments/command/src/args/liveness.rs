@@ -14,7 +14,7 @@ pub struct LivenessArgs {
 }
 
 impl LivenessArgs {
-    /// Returns the options of the library.
+    /// Converts the arguments to the options of the library.
     pub fn options(self) -> LivenessOptions {
         LivenessOptions { weights: self.weights, ..self.activations.options() }
     }
@@ -41,7 +41,7 @@ pub struct ActivationLivenessArgs {
 }
 
 impl ActivationLivenessArgs {
-    /// Returns the options of the library, without weights.
+    /// Converts the arguments to the options of the library, with weights outside the arena.
     pub fn options(self) -> LivenessOptions {
         LivenessOptions {
             boundary: match self.boundary {

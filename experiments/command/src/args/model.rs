@@ -56,7 +56,7 @@ impl ModelArgs {
 }
 
 impl OpenArgs {
-    /// Returns the options of the library.
+    /// Converts the arguments to the options of the library.
     pub fn options(&self) -> Result<ImportOptions, Failure> {
         Ok(ImportOptions {
             dims: once("--dim", &self.dim)?.into_iter().collect(),
@@ -77,7 +77,7 @@ impl OpenArgs {
     }
 }
 
-/// Parses `NAME=AxBxC` with whole numbers. An empty shape is that of a scalar.
+/// Parses `NAME=AxBxC` with whole numbers. An empty shape describes a scalar.
 fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     let expected = || "expected NAME=AxBx.. with whole numbers, as in input=1x576".to_owned();
     let (name, extents) = text.rsplit_once('=').ok_or_else(expected)?;

@@ -54,8 +54,10 @@ pub fn bytes_within(
 ) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
     move |text| match bytes(text)? {
         size if range.contains(&size) => Ok(size),
-        _ if *range.end() == u64::MAX => Err(format!("expected at least {} bytes", range.start())),
-        _ => Err(format!("expected {} to {} bytes", range.start(), range.end())),
+        _ if *range.end() == u64::MAX => {
+            Err(format!("expected a number of bytes of at least {}", range.start()))
+        }
+        _ => Err(format!("expected a number of bytes from {} to {}", range.start(), range.end())),
     }
 }
 
@@ -123,7 +125,7 @@ mod tests {
         }
         assert_eq!(seconds("20us"), Ok(Duration::from_micros(20)));
         assert_eq!((bytes("64k"), bytes("5")), (Ok(64 << 10), Ok(5)));
-        assert_eq!(bytes_within(1..=u64::MAX)("0").unwrap_err(), "expected at least 1 bytes");
-        assert_eq!(bytes_within(64..=128)("1k").unwrap_err(), "expected 64 to 128 bytes");
+        assert_eq!(bytes_within(1..=u64::MAX)("0").unwrap_err(), "expected a number of bytes of at least 1");
+        assert_eq!(bytes_within(64..=128)("1k").unwrap_err(), "expected a number of bytes from 64 to 128");
     }
 }

@@ -26,13 +26,13 @@ pub struct BestArgs {
 }
 
 impl BestArgs {
-    /// Returns whether to search; limits ask for it too.
+    /// Returns whether to search. A given limit also requests a search.
     pub fn searches(self, default: bool) -> bool {
         !self.no_best && (self.best || default || !self.effort.is_default())
     }
 }
 
-/// The best that is known about an instance, and the run that searched for it.
+/// The best known lower bound of an instance and, if there was a search, its result.
 pub struct Best<P: Plan> {
     /// The highest lower bound.
     pub bound: LowerBound,
@@ -41,8 +41,8 @@ pub struct Best<P: Plan> {
 }
 
 impl<P: Plan> Best<P> {
-    /// Returns the bound that needs no search and, if `peaks` lie above it and `search` asks for it, the
-    /// outcome of the default solver. The capacity of the instance does not limit the search.
+    /// Returns the bound that needs no search. If one of `peaks` lies above that bound and `search` is given,
+    /// the default solver searches for the optimum. The capacity of the instance does not limit the search.
     pub fn of(instance: &Instance, peaks: &[Bytes], search: Option<EffortArgs>) -> Result<Self, Failure> {
         let mut bound = P::floor(instance);
         let entry = default_entry::<P>(&plimsoll::registry());

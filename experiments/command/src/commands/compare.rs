@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub struct CompareArgs {
-    /// Layouts of the instance, CSV files: `id` and `offset`, `offset` alone in the order of the instance,
-    /// or as written by `solve`
+    /// Layouts of the instance: CSV files with columns `id` and `offset`, with `offset` alone in the order of
+    /// the instance, or as written by `solve`
     #[arg(index = 2, required = true, value_name = "LAYOUT", value_parser = input_file())]
     layouts: Vec<PathBuf>,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub fn main(args: &CompareArgs) -> Result<u8, Failure> {
     }
 }
 
-/// The answers of the command line.
+/// The answers given on the command line.
 struct Solutions<'a> {
     args: &'a CompareArgs,
     answers: &'a [Answer],
@@ -78,7 +78,7 @@ impl Solutions<'_> {
         for (path, answer) in args.layouts.iter().zip(self.answers) {
             let solution = of(answer).ok_or_else(|| {
                 let (path, first) = (path.display(), args.layouts[0].display());
-                Failure::input(format!("{path}: {first} is an answer for {}, but this one is not", P::NAME))
+                Failure::input(format!("{path}: not an answer for {}, unlike {first}", P::NAME))
             })?;
             solutions.push((path, solution));
         }

@@ -26,7 +26,7 @@ pub fn about(graph: &Graph) -> Record {
     }
 }
 
-/// Runs every algorithm on a question, each within new limits from `limits`. Then cross-checks the records
+/// Runs every algorithm on a question, each with fresh limits from `limits`. Then cross-checks the records
 /// and fills in the best bound and the gaps. Algorithms that do not support the question have no record.
 /// `about` contains the columns that all records share.
 pub fn compare<P: Posed>(

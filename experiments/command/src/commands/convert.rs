@@ -102,11 +102,12 @@ fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
         output::write_file(file, |output| write_instance(instance, output))?;
         let _ = writeln!(
             text,
-            "{}: pool {} '{}', {} buffers, load {}{}",
+            "{}: pool {} '{}', {} buffer{}, load {}{}",
             file.display(),
             document.pools()[pool.pool].id,
             document.pools()[pool.pool].name,
             instance.len(),
+            if instance.len() == 1 { "" } else { "s" },
             size(load(instance).0),
             instance.capacity().map_or_else(String::new, |capacity| format!(", capacity {}", size(capacity)))
         );

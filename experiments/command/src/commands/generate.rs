@@ -62,7 +62,7 @@ struct Manifest {
     version: u32,
     generator: Generator,
     family: String,
-    /// Increases whenever the family writes other bytes for the same parameters and seed.
+    /// Increases whenever the family writes different bytes for the same parameters and seed.
     family_version: u32,
     parameters: BTreeMap<String, u64>,
     files: Vec<Entry>,
@@ -132,7 +132,7 @@ fn is_folder(path: &Path) -> bool {
 
 fn one(args: &GenerateArgs, source: &Source) -> Result<u8, Failure> {
     if let Some(path) = &args.out {
-        // Fails before any work.
+        // An invalid target is rejected before any work.
         output::check_target(path, &[])?;
     }
     let content = source.make(args.seed)?;

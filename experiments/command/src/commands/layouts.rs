@@ -52,7 +52,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Checks an answer and compares it with the best that is known.
+    /// Checks an answer and compares it with the best known bound.
     pub fn of<P>(instance: &Instance, answer: &P::Solution, best: &Best<P>) -> Self
     where
         P: Plan + Problem<Violation = Violation>,

@@ -23,7 +23,7 @@ const QUESTIONS: [(&str, &str, &str); 9] = [
     ("offsets", "the lowest peak with one offset per buffer", "solve INSTANCE --solver"),
     (
         "split-buffers",
-        "the lowest peak with buffers in several pieces",
+        "the lowest peak if buffers may be split",
         "solve INSTANCE --problem split-buffers --solver",
     ),
     (
@@ -31,20 +31,20 @@ const QUESTIONS: [(&str, &str, &str); 9] = [
         "the fewest bytes in objects that buffers share",
         "solve INSTANCE --problem shared-objects --solver",
     ),
-    ("orders", "the order of the operators with the lowest peak", "order MODEL --order"),
+    ("orders", "the operator order with the lowest peak", "order MODEL --order"),
     ("joint", "the lowest peak over orders and offsets together", "plan MODEL --joint"),
     (
         "spilling",
         "the fewest bytes moved if the buffers do not all fit",
         "spill INSTANCE --capacity BYTES --solver",
     ),
-    ("timelines", "the shortest time with transfers of weights", "overlap MODEL --machine NAME --schedule"),
+    ("timelines", "the shortest makespan with weight transfers", "overlap MODEL --machine NAME --schedule"),
     (
         "tiers",
-        "the memory of each tensor with the least transfer time",
+        "the tier of each tensor for the least transfer time",
         "tiers MODEL --machine NAME --placement",
     ),
-    ("fusion", "the operators to run as one", "fuse MODEL --method"),
+    ("fusion", "the groups of operators to run as one", "fuse MODEL --method"),
 ];
 
 /// Topics of `list` besides problems and names.
@@ -245,7 +245,7 @@ impl All {
         }
         report.table(&own, "name, kind, description = about");
         if !variants.is_empty() {
-            report.push("\nFor ablation, run only if named:\n");
+            report.push("\nVariants for ablation, which run only if named:\n");
             report.table(&variants, "name, description = about");
         }
         report.push("\n`plimsoll list NAME` describes one algorithm.\n");
@@ -264,7 +264,7 @@ impl All {
                     Report::new(json!({ "families": self.families, "graph_families": self.graphs }));
                 report.table(&self.families, "family = name, generated instances = about");
                 report.table(&self.graphs, "family = name, generated graphs = about");
-                report.push("\n`plimsoll list FAMILY` describes the parameters of one.\n");
+                report.push("\n`plimsoll list FAMILY` describes the parameters of a family.\n");
                 return Some(report);
             }
             "graphs" => (
@@ -382,7 +382,7 @@ fn algorithm_report(name: &str, found: &[Value]) -> Report {
         report.line("guarantee", guarantee);
         report.line(
             "supports",
-            "every valid input; an algorithm with a size limit rejects larger inputs with the limit",
+            "every valid input; an algorithm with a size limit rejects larger inputs and reports the limit",
         );
         let own = if name == "k-buffers" { ", --buffers" } else { "" };
         report.line("options", format_args!("--time-limit, --node-limit, --threads, --seed{own}"));
@@ -391,7 +391,7 @@ fn algorithm_report(name: &str, found: &[Value]) -> Report {
     report
 }
 
-/// Adds a note to each unavailable suite on where its files are expected.
+/// Adds a note to each unavailable suite about where its files are expected.
 fn with_notes(mut suites: Vec<Value>) -> Vec<Value> {
     for suite in suites.iter_mut().filter(|suite| suite["available"] == false) {
         let about = suite["about"].as_str().unwrap_or_default();

@@ -89,7 +89,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     let broken: usize = done.iter().map(|(_, found)| found.count(Verdict::Unexpected)).sum();
     if broken > 0 {
         output::complain(&format!(
-            "{broken} rows are not as expected; they are marked {}",
+            "rows that are not as expected: {broken}, marked {}",
             Verdict::Unexpected.as_str()
         ));
         return Ok(REFUTED);

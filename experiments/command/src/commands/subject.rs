@@ -17,11 +17,11 @@ use plimsoll_lab::report::Basis;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The options of this group come last, because the heading of the model options also applies to what
-/// follows.
+/// The options of this group come last, because the heading of the model options also applies to all
+/// options after them.
 #[derive(Args, Debug)]
 pub struct SubjectArgs {
-    /// Instance, a CSV file; or a graph (.json) or model (.onnx, .tflite), whose tensors are placed in the
+    /// Instance (.csv), graph (.json) or model (.onnx, .tflite); the operators of a graph or model run in the
     /// order of the file
     #[arg(index = 1, value_parser = input_file())]
     pub instance: PathBuf,
@@ -73,7 +73,7 @@ impl SubjectArgs {
     }
 }
 
-/// Returns true if the suffix of a file is that of a graph or model.
+/// Returns true if a file has the suffix of a graph or model.
 fn is_model(path: &Path) -> bool {
     let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase());
     suffix.is_some_and(|suffix| ["json", "onnx", "tflite"].contains(&suffix.as_str()))

@@ -35,7 +35,7 @@ impl From<SweepError> for Failure {
 
 #[derive(Args, Debug)]
 pub struct SweepArgs {
-    /// Sweep, a TOML file with instances, algorithms, limits, seeds, repetitions and metrics
+    /// Sweep: a TOML file with instances, algorithms, limits, seeds, repetitions and metrics
     #[arg(value_name = "FILE.toml", value_parser = input_file())]
     file: PathBuf,
     /// Write rows.csv and sweep.json into this folder; if it contains rows of this sweep, only the missing

@@ -53,7 +53,7 @@ struct Checked {
 
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
-    /// Answer, a CSV file with columns `id` and `offset`, or as written by `solve` or `spill`; optional for a
+    /// Answer: a CSV file with columns `id` and `offset`, or as written by `solve` or `spill`; optional for a
     /// certificate without a layout
     #[arg(index = 2, required_unless_present = "certificate", value_parser = input_file())]
     layout: Option<PathBuf>,

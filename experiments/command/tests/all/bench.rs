@@ -1,4 +1,4 @@
-//! `plimsoll bench`: its output, its records, and its behaviour on failures.
+//! Tests `plimsoll bench`: its output, its records, and its behaviour on failures.
 
 use crate::common::{Scratch, TINY};
 use std::collections::BTreeMap;

@@ -101,7 +101,7 @@ impl Page {
         run.stdout
     }
 
-    /// Compares the pictures that the commands wrote with those of the book, or updates those of the book.
+    /// Compares the pictures that the commands wrote with those of the book, or updates the book.
     fn pictures(&mut self, write: bool) {
         for name in self.renewed.join("\n").split("](").skip(1).filter_map(|link| {
             let (path, _) = link.split_once(')')?;

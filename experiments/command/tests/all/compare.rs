@@ -1,4 +1,4 @@
-//! `compare`, and the comparison of `verify` with the best bound.
+//! Tests `compare`, and how `verify` compares a layout with the best bound.
 
 use crate::common::Scratch;
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ fn answers_to_other_problems_are_compared_among_themselves() {
         assert!(run.stdout.contains("other.csv"), "{}{}", run.stdout, run.stderr);
         let run = scratch.plimsoll(&["compare", "t.12.csv", "offsets.csv", "other.csv"]).exits(2);
         assert!(
-            run.stderr.contains("offsets.csv is an answer for offsets, but this one is not"),
+            run.stderr.contains("other.csv: not an answer for offsets, unlike offsets.csv"),
             "{}",
             run.stderr
         );

@@ -174,7 +174,7 @@ fn wrong_bytes_never_replace_a_file() {
     scratch.write(&format!("corpora/{SMALL}"), "mine");
     let run = fetch(&scratch, &server, &[SMALL]).exits(1);
     assert!(run.stdout.contains(&format!("wrong    {SMALL}: the download has SHA-256 ")), "{}", run.stdout);
-    assert!(run.stderr.contains("1 files are missing or differ. To download them by hand"), "{}", run.stderr);
+    assert!(run.stderr.contains("missing or different files: 1. To download them by hand"), "{}", run.stderr);
     assert_eq!(scratch.read(&format!("corpora/{SMALL}")), "mine");
     assert!(!scratch.path(&format!("corpora/{SMALL}.part")).exists());
     server.give(&path, &bytes);
@@ -292,7 +292,7 @@ fn unreachable_hosts_are_contacted_once() {
     assert!(run.stdout.starts_with(&first), "{}", run.stdout);
     assert_eq!(run.stdout.matches(&format!("{free} failed earlier\n")).count(), 11);
     assert!(
-        run.stderr.contains("12 files are missing or differ") && run.stderr.contains("--dry-run"),
+        run.stderr.contains("missing or different files: 12") && run.stderr.contains("--dry-run"),
         "{}",
         run.stderr
     );

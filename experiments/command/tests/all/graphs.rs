@@ -341,7 +341,7 @@ fn a_plan_is_compared_with_a_capacity() {
     assert!(text.contains("no order and no layout fits, at least 1 byte short (live while '"), "{text}");
     assert_eq!(json["needs"]["live"].as_u64(), Some(arena));
     assert_eq!(json["spill"]["claim"], "optimal");
-    // The spilled buffers are the answer of `spill` on the same order.
+    // For the same order, `spill` spills the same buffers.
     let spill = scratch.plimsoll(&["spill", "net.json", "--capacity", &(arena - 1).to_string(), "--json"]);
     assert_eq!(spill.exits(0).json()["traffic"], json["spill"]["traffic"]);
     scratch

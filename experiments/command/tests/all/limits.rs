@@ -163,7 +163,7 @@ fn limits() -> Vec<f64> {
 /// Reports every command that exceeds its limit three times in a row, because a busy machine may delay a
 /// process once.
 #[test]
-#[ignore = "runs every algorithm on every file for minutes; asserts seconds"]
+#[ignore = "takes minutes: runs every algorithm on every file and asserts times"]
 fn every_command_keeps_its_limit_on_every_file() {
     let scratch = Scratch::new();
     let registry = plimsoll::registry();

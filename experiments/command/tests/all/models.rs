@@ -65,8 +65,8 @@ fn the_best_order_of_every_model_is_proved() {
 #[test]
 fn arenas_are_optimal_and_at_most_those_of_greedy_by_size() {
     let registry = plimsoll::registry();
-    // Like TFLite's runtime for microcontrollers: operators in file order, and offsets in multiples of 16
-    // bytes.
+    // As in TFLite's runtime for microcontrollers, operators are in file order, and offsets are multiples of
+    // 16 bytes.
     let liveness = LivenessOptions { align: Bytes::new(16), ..LivenessOptions::default() };
     let order = entry(&registry.orders, "as-in-file");
     let run = GraphRun { liveness, order, setup: Setup::default(), limits: Limits::default() };

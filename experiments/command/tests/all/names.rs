@@ -67,7 +67,7 @@ fn a_smaller_batch_that_fits_is_planned() {
         "{text}"
     );
     let text = plan("119");
-    assert!(text.contains("no smaller batch: a batch of 1 needs 120 bytes, 1 byte short"), "{text}");
+    assert!(text.contains("no smaller batch fits: a batch of 1 needs 120 bytes, 1 byte short"), "{text}");
     let json = scratch.plimsoll(&["plan", "m.onnx", "--capacity", "500", "--json"]).exits(1).json();
     assert_eq!((&json["smaller_batch"]["batch"], &json["smaller_batch"]["arena"]), (&4.into(), &480.into()));
     assert_eq!((&json["needs"]["operator"], &json["needs"]["index"]), (&"Add(y)".into(), &2.into()));

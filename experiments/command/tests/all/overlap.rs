@@ -91,7 +91,8 @@ fn weight_transfers_overlap_computation() {
     assert!(text.stdout.contains("\neager "), "{}", text.stdout);
 }
 
-/// The processor copies 10 bytes per microsecond without setup latency, which is faster than overlapping DMA.
+/// The processor copies 10 bytes per microsecond without setup latency, which is faster than overlapped DMA
+/// transfers.
 #[test]
 fn the_processor_may_copy() {
     let scratch = Scratch::new();

@@ -38,7 +38,7 @@ impl Drawn {
     /// Reads a picture of this project: elements in any order, groups, texts with entities.
     fn read(svg: &str) -> Self {
         let mut drawn = Self::default();
-        // The size and the anchor of texts, which groups hand down.
+        // The size and the anchor of texts, which elements inherit from their group.
         let mut open: Vec<(f64, String)> = vec![(15.0, "start".to_owned())];
         let mut rest = svg;
         while let Some((_, tag)) = rest.split_once('<') {
@@ -87,7 +87,7 @@ impl Drawn {
         drawn
     }
 
-    /// Describes texts that overlap, and everything that leaves the page.
+    /// Describes texts that overlap, and everything that extends beyond the page.
     fn faults(&self) -> Vec<String> {
         let [_, _, right, bottom] = self.page;
         let outside =

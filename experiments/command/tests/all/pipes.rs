@@ -1,4 +1,4 @@
-//! Standard input and output as files, and units of sizes and times.
+//! Tests standard input and output as files, and units of sizes and times.
 
 use crate::common::{Scratch, TINY, command};
 use std::io::Write as _;
@@ -13,7 +13,7 @@ fn piped(scratch: &Scratch, words: &[&str], input: &[u8]) -> (i32, String, Strin
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that refuses its arguments may end before it reads.
+    // A command that rejects its arguments may end before it reads its input.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Pictures as PNG.
+//! Tests pictures as PNG.
 
 use crate::common::{Scratch, TINY, lean};
 
@@ -47,7 +47,7 @@ fn the_suffix_of_a_picture_selects_its_format() {
     }
 }
 
-/// The configuration of fonts lists one empty folder.
+/// The font configuration lists only an empty folder.
 #[cfg(all(target_os = "linux", feature = "png"))]
 #[test]
 fn a_picture_without_fonts_is_refused() {

@@ -137,7 +137,7 @@ fn terms_define_the_question() {
     bench(&["--problems", "orders", "--decide"]).refuses(&["orders has no capacity to decide"]);
     bench(&["--problems", "knots"]).refuses(&["knots"]);
     scratch.plimsoll(&["bench", "tiny.csv", "--problems", "orders"]).refuses(&["orders", "graph"]);
-    // The instance of a graph has the terms under which it was made.
+    // The instance of a graph has the terms under which it was derived.
     bench(&["--problems", "orders,offsets", "--solvers", "exact"]).exits(0);
     let questions: Vec<[String; 2]> = rows(&scratch, "rec/rows.csv")
         .into_iter()

@@ -1,5 +1,5 @@
 //! Reruns the records in `results/` and compares all results that do not depend on time. If a test fails, an
-//! algorithm now gives another answer than the record. Either this is a defect, or the record must be
+//! algorithm now gives an answer that differs from the record. Either this is a defect, or the record must be
 //! regenerated (`make results`, or `scripts/results.sh WORD`). Records of real instances and models are
 //! checked if `PLIMSOLL_CORPORA` is set. The tests rerun a sample; with `--include-ignored`, they rerun all
 //! short runs.
@@ -71,7 +71,7 @@ fn benchmarks_are_reproduced() {
 }
 
 #[test]
-#[ignore = "minutes: every run of at most half a second"]
+#[ignore = "takes minutes: reruns every run of at most half a second"]
 fn benchmarks_are_reproduced_in_full() {
     benchmarks(Effort { slowest: 0.5, every: 1 });
 }
@@ -264,7 +264,7 @@ fn graph_records_are_reproduced() {
 }
 
 #[test]
-#[ignore = "minutes: every call of at most two seconds"]
+#[ignore = "takes minutes: reruns every call of at most two seconds"]
 fn graph_records_are_reproduced_in_full() {
     if let Some(reason) = plimsoll::excluded("ilp") {
         return eprintln!("skipped: {reason}");

@@ -13,7 +13,7 @@ const HEADER: &str = "schema_version,suite,instance,sha256,load,capacity,problem
 
 const PLAIN: Options<'_> = Options { target_gap: None, shift: 0.0, algorithms: &[], sort: Sort::Gap };
 
-/// `fast` is a heuristic with three seeds on `a`, `exact` proves `a`, stops at the limit on `b`, fails on
+/// `fast` is a heuristic with three seeds on `a`. `exact` proves `a`, stops at the limit on `b`, and fails on
 /// `c`.
 fn example() -> String {
     let rows = [

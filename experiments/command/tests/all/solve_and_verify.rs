@@ -108,8 +108,8 @@ fn a_capacity_below_the_load_is_infeasible() {
 #[test]
 fn a_layout_above_the_capacity_is_written_with_claim_unknown() {
     let scratch = Scratch::new();
-    // The sizes add up to 20 and the load is 12. A layout end to end therefore exceeds 15, but 15 is not
-    // proved infeasible.
+    // The sizes add up to 20 and the load is 12. A layout that places the buffers end to end therefore
+    // exceeds 15, but 15 is not proved infeasible.
     scratch.write("t.15.csv", "id,lower,upper,size\na,0,1,8\nb,0,2,4\nc,1,2,8\n");
     let words = solve("t.15.csv", &["--solver", "naive", "--json", "-o", "out.csv"]);
     let json = scratch.plimsoll(&words).exits(3).json();

@@ -309,7 +309,7 @@ fn a_changed_instance_is_another_sweep() {
     scratch.write("i.csv", TINY.replace(",4\n", ",5\n"));
     scratch
         .plimsoll(&["sweep", "s.toml", "--out", "a"])
-        .refuses(&["instances: i.csv 'i' has other contents"]);
+        .refuses(&["instances: i.csv 'i' has different contents"]);
 }
 
 #[test]

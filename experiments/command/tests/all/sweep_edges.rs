@@ -279,7 +279,7 @@ fn a_run_whose_job_is_cancelled_has_no_row() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_short_run_above_its_memory_is_a_row_too() {
+fn a_short_run_above_its_memory_limit_is_a_row_too() {
     let scratch = Scratch::new();
     scratch.write("i.csv", TINY);
     let text = format!("[limits]\nmemory = 1_000_000\n[[instances]]\npath = \"i.csv\"\n{LARGE_FIRST}");
@@ -458,7 +458,7 @@ fn traces_and_layouts_are_kept_on_request() {
         .plimsoll(&["generate", "guillotine", "--buffers", "30", "--seed", "0", "--out", "i.csv"])
         .exits(0);
     scratch.plimsoll(&["verify", "i.csv", &format!("o/{}", row.layout)]).exits(0);
-    // Traces have the same columns as those of bench.
+    // Traces of sweeps and of benchmarks have the same columns.
     scratch.plimsoll(&["bench", "i.csv", "--solvers", "large-first", "--trace", "--out", "b"]).exits(0);
     let first = |file: &str| scratch.read(file).lines().next().unwrap().to_owned();
     assert_eq!(first("o/trace.csv"), first("b/trace.csv"));

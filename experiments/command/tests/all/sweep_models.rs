@@ -203,7 +203,7 @@ external = "sh stack.sh {input} {output}"
     };
     // Apart from one byte for the condition, all sizes are multiples of N.
     assert_eq!(4 * (value("branch [N=1]", "joint") - 1), value("branch [N=4]", "joint") - 1);
-    // Both give the same layouts, since the load of the instance is decided.
+    // The load of each instance is the capacity to decide.
     assert!(found.iter().filter(|row| row.decide == "load").all(|row| row.capacity == row.load));
     rechecks(&scratch, "o");
     let readme = scratch.read("o/README.md");
@@ -247,7 +247,7 @@ fn invalid_posings_name_line_key_and_value() {
         (
             "path = \"m\"\nas = [\"offsets\", \"joint\"]",
             "",
-            &["line 1", "as: no algorithm of this file is for joint"],
+            &["line 1", "as: no algorithm in this file solves joint"],
         ),
         ("path = \"m\"\nas = \"offsets\"\nbatch = 0", "", &["batch is 0; expected at least 1"]),
         ("path = \"m\"\nas = \"offsets\"\ndim = { N = \"0..1001\" }", "", &["more than 1000 combinations"]),
@@ -257,7 +257,7 @@ fn invalid_posings_name_line_key_and_value() {
             "",
             &["element is allowed only with suite"],
         ),
-        ("path = \"m\"", "", &["no instance to run on; as = \"offsets\" makes instances of models"]),
+        ("path = \"m\"", "", &["no instance to run on; as = \"offsets\" derives instances from models"]),
         (
             "path = \"m\"\nas = \"offsets\"",
             "terms = \"order=exact\"",
@@ -279,13 +279,13 @@ fn invalid_posings_name_line_key_and_value() {
 }
 
 #[test]
-fn benchmarks_make_instances_of_models() {
+fn benchmarks_derive_instances_from_models() {
     let scratch = models();
     let words = ["bench", "m", "--problems", "offsets,orders,shared-objects", "--node-limit", "1000"];
     let more = ["--solvers", "exact,large-first,shared-greedy-by-size", "--out", "o", "--report"];
     let run = scratch.plimsoll(&[&words[..], &more].concat()).exits(0);
     assert!(
-        run.stdout.contains("instances are made of the graphs, with order=as-in-file\n"),
+        run.stdout.contains("instances are derived from the graphs, with order=as-in-file\n"),
         "{}",
         run.stdout
     );
@@ -320,7 +320,7 @@ fn benchmarks_make_instances_of_models() {
     scratch
         .plimsoll(&["bench", "m/net.json", "--problems", "offsets", "--terms", "order=x"])
         .refuses(&["--terms: term order=x: expected an order algorithm"]);
-    // Beside instances, graphs are only used for the problems on graphs.
+    // If there are also instances, only the problems on graphs are posed on graphs.
     scratch.write("i.csv", TINY);
     let words = ["bench", "i.csv", "m/net.json", "--problems", "offsets", "--solvers", "large-first"];
     scratch.plimsoll(&[&words[..], &["--out", "q"]].concat()).exits(0);

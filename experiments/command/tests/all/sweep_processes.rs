@@ -136,7 +136,7 @@ fn a_worker_does_not_outlive_its_parent_and_a_folder_has_one_writer() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_above_its_memory_is_a_row() {
+fn a_run_above_its_memory_limit_is_a_row() {
     let scratch = Scratch::new();
     scratch.write(
         "s.toml",

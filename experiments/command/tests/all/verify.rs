@@ -125,7 +125,7 @@ fn a_changed_instance_is_another_instance() {
 fn impossible_claims_about_searches_are_rejected() {
     let scratch = Scratch::new();
     let good = certified(&scratch, TWELVE);
-    // The layout end to end has peak 23; the optimum is 11.
+    // The layout places the buffers end to end and has peak 23; the optimum is 11.
     scratch.write("l.csv", "id,offset\ninput,0\nconv,4\npool,10\ndense,12\noutput,20\n");
     let window = |lower: u64, upper: u64, solver: &str| json!({ "kind": "window", "lower": lower, "upper": upper, "solver": solver });
     let search = |solver: &str| json!({ "kind": "search", "solver": solver });
@@ -272,7 +272,8 @@ fn the_convention_of_a_column_end_is_named() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "id,start,end,size\na,0,1,4\nb,1,2,4\n");
     let run = scratch.plimsoll(&["solve", "t.csv"]).exits(0);
-    let note = "note: t.csv: 'end' is read as the last live step (if not: --endpoints half-open)";
+    let note = "note: t.csv: 'end' is read as the last live step; if it is the first step after the lifespan, \
+        use --endpoints half-open";
     assert!(run.stderr.contains(note) && run.words().contains("peak 8 bytes"), "{}", run.stderr);
     let run = scratch.plimsoll(&["solve", "t.csv", "--endpoints", "half-open"]).exits(0);
     assert!(run.stderr.is_empty() && run.words().contains("peak 4 bytes"), "{}", run.stderr);

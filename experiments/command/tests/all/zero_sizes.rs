@@ -12,7 +12,7 @@ use plimsoll_datasets::dsa::read_dsa;
 use plimsoll_lab::report::map::Map;
 use std::path::Path;
 
-/// Name, CSV text, and the position and the expected offset of every buffer of size 0.
+/// An instance: its name, its CSV text, and the position and the expected offset of every buffer of size 0.
 type Case = (&'static str, &'static str, &'static [(usize, u64)]);
 
 const CSV: &[Case] = &[

@@ -62,8 +62,9 @@ fn profile(group: &Group, factors: &Numbers) -> Vec<Curve> {
     curves(group, factors, group.instances.len() as f64)
 }
 
-/// Returns the performance profile of times. The x axis is a factor of the fastest time, and the y axis the
-/// share of all instances. Returns no curves if nothing was solved or if there are fewer than two algorithms.
+/// Returns the performance profile of times. The x axis is the factor relative to the fastest time, and
+/// the y axis the share of all instances. Returns no curves if nothing was solved or if there are fewer than
+/// two algorithms.
 pub fn time_profile(group: &Group) -> Vec<Curve> {
     let mut factors = numbers(group, |_, cell| seconds(cell).map(|seconds| seconds.max(LEAST)));
     let fastest = least(&factors);

@@ -1,4 +1,4 @@
-//! The analysis as CSV files. They contain every figure in charts and pages.
+//! The analysis as CSV files. They contain every number that charts and pages show.
 
 use super::curves::{self, Curve};
 use super::standing::{Mean, is_solved};

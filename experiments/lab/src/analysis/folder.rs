@@ -1,4 +1,4 @@
-//! Finds records on disk, which are folders of CSV files below the given paths.
+//! Finds records on disk: folders of CSV files at or below the given paths.
 
 use super::{AnalysisError, Sheet};
 use crate::record::{CsvFile, ROWS, Record, RecordError, TRACE, TraceRow};
@@ -12,7 +12,7 @@ pub struct Folder {
     pub name: String,
     /// The folder of the record. For a single file, this is the folder that contains it.
     pub folder: PathBuf,
-    /// The README of the folder, or that of the folder above it, in Markdown.
+    /// The README of the folder or, if it has none, of its parent folder, in Markdown.
     pub readme: Option<String>,
     /// The summary stored in the folder, in Markdown. It is read only if there are no runs, since the summary
     /// of runs is regenerated.
@@ -210,8 +210,8 @@ fn read(
 }
 
 impl Folder {
-    /// Uses the manifest of a sweep, if there is one. Rows without a machine get that of the manifest. If
-    /// there is no README, one is derived from the manifest.
+    /// Uses the manifest of a sweep, if there is one. Rows without a machine get the machine of the
+    /// manifest. If there is no README, one is derived from the manifest.
     fn add_manifest(&mut self, folder: &Path) -> Result<(), AnalysisError> {
         let Some(manifest) = Manifest::read(folder)? else { return Ok(()) };
         let begun = &manifest.begun.machine;

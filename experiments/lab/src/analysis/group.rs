@@ -165,8 +165,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the time to solve. For an unsolved heuristic, this is `None`: it ends early without a proof,
-    /// so the limit is not its time to solve.
+    /// Returns the time to solve. It is `None` for a heuristic that did not solve the instance: such a run
+    /// ends early without a proof, so the limit is not its time to solve.
     pub fn time_to_solve(&self) -> Option<Time> {
         self.time.filter(|time| self.proves || !time.censored)
     }
@@ -211,7 +211,7 @@ pub(super) fn has_question(row: &Record) -> bool {
 /// belong to no group. O(rows * log(rows) + algorithms * instances).
 pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options<'_>) -> Vec<Group> {
     let mut known = known(rows);
-    // The best bound stored in a file is usually that of one of its rows, which also states its arithmetic.
+    // The best bound stored in a file usually comes from one of its rows, which also states the arithmetic.
     for row in rows {
         let own = known.entry(row.place()).or_default();
         let stated = row.best_bound.filter(|&bound| own.contradiction(row, bound).is_none());

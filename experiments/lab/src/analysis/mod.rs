@@ -7,7 +7,7 @@
 //!
 //! - **Performance profile** (Dolan and Moré 2002). One profile shows the share of the instances that an
 //!   algorithm solves within a factor of the fastest time. The other shows the share of the instances on
-//!   which its gap is at most a given one.
+//!   which its gap is at most a given value.
 //! - **Cactus plot.** It shows the number of instances that an algorithm solves within a time limit, as a
 //!   function of the limit.
 //!
@@ -75,8 +75,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Returns the runs without an answer. Those of unreadable instances come first, since they belong to no
-    /// group.
+    /// Returns the runs without an answer. Runs on unreadable instances belong to no group and come first.
     pub fn troubles(&self) -> impl Iterator<Item = &Record> {
         let groupless = self.record.observations.iter().filter(|row| !has_question(row));
         groupless.chain(self.groups.iter().flat_map(|group| &group.troubles))

@@ -89,8 +89,8 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Returns the standings of the algorithms of a group. If there are at least two, that of the virtual best
-/// follows. O(algorithms^2 * instances).
+/// Returns the standings of the algorithms of a group, followed by the virtual best if there are at least two
+/// algorithms. O(algorithms^2 * instances).
 pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
     let terms = Terms { shift, limited: group.question.time_limit.is_some() };
     let all = virtual_best(group, None);
@@ -262,7 +262,7 @@ fn wins(group: &Group, nth: usize, own: &mut Standing) {
     }
 }
 
-/// Computes the loss of the virtual best without an algorithm.
+/// Computes how much the virtual best loses without an algorithm.
 fn contribution(group: &Group, nth: usize, all: &[Option<Cell>], terms: Terms, own: &mut Standing) {
     let without = virtual_best(group, Some(nth));
     let pairs = || all.iter().zip(&without).filter_map(|(all, less)| Some((all.as_ref()?, less.as_ref())));
@@ -274,8 +274,8 @@ fn contribution(group: &Group, nth: usize, all: &[Option<Cell>], terms: Terms, o
         mean_time(&times, terms)
     };
     if let (Some(with), Some(less)) = (part(|pair| pair.0), part(|pair| pair.1)) {
-        // If both times are limits, both means contain them. The factor is a lower bound only if a further
-        // time becomes a limit.
+        // A time that is a limit with and without the algorithm enters both means. The factor is only a lower
+        // bound if some time becomes a limit without the algorithm.
         let lost = timed.iter().any(|(with, less)| less.censored && !with.censored);
         let value = (less.value + terms.shift) / (with.value + terms.shift);
         own.time_factor = value.is_finite().then_some(Mean { value, bound: lost });

@@ -1,7 +1,7 @@
 //! Solved runs, and medians and means of times.
 //!
 //! - A run is *solved* if it answers the question within the limit. If a capacity is decided, the answer is a
-//!   layout within it or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]).
+//!   layout within the capacity or a proof of infeasibility. Otherwise it is a proven optimum ([`solved`]).
 //! - The *time spent* by an algorithm on an instance is the median over its runs, solved or not.
 //! - The *time to the best answer* is the median over its runs with an answer. It ends when the run finds its
 //!   value, although the run may continue.
@@ -25,8 +25,8 @@ pub fn solved(record: &Record) -> bool {
 }
 
 /// Returns true if a run shows that its algorithm can be expected to answer the question. A heuristic decides
-/// a capacity by a layout within it, but proves an optimum only if it meets a bound. An external program
-/// proves optima if it claims one.
+/// a capacity by a layout that fits, but proves an optimum only if its value equals a bound. An external
+/// program can prove optima if it claims one.
 pub fn can_prove(record: &Record) -> bool {
     record.decides()
         || match record.kind.as_str() {
@@ -94,8 +94,8 @@ pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
     Some(Time { seconds, censored, resolution, solved, runs: count })
 }
 
-/// Returns the median of times. For an even number, this is the mean of the
-/// middle two. Returns `None` without runs.
+/// Returns the median of times. For an even number of times, this is the mean of the middle two. Returns
+/// `None` without times.
 pub fn median(seconds: impl Iterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = seconds.collect();
     all.sort_by(f64::total_cmp);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_solves_depends_on_the_question() {
+    fn the_question_determines_which_runs_are_solved() {
         let minimised =
             |claim: &str, claimed: &str| solved(&Record { claimed: claimed.into(), ..record("", claim) });
         assert!(!minimised("feasible", "") && minimised("optimal", "") && minimised("feasible", "optimal"));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn external_programs_prove_if_they_claim() {
+    fn an_external_program_that_claims_an_optimum_can_prove_one() {
         let own = |kind: &str, claimed: &str, decide: &str| {
             can_prove(&Record { kind: kind.into(), claimed: claimed.into(), ..record(decide, "") })
         };

@@ -41,7 +41,7 @@ pub fn answer(
     if traced {
         record.trace = of_process(&record, &reported);
     }
-    // Without a report of its value, the process may have found it at any time.
+    // If the process did not report its value, it may have found the value at any time during the run.
     let to_best = record.value.and_then(|value| reported.reached(value).or(record.seconds));
     Some((record.with_time_to_best(to_best), layout))
 }

@@ -1,4 +1,4 @@
-//! The time that an external planner reports itself, from the end of reading the instance to the answer.
+//! The self-reported time of an external planner, from the end of reading the instance to the answer.
 //!
 //! The user describes the printed time as `NAME=REGEX`. The single group of the pattern matches the seconds.
 //! `^` and `$` match at the ends of lines. The last match counts, and standard error is searched after

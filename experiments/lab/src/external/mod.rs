@@ -11,11 +11,11 @@
 //! | `{capacity}` | the capacity in bytes |
 //! | `{seed}` | the seed; commands without `{seed}` run once |
 //! | `{threads}` | the number of threads that the planner may use |
-//! | `{time_limit}` | the time limit in seconds; commands with it get [`GRACE`] more to write an answer |
+//! | `{time_limit}` | the time limit in seconds; commands with `{time_limit}` get [`GRACE`] in addition |
 //!
 //! Each planner runs in its own process group. The whole group is killed at the deadline, on a [request to
 //! stop](plimsoll::interrupt), and when the planner ends. No child of the planner survives, even if this
-//! process is killed ([`reaper`]). The measured time is that of the whole process.
+//! process is killed ([`reaper`]). The measured time covers the whole process.
 //!
 //! Nothing that an external planner reports counts as proof. The checker verifies its layout. The printed
 //! claims and bounds ([`Said`]) and the printed time ([`ElapsedPattern`]) are recorded unverified.
@@ -100,7 +100,7 @@ pub struct ExternalAttempt {
 }
 
 impl ExternalAttempt {
-    /// Returns the reported improvements. Their times are self-reported, but at most the end of the run.
+    /// Returns the reported improvements. Their times are self-reported and capped at the end of the run.
     pub fn improvements(&self) -> Improvements {
         let mut improvements = Improvements::default();
         for said in &self.said {

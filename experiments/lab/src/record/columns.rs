@@ -49,8 +49,8 @@ impl Columns {
         Self(all.map(|(at, _)| at).collect())
     }
 
-    /// Returns the columns that every file has, the given metrics or else all metrics, and the requested ones
-    /// of `trace` and `layout`. Returns `None` if a name is not a metric.
+    /// Returns the columns that every file has, the metrics to keep (all if `kept` is `None`), and `trace`
+    /// and `layout` if requested. Returns `None` if a name is not a metric.
     pub fn of(kept: Option<&[String]>, trace: bool, layouts: bool) -> Option<Self> {
         if kept.is_some_and(|kept| kept.iter().any(|name| !metrics().any(|known| known == name))) {
             return None;

@@ -1,4 +1,4 @@
-//! Compares numbers in a unit.
+//! Ranks numbers according to their unit.
 
 use plimsoll_model::{Relations, Value};
 

@@ -128,7 +128,7 @@ impl Axis {
     }
 
     /// Draws the ticks of a horizontal axis from `left` to `right`: grid lines from `top` to `bottom` and the
-    /// labels below. It draws as many ticks, up to ten, as have space for their labels.
+    /// labels below. It draws at most ten ticks, and only as many as have space for their labels.
     pub(super) fn draw_across(&self, scene: &mut Scene, (left, right): Point, (top, bottom): Point) {
         let placed = |most: usize| -> Vec<(f64, f64, String)> {
             let place = |(value, label): (f64, String)| {

@@ -104,7 +104,7 @@ struct Frame {
     right: f64,
     ceiling: f64,
     bottom: f64,
-    /// The value at the ceiling.
+    /// The value at the upper edge.
     most: u64,
 }
 
@@ -144,8 +144,8 @@ impl Panel {
         scene.close();
     }
 
-    /// Draws the bars with tooltips and names. If the bars are wide enough, returns their values with the
-    /// places above the bars.
+    /// Draws the bars with tooltips and names. If the bars are wide enough, returns their values and the
+    /// positions above the bars.
     fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) -> Vec<(Point, String)> {
         let pace = (frame.right - frame.left) / self.groups.len().max(1) as f64;
         let bar = pace * 0.84 / series.max(1) as f64;

@@ -6,7 +6,8 @@ use plimsoll::branches::{Comparison, Scheme};
 use std::fmt::Write as _;
 use std::io;
 
-/// Returns the table of planners within a width, the chain of optima, and the saving of each idea.
+/// Returns the comparison as text: a table of planners with at most `width` columns, the chain of optima, and
+/// what each technique saves.
 pub fn text(comparison: &Comparison, width: usize) -> String {
     let Comparison { graph, regions, buffers, load, .. } = comparison;
     let mut text = format!(
@@ -58,7 +59,7 @@ pub fn table(comparison: &Comparison) -> Table {
     table
 }
 
-/// Writes the lines of the comparisons as CSV, one row per planner.
+/// Writes the comparisons as CSV, one row per planner.
 ///
 /// # Errors
 /// Returns the errors from `file`.

@@ -1,4 +1,4 @@
-//! Sizes and times as people read them.
+//! Formats sizes and times for people.
 
 /// A number of bytes in binary units with three significant digits: `11 B`, `1.25 MiB`.
 pub fn bytes(number: u64) -> String {

@@ -26,7 +26,7 @@ use std::io::{self, Write};
 
 /// Distance between two maps.
 const GAP: f64 = 20.0;
-/// Largest height of a map beside others, as a multiple of the lowest one.
+/// Largest height of a map that is drawn beside others, as a multiple of the height of the lowest map.
 const MOST_HEIGHT: u64 = 3;
 /// Largest number of groups in the legend.
 const MOST_GROUPS: usize = 12;
@@ -94,7 +94,8 @@ fn legend_of(drawn: &[Panel<'_>]) -> Vec<(String, String)> {
         _ => what.to_owned(),
     };
     // With exclusions the load may exceed the peak.
-    let no_bound = if map.instance.exclusions().is_empty() { "" } else { " (no bound: exclusions)" };
+    let no_bound =
+        if map.instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
     let load = format!("load {}{no_bound}", human::bytes(load(map.instance).0.get()));
     let mut entries = vec![(PEAK.to_owned(), peak)];
     if drawn.iter().all(|one| one.lanes.is_empty()) {

@@ -57,7 +57,7 @@ pub fn definitions(options: Options<'_>) -> Vec<String> {
          shorter time). A win is shared if another algorithm has the same value or time."
             .to_owned(),
         "Virtual best: the best algorithm on each instance. Three columns show what it would lose without an algorithm: \
-         'gap lost, points' is the increase of its mean gap in percentage points, 'only it solves' is the number of \
+         'gap lost, points' is the increase of its mean gap in percentage points, 'uniquely solved' is the number of \
          instances that no other algorithm solves, and 'time factor' is the factor by which its shifted mean time grows."
             .to_owned(),
         "Primal integral (Berthold 2013): the integral of |p - q| / max(p, q) from the start to the time limit. Here p \
@@ -92,7 +92,7 @@ pub fn values(group: &Group, standings: &[Standing]) -> Table {
     Table::of(&columns, standings)
 }
 
-/// Returns a count of instances, as "N of M" if some are missing.
+/// Returns a number of instances, as "N of M" if it is less than the size of the group.
 fn part(count: usize, group: &Group) -> String {
     let all = group.instances.len();
     if count == all { count.to_string() } else { format!("{count} of {all}") }
@@ -115,7 +115,9 @@ pub fn times(group: &Group, standings: &[Standing]) -> Option<Table> {
         ("solved runs", RIGHT, &|own| real(own, format!("{} of {}", own.solved_runs, own.runs))),
         ("wins alone", RIGHT, &|own| real(own, own.time_alone.to_string())),
         ("wins shared", RIGHT, &|own| real(own, own.time_shared.to_string())),
-        ("only it solves", RIGHT, &|own| own.only_solver.map_or_else(String::new, |count| count.to_string())),
+        ("uniquely solved", RIGHT, &|own| {
+            own.only_solver.map_or_else(String::new, |count| count.to_string())
+        }),
         ("time factor", RIGHT, &|own| factor(own.time_factor)),
         (INTEGRALS[0], RIGHT, &|own| own.integral.map_or_else(String::new, human::seconds)),
         (INTEGRALS[1], RIGHT, &|own| maybe(own.integral_share, percent)),
@@ -204,8 +206,8 @@ pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
     Table::of(&columns, rows)
 }
 
-/// Returns a table with one row of counts per record. Instances and algorithms are those of the largest
-/// group.
+/// Returns a table with one row of counts per record. Instances and algorithms are counted in
+/// the largest group.
 pub fn records(studies: &[Study]) -> Table {
     let most = |study: &Study, count: fn(&Group) -> usize| {
         study.groups.iter().map(count).max().unwrap_or(0).to_string()

@@ -5,8 +5,8 @@ use super::scene::RULE;
 /// A colour as an SVG attribute value.
 pub(super) type Colour = String;
 
-/// The light qualitative scheme of Paul Tol (Colour Schemes, SRON/EPS/TN/09-002), red, green, blue: distinct
-/// under every common colour vision deficiency, and light enough for black text.
+/// The light qualitative scheme of Paul Tol (Colour Schemes, SRON/EPS/TN/09-002), as red, green and blue. The
+/// colours are distinct under every common colour vision deficiency, and light enough for black text.
 const LIGHT: [[u8; 3]; 8] = [
     [0x77, 0xaa, 0xdd],
     [0xee, 0x88, 0x66],
@@ -24,7 +24,7 @@ const STRONG: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b09b00"
 /// The index of black among the colours of lines.
 pub const BLACK: usize = STRONG.len();
 
-/// The stroke of a line as SVG attributes. The colours repeat; black is white on a dark page.
+/// The stroke of a line as SVG attributes. The colours repeat. Black becomes white on a dark page.
 pub(super) fn stroke_of(index: usize) -> String {
     match index % (STRONG.len() + 1) {
         BLACK => RULE.to_owned(),
@@ -40,7 +40,7 @@ pub(super) fn bar_colour(series: usize) -> &'static str {
     }
 }
 
-/// Shares of white mixed into a colour, percent.
+/// Shares of white that are mixed into a colour, in percent.
 const TINTS: [u32; 3] = [0, 20, 40];
 
 /// A colour of the scheme with white mixed in.
@@ -51,7 +51,7 @@ fn tinted(colour: usize, tint: usize) -> Colour {
     format!("#{:02x}{:02x}{:02x}", mixed[0], mixed[1], mixed[2])
 }
 
-/// The colour of a name, the same in every picture: by its 64-bit FNV-1a hash.
+/// The colour of a name, the same in every picture. It depends only on the 64-bit FNV-1a hash of the name.
 pub(super) fn colour_of(name: &str) -> Colour {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -42,7 +42,7 @@ pub struct Groups<'a> {
     pub of: &'a [Option<usize>],
 }
 
-/// A layout and what its map shows beside it.
+/// A layout, and the other information that its map shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a> {
     /// The instance, whose lifespans give the horizontal extents.
@@ -60,7 +60,7 @@ pub struct Map<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// The map of a layout, with a colour per buffer that depends on its name only.
+    /// Creates the map of a layout. The colour of a buffer depends only on its name.
     pub fn new(
         instance: &'a Instance,
         problem: &'a str,
@@ -83,7 +83,7 @@ impl<'a> Map<'a> {
         Self { steps, ..self }
     }
 
-    /// Replaces the instance, as by one with another name.
+    /// Replaces the instance, for example by a copy with another name.
     #[must_use]
     pub fn of_instance(self, instance: &'a Instance) -> Self {
         Self { instance, ..self }
@@ -94,8 +94,8 @@ impl<'a> Map<'a> {
         if self.problem == SharedObjects::NAME { "total" } else { "peak" }
     }
 
-    /// The fill of a buffer: a shade of its group's colour, so that neighbours remain distinct; or a colour
-    /// of its own.
+    /// The fill of a buffer. With groups, it is a shade of the group's colour, so that neighbours remain
+    /// distinct. Without groups, it is the colour of the buffer's name.
     pub(super) fn fill(&self, id: BufferId) -> Colour {
         match &self.groups {
             None => colour_of(self.instance.buffer(id).name()),
@@ -118,7 +118,7 @@ impl Map<'_> {
     }
 }
 
-/// A map with everything that is computed before drawing.
+/// A map, and the data that is computed before it is drawn.
 pub(super) struct Panel<'a> {
     pub(super) map: Map<'a>,
     pub(super) found: Diagnosis,
@@ -146,12 +146,12 @@ impl<'a> Panel<'a> {
     /// The highest address of the map.
     pub(super) fn top(&self) -> u64 {
         let load = load(self.map.instance).0.get();
-        // The load of spilled buffers is not in on-chip memory.
+        // With spilled buffers, the load may exceed what on-chip memory contains.
         let load = if self.lanes.is_empty() { load } else { 0 };
         self.peak().max(load).max(self.capacity().unwrap_or(0)).max(1)
     }
 
-    /// The height of the panel beside others in `columns`.
+    /// The height of the panel, which depends on the number of panels side by side.
     pub(super) fn height(&self, columns: usize) -> f64 {
         let names = if self.names(columns).is_empty() { 0.0 } else { NAMES };
         heading(columns) + PROFILE + MAP + self.strip() + AXIS + names
@@ -282,7 +282,7 @@ impl<'a> Panel<'a> {
         labels
     }
 
-    /// Draws the spilled buffers below the map, as many lanes as there is space for.
+    /// Draws the spilled buffers below the map, in as many lanes as there is space for.
     fn spilled(&self, scene: &mut Scene, frame: &Frame) {
         if self.lanes.is_empty() {
             return;
@@ -312,8 +312,8 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// Distributes buffers over lanes of disjoint lifespans, each into the first that is free. O(n log n + n l)
-/// for l lanes.
+/// Distributes buffers over lanes of disjoint lifespans, each into the first free lane. O(n log n + n l) for
+/// l lanes.
 fn lanes_of(instance: &Instance, mut buffers: Vec<BufferId>) -> Vec<Vec<BufferId>> {
     let hull = |id: BufferId| instance.buffer(id).lifespan().hull();
     buffers.sort_by_key(|&id| (hull(id), id));
@@ -384,7 +384,7 @@ impl Frame {
         self.left + share * (self.right - self.left)
     }
 
-    /// The position of an address; higher ones than fit are cut off.
+    /// The y position of an address. Addresses above the map are clamped to its upper edge.
     fn y(&self, address: u64) -> f64 {
         self.floor - (address as f64 / (self.top as f64 * 1.03)).min(1.0) * MAP
     }
@@ -395,7 +395,7 @@ impl Frame {
         ((x, y), ((right - x).max(0.05), (bottom - y).max(0.05)))
     }
 
-    /// Draws both axes; `names` are those of the steps from 0 on, and `strip` is the space below address 0.
+    /// Draws both axes. `names` are the names of the steps from 0 on; `strip` is the height below address 0.
     fn axes(&self, scene: &mut Scene, names: &[String], strip: f64) {
         self.addresses.draw(scene, (self.left, self.right), |value| self.y(value as u64));
         let bottom = self.floor + strip;
@@ -428,8 +428,8 @@ struct Label {
 }
 
 impl Label {
-    /// The label of a rectangle: upright where it is higher than wide, the end of the name where that is too
-    /// long. `None` where nothing fits.
+    /// The label of a rectangle. It is upright if the rectangle is higher than wide. If the name is too long,
+    /// the label shows only its end. `None` if not even that fits.
     fn of(name: &str, (x, y): Point, (w, h): Point) -> Option<Self> {
         let upright = w < LINE || (h > w && w < text_width(name, NAME) + 6.0);
         let (along, across) = if upright { (h, w) } else { (w, h) };

@@ -5,8 +5,8 @@
 //!
 //! - If the time is only the limit, the ratio is a lower bound, marked `>`.
 //! - Times printed with few digits are uncertain. The time of the algorithm is reduced by half a unit of its
-//!   last digit, and that of the reference is increased by one unit. If this changes a time by more than 1 %,
-//!   the ratio is marked as a lower bound.
+//!   last digit, and the time of the reference is increased by one unit. If this changes a time by more than
+//!   1 %, the ratio is marked as a lower bound.
 //! - If a time is below one unit of its last digit (`0.000`), one unit is used instead. The ratio is then an
 //!   upper bound, marked `<`, and means exclude it.
 //!
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn printed_times_are_as_good_as_their_digits() {
+    fn printed_times_are_as_precise_as_their_digits() {
         let own = |instance: &str, algorithm: &str, seconds: Option<f64>, resolution: Option<f64>| Record {
             own_seconds: seconds,
             own_resolution: resolution,

@@ -1,7 +1,7 @@
 //! SVG pictures, built element by element. All text is escaped.
 //!
-//! Every picture is 640 pixels wide, so that its text is legible at a phone's width too. On a dark page the
-//! classes change their colours; coloured areas keep theirs, and the text on them is black.
+//! Every picture is 640 pixels wide, so that its text is also legible on a phone. On a dark page, elements
+//! with a class change their colours. Coloured areas keep theirs, and the text on them is black.
 
 use std::fmt::Write as _;
 
@@ -218,7 +218,7 @@ pub fn fitted(name: &str, size: f64, most: f64) -> Option<String> {
     None
 }
 
-/// Splits a text at blanks into lines that fit on the page. A longer word keeps its end only.
+/// Splits a text at blanks into lines that fit on the page. Only the end of a longer word is kept.
 fn wrapped(text: &str, size: f64) -> Vec<String> {
     let most = WIDTH - 2.0 * MARGIN;
     let mut lines: Vec<String> = Vec::new();
@@ -234,7 +234,7 @@ fn wrapped(text: &str, size: f64) -> Vec<String> {
     lines
 }
 
-/// Keeps at most four of the points in a column of half a pixel: the first, the lowest, the highest, the
+/// Keeps at most four of the points in a column of half a pixel: the first, the lowest, the highest and the
 /// last.
 fn thinned(points: &[Point]) -> Vec<Point> {
     let column = |point: &Point| (point.0 * 2.0).round() as i64;

@@ -43,9 +43,9 @@ const NAMES: usize = 12;
 const NAMING: &str = "\
 An instance read from a file has the name of the file without its extension. In `name.1024.csv`,
 1024 is the capacity and not part of the name. A generated instance has the name of its family,
-followed by its number of buffers and, if there are several, its seed. A generated network ends with
-its seed. Instances from papers have the name of the paper or of its tool. The suffixes `reversed`
-and `thinned` mark instances derived from others.
+followed by its number of buffers and, if there are several, its seed. The name of a generated
+network ends with its seed. Instances from papers have the name of the paper or of its tool. The
+suffixes `reversed` and `thinned` mark instances derived from others.
 ";
 
 /// Maximum length of a remark in a table, in characters.

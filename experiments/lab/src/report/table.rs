@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Columns of names, and of sentences, are not made narrower than this.
+/// Minimum width of a column of names, and of a column of sentences.
 const NARROWEST: usize = 10;
 const NARROWEST_SENTENCE: usize = 24;
 
@@ -11,7 +11,7 @@ const NARROWEST_SENTENCE: usize = 24;
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
-    // A number stays with its percent sign.
+    // A number and its percent sign stay on one line.
     let text = text.replace(" %", "\u{a0}%");
     for word in text.split(' ') {
         if !line.is_empty() && columns_of(&line) + 1 + columns_of(word) > width {
@@ -244,7 +244,7 @@ impl Table {
             };
             widths[at] -= 1;
         }
-        // Cells of several words that are aligned like numbers.
+        // Right-aligned columns whose cells have several words shrink last.
         let longest = |at: usize| {
             let words = rows().flat_map(|(_, row)| row[at].split(' ')).map(columns_of);
             words.max().unwrap_or(0).max(word(at))

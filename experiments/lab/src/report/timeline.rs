@@ -21,20 +21,20 @@ use std::io::{self, Write};
 const LEFT: f64 = 96.0;
 const RIGHT: f64 = WIDTH - MARGIN;
 const LANE: f64 = 36.0;
-/// Distance between lanes; the mark of the critical path is in it.
+/// Distance between lanes, where the critical path is marked.
 const GAP: f64 = 14.0;
 const MEMORY: f64 = 150.0;
 /// Size of the names of operators.
 const NAME: f64 = 12.0;
 /// The look of the time in which an operator waits for its weights.
 const WAITING: &str = "class=\"wait\" fill=\"#f6c9c4\"";
-/// The looks of the mark below operations on the critical path, of on-chip bytes, of the part that resident
-/// weights occupy, of the peak and of the capacity.
+/// The looks of the mark below operations on the critical path, of on-chip bytes, of the resident weights
+/// among them, and of the peak.
 const CRITICAL: &str = "fill=\"#c1272d\" pointer-events=\"none\"";
 const OCCUPIED: &str = "fill=\"#8fb8de\"";
 const RESIDENT: &str = "fill=\"#c7b8dc\"";
 const PEAK: &str = "stroke=\"#c1272d\" stroke-width=\"2\"";
-/// Largest number of borders of segments that are drawn.
+/// Largest number of segment borders that are drawn.
 const BORDERS: usize = 60;
 
 /// A schedule of a program, drawn along the longest run.
@@ -82,8 +82,9 @@ struct Activity {
 
 impl Activity {
     /// Returns the critical path, last operation first: a chain of operations without idle time between them
-    /// that ends with the makespan. It ends early where an operation starts without another ending. Among
-    /// operations that end at the same time, it prefers the transfer of the same operator, then computations.
+    /// that ends with the makespan. The chain ends early at an operation that starts when no other ends.
+    /// Among operations that end at the same time, it prefers the transfer of the same operator, then
+    /// computations.
     fn critical(&self) -> Vec<&Box> {
         let mut ending: HashMap<Time, Vec<&Box>> = HashMap::new();
         for one in self.boxes.iter().filter(|one| one.end > one.start) {

@@ -1,7 +1,7 @@
 //! Comparisons of times: shifted geometric means, penalised averages and wins.
 //!
-//! The definitions are those of [`analysis::time`](crate::analysis::time). A time is that of the whole
-//! process or run, or the time that an algorithm reports itself ([`Clock`]).
+//! The definitions are those of [`analysis::time`](crate::analysis::time). A time is measured for
+//! the whole process or run, or reported by the algorithm itself ([`Clock`]).
 //!
 //! **Complexity.** O(rows * log(rows) + algorithms * instances).
 
@@ -24,7 +24,8 @@ pub enum Clock {
     Own,
 }
 
-/// Groups the results of all algorithms on the instances of one question. Times are those of the benchmark.
+/// Groups the results of all algorithms on the instances of one question. Times are measured by the
+/// benchmark.
 pub fn of(rows: &[Record]) -> Group {
     by(Clock::Bench, rows)
 }

@@ -11,7 +11,7 @@
 //! [limits]                            # limits of every run; with a list, there is a run for every value
 //! time = [1, 10.5]                    # seconds; default none
 //! nodes = 100_000                     # default none
-//! grace = 10                          # seconds beyond the limit before a run counts as hung; default 10
+//! grace = 10                          # extra seconds after which a run counts as hung; default 10
 //! memory = 4_000_000_000              # limit on the resident memory of a run in bytes; default none
 //!
 //! [[instances]]
@@ -30,14 +30,14 @@
 //!
 //! [[instances]]
 //! path = "models"                     # a folder of models
-//! as = ["offsets", "joint"]           # the problems to pose; for those of instances, an instance is made
-//! terms = "order=exact"               # how that instance is made; default order=as-in-file
+//! as = ["offsets", "joint"]           # the problems to pose, on the model or on an instance derived from it
+//! terms = "order=exact"               # how that instance is derived; default order=as-in-file
 //! dim = { N = 1, seq = [64, 128] }    # values of free dimensions; lists make several inputs of a model
 //! input_shape = { x = [1, 3, 8, 8] }  # also value, tensor_shape, element, keep_constants, assume_bytes
 //!
 //! [[algorithms]]
 //! names = ["exact", "large-first"]    # or one of the groups heuristics, solvers and all
-//! problem = "offsets"                 # default: the first of these with the algorithm: offsets,
+//! problem = "offsets"                 # default: the first of these that has the algorithm: offsets,
 //!                                     # shared-objects, split-buffers, orders, joint, spilling, timelines,
 //!                                     # tiers, fusion
 //! terms = "machine=luna"              # terms of the question; `plimsoll bench --help` lists the keys

@@ -23,9 +23,9 @@ pub struct Input {
     pub subject: Result<Subject, String>,
     /// The problems that may be posed on it. Empty for all that accept its kind.
     pub(super) problems: Vec<&'static str>,
-    /// The terms under which an instance was made of a graph. Empty for other inputs.
+    /// The terms under which an instance was derived from a graph. Empty for other inputs.
     pub(super) terms: String,
-    /// How the model was read, unless by default.
+    /// How the model was read. `None` if all import options have their default values.
     pub(super) model: Option<ModelRecord>,
 }
 
@@ -48,7 +48,8 @@ impl Input {
         }
     }
 
-    /// Notes how a model was read. The name gets the label, which is empty if there is only one reading.
+    /// Records how a model was read, and adds the label to the name of the input. The label is empty if there
+    /// is only one reading.
     pub(super) fn read(&mut self, import: &ImportOptions, label: &str) {
         if *import == ImportOptions::default() {
             return;

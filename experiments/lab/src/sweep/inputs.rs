@@ -64,7 +64,7 @@ pub(super) fn inputs(
             "family" => family(&place, value, raw)?,
             _ => graphs(&place, value, &reading.import)?,
         };
-        // Only models differ from one reading to the next.
+        // Instances do not depend on the import options, so they are added only once.
         own.retain(|input| found.is_empty() || input.kind == SubjectKind::Graph);
         for input in own.iter_mut().filter(|input| input.kind == SubjectKind::Graph) {
             input.read(&reading.import, &variant.label);

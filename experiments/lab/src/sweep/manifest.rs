@@ -64,10 +64,10 @@ pub struct InputRecord {
     /// The original capacity in bytes, if a run decides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
-    /// The terms under which the instance was made of a model, as `KEY=VALUE` separated by blanks.
+    /// The terms under which the instance was derived from a model, as `KEY=VALUE` separated by blanks.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub terms: String,
-    /// How the model was read, unless by default.
+    /// How the model was read. `None` if all import options have their default values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRecord>,
 }
@@ -141,7 +141,7 @@ pub struct Resolved {
     /// Whether layouts are stored.
     #[serde(default)]
     pub layouts: bool,
-    /// Time beyond the time limit before a run counts as hung, in seconds.
+    /// Time beyond the time limit after which a run counts as hung, in seconds.
     pub grace: f64,
     /// Limit on the resident memory of a run, in bytes.
     pub memory: Option<u64>,
@@ -170,7 +170,7 @@ impl Resolved {
             let pairs = self.inputs.iter().zip(&now.inputs);
             for (then, now) in pairs {
                 if (&then.suite, &then.name) == (&now.suite, &now.name) && then.sha256 != now.sha256 {
-                    return Some(format!("instances: {} has other contents", name(then)));
+                    return Some(format!("instances: {} has different contents", name(then)));
                 }
                 if (&then.suite, &then.name) == (&now.suite, &now.name) {
                     let what = format!("instances: capacity of {}", name(then));

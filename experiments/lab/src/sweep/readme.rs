@@ -41,7 +41,7 @@ fn readme(manifest: &Manifest) -> String {
         let _ = writeln!(text, "| `{name}` | {holds} |");
     }
     text.push_str(
-        "\nSources are suites, families, and paths relative to the sweep file. An instance with terms was made of a \
+        "\nSources are suites, families, and paths relative to the sweep file. An instance with terms was derived from a \
          model:\nthe body of the graph in the order that `order` names. Brackets in a name contain the values of \
          dimensions.\n\n| source | inputs | terms | model options |\n|---|---|---|---|\n",
     );

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// Default time beyond the time limit before a run counts as hung.
+/// Default time beyond the time limit after which a run counts as hung.
 const GRACE: Duration = Duration::from_secs(10);
 /// Maximum number of runs of a sweep, which limits its memory.
 const MOST_RUNS: u64 = 10_000_000;
@@ -97,7 +97,7 @@ pub struct Sweep {
     pub columns: Columns,
     /// The metrics in the file, if there are any.
     metrics: Option<Vec<String>>,
-    /// Time beyond the time limit before a run counts as hung.
+    /// Time beyond the time limit after which a run counts as hung.
     pub grace: Duration,
     /// Limit on the resident memory of a run, in bytes.
     pub memory: Option<u64>,
@@ -217,7 +217,7 @@ impl Sweep {
         let solved = |problem: &&str| self.tasks.iter().any(|task| task.problem == *problem);
         for (input, place) in self.inputs.iter().zip(&places.inputs) {
             if let Some(problem) = input.problems.iter().find(|problem| !solved(problem)) {
-                let message = format!("as: no algorithm of this file is for {problem}");
+                let message = format!("as: no algorithm in this file solves {problem}");
                 return Err((*place, message));
             }
         }
@@ -237,7 +237,7 @@ impl Sweep {
             let hint = if is_on_instances(problem)
                 && self.inputs.iter().any(|input| input.kind == SubjectKind::Graph)
             {
-                format!("; as = \"{problem}\" makes instances of models")
+                format!("; as = \"{problem}\" derives instances from models")
             } else {
                 String::new()
             };
@@ -339,7 +339,8 @@ impl Sweep {
         text
     }
 
-    /// Returns the terms of a run: those of the algorithm or, for an instance made of a model, of the input.
+    /// Returns the terms of a run. They are the terms of the algorithm or, for an instance derived from a
+    /// model, the terms of the input.
     fn terms(&self, run: &Run) -> &str {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         if input.terms.is_empty() { &task.terms } else { &input.terms }

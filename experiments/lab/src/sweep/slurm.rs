@@ -30,7 +30,7 @@ pub struct Scripts<'a> {
     pub options: &'a str,
     /// The path of the command `plimsoll`.
     pub command: &'a Path,
-    /// Environment variables of the runs, such as the one with the folder of corpora.
+    /// Environment variables of the runs, such as the variable with the folder of the corpora.
     pub environment: &'a [(String, String)],
 }
 

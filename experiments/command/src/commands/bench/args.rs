@@ -21,16 +21,16 @@ pub struct BenchArgs {
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
     /// Problems by name (see `plimsoll list`). If all inputs are graphs and models, problems on instances are
-    /// posed on instances made of them [default: all problems that apply to the instances and graphs,
+    /// posed on instances derived from them [default: all problems that apply to the instances and graphs,
     /// but spilling only for graphs; with --processes, offsets]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
     /// Parameters of spilling and of the problems on graphs: KEY=VALUE terms separated by spaces. The keys
     /// `machine`, `order`, `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`,
-    /// `no-states` and `align` take the values of the commands' options. For an instance made of a model,
-    /// `order` is as-in-file by default. `fusion` is none, ordinary or cross-unit. `capacity` (spilling) is
-    /// in bytes or percent of the load. May be repeated; each occurrence adds one question [default:
-    /// machine=generic, capacity=75%, and the defaults of the commands]
+    /// `no-states` and `align` take the same values as the options of the commands. For an instance derived
+    /// from a model, `order` is as-in-file by default. `fusion` is none, ordinary or cross-unit. `capacity`
+    /// (spilling) is in bytes or percent of the load. May be repeated; each occurrence adds one question
+    /// [default: machine=generic, capacity=75%, and the defaults of the commands]
     #[arg(long, value_name = "'KEY=VALUE ..'")]
     pub terms: Vec<String>,
     /// Stop each run after this many seconds
@@ -85,7 +85,7 @@ pub struct BenchArgs {
     /// Also write the HTML page of `plimsoll report`, as DIR/report/report.html
     #[arg(long, requires = "out")]
     pub report: bool,
-    /// Print all algorithms and all runs instead of the best algorithms
+    /// Print all algorithms and all runs instead of only the best algorithms
     #[arg(long, short, alias = "details")]
     pub verbose: bool,
     /// Record improvements of solutions and bounds over time (trace.csv), and draw the gap over time
@@ -98,9 +98,9 @@ pub struct BenchArgs {
     /// Record the first output line of this command as the version of an external program; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
-    /// Read the time in seconds that an external program reports itself: a regular expression with one group,
-    /// in which `^` and `$` match at line ends. The last match on standard error counts or, if there is none,
-    /// the last match on standard output; may be repeated
+    /// Extract the time in seconds that an external program itself reports, with a regular expression. Its
+    /// single group matches the seconds; `^` and `$` match at line ends. The last match on standard error
+    /// counts or, if there is none, the last match on standard output; may be repeated
     #[arg(long, value_name = "NAME=REGEX")]
     pub external_elapsed: Vec<String>,
 }

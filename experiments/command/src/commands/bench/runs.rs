@@ -33,8 +33,8 @@ pub struct Bench<'a> {
     lanes: Vec<Box<dyn Lane>>,
     externals: Vec<External>,
     registry: Registry,
-    /// The terms under which instances are made of the models, one set per question. Empty if some input is
-    /// an instance, or if no problem on instances is requested.
+    /// The terms under which instances are derived from the models, one set per question. Empty if some input
+    /// is an instance, or if no problem on instances is requested.
     posings: Vec<Terms>,
 }
 
@@ -60,13 +60,13 @@ struct Chosen<P: Posed> {
     more: Option<More<P>>,
 }
 
-/// A function that adds runs in separate processes: those of external programs and, with `--processes`, of
-/// built-in algorithms.
+/// A function that adds runs in separate processes: runs of external programs and, with `--processes`, runs
+/// of built-in algorithms.
 type More<P> = fn(&Bench, &[&'static Entry<P>], &mut Field<P>);
 
 /// The data shared by all runs on one subject.
 struct Ground<'a> {
-    /// The capacity of an instance is the one to decide, if any.
+    /// If a capacity is to be decided, an instance has this capacity, and otherwise none.
     subject: &'a Subject,
     /// The capacity in the file name of an instance.
     file_capacity: Option<Bytes>,
@@ -113,7 +113,7 @@ impl Ground<'_> {
         seed: u64,
     ) -> Record {
         self.bar.set_message(format!("{} {algorithm}", self.subject.name()));
-        // The terms of an instance that was made of a model are already set.
+        // The terms of an instance that was derived from a model are already set.
         let terms = if self.blank.terms.is_empty() { terms } else { &self.blank.terms };
         Record {
             problem: P::NAME.to_owned(),
@@ -164,8 +164,8 @@ impl<P: Posed> Lane for Chosen<P> {
 }
 
 impl<P: Posed> Chosen<P> {
-    /// Performs all runs of one question: first built-in algorithms, then those of `more`. Then settles
-    /// bounds and gaps, and draws the map.
+    /// Performs all runs of one question: first the runs of built-in algorithms, then those of `more`.
+    /// Finally, cross-checks the bounds, computes the gaps and draws the map.
     fn run_under(
         &self,
         terms: &Terms,
@@ -304,9 +304,9 @@ impl<'a> Bench<'a> {
         Ok(Self { args, machine, lanes, externals, registry, posings })
     }
 
-    /// Decides whether instances are made of models: if problems on instances are requested, and all cases
-    /// are graphs. Returns a note if so. Rejects a requested problem if it does not apply to any of the
-    /// cases.
+    /// Decides whether to derive instances from models. This is the case if problems on instances are
+    /// requested and all cases are graphs; a note is then returned. Rejects a requested problem that applies
+    /// to none of the cases.
     pub fn check_cases(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
         let kinds: Vec<SubjectKind> =
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
@@ -324,7 +324,7 @@ impl<'a> Bench<'a> {
             return Err(Failure::input(format!("--problems {problem}: needs at least one graph or model")));
         }
         let terms: Vec<String> = self.posings.iter().map(Terms::to_string).collect();
-        let note = || format!("instances are made of the graphs, with {}", terms.join(" and with "));
+        let note = || format!("instances are derived from the graphs, with {}", terms.join(" and with "));
         Ok((!terms.is_empty()).then(note))
     }
 
@@ -408,7 +408,7 @@ impl<'a> Bench<'a> {
         blank.about(&case.suite, subject, &sha256(subject))
     }
 
-    /// Performs all runs on one subject. `terms` are those of an instance that was made of a model.
+    /// Performs all runs on one subject. `terms` are those of an instance that was derived from a model.
     fn on(
         &self,
         case: &Case,
@@ -433,7 +433,7 @@ impl<'a> Bench<'a> {
         Ok(rows)
     }
 
-    /// Returns one skipped row per algorithm, for a graph of which no instance could be made.
+    /// Returns one skipped row per algorithm, for a graph from which no instance could be derived.
     fn not_made(&self, case: &Case, graph: &Subject, terms: &str, error: &PoseError) -> Vec<Record> {
         let blank = self.blank(case, graph, terms);
         let lanes = self.lanes.iter().filter(|lane| on_instances(&***lane));

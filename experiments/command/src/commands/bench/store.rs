@@ -172,7 +172,7 @@ impl Store {
     }
 }
 
-/// Returns the suffix of the pictures of a problem; those of offsets have none.
+/// Returns the part of a picture's name that identifies the problem. It is empty for offsets.
 fn suffix(problem: &str) -> String {
     if problem == Offsets::NAME { String::new() } else { format!(".{problem}") }
 }

@@ -181,10 +181,9 @@ impl<'a> Fetcher<'a> {
             }
             found => {
                 let _ = std::fs::remove_file(&part);
-                let why = format!(
-                    "the download has SHA-256 {}, expected {}",
-                    found.unwrap_or_else(|| "of no file".to_owned()),
-                    file.sha256
+                let why = found.map_or_else(
+                    || "the download cannot be read".to_owned(),
+                    |found| format!("the download has SHA-256 {found}, expected {}", file.sha256),
                 );
                 self.record(name, Fate::Wrong, Some(why))
             }
@@ -286,7 +285,7 @@ impl Report {
             return Ok(ANSWERED);
         }
         output::complain(&format!(
-            "{} files are missing or differ. To download them by hand, run `plimsoll datasets fetch --dry-run` for the \
+            "missing or different files: {}. To download them by hand, run `plimsoll datasets fetch --dry-run` for the \
              addresses, save each file under its name in {}, set {CORPORA} to that folder and run `plimsoll datasets verify`",
             wrong + failed,
             root.display()

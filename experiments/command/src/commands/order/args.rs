@@ -17,7 +17,7 @@ pub struct OrderArgs {
     pub liveness: LivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the offset problem of the body in its order as a CSV instance
+    /// Write the offset problem of the body, in the order found, as a CSV instance
     #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub instance: Option<PathBuf>,
     /// Write the order of every region as CSV: region, step, operator, kind, live bytes

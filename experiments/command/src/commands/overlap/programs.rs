@@ -73,7 +73,7 @@ pub fn limits_of_schedules(args: &OverlapArgs, limits: Limits) -> Limits {
     limits_or(args, limits, SEARCH_NODES)
 }
 
-/// Returns the limits of the schedules of a front, with fewer nodes for all but the last ones.
+/// Returns the limits of the schedules of a front. All schedules but the last ones get fewer nodes.
 pub fn effort(args: &OverlapArgs, limits: Limits) -> Effort {
     Effort { each: limits_or(args, limits, FRONT_NODES), last: limits_or(args, limits, SEARCH_NODES) }
 }

@@ -1,5 +1,5 @@
-//! What makes a plan fit that does not: another order, or a smaller batch. Each is planned before it is
-//! named.
+//! Alternatives to a plan that does not fit: another order, operators that write in place, or a smaller
+//! batch. An alternative is reported only after it has been planned.
 
 use super::args::PlanArgs;
 use crate::commands::choose;
@@ -30,7 +30,7 @@ pub(super) struct Batches {
     pub above: Option<(u64, Bytes)>,
 }
 
-/// The model of the command line and the settings of its plan.
+/// The model given on the command line, and the settings of its plan.
 pub(super) struct Alternatives<'a> {
     pub args: &'a PlanArgs,
     pub import: &'a Import,
@@ -46,7 +46,8 @@ pub(super) struct Alternatives<'a> {
 pub(super) type PlanOf = fn(&Alternatives<'_>, &Graph, Placement<'_>, Limits) -> Result<Tried, Failure>;
 
 impl Alternatives<'_> {
-    /// Returns the limits of the plan itself. If its alternatives may be planned, half of the time is theirs.
+    /// Returns the limits of the plan itself. If alternatives may be planned, they get the other half of the
+    /// time.
     pub fn own_limits(&self) -> Limits {
         if self.args.capacity.is_some() { self.run.limits.share(2) } else { self.run.limits }
     }
@@ -84,7 +85,7 @@ impl Alternatives<'_> {
         let mut found = Batches { now, fits: None, above: None };
         let (mut low, mut high) = (1, now);
         while low < high {
-            // A single batch comes first, because it decides whether any batch helps.
+            // A batch of 1 comes first: if it does not fit, no batch does.
             let batch = if found.fits.is_none() { 1 } else { low.midpoint(high) };
             let Some(import) = self.with_batch(&options, batch, now) else { break };
             let limits = self.run.limits.share(6);

@@ -122,7 +122,7 @@ pub struct ControlArgs {
 }
 
 impl ControlArgs {
-    /// Returns the options of the library.
+    /// Converts the arguments to the options of the library.
     pub fn options(self, liveness: LivenessOptions) -> ProgramOptions {
         ProgramOptions {
             liveness,

@@ -153,7 +153,7 @@ impl Planned<'_> {
             }
             (None, above) => {
                 let arena = above.map_or(self.arena, |(_, arena)| arena);
-                format!("no smaller batch: a batch of 1 needs {}", verdict_on(arena, capacity))
+                format!("no smaller batch fits: a batch of 1 needs {}", verdict_on(arena, capacity))
             }
         }))
     }
@@ -183,7 +183,7 @@ impl Planned<'_> {
                 let (count, list) = (spilled.len(), named(self.instance, &spilled, MOST));
                 let buffers = if count == 1 { "buffer" } else { "buffers" };
                 format!(
-                    "spilling {count} {buffers} moves {}, {claim} (no on-chip staging counted): {list}",
+                    "spilling {count} {buffers} moves {}, {claim} (on-chip staging not counted): {list}",
                     bytes(traffic)
                 )
             }

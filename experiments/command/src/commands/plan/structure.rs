@@ -90,7 +90,7 @@ fn store<P: Plan>(
     Ok(())
 }
 
-/// Returns the report. Its sizes are those of the body.
+/// Returns the report. Its sizes refer to the body.
 fn report<P: Plan>(
     graph: &Graph,
     order: &str,
@@ -167,7 +167,7 @@ fn report<P: Plan>(
 }
 
 /// Returns the number of pairs that collide when operators run one at a time, the number that collide when
-/// they run concurrently, and the first such pair. The pairs of all regions count, those of the body first.
+/// they run concurrently, and the first such pair. Pairs in all regions count. The body comes first.
 fn collisions<P: Plan>(regions: &[RelatedPlan<P>]) -> (usize, usize, Option<String>) {
     let safeties: Vec<&Safety> = regions.iter().rev().map(|one| &one.safety).collect();
     let in_order = safeties.iter().flat_map(|safety| &safety.in_order);

@@ -38,7 +38,7 @@ impl Scratch {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Runs `plimsoll` with these arguments, without corpora, in columns that are wide enough for every line.
+    /// Runs `plimsoll` with these arguments, without corpora, at a width at which no line wraps.
     pub fn plimsoll(&self, words: &[&str]) -> Run {
         let mut command = command(self.folder.path());
         Run::from(command.env("COLUMNS", "1000").args(words).output().unwrap())
@@ -77,7 +77,7 @@ impl From<Output> for Run {
 }
 
 impl Run {
-    /// Asserts the exit code, and shows the whole output otherwise.
+    /// Asserts the exit code. If it differs, the panic message contains the whole output.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);

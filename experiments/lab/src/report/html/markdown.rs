@@ -1,5 +1,5 @@
-//! Converts the Markdown of records to HTML. Its headings are below those of the page, and its tables are
-//! sortable. The HTML contains no scripts and no external resources.
+//! Converts the Markdown of records to HTML. Headings get lower levels than the headings of the page, and
+//! tables are sortable. The HTML contains no scripts and no external resources.
 
 use super::table::sortable;
 use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};

@@ -124,7 +124,7 @@ fn overview_section(page: &Page<'_>) -> String {
     text
 }
 
-/// Escapes a sentence. A number stays with its percent sign.
+/// Escapes a sentence, and keeps each number on one line with its percent sign.
 fn sentence(text: &str) -> String {
     escape(&text.replace(" %", "\u{a0}%"))
 }
@@ -150,7 +150,7 @@ fn record(page: &Page<'_>, at: usize, budget: usize) -> String {
     if let Some(readme) = &record.readme {
         let facts = markdown::html(readme, "facts of the record", usize::MAX);
         let facts = format!("<div class=\"facts\">\n{facts}</div>\n");
-        // The results come first.
+        // If there are results, they are more important, so this part is folded.
         text.push_str(&part("Command, machine, files and instances", study.groups.is_empty(), &facts));
     }
     if let Some(summary) = &record.summary {
