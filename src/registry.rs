@@ -16,7 +16,7 @@ pub struct Registry {
     pub split_buffers: Vec<&'static Entry<SplitBuffers>>,
     /// Shared objects: every buffer gets a whole object.
     pub shared_objects: Vec<&'static Entry<SharedObjects>>,
-    /// The order problem: the order of the operators with the lowest peak.
+    /// The order problem: the operator order with the lowest peak.
     pub orders: Vec<&'static Entry<Orders>>,
     /// The joint problem: order and offsets together.
     pub joint: Vec<&'static Entry<Joint>>,

@@ -103,7 +103,7 @@ macro_rules! posed_on_instances {
 
 posed_on_instances!(Offsets: "peak", SplitBuffers: "peak", SharedObjects: "total");
 
-#[cfg(test)]
+#[cfg(all(test, feature = "datasets"))]
 mod tests {
     use super::*;
     use plimsoll_model::load;
