@@ -30,6 +30,11 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|_| !is_copy(path)).unwrap_or(Path::new(""))
 }
 
+/// Returns the name of an input file in reports.
+pub fn shown(path: &Path) -> String {
+    if is_copy(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
 /// Returns true if an input file is the copy of standard input.
 pub fn is_copy(path: &Path) -> bool {
     let copy = COPY.lock().unwrap_or_else(PoisonError::into_inner);

@@ -32,7 +32,11 @@ fn an_instance_is_piped_through() {
     assert_eq!((code, text.contains("gap          0 bytes, 0.00 %: optimal")), (0, true), "{text}");
     let (code, json, _) = piped(&scratch, &["compare", "t.csv", "-", "--json"], layout.as_bytes());
     assert_eq!(code, 0);
-    assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["layouts"][0]["layout"], "standard input");
+    let (_, text, _) = piped(&scratch, &["compare", "t.csv", "-"], b"offset\n0\n8\n12\n");
+    assert!(text.contains("\nstandard input ") && text.contains("\nstandard input\n"), "{text}");
+    assert!(!text.contains("standard-input."), "{text}");
 }
 
 #[test]

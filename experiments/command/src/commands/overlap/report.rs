@@ -7,12 +7,12 @@ use crate::failure::Failure;
 use crate::output;
 use crate::report::{Report, bytes};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{Bytes, Claim};
 use plimsoll::model::graph::Graph;
 use plimsoll::model::timelines::{Machine, OverlapProgram, Time, TimelineProblem, write_program};
+use plimsoll::model::{Bytes, Claim};
 use plimsoll::timelines::{ProgramBounds, ScheduleError, Scheduled};
-use plimsoll_lab::report::{Basis, percent};
 use plimsoll_lab::report::timeline::Playback;
+use plimsoll_lab::report::{Basis, percent};
 use serde_json::{Value, json};
 
 /// Columns of --output.
@@ -108,7 +108,8 @@ pub(super) fn report(
     head(&mut report, program, arithmetic);
     if let Some((name, best)) = fastest(rows) {
         let (stall, makespan) = (stall(best), best.makespan);
-        let percent = share(stall, makespan).map_or(String::new(), |share| format!(" ({} %)", percent(share)));
+        let percent =
+            share(stall, makespan).map_or(String::new(), |share| format!(" ({} %)", percent(share)));
         let waits = format!("nothing computes for {stall} of {makespan}{percent} with {name}");
         report.line("stall", waits);
     }
