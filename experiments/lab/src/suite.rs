@@ -172,17 +172,19 @@ pub struct Case {
     pub subject: Result<Subject, CaseError>,
     /// A note for the reader about the file.
     pub note: Option<String>,
+    /// True if the file has a column `end` that is read as the last live step by default.
+    pub has_end: bool,
 }
 
 impl Case {
     fn of(suite: &str, subject: Subject) -> Self {
         let (suite, name) = (suite.to_owned(), subject.name().to_owned());
-        Self { suite, name, subject: Ok(subject), note: None }
+        Self { suite, name, subject: Ok(subject), note: None, has_end: false }
     }
 
     fn unreadable(suite: &str, path: &Path, error: impl Into<CaseError>) -> Self {
         let (suite, name) = (suite.to_owned(), path.display().to_string());
-        Self { suite, name, subject: Err(error.into()), note: None }
+        Self { suite, name, subject: Err(error.into()), note: None, has_end: false }
     }
 }
 
@@ -387,6 +389,7 @@ fn derived(case: Case, derive: fn(&Instance) -> Vec<Instance>) -> Vec<Case> {
     let made = derive(origin).into_iter();
     made.map(|instance| Case {
         note: case.note.clone(),
+        has_end: case.has_end,
         ..Case::of(&case.suite, Subject::Instance(instance))
     })
     .collect()
@@ -419,7 +422,8 @@ fn instance(suite: &str, path: &Path, reading: &Reading) -> Case {
     match read_instance_file_noted(path, options) {
         Ok(noted) => {
             let note = noted.note().map(|note| format!("{}: {note}", path.display()));
-            Case { note, ..Case::of(suite, Subject::Instance(noted.value)) }
+            let has_end = noted.has_end && reading.endpoints.is_none();
+            Case { note, has_end, ..Case::of(suite, Subject::Instance(noted.value)) }
         }
         Err(error) => Case::unreadable(suite, path, error),
     }

@@ -30,12 +30,7 @@ impl InstanceArgs {
         };
         let noted = read_instance_file_noted(path, options)?;
         note_columns(path, &noted);
-        if noted.has_end && self.endpoints.is_none() {
-            let file = path.display();
-            output::complain(&format!(
-                "note: {file}: 'end' is read as the last live step (if not: --endpoints half-open)"
-            ));
-        }
+        note_end(path, &noted, self.endpoints);
         let instance = noted.value;
         Ok(if self.no_capacity { instance.with_capacity(None) } else { instance })
     }
@@ -65,3 +60,13 @@ pub fn note_columns<T>(path: &Path, noted: &Noted<T>) {
         output::complain(&format!("note: {}: {note}", path.display()));
     }
 }
+
+/// Prints a note about the column `end` of an instance, unless the option defines its meaning.
+pub fn note_end(path: &Path, noted: &Noted<Instance>, endpoints: Option<EndpointsArg>) {
+    if noted.has_end && endpoints.is_none() {
+        output::complain(&format!("note: {}: {END}", path.display()));
+    }
+}
+
+/// The meaning of the column `end`.
+pub const END: &str = "'end' is read as the last live step (if not: --endpoints half-open)";

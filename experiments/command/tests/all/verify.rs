@@ -274,6 +274,13 @@ fn the_convention_of_a_column_end_is_named() {
     let run = scratch.plimsoll(&["solve", "t.csv"]).exits(0);
     let note = "note: t.csv: 'end' is read as the last live step (if not: --endpoints half-open)";
     assert!(run.stderr.contains(note) && run.words().contains("peak 8 bytes"), "{}", run.stderr);
+    let run = scratch.plimsoll(&["convert", "t.csv", "-o", "t.json"]).exits(0);
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+    let bench = ["bench", "t.csv", "--solvers", "large-first"];
+    let run = scratch.plimsoll(&bench).exits(0);
+    assert!(run.stderr.contains("note: 1 instance: 'end' is read as the last live step"), "{}", run.stderr);
+    let run = scratch.plimsoll(&[&bench[..], &["--endpoints", "inclusive"]].concat()).exits(0);
+    assert!(!run.stderr.contains("'end'"), "{}", run.stderr);
     let run = scratch.plimsoll(&["solve", "t.csv", "--endpoints", "half-open"]).exits(0);
     assert!(run.stderr.is_empty() && run.words().contains("peak 4 bytes"), "{}", run.stderr);
 }

@@ -7,6 +7,7 @@ mod screen;
 mod store;
 
 use super::externals::FirstFailures;
+use crate::args::END;
 use crate::failure::{Failure, NOTHING_FOUND, code_of_runs};
 use crate::output;
 pub use args::BenchArgs;
@@ -15,6 +16,7 @@ use plimsoll::interrupt;
 use plimsoll::model::{Offsets, Problem};
 use plimsoll_lab::external::reaper;
 use plimsoll_lab::record::{Record, failures, lines};
+use plimsoll_lab::report::human;
 use plimsoll_lab::report::plots::time_profile;
 use plimsoll_lab::report::ratios;
 use plimsoll_lab::report::summary::{self, Comparison, Peer, Question, questions};
@@ -36,6 +38,10 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let read: BTreeSet<&String> = cases.iter().filter_map(|case| case.note.as_ref()).collect();
     for note in read {
         output::complain(&format!("note: {note}"));
+    }
+    let ends = cases.iter().filter(|case| case.has_end).count();
+    if ends > 0 {
+        output::complain(&format!("note: {}: {END}", human::count(ends, "instance")));
     }
     notes.extend(bench.check_cases(&cases)?);
     for note in &notes {
