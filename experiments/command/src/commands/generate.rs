@@ -341,9 +341,11 @@ impl Facts {
     fn text(&self) -> String {
         match self {
             Self::Instance { buffers, load, .. } => {
-                format!("{buffers} buffers, load {}", human::sized(*load, ""))
+                format!("{}, load {}", human::count(*buffers, "buffer"), human::sized(*load, ""))
             }
-            Self::Graph { operators, tensors, .. } => format!("{operators} operators, {tensors} tensors"),
+            Self::Graph { operators, tensors, .. } => {
+                format!("{}, {}", human::count(*operators, "operator"), human::count(*tensors, "tensor"))
+            }
         }
     }
 }

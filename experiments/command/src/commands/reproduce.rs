@@ -8,6 +8,7 @@ use clap::Args;
 use plimsoll::model::Setup;
 use plimsoll::run::Limits;
 use plimsoll_lab::machine::Machine;
+use plimsoll_lab::report::human;
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::suite::{CORPORA, corpora};
 use plimsoll_papers::{
@@ -89,7 +90,8 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     let broken: usize = done.iter().map(|(_, found)| found.count(Verdict::Unexpected)).sum();
     if broken > 0 {
         output::complain(&format!(
-            "{broken} rows are not as expected; they are marked {}",
+            "{} not as expected, marked {}",
+            human::count(broken, "row"),
             Verdict::Unexpected.as_str()
         ));
         return Ok(REFUTED);

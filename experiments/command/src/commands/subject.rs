@@ -13,7 +13,7 @@ use plimsoll::model::graph::LivenessOptions;
 use plimsoll::model::program::ProgramOptions;
 use plimsoll::model::{Bytes, Instance, Setup, Step, Witness};
 use plimsoll::run::Limits;
-use plimsoll_lab::report::Basis;
+use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -115,9 +115,10 @@ impl Subject {
         };
         let mut report = Report::of_graph(object, &model.basis);
         report.extend(json!({ "order": "as-in-file" }));
+        let operators = human::count(model.operators, "operator");
         let operators = match model.regions {
-            1 => format!("{} operators", model.operators),
-            regions => format!("{} operators in {regions} regions", model.operators),
+            1 => operators,
+            regions => format!("{operators} in {regions} regions"),
         };
         report.line("model", format_args!("{operators}, in the order of the file"));
         report.line("", "`plimsoll plan` also searches for the best order");

@@ -28,7 +28,7 @@ fn pools_are_solved_separately_and_converted_back() {
     assert_eq!(
         run.stdout,
         "out/k-Vec.16.csv: pool 1 'Vec', 3 buffers, load 16, capacity 16\n\
-         out/k-Mat.9.csv: pool 2 'Mat', 1 buffers, load 5, capacity 9\n"
+         out/k-Mat.9.csv: pool 2 'Mat', 1 buffer, load 5, capacity 9\n"
     );
     assert_eq!(scratch.read("out/k-Mat.9.csv"), "id,lower,upper,size\nz,0,2,5\n");
     scratch.plimsoll(&["solve", "out/k-Vec.16.csv", "--output", "vec.csv"]).exits(0);

@@ -68,17 +68,15 @@ pub fn write_maps(maps: &[Map<'_>], output: &mut dyn Write) -> io::Result<()> {
 /// The line below the title.
 fn caption(drawn: &[Panel<'_>]) -> String {
     let map = &drawn[0].map;
-    let buffers = thousands(map.instance.len() as u64);
+    let s = if map.instance.len() == 1 { "" } else { "s" };
+    let buffers = format!("{} buffer{s}", thousands(map.instance.len() as u64));
     let bound = human::exact(map.bound.get());
     match drawn {
         [one] => {
             let (what, peak) = (map.value_name(), human::exact(one.peak()));
-            format!(
-                "{buffers} buffers, {} by {}: {what} {peak}, lower bound {bound}",
-                map.problem, map.algorithm
-            )
+            format!("{buffers}, {} by {}: {what} {peak}, lower bound {bound}", map.problem, map.algorithm)
         }
-        _ => format!("{buffers} buffers, {} layouts, lower bound {bound}", drawn.len()),
+        _ => format!("{buffers}, {} layouts, lower bound {bound}", drawn.len()),
     }
 }
 

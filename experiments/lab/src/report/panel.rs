@@ -294,7 +294,7 @@ impl<'a> Panel<'a> {
         let shown: usize = self.lanes.iter().take(MOST_LANES).map(Vec::len).sum();
         let rest = if shown < count { format!(", {shown} of them drawn") } else { String::new() };
         let top = frame.floor + 18.0;
-        let text = format!("spilled: {count} buffers, {}{rest}", human::bytes(bytes));
+        let text = format!("spilled: {}, {}{rest}", human::count(count, "buffer"), human::bytes(bytes));
         scene.text((frame.left, top), &format!("font-size=\"{SMALL}\""), &text);
         let mut labels = Vec::new();
         for (lane, ids) in self.lanes.iter().take(MOST_LANES).enumerate() {

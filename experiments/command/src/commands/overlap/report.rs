@@ -158,9 +158,7 @@ pub(super) fn hint<'p>(problems: impl Iterator<Item = &'p TimelineProblem>, mach
 
 fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
     let (residency, segments) = (program.residency(), program.segments().len());
-    let plural = if segments == 1 { "" } else { "s" };
-    let steps = format!("{{steps}} steps in {{segments}} segment{plural}");
-    report.show("graph", &format!("{{graph}}: {{operators}} operators, {steps}"));
+    report.show("graph", "{graph}: {operators operator}, {steps step} in {segments segment}");
     report.show("machine", "{machine}: {capacity bytes} of on-chip memory, DMA channels: {channels}");
     let once = if segments > 1 { " (each segment once)" } else { "" };
     let memory = "peak activations {activations bytes}, weights to fetch {weights bytes}";
@@ -171,7 +169,7 @@ fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
             (", preloaded in {preload_ps}", "{preload_ps} to preload resident weights, then ");
     }
     if !residency.blocks.is_empty() {
-        let resident = "{resident_blocks} blocks of weights, {resident bytes}";
+        let resident = "{resident_blocks block} of weights, {resident bytes}";
         report.show("resident", &format!("{resident}{fetched}"));
     }
     let parts = "compute {compute_bound_ps}, transfers {transfer_bound_ps}, memory {memory_bound_ps}";
