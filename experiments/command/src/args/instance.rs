@@ -29,8 +29,7 @@ impl InstanceArgs {
             capacity: self.capacity.map(Bytes::new),
         };
         let noted = read_instance_file_noted(path, options)?;
-        note_columns(path, &noted);
-        note_end(path, &noted, self.endpoints);
+        note_instance(path, &noted, self.endpoints);
         let instance = noted.value;
         Ok(if self.no_capacity { instance.with_capacity(None) } else { instance })
     }
@@ -61,8 +60,12 @@ pub fn note_columns<T>(path: &Path, noted: &Noted<T>) {
     }
 }
 
-/// Prints a note about the column `end` of an instance, unless the option defines its meaning.
-pub fn note_end(path: &Path, noted: &Noted<Instance>, endpoints: Option<EndpointsArg>) {
+/// Prints the notes about the file of an instance, and one about its column `end` unless the option defines
+/// its meaning.
+pub fn note_instance(path: &Path, noted: &Noted<Instance>, endpoints: Option<EndpointsArg>) {
+    for note in noted.notes() {
+        output::complain(&format!("note: {}: {note}", path.display()));
+    }
     if noted.has_end && endpoints.is_none() {
         output::complain(&format!("note: {}: {END}", path.display()));
     }

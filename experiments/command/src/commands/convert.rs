@@ -1,7 +1,7 @@
 //! `plimsoll convert`: converts between CSV and the structured schema of dsa-solver, and converts layouts to
 //! allocations.
 
-use crate::args::{EndpointsArg, note_columns, note_end};
+use crate::args::{EndpointsArg, note_instance};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::input::input_file;
@@ -123,8 +123,7 @@ fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
     let options = ReadOptions { endpoints: args.endpoints.map(Into::into), capacity: None };
     let read = |path: &PathBuf| {
         let noted = read_instance_file_noted(path, options)?;
-        note_columns(path, &noted);
-        note_end(path, &noted, args.endpoints);
+        note_instance(path, &noted, args.endpoints);
         Ok(noted.value)
     };
     let instances: Vec<Instance> = args.files.iter().map(read).collect::<Result<_, Failure>>()?;

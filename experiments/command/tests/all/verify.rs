@@ -286,6 +286,18 @@ fn the_convention_of_a_column_end_is_named() {
 }
 
 #[test]
+fn a_file_without_rows_is_noted() {
+    let scratch = Scratch::new();
+    scratch.write("t.csv", "id,lower,upper,size\n");
+    let note = "plimsoll: note: t.csv: no rows below the header, so the instance has no buffers\n";
+    for words in [&["solve", "t.csv"][..], &["convert", "t.csv", "-o", "t.json"]] {
+        assert_eq!(scratch.plimsoll(words).exits(0).stderr, note);
+    }
+    let run = scratch.plimsoll(&["bench", "t.csv", "--solvers", "large-first"]).exits(0);
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+}
+
+#[test]
 fn unknown_columns_are_noted_once() {
     let scratch = Scratch::new();
     scratch.write("t.csv", "colour,size,upper,lower,id\nred,4,2,0,a\nblue,4,3,1,b\n");

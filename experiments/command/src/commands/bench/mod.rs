@@ -35,7 +35,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let (cases, mut notes) = collect(args)?;
     let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.trace));
     let mut store = store.transpose()?;
-    let read: BTreeSet<&String> = cases.iter().filter_map(|case| case.note.as_ref()).collect();
+    let read: BTreeSet<&String> = cases.iter().flat_map(|case| &case.notes).collect();
     for note in read {
         output::complain(&format!("note: {note}"));
     }
