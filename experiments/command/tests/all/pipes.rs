@@ -52,6 +52,23 @@ fn a_graph_is_piped_through() {
 }
 
 #[test]
+fn a_generated_file_is_written_to_standard_output() {
+    let scratch = Scratch::new();
+    let run = scratch.plimsoll(&["generate", "uniform", "--buffers", "5", "--out", "-"]).exits(0);
+    scratch.plimsoll(&["generate", "uniform", "--buffers", "5", "--out", "a.csv"]).exits(0);
+    assert_eq!(run.stdout, scratch.read("a.csv"));
+    assert!(run.stderr.contains("5 buffers") && run.stderr.contains("written to standard output"));
+    assert!(!scratch.path("-").exists());
+    let (code, text, _) = piped(&scratch, &["solve", "-"], run.stdout.as_bytes());
+    assert_eq!((code, text.contains("standard-input: 5 buffers")), (0, true), "{text}");
+    let graph = scratch.plimsoll(&["generate", "lenet5", "--out", "-"]).exits(0).stdout;
+    assert!(graph.starts_with('{'), "{graph}");
+    scratch
+        .plimsoll(&["generate", "uniform", "--count", "2", "--out", "-"])
+        .refuses(&["--out must be a folder instead of `-`"]);
+}
+
+#[test]
 fn messages_about_standard_input_name_it() {
     let scratch = Scratch::new();
     let (code, _, message) = piped(&scratch, &["solve", "-"], b"id,lower,upper,size\na,0,x,4\n");
