@@ -11,7 +11,7 @@ pub struct ModelArgs {
     /// Graph (.json, as written by `import`) or model (.onnx, .tflite)
     #[arg(value_name = "GRAPH|MODEL", value_parser = input_file())]
     pub model: PathBuf,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Options for models")]
     pub import: OpenArgs,
 }
 

@@ -4,7 +4,7 @@
 use crate::args::{EndpointsArg, note_instance};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
-use crate::input::input_file;
+use crate::input::{input_file, input_named};
 use crate::output;
 use crate::report::size;
 use clap::Args;
@@ -27,7 +27,7 @@ pub struct ConvertArgs {
     /// Write this layout of a pool (a CSV file from `solve --output`) as allocations of the document;
     /// required once per pool. POOL is a name or an id, and is optional if only one pool has the buffers of
     /// the layout
-    #[arg(long, value_name = "[POOL=]FILE")]
+    #[arg(long, value_name = "[POOL=]FILE", value_parser = input_named())]
     layout: Vec<String>,
     /// Whether lifespans in the CSV files include their end [default: by column name; `upper` is half-open,
     /// and `end` is inclusive]

@@ -238,9 +238,9 @@ fn dry_run(args: &SweepArgs, sweep: &Sweep) -> Result<u8, Failure> {
     }
     text.push('\n');
     for run in runs {
-        let _ = writeln!(text, "{} {}", run.index, sweep.describe(run));
+        let _ = writeln!(text, "{}  {}", run.index, sweep.describe(run));
     }
-    output::print(&text)?;
+    output::print(&output::filled(&text))?;
     Ok(ANSWERED)
 }
 

@@ -69,6 +69,20 @@ fn a_generated_file_is_written_to_standard_output() {
 }
 
 #[test]
+fn a_layout_is_converted_from_standard_input() {
+    let scratch = Scratch::new();
+    scratch.write("t.csv", TINY);
+    scratch.plimsoll(&["convert", "t.csv", "-o", "t.json"]).exits(0);
+    let layout = b"id,offset\na,0\nb,4\nc,4\n";
+    for given in ["-", "t=-"] {
+        let words = ["convert", "t.json", "--layout", given, "-o", "answer.json"];
+        let (code, _, error) = piped(&scratch, &words, layout);
+        assert_eq!(code, 0, "{given}: {error}");
+        assert!(scratch.read("answer.json").contains("offset"), "{given}");
+    }
+}
+
+#[test]
 fn messages_about_standard_input_name_it() {
     let scratch = Scratch::new();
     let (code, _, message) = piped(&scratch, &["solve", "-"], b"id,lower,upper,size\na,0,x,4\n");

@@ -622,6 +622,9 @@ fn latex_tables_are_escaped_and_need_no_folder() {
         exact & 25.00 & 50.00 & 1/3 & 6.32 s & - & \\textgreater{}7.37 s \\\\\n  \\bottomrule\n";
     let unshifted = scratch.plimsoll(&["report", "rows.csv", "--latex", "--shift", "0"]).exits(0).stdout;
     assert!(unshifted.contains(expected), "{unshifted}");
+    let [bare, unit] = ["0.5", "500ms"]
+        .map(|shift| scratch.plimsoll(&["report", "rows.csv", "--latex", "--shift", shift]).exits(0).stdout);
+    assert!(bare == unit && bare != unshifted, "{bare}{unit}");
     assert!(
         run.starts_with("% rows.csv, offsets, minimise") && run.contains("\\begin{tabular}{lrrrrrr}"),
         "{run}"

@@ -103,8 +103,9 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     }
     output::print(&text)?;
     let Some(store) = store else {
-        let more = "\n--verbose prints every run, --out DIR writes a record, --report an HTML page\n";
-        return if verbose { Ok(()) } else { output::print(more) };
+        let more = "\n--verbose prints every run; --out DIR writes rows, layouts as pictures and charts, and with \
+                    --report an HTML page\n";
+        return if verbose { Ok(()) } else { output::print(&output::filled(more)) };
     };
     if comparison.is_asked
         && let Some((_, own)) = questions(rows).iter().find(|(question, _)| question == Offsets::NAME)

@@ -24,15 +24,15 @@ pub struct FuseArgs {
     /// Compare all algorithms, within units and across units; --output writes the rows
     #[arg(long, conflicts_with_all = ["cross_unit", "method", "graph"])]
     pub compare: bool,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Limits")]
     pub effort: EffortArgs,
     /// Write the groups as JSON, or with --compare the rows as CSV
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Write the graph as JSON, with one operator per group
-    #[arg(long, value_name = "GRAPH.json", value_parser = format::JSON.file())]
+    #[arg(long, value_name = "GRAPH.json", value_parser = format::JSON.file(), help_heading = "Output")]
     pub graph: Option<PathBuf>,
     /// Print one JSON object instead of text
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }

@@ -13,9 +13,9 @@ pub struct SpillArgs {
     #[command(flatten)]
     pub input: InstanceArgs,
     /// Algorithm that orders the operators of a graph (see `plimsoll list`) [default: exact]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Options for models")]
     pub order: Option<String>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Options for models")]
     pub liveness: LivenessArgs,
     /// Algorithm that chooses the buffers to spill (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
@@ -31,19 +31,19 @@ pub struct SpillArgs {
     /// and read once]
     #[arg(long, value_name = "FILE.csv", value_parser = input_file())]
     pub traffic: Option<PathBuf>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Limits")]
     pub effort: EffortArgs,
     /// Write the placement as CSV: id, lower, upper, size, traffic, tier, offset
-    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
+    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file(), help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Draw the on-chip layout as SVG or PNG
-    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
+    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file(), help_heading = "Output")]
     pub plot: Option<PathBuf>,
     /// Print one JSON object instead of text
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Add the layout to the JSON object: one object per row that --output writes
-    #[arg(long, requires = "json", conflicts_with = "compare")]
+    #[arg(long, requires = "json", conflicts_with = "compare", help_heading = "Output")]
     pub with_layout: bool,
 }
 
