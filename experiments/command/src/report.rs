@@ -317,7 +317,7 @@ mod tests {
         ];
         let object = json!({
             "graph": "{net}", "peak": 7, "weights": 1_310_720, "arithmetic": "floating-point", "stop": null, "seconds": 1.23456,
-            "nodes": 3, "regions": rows, "operators": 1,
+            "nodes": 3, "operators": 1, "regions": rows,
         });
         let mut basis = Basis::default();
         basis.assumed.push("a line".to_owned());

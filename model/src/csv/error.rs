@@ -88,7 +88,12 @@ fn plain(value: &str, expected: &str) -> String {
         Ok(bytes) if value.ends_with(|letter: char| letter.is_ascii_alphabetic()) => {
             format!("; write {bytes} for {value}")
         }
-        Err(error @ ParseBytesError::Unit { .. }) => format!("; {error}, as a plain number of bytes"),
+        Err(ParseBytesError::Unit { number, binary, decimal, .. }) => {
+            let meant = [binary, decimal].map(|unit| format!("{number}{unit}"));
+            let plain =
+                meant.iter().filter_map(|text| Some(format!("{} for {text}", text.parse::<Bytes>().ok()?)));
+            format!("; write {}", plain.collect::<Vec<_>>().join(" or "))
+        }
         _ => String::new(),
     }
 }

@@ -95,6 +95,12 @@ fn numbers() {
             ("a,0,1,4 5", &format!("f.csv: line 2: column 'size': value '4 5' {SIZE}")),
             ("a,0,1,", &format!("f.csv: line 2: column 'size': value '' {SIZE}")),
             ("a,0,1,64k", &format!("f.csv: line 2: column 'size': value '64k' {SIZE}; write 65536 for 64k")),
+            (
+                "a,0,1,64kb",
+                &format!(
+                    "f.csv: line 2: column 'size': value '64kb' {SIZE}; write 65536 for 64KiB or 64000 for 64kB"
+                ),
+            ),
             ("a,0,1,٣", &format!("f.csv: line 2: column 'size': value '٣' {SIZE}")),
             (
                 "a,0,1,18446744073709551616",

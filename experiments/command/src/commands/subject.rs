@@ -17,8 +17,7 @@ use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The options of this group come last, because the heading of the model options also applies to what
-/// follows.
+/// An instance or a model, with options for reading it.
 #[derive(Args, Debug)]
 pub struct SubjectArgs {
     /// Instance, a CSV file; or a graph (.json) or model (.onnx, .tflite), whose tensors are placed in the
@@ -27,9 +26,9 @@ pub struct SubjectArgs {
     pub instance: PathBuf,
     #[command(flatten)]
     input: InstanceArgs,
-    #[command(flatten, next_help_heading = "Options for models")]
+    #[command(flatten)]
     import: OpenArgs,
-    #[command(flatten, next_help_heading = "Options for models")]
+    #[command(flatten)]
     liveness: LivenessArgs,
 }
 

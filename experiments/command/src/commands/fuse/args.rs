@@ -24,7 +24,7 @@ pub struct FuseArgs {
     /// Compare all algorithms, within units and across units; --output writes the rows
     #[arg(long, conflicts_with_all = ["cross_unit", "method", "graph"])]
     pub compare: bool,
-    #[command(flatten, next_help_heading = "Limits")]
+    #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the groups as JSON, or with --compare the rows as CSV
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]

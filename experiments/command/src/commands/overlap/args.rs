@@ -73,9 +73,9 @@ pub struct OverlapArgs {
     /// Minimise the makespan over all operator orders of a graph without regions
     #[arg(long, conflicts_with_all = ["order", "schedule", "trace", "gantt", "instructions", "front", "resident", "speculate", "output"])]
     pub free_order: bool,
-    #[command(flatten, next_help_heading = "Options for models")]
+    #[command(flatten)]
     pub liveness: ActivationLivenessArgs,
-    #[command(flatten, next_help_heading = "Limits")]
+    #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the fastest timeline as a JSON trace for Chrome and Perfetto
     #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file(), help_heading = "Output")]

@@ -15,7 +15,7 @@ pub struct SpillArgs {
     /// Algorithm that orders the operators of a graph (see `plimsoll list`) [default: exact]
     #[arg(long, value_name = "NAME", help_heading = "Options for models")]
     pub order: Option<String>,
-    #[command(flatten, next_help_heading = "Options for models")]
+    #[command(flatten)]
     pub liveness: LivenessArgs,
     /// Algorithm that chooses the buffers to spill (see `plimsoll list`)
     #[arg(long, value_name = "NAME", default_value = "exact")]
@@ -31,7 +31,7 @@ pub struct SpillArgs {
     /// and read once]
     #[arg(long, value_name = "FILE.csv", value_parser = input_file())]
     pub traffic: Option<PathBuf>,
-    #[command(flatten, next_help_heading = "Limits")]
+    #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the placement as CSV: id, lower, upper, size, traffic, tier, offset
     #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file(), help_heading = "Output")]
