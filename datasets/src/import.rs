@@ -169,7 +169,9 @@ pub enum ImportProblem {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Neither the extension nor the first bytes identify a known format.
-    #[error("unknown model format; supported formats: .onnx, .tflite, and graphs as .json")]
+    #[error(
+        "unknown model format; supported formats: .onnx, .tflite, and graphs as .json; `solve` reads instances (.csv)"
+    )]
     UnknownFormat,
     #[error("the file has {0} bytes; a model file may have at most {FILE_LIMIT}")]
     TooLarge(u64),

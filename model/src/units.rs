@@ -149,6 +149,21 @@ pub enum ParseBytesError {
     /// The text is not a number with an optional unit.
     #[error("expected a size such as 1048576, 64k, 1.5MiB or 2GB")]
     Malformed,
+    /// The unit differs from a known one only in the case of its letters.
+    #[error(
+        "unknown unit '{unit}': write {number}{binary} for a power of 1024, or {number}{decimal} for a power \
+         of 1000"
+    )]
+    Unit {
+        /// The number before the unit.
+        number: String,
+        /// The unit as written.
+        unit: String,
+        /// The unit that is probably meant, as a power of 1024.
+        binary: &'static str,
+        /// The same unit as a power of 1000.
+        decimal: &'static str,
+    },
     /// The size is not a whole number of bytes.
     #[error("expected a whole number of bytes")]
     Fraction,
@@ -174,7 +189,7 @@ impl FromStr for Bytes {
             "kB" | "KB" => 1_000,
             "MB" => 1_000_000,
             "GB" => 1_000_000_000,
-            _ => return Err(Malformed),
+            _ => return Err(unknown_unit(number, unit)),
         };
         let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
         let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -191,6 +206,17 @@ impl FromStr for Bytes {
         let total = u128::from(whole) * u128::from(scale) + more / parts;
         u64::try_from(total).map(Self::new).map_err(|_| TooLarge)
     }
+}
+
+/// Returns the error for an unknown unit, with the units that differ only in case.
+fn unknown_unit(number: &str, unit: &str) -> ParseBytesError {
+    let (binary, decimal) = match unit.to_lowercase().as_str() {
+        "kb" | "kib" => ("KiB", "kB"),
+        "mb" | "mib" => ("MiB", "MB"),
+        "gb" | "gib" => ("GiB", "GB"),
+        _ => return ParseBytesError::Malformed,
+    };
+    ParseBytesError::Unit { number: number.to_owned(), unit: unit.to_owned(), binary, decimal }
 }
 
 #[cfg(test)]
@@ -231,5 +257,8 @@ mod tests {
         {
             assert!(bad.parse::<Bytes>().is_err(), "{bad}");
         }
+        let error = "64kb".parse::<Bytes>().unwrap_err().to_string();
+        let units = "write 64KiB for a power of 1024, or 64kB for a power of 1000";
+        assert_eq!(error, format!("unknown unit 'kb': {units}"));
     }
 }

@@ -176,6 +176,10 @@ fn listen(command: &Command) -> std::io::Result<()> {
             progress::show();
             signals::listen(First::KeepsAnswers)
         }
+        Command::Reproduce(_) => {
+            progress::show();
+            signals::listen(First::Ends)
+        }
         // These show the progress over all runs.
         Command::Bench(_) | Command::Sweep(_) => signals::listen(First::KeepsAnswers),
         _ => signals::listen(First::Ends),

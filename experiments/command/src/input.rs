@@ -25,9 +25,24 @@ pub fn input_name() -> impl TypedValueParser<Value = String> {
     StringValueParser::new().try_map(name)
 }
 
+/// Returns a parser for `[NAME=]FILE`, where the file `-` stands for standard input.
+pub fn input_named() -> impl TypedValueParser<Value = String> {
+    let name = |text: String| match text.rsplit_once('=') {
+        Some((name, "-")) => copied().map(|path| format!("{name}={}", path.display())),
+        None if text == "-" => copied().map(|path| path.display().to_string()),
+        _ => Ok(text),
+    };
+    StringValueParser::new().try_map(name)
+}
+
 /// Returns the folder of an input file, which is the current folder for standard input.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|_| !is_copy(path)).unwrap_or(Path::new(""))
+}
+
+/// Returns the name of an input file in reports.
+pub fn shown(path: &Path) -> String {
+    if is_copy(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 /// Returns true if an input file is the copy of standard input.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The name that stands for standard output.
-const STANDARD: &str = "-";
+pub const STANDARD: &str = "-";
 
 /// Text that starts to the right of this column continues at the indentation of its line.
 const MOST_INDENTED: usize = 30;

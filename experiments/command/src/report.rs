@@ -110,15 +110,23 @@ impl Report {
         }
     }
 
-    /// Adds a line with placeholders for members: `{operators} operators`. The placeholder of a size also
-    /// contains the words after it: `{peak live bytes}`. Text from input files must be a member, because it
-    /// may contain braces.
+    /// Adds a line with placeholders for members. The placeholder of a size also contains the words after it,
+    /// as in `{peak live bytes}`, and that of a count its noun, as in `{operators operator}`. Text from input
+    /// files must be a member, because it may contain braces.
     pub fn show(&mut self, name: &str, text: &str) {
         let shown = |key: &str| match key.find(' ') {
             Some(end) => {
                 let (key, words) = key.split_at(end);
-                let size = self.member(&self.object, key).as_u64();
-                size.map_or_else(|| format!("-{words}"), |size| human::sized(size, words))
+                match self.member(&self.object, key) {
+                    Value::Array(list) => human::count(list.len(), words.trim_start()),
+                    number => number.as_u64().map_or_else(
+                        || format!("-{words}"),
+                        |number| match words.ends_with("bytes") {
+                            true => human::sized(number, words),
+                            false => human::count(number, words.trim_start()),
+                        },
+                    ),
+                }
             }
             None => self.cell(&self.object, key),
         };
@@ -138,7 +146,8 @@ impl Report {
         let limit =
             instance.capacity().map_or_else(String::new, |limit| format!(", capacity {}", size(limit)));
         let load = size(load);
-        self.line("instance", format_args!("{name}: {buffers} buffers, load {load}{note}{limit}"));
+        let buffers = human::count(buffers, "buffer");
+        self.line("instance", format_args!("{name}: {buffers}, load {load}{note}{limit}"));
     }
 
     /// Adds a line with the gap in percent, if there is one.
@@ -156,8 +165,9 @@ impl Report {
                 (_, Value::Null) => continue,
                 ("claim", claim) => (key, self.basis.claim(claim.as_str().unwrap_or_default())),
                 ("seconds", seconds) => {
-                    let nodes = self.object.get("nodes").map(|nodes| format!(", {nodes} nodes"));
+                    let nodes = self.object.get("nodes").and_then(Value::as_u64);
                     let time = human::seconds(seconds.as_f64().unwrap_or_default());
+                    let nodes = nodes.map(|nodes| format!(", {}", human::count(nodes, "node")));
                     ("time", time + &nodes.unwrap_or_default())
                 }
                 _ => (key, self.cell(&self.object, key)),
@@ -307,18 +317,20 @@ mod tests {
         ];
         let object = json!({
             "graph": "{net}", "peak": 7, "weights": 1_310_720, "arithmetic": "floating-point", "stop": null, "seconds": 1.23456,
-            "nodes": 3, "regions": rows,
+            "nodes": 3, "operators": 1, "regions": rows,
         });
         let mut basis = Basis::default();
         basis.assumed.push("a line".to_owned());
         let mut report = Report::of_graph(object, &basis);
-        report.show("graph", "{graph}: {peak bytes} in {regions} regions");
+        report.show("graph", "{graph}: {peak bytes} in {regions region}");
         report.show("weights", "{weights live bytes}");
+        report.show("counts", "{operators operator}, {nodes node}");
         report.lines(&["stop", "seconds"]);
         report.gap(Some(12.5));
         report.table(&rows, "region, time = time_ps, over % = over_percent, claim");
         let text = "assumed      a line\ngraph        {net}: 7 bytes in 2 regions\n\
-            weights      1310720 live bytes (1.25 MiB)\ntime         1.23 s, 3 nodes\n\
+            weights      1310720 live bytes (1.25 MiB)\n\
+            counts       1 operator, 3 nodes\ntime         1.23 s, 3 nodes\n\
             gap          12.50 %\n\n\
             region      time  over %  claim\n\
             ------  --------  ------  ------------------------\n\

@@ -170,19 +170,21 @@ pub struct Case {
     pub name: String,
     /// The instance or graph, or the error from reading its file.
     pub subject: Result<Subject, CaseError>,
-    /// A note for the reader about the file.
-    pub note: Option<String>,
+    /// Notes for the reader about the file.
+    pub notes: Vec<String>,
+    /// True if the file has a column `end` that is read as the last live step by default.
+    pub has_end: bool,
 }
 
 impl Case {
     fn of(suite: &str, subject: Subject) -> Self {
         let (suite, name) = (suite.to_owned(), subject.name().to_owned());
-        Self { suite, name, subject: Ok(subject), note: None }
+        Self { suite, name, subject: Ok(subject), notes: Vec::new(), has_end: false }
     }
 
     fn unreadable(suite: &str, path: &Path, error: impl Into<CaseError>) -> Self {
         let (suite, name) = (suite.to_owned(), path.display().to_string());
-        Self { suite, name, subject: Err(error.into()), note: None }
+        Self { suite, name, subject: Err(error.into()), notes: Vec::new(), has_end: false }
     }
 }
 
@@ -386,7 +388,8 @@ fn derived(case: Case, derive: fn(&Instance) -> Vec<Instance>) -> Vec<Case> {
     let Ok(Subject::Instance(origin)) = &case.subject else { return vec![case] };
     let made = derive(origin).into_iter();
     made.map(|instance| Case {
-        note: case.note.clone(),
+        notes: case.notes.clone(),
+        has_end: case.has_end,
         ..Case::of(&case.suite, Subject::Instance(instance))
     })
     .collect()
@@ -418,8 +421,9 @@ fn instance(suite: &str, path: &Path, reading: &Reading) -> Case {
     let options = ReadOptions { endpoints: reading.endpoints, capacity: None };
     match read_instance_file_noted(path, options) {
         Ok(noted) => {
-            let note = noted.note().map(|note| format!("{}: {note}", path.display()));
-            Case { note, ..Case::of(suite, Subject::Instance(noted.value)) }
+            let notes = noted.notes().iter().map(|note| format!("{}: {note}", path.display())).collect();
+            let has_end = noted.has_end && reading.endpoints.is_none();
+            Case { notes, has_end, ..Case::of(suite, Subject::Instance(noted.value)) }
         }
         Err(error) => Case::unreadable(suite, path, error),
     }

@@ -45,6 +45,8 @@ pub struct Paper {
     pub title: String,
     /// A one-line description of the reproduced results.
     pub about: String,
+    /// The time that the computation takes with default limits, such as `about 20 s`.
+    pub takes: String,
     /// Recomputes the results from the printed inputs.
     pub run: Run,
 }
@@ -69,8 +71,8 @@ const RUNS: [(&str, Run); 7] = [
 /// All papers, in the order of `plimsoll reproduce all`.
 pub static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(|| {
     let paper = |(name, run): (&str, Run)| {
-        let sheet::Sheet { name, source, title, about, .. } = sheet::Sheet::of(name);
-        Paper { name, source, title, about, run }
+        let sheet::Sheet { name, source, title, about, takes, .. } = sheet::Sheet::of(name);
+        Paper { name, source, title, about, takes, run }
     };
     RUNS.map(paper).into()
 });

@@ -22,6 +22,7 @@ pub(crate) struct Sheet {
     pub source: String,
     pub title: String,
     pub about: String,
+    pub takes: String,
     #[serde(default)]
     groups: Vec<Group>,
     #[serde(default)]

@@ -2,6 +2,7 @@
 
 use crate::instance_error::InstanceError;
 use crate::lifespan::LifespanError;
+use crate::units::{Bytes, ParseBytesError};
 use std::fmt;
 
 /// An error in a CSV file and its position.
@@ -28,13 +29,16 @@ pub enum CsvErrorKind {
     Malformed(String),
     #[error("the file is empty; expected a header with {0}")]
     Empty(&'static str),
-    #[error("missing column '{missing}'{} ({synonyms}); the header has: {found}", perhaps(.likely.as_ref()))]
+    #[error(
+        "missing column '{missing}'{}; the header has: {found}{}",
+        others(.synonyms), renamed(.likely.as_ref(), .missing)
+    )]
     MissingColumn {
         missing: &'static str,
-        /// The column in the file that is probably a misspelling of the missing one.
+        /// The column in the file that probably has this meaning.
         likely: Option<String>,
         /// The other accepted names of the column.
-        synonyms: String,
+        synonyms: Vec<&'static str>,
         found: String,
     },
     #[error("columns '{0}' and '{1}' have the same meaning")]
@@ -42,7 +46,7 @@ pub enum CsvErrorKind {
     /// The row has too many or too few fields.
     #[error("the row has {}, but the header has {expected}", fields(*.found))]
     FieldCount { expected: usize, found: usize },
-    #[error("value '{value}' is not {expected}")]
+    #[error("value '{value}' is not {expected}{}", plain(.value, .expected))]
     BadValue { value: String, expected: &'static str },
     #[error("value '{0}' is larger than {max}", max = u64::MAX)]
     TooLarge(String),
@@ -67,8 +71,31 @@ pub enum CsvErrorKind {
     Layout(String),
 }
 
-fn perhaps(likely: Option<&String>) -> String {
-    likely.map_or_else(String::new, |name| format!("; is column '{name}' misspelt?"))
+fn others(synonyms: &[&str]) -> String {
+    if synonyms.is_empty() { String::new() } else { format!(" (other names: {})", synonyms.join(", ")) }
+}
+
+fn renamed(likely: Option<&String>, missing: &str) -> String {
+    likely.map_or_else(String::new, |name| format!("; rename '{name}' to '{missing}'?"))
+}
+
+/// Returns the number of bytes that a size with a unit stands for, since files contain plain numbers.
+fn plain(value: &str, expected: &str) -> String {
+    if !expected.contains("bytes") {
+        return String::new();
+    }
+    match value.parse::<Bytes>() {
+        Ok(bytes) if value.ends_with(|letter: char| letter.is_ascii_alphabetic()) => {
+            format!("; write {bytes} for {value}")
+        }
+        Err(ParseBytesError::Unit { number, binary, decimal, .. }) => {
+            let meant = [binary, decimal].map(|unit| format!("{number}{unit}"));
+            let plain =
+                meant.iter().filter_map(|text| Some(format!("{} for {text}", text.parse::<Bytes>().ok()?)));
+            format!("; write {}", plain.collect::<Vec<_>>().join(" or "))
+        }
+        _ => String::new(),
+    }
 }
 
 fn fields(count: usize) -> String {

@@ -91,6 +91,18 @@ impl Column {
             Self::Traffic => &["traffic"],
         }
     }
+
+    /// Returns names that other programs use for the column. They are not accepted, but hints name them.
+    const fn other_words(self) -> &'static [&'static str] {
+        match self {
+            Self::Id => &["name", "tensor", "tensor_id", "tensor_name", "buffer_name"],
+            Self::Lower => &["from", "first", "first_use", "birth", "alloc", "produced", "start_time"],
+            Self::Upper => &["to", "last", "last_use", "death", "free", "until", "end_time"],
+            Self::Size => &["bytes", "nbytes", "length", "size_bytes", "num_bytes"],
+            Self::Offset => &["address", "addr", "position", "location"],
+            _ => &[],
+        }
+    }
 }
 
 impl Header {
@@ -127,15 +139,8 @@ impl Header {
             None => Ok(()),
             Some(column) => Err(CsvErrorKind::MissingColumn {
                 missing: column.names()[0],
-                likely: self.likely(*column),
-                synonyms: format!(
-                    "other names: {}",
-                    match column.names() {
-                        [_] => "none".to_owned(),
-                        [_, others @ ..] => others.join(", "),
-                        [] => unreachable!("every column has a name"),
-                    }
-                ),
+                likely: self.likely(*column).or_else(|| self.similar(*column)),
+                synonyms: column.names()[1..].to_vec(),
                 found: self.names.join(", "),
             }),
         }
@@ -158,8 +163,17 @@ impl Header {
     /// Returns the unknown column that is probably a misspelling of `column`, if any.
     pub fn likely(&self, column: Column) -> Option<String> {
         let names = self.unknown.iter().map(|&at| &self.names[at]);
-        let mut near = names.filter(|name| column.names().iter().any(|own| is_near(name, own)));
-        near.next().cloned()
+        let near = names.filter(|name| column.names().iter().any(|own| is_near(name, own)));
+        let far =
+            |name: &&String| column.names().iter().map(|own| levenshtein(&name.to_lowercase(), own)).min();
+        near.min_by_key(far).cloned()
+    }
+
+    /// Returns the unknown column whose name is often used for `column` in other programs, if any.
+    fn similar(&self, column: Column) -> Option<String> {
+        let names = self.unknown.iter().map(|&at| &self.names[at]);
+        let mut similar = names.filter(|name| column.other_words().contains(&name.to_lowercase().as_str()));
+        similar.next().cloned()
     }
 
     /// Returns the quoted names of the unknown columns and of the columns in `others` that the file has. If

@@ -44,6 +44,15 @@ impl<T> Noted<T> {
     }
 }
 
+impl Noted<Instance> {
+    /// Returns one line per remark: ignored columns, and a file without rows.
+    pub fn notes(&self) -> Vec<String> {
+        let rows = self.value.buffers().is_empty();
+        let none = rows.then(|| "no rows below the header, so the instance has no buffers".to_owned());
+        self.note().into_iter().chain(none).collect()
+    }
+}
+
 /// Returns the capacity given by a file name such as `X.1048576.csv`, if any.
 pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
     let stem = path.file_stem()?.to_str()?;
@@ -447,8 +456,11 @@ impl<'a> Row<'a> {
         let differs = |column: Column, has: String| {
             let value = self.text(column).unwrap_or_default();
             let name = buffer.name();
-            let text =
+            let mut text =
                 format!("value '{value}' of buffer '{name}' differs from the instance, which has {has}");
+            if column != Column::Size {
+                text += OTHER_ORDER;
+            }
             Err(self.error(column, CsvErrorKind::Layout(text)))
         };
         if self.text(Column::Size).is_some() {
@@ -483,6 +495,10 @@ impl<'a> Row<'a> {
         Ok(())
     }
 }
+
+/// A likely reason why lifespans of an answer differ from those of the instance.
+const OTHER_ORDER: &str =
+    "; the operators may run in another order: `plan --instance` writes the instance of its layout";
 
 /// Parses a number that consists of digits only. Signs, blanks and fractions are rejected.
 pub(super) fn parse_number(text: &str, expected: &'static str) -> Result<u64, CsvErrorKind> {

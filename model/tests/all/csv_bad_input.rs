@@ -36,10 +36,7 @@ fn headers() {
     refused(&[
         ("", "f.csv: the file is empty; expected a header with id, lower, upper, size"),
         ("\n \n\r\n", "f.csv: the file is empty; expected a header with id, lower, upper, size"),
-        (
-            "id,lower,upper\na,0,1\n",
-            "f.csv: line 1: missing column 'size' (other names: none); the header has: id, lower, upper",
-        ),
+        ("id,lower,upper\na,0,1\n", "f.csv: line 1: missing column 'size'; the header has: id, lower, upper"),
         (
             "size,lower,upper\n1,0,1\n",
             "f.csv: line 1: missing column 'id' (other names: buffer, buffer_id); \
@@ -56,13 +53,23 @@ fn headers() {
         ),
         (
             "id,lower,upper,Size\n",
-            "f.csv: line 1: missing column 'size'; is column 'Size' misspelt? (other names: none); \
-             the header has: id, lower, upper, Size",
+            "f.csv: line 1: missing column 'size'; the header has: id, lower, upper, Size; \
+             rename 'Size' to 'size'?",
         ),
         (
             "\n\nid,lower,uper,size\n",
-            "f.csv: line 3: missing column 'upper'; is column 'uper' misspelt? (other names: end); \
-             the header has: id, lower, uper, size",
+            "f.csv: line 3: missing column 'upper' (other names: end); the header has: id, lower, uper, size; \
+             rename 'uper' to 'upper'?",
+        ),
+        (
+            "Name,lower,upper,size\n",
+            "f.csv: line 1: missing column 'id' (other names: buffer, buffer_id); \
+             the header has: Name, lower, upper, size; rename 'Name' to 'id'?",
+        ),
+        (
+            "id,lower,upper,sizze,sized\n",
+            "f.csv: line 1: missing column 'size'; the header has: id, lower, upper, sizze, sized; \
+             rename 'sizze' to 'size'?",
         ),
         (
             "1,0,3,4\n",
@@ -87,6 +94,13 @@ fn numbers() {
             ("a,0,1,1e3", &format!("f.csv: line 2: column 'size': value '1e3' {SIZE}")),
             ("a,0,1,4 5", &format!("f.csv: line 2: column 'size': value '4 5' {SIZE}")),
             ("a,0,1,", &format!("f.csv: line 2: column 'size': value '' {SIZE}")),
+            ("a,0,1,64k", &format!("f.csv: line 2: column 'size': value '64k' {SIZE}; write 65536 for 64k")),
+            (
+                "a,0,1,64kb",
+                &format!(
+                    "f.csv: line 2: column 'size': value '64kb' {SIZE}; write 65536 for 64KiB or 64000 for 64kB"
+                ),
+            ),
             ("a,0,1,٣", &format!("f.csv: line 2: column 'size': value '٣' {SIZE}")),
             (
                 "a,0,1,18446744073709551616",
@@ -329,7 +343,7 @@ fn layouts() {
     let instance = read_instance("f.csv", text.as_bytes(), ReadOptions::default()).unwrap();
     let table = [
         ("", "g.csv: the file is empty; expected a header with id, offset"),
-        ("id\na\n", "g.csv: line 1: missing column 'offset' (other names: none); the header has: id"),
+        ("id\na\n", "g.csv: line 1: missing column 'offset'; the header has: id"),
         ("id,offset\na,0\n", "g.csv: buffer 'b' of the instance is not placed"),
         ("id,offset\na,0\nb,4\nc,0\n", "g.csv: line 4: column 'id': the instance has no buffer 'c'"),
         ("id,offset\na,0\n\na,4\n", "g.csv: line 4: column 'id': buffer 'a' is already placed on line 2"),
@@ -347,16 +361,18 @@ fn layouts() {
         ),
         (
             "id,lower,offset\na,1,0\n",
-            "g.csv: line 2: column 'lower': value '1' of buffer 'a' differs from the instance, which has 0",
+            "g.csv: line 2: column 'lower': value '1' of buffer 'a' differs from the instance, which has 0\
+             ; the operators may run in another order: `plan --instance` writes the instance of its layout",
         ),
         (
             "id,end,offset\na,2,0\n",
-            "g.csv: line 2: column 'end': value '2' of buffer 'a' differs from the instance, which has 2 (first step after)",
+            "g.csv: line 2: column 'end': value '2' of buffer 'a' differs from the instance, which has 2 (first step after)\
+             ; the operators may run in another order: `plan --instance` writes the instance of its layout",
         ),
         (
             "id,lower,upper,gaps,offset\nb,1,9,2-5,0\n",
             "g.csv: line 2: column 'gaps': value '2-5' of buffer 'b' differs from the instance, which has lifespan \
-             [1, 2) + [4, 9)",
+             [1, 2) + [4, 9); the operators may run in another order: `plan --instance` writes the instance of its layout",
         ),
     ];
     for (text, message) in table {

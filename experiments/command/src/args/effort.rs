@@ -15,16 +15,16 @@ const TIME_LIMIT_EACH: Duration = Duration::from_secs(10);
 pub struct EffortArgs {
     /// Stop after this many seconds, or `none` for no limit [default: 60; with --compare, 10 per algorithm;
     /// with --node-limit, none]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none, allow_negative_numbers = true, help_heading = "Limits")]
     pub time_limit: Option<Duration>,
     /// Stop each search after this many nodes; without --time-limit, results are reproducible
-    #[arg(long, value_name = "NODES")]
+    #[arg(long, value_name = "NODES", help_heading = "Limits")]
     pub node_limit: Option<u64>,
     /// Threads per algorithm
-    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = threads, help_heading = "Limits")]
     pub threads: usize,
     /// Random seed
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Limits")]
     pub seed: u64,
 }
 

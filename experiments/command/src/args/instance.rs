@@ -29,14 +29,7 @@ impl InstanceArgs {
             capacity: self.capacity.map(Bytes::new),
         };
         let noted = read_instance_file_noted(path, options)?;
-        note_columns(path, &noted);
-        if noted.has_end && self.endpoints.is_none() {
-            let file = path.display();
-            output::complain(&format!(
-                "note: {file}: 'end' is read as the last live step; if it is the first step after the lifespan, \
-                 use --endpoints half-open"
-            ));
-        }
+        note_instance(path, &noted, self.endpoints);
         let instance = noted.value;
         Ok(if self.no_capacity { instance.with_capacity(None) } else { instance })
     }
@@ -66,3 +59,17 @@ pub fn note_columns<T>(path: &Path, noted: &Noted<T>) {
         output::complain(&format!("note: {}: {note}", path.display()));
     }
 }
+
+/// Prints the notes about the file of an instance, and one about its column `end` unless the option defines
+/// its meaning.
+pub fn note_instance(path: &Path, noted: &Noted<Instance>, endpoints: Option<EndpointsArg>) {
+    for note in noted.notes() {
+        output::complain(&format!("note: {}: {note}", path.display()));
+    }
+    if noted.has_end && endpoints.is_none() {
+        output::complain(&format!("note: {}: {END}", path.display()));
+    }
+}
+
+/// The meaning of the column `end`.
+pub const END: &str = "'end' is read as the last live step (if not: --endpoints half-open)";

@@ -9,7 +9,7 @@ pub struct LivenessArgs {
     #[command(flatten)]
     pub activations: ActivationLivenessArgs,
     /// Keep weights in the arena for the whole run
-    #[arg(long)]
+    #[arg(long, help_heading = "Options for models")]
     pub weights: bool,
 }
 
@@ -24,19 +24,19 @@ impl LivenessArgs {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ActivationLivenessArgs {
     /// Where graph inputs and outputs are stored, and for how long
-    #[arg(long, value_name = "STORAGE", default_value = "arena")]
+    #[arg(long, value_name = "STORAGE", default_value = "arena", help_heading = "Options for models")]
     pub boundary: BoundaryArg,
     /// Keep variable tensors, which persist between runs, outside the arena
-    #[arg(long)]
+    #[arg(long, help_heading = "Options for models")]
     pub no_states: bool,
     /// Let reshape and similar operators copy instead of sharing the memory of their input
-    #[arg(long)]
+    #[arg(long, help_heading = "Options for models")]
     pub no_views: bool,
     /// Let elementwise operators overwrite an input of equal size that no other operator reads
-    #[arg(long)]
+    #[arg(long, help_heading = "Options for models")]
     pub in_place: bool,
     /// Round sizes and offsets up to multiples of this many bytes
-    #[arg(long, value_name = "BYTES", default_value = "1", value_parser = bytes_within(1..=u64::MAX))]
+    #[arg(long, value_name = "BYTES", default_value = "1", value_parser = bytes_within(1..=u64::MAX), help_heading = "Options for models")]
     pub align: u64,
 }
 

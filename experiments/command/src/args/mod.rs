@@ -7,7 +7,7 @@ mod model;
 mod values;
 
 pub use effort::EffortArgs;
-pub use instance::{EndpointsArg, InstanceArgs, note_columns};
+pub use instance::{END, EndpointsArg, InstanceArgs, note_columns, note_instance};
 pub use liveness::{ActivationLivenessArgs, BoundaryArg, LivenessArgs};
 pub use model::{ModelArgs, OpenArgs};
 pub use values::{bytes, bytes_within, dimension, once, problem, seconds, threads};

@@ -19,32 +19,32 @@ pub struct ModelArgs {
 #[derive(Args, Debug)]
 pub struct OpenArgs {
     /// Bind a free dimension, by its name in the file; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = dimension, help_heading = "Options for models")]
     pub dim: Vec<(String, u64)>,
     /// Bind every other free dimension to this value
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Options for models")]
     pub dim_default: Option<u64>,
     /// Replace the shape of an input, as in `x=1x3x224x224`; may be repeated
-    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
+    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape, help_heading = "Options for models")]
     pub input_shape: Vec<(String, Vec<u64>)>,
     /// Set the value of an input that determines shapes: integers in row-major order, as in
     /// `size=1,3,224,224`; may be repeated
-    #[arg(long, value_name = "NAME=I,J,..", value_parser = value)]
+    #[arg(long, value_name = "NAME=I,J,..", value_parser = value, help_heading = "Options for models")]
     pub value: Vec<(String, Vec<i64>)>,
     /// Set the shape of a tensor that cannot be inferred; may be repeated
-    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
+    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape, help_heading = "Options for models")]
     pub tensor_shape: Vec<(String, Vec<u64>)>,
     /// Replace the first dimension of every input that has no --input-shape
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Options for models")]
     pub batch: Option<u64>,
     /// Treat every floating-point tensor as this type (float16, bfloat16, float32, ..)
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", help_heading = "Options for models")]
     pub element: Option<String>,
     /// Keep operators that read only constants, instead of treating their outputs as weights (ONNX)
-    #[arg(long)]
+    #[arg(long, help_heading = "Options for models")]
     pub keep_constants: bool,
     /// Assume this size for tensors of unknown shape or type, instead of failing
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Options for models")]
     pub assume_bytes: Option<u64>,
 }
 

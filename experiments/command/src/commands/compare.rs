@@ -5,7 +5,7 @@ use super::layouts::{Compared, lines_of, read};
 use super::subject::{Subject, SubjectArgs};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
-use crate::input::input_file;
+use crate::input::{input_file, shown};
 use crate::output;
 use crate::report::Report;
 use clap::Args;
@@ -123,10 +123,9 @@ fn draw<P: Plan>(
 fn report<P: Plan>(args: &CompareArgs, subject: &Subject, best: &Best<P>, compared: &[Compared]) -> Report {
     let instance = &subject.instance;
     let (load, capacity) = (load(instance).0, instance.capacity());
-    let file = |path: &PathBuf| path.display().to_string();
     let row = |(path, one): (&PathBuf, &Compared)| {
         let mut row = one.members(instance);
-        row["layout"] = file(path).into();
+        row["layout"] = shown(path).into();
         row
     };
     let mut rows: Vec<Value> = args.layouts.iter().zip(compared).map(row).collect();
@@ -154,7 +153,7 @@ fn report<P: Plan>(args: &CompareArgs, subject: &Subject, best: &Best<P>, compar
         if one.verdict() == "optimal" {
             continue;
         }
-        report.push(&format!("\n{}\n", file(path)));
+        report.push(&format!("\n{}\n", shown(path)));
         for line in lines_of(&one.violations) {
             report.line("violation", line);
         }

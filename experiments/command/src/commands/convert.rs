@@ -1,16 +1,17 @@
 //! `plimsoll convert`: converts between CSV and the structured schema of dsa-solver, and converts layouts to
 //! allocations.
 
-use crate::args::{EndpointsArg, note_columns};
+use crate::args::{EndpointsArg, note_instance};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
-use crate::input::input_file;
+use crate::input::{input_file, input_named};
 use crate::output;
 use crate::report::size;
 use clap::Args;
 use plimsoll::datasets::dsa::{Document, Split, read_dsa_file, write_allocations, write_dsa};
 use plimsoll::model::csv::{ReadOptions, read_instance_file_noted, read_layout_file, write_instance};
 use plimsoll::model::{Bytes, Instance, Layout, check_layout, load};
+use plimsoll_lab::report::human;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +27,7 @@ pub struct ConvertArgs {
     /// Write this layout of a pool (a CSV file from `solve --output`) as allocations of the document;
     /// required once per pool. POOL is a name or an id, and is optional if only one pool has the buffers of
     /// the layout
-    #[arg(long, value_name = "[POOL=]FILE")]
+    #[arg(long, value_name = "[POOL=]FILE", value_parser = input_named())]
     layout: Vec<String>,
     /// Whether lifespans in the CSV files include their end [default: by column name; `upper` is half-open,
     /// and `end` is inclusive]
@@ -102,12 +103,11 @@ fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
         output::write_file(file, |output| write_instance(instance, output))?;
         let _ = writeln!(
             text,
-            "{}: pool {} '{}', {} buffer{}, load {}{}",
+            "{}: pool {} '{}', {}, load {}{}",
             file.display(),
             document.pools()[pool.pool].id,
             document.pools()[pool.pool].name,
-            instance.len(),
-            if instance.len() == 1 { "" } else { "s" },
+            human::count(instance.len(), "buffer"),
             size(load(instance).0),
             instance.capacity().map_or_else(String::new, |capacity| format!(", capacity {}", size(capacity)))
         );
@@ -123,7 +123,7 @@ fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
     let options = ReadOptions { endpoints: args.endpoints.map(Into::into), capacity: None };
     let read = |path: &PathBuf| {
         let noted = read_instance_file_noted(path, options)?;
-        note_columns(path, &noted);
+        note_instance(path, &noted, args.endpoints);
         Ok(noted.value)
     };
     let instances: Vec<Instance> = args.files.iter().map(read).collect::<Result<_, Failure>>()?;
@@ -133,9 +133,10 @@ fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
     let buffers: usize = instances.iter().map(Instance::len).sum();
     let pools = instances.len();
     output::print(&format!(
-        "{}: {pools} pool{}, {buffers} buffers\n",
+        "{}: {}, {}\n",
         args.output.display(),
-        if pools == 1 { "" } else { "s" }
+        human::count(pools, "pool"),
+        human::count(buffers, "buffer")
     ))?;
     Ok(ANSWERED)
 }
@@ -145,7 +146,7 @@ fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     output::check_format("--output", &args.output, format::JSON)?;
     let (document, split) = read(path)?;
     let layouts = layouts(args, path, &document, &split)?;
-    let (mut text, mut broken) = (String::new(), 0);
+    let (mut text, mut broken) = (String::new(), 0_usize);
     for (pool, layout) in split.pools.iter().zip(&layouts) {
         let pool_of = &document.pools()[pool.pool];
         let capacity: Option<Bytes> = pool_of.capacity;
@@ -161,7 +162,11 @@ fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     let wrong = document.check(&allocations);
     if broken > 0 {
         output::print(&text)?;
-        output::complain(&format!("{broken} violations, so {} is not written", args.output.display()));
+        output::complain(&format!(
+            "{}, so {} is not written",
+            human::count(broken, "violation"),
+            args.output.display()
+        ));
         return Ok(REFUTED);
     }
     if let Some(wrong) = wrong.first() {

@@ -100,8 +100,8 @@ pub struct GenerateArgs {
     /// Write this many files with consecutive seeds, and a manifest, into the folder of --out
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     count: Option<u64>,
-    /// Write to this file (.csv for instances, .json for graphs), or into this folder together with a
-    /// manifest; the folder is created if missing [default: FAMILY-..-SEED.csv or .json]
+    /// Write to this file (.csv for instances, .json for graphs; `-` is standard output), or into this folder
+    /// together with a manifest; the folder is created if missing [default: FAMILY-..-SEED.csv or .json]
     #[arg(long, short, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
 }
@@ -113,10 +113,19 @@ pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
         output::check_format("--out", path, source.format())?;
     }
     match (&args.out, args.count) {
+        (Some(path), Some(_)) if is_standard(path) => {
+            Err(Failure::input("--count writes several files, so --out must be a folder instead of `-`"))
+        }
+        (Some(path), None) if is_standard(path) => one(args, &source),
         (Some(folder), Some(count)) => many(args, &source, folder, count),
         (Some(folder), None) if is_folder(folder) => many(args, &source, folder, 1),
         _ => one(args, &source),
     }
+}
+
+/// Returns true if a path stands for standard output.
+fn is_standard(path: &Path) -> bool {
+    path == Path::new(output::STANDARD)
 }
 
 /// Returns true if a path is a folder. A path that does not exist counts as a file if it ends in `.csv` or
@@ -139,7 +148,8 @@ fn one(args: &GenerateArgs, source: &Source) -> Result<u8, Failure> {
     let path = args.out.clone().unwrap_or_else(|| PathBuf::from(content.file_name()));
     let name = content.name().to_owned();
     let (_, facts) = content.write(&path)?;
-    output::print(&output::filled(&format!("{name}: {}, written to {}\n", facts.text(), path.display())))?;
+    let target = if is_standard(&path) { "standard output".to_owned() } else { path.display().to_string() };
+    output::print(&output::filled(&format!("{name}: {}, written to {target}\n", facts.text())))?;
     Ok(ANSWERED)
 }
 
@@ -341,9 +351,11 @@ impl Facts {
     fn text(&self) -> String {
         match self {
             Self::Instance { buffers, load, .. } => {
-                format!("{buffers} buffers, load {}", human::sized(*load, ""))
+                format!("{}, load {}", human::count(*buffers, "buffer"), human::sized(*load, ""))
             }
-            Self::Graph { operators, tensors, .. } => format!("{operators} operators, {tensors} tensors"),
+            Self::Graph { operators, tensors, .. } => {
+                format!("{}, {}", human::count(*operators, "operator"), human::count(*tensors, "tensor"))
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use plimsoll::datasets::Import;
 use plimsoll::model::graph::{Graph, Role, Tensor, write_dot, write_graph};
 use plimsoll::model::{OperatorId, TensorId};
-use plimsoll_lab::report::Basis;
+use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -75,13 +75,15 @@ fn report(import: &Import) -> Report {
     report.extend(json!({ "declared_tensors": declared, "assumed_tensors": assumed }));
     let (name, operators) = (graph.name(), graph.operators().len());
     let (tensors, regions) = (graph.tensors().len(), graph.regions().len());
-    report.push(&format!("{name}: {operators} operators, {tensors} tensors, {regions} regions\n"));
+    let [operators, tensors, regions] = [(operators, "operator"), (tensors, "tensor"), (regions, "region")]
+        .map(|(number, noun)| human::count(number, noun));
+    report.push(&format!("{name}: {operators}, {tensors}, {regions}\n"));
     let [activations, inputs, outputs, states, weights] =
         [activations, inputs, outputs, states, weights].map(size);
     let edges = format_args!("inputs {inputs}, outputs {outputs}, states {states}");
     report.line("bytes", format_args!("weights {weights}, activations {activations}, {edges}"));
     let unknown = costs().any(|operator| operator.cost.is_none());
-    report.show("arithmetic", if unknown { "{cost} ({cost_unknown} operators unknown)" } else { "{cost}" });
+    report.show("arithmetic", if unknown { "{cost} ({cost_unknown operator} unknown)" } else { "{cost}" });
     for (what, list) in [("input", &body.inputs), ("output", &body.outputs)] {
         for &id in list {
             let Tensor { name, element, shape, bytes, .. } = graph.tensor(id);

@@ -128,12 +128,11 @@ impl Compared {
         let names = named(instance, &own.above, MOST);
         report.line("above bound", format_args!("{count} {ends} above {}: {names}", bytes(own.bound)));
         if let Some(worst) = own.worst() {
-            let (free, steps) = (free(worst), worst.steps);
-            report.line("lost", format_args!("{free} are free at steps {steps}, where the peak is reached"));
+            report.line("lost at peak", format_args!("{} are free at steps {}", free(worst), worst.steps));
         }
         let most = own.above_bound().max_by_key(|one| (one.free(), std::cmp::Reverse(one.steps)));
         if let Some(most) = most.filter(|most| own.worst().is_some_and(|worst| worst.free() < most.free())) {
-            report.line("", format_args!("most: {} at steps {}", free(most), most.steps));
+            report.line("largest loss", format_args!("{} are free at steps {}", free(most), most.steps));
         }
     }
 }

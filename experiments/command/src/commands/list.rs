@@ -10,6 +10,8 @@ use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::GRAPH_FAMILIES;
 use plimsoll::datasets::{FAMILIES, FamilyParam, KnownOperator, known_operators, worked_examples};
 use plimsoll::model::structure::Relation;
+use plimsoll::model::tiers::{TIER_PRESETS, TierMachine};
+use plimsoll::model::timelines::{Machine, PRESETS};
 use plimsoll::posed::{Facts, PROBLEMS, algorithms, problem};
 use plimsoll_lab::report::table::wrapped;
 use plimsoll_lab::suite::{SUITES, Suite, corpora};
@@ -48,7 +50,7 @@ const QUESTIONS: [(&str, &str, &str); 9] = [
 ];
 
 /// Topics of `list` besides problems and names.
-const TOPICS: [&str; 9] = [
+const TOPICS: [&str; 10] = [
     "suites",
     "families",
     "graphs",
@@ -56,6 +58,7 @@ const TOPICS: [&str; 9] = [
     "examples",
     "branches",
     "conflicts",
+    "machines",
     "operators",
     "algorithms",
 ];
@@ -118,7 +121,7 @@ fn operators(json: bool) -> Result<u8, Failure> {
 #[derive(Args, Debug)]
 pub struct ListArgs {
     /// A problem, an algorithm, a suite, a family or another name; or `suites`, `families`, `graphs`,
-    /// `papers`, `examples`, `branches`, `conflicts`, `operators` or `algorithms`
+    /// `papers`, `examples`, `branches`, `conflicts`, `machines`, `operators` or `algorithms`
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// Print one JSON object instead of text
@@ -155,6 +158,18 @@ struct All {
     schemes: Vec<Value>,
     conflicts: Vec<Value>,
     cases: Vec<Value>,
+    machines: Vec<Value>,
+}
+
+/// Returns the built-in machines. The two kinds have different files, and `generic` names one of each kind.
+fn machines() -> Vec<Value> {
+    let row = |name: &str, commands: &str, about: Option<String>| json!({ "name": name, "commands": commands, "about": about.unwrap_or_default() });
+    let own = PRESETS.map(|(name, _)| {
+        row(name, "overlap, measure", Machine::find(name).ok().map(|machine| machine.about))
+    });
+    let tiers = TIER_PRESETS
+        .map(|(name, _)| row(name, "tiers", TierMachine::find(name).ok().map(|machine| machine.about)));
+    own.into_iter().chain(tiers).collect()
 }
 
 impl All {
@@ -186,6 +201,7 @@ impl All {
             schemes: SCHEMES.iter().map(|one| entry(one.name, one.about, one.source)).collect(),
             conflicts: Relation::ABOUT.map(conflict).to_vec(),
             cases: CONTROL_CASES.iter().map(case).collect(),
+            machines: machines(),
         }
     }
 
@@ -208,6 +224,7 @@ impl All {
             "branches": self.schemes,
             "conflicts": self.conflicts,
             "control_cases": self.cases,
+            "machines": self.machines,
         }));
         let problem = |(name, about, _): &(&str, &str, &str)| {
             let [own, _] = self.of(name);
@@ -221,6 +238,11 @@ impl All {
         report.line("families", names(&self.families));
         report.line("of graphs", names(&self.graphs));
         report.line("papers", names(&self.papers));
+        let of = |commands: &str| -> Vec<Value> {
+            self.machines.iter().filter(|row| row["commands"] == commands).cloned().collect()
+        };
+        let (own, tiers) = (names(&of("overlap, measure")), names(&of("tiers")));
+        report.line("machines", format_args!("{own}; of `tiers`: {tiers}"));
         for (topic, rows) in [("graphs", &self.cases), ("examples", &self.examples)] {
             report.line(topic, format_args!("{} (see `plimsoll list {topic}`)", rows.len()));
         }
@@ -228,7 +250,7 @@ impl All {
         report.push(
             "\nplimsoll list offsets      the algorithms of a problem\n\
              plimsoll list exact        an algorithm, with its source\n\
-             plimsoll list suites       also: families, graphs, papers, examples, branches, conflicts\n\
+             plimsoll list suites       also: families, graphs, papers, examples, machines, ...\n\
              plimsoll list uniform      a family with its parameters, or any other name\n\
              plimsoll list --json       everything\n",
         );
@@ -277,6 +299,9 @@ impl All {
             }
             "examples" => ("worked_examples", self.examples.clone(), "example = name, description = about"),
             "branches" => ("branches", self.schemes.clone(), "branches = name, sharing of memory = about"),
+            "machines" => {
+                ("machines", self.machines.clone(), "machine = name, commands, description = about")
+            }
             "conflicts" => (
                 "conflicts",
                 self.conflicts.clone(),
@@ -307,7 +332,7 @@ impl All {
             ("branches", self.schemes.clone(), "plimsoll plan MODEL --branches"),
             ("conflicts", self.conflicts.clone(), "plimsoll plan MODEL --conflicts"),
         ];
-        others.into_iter().find_map(|(what, rows, usage)| {
+        let other = others.into_iter().find_map(|(what, rows, usage)| {
             let row = rows.iter().find(is_it)?;
             let mut report = Report::new(row.clone());
             report.line(what, name);
@@ -321,7 +346,15 @@ impl All {
             }
             report.line("used by", format_args!("{usage} {name}"));
             Some(report)
-        })
+        });
+        let machines: Vec<Value> = self.machines.iter().filter(is_it).cloned().collect();
+        if machines.is_empty() {
+            return other;
+        }
+        let mut report = other.unwrap_or_else(|| Report::new(json!({})));
+        report.extend(json!({ "machines": machines }));
+        report.table(&machines, "machine = name, commands, description = about");
+        Some(report)
     }
 
     /// Returns the error for an unknown name, with the nearest names.
@@ -337,6 +370,7 @@ impl All {
             &self.schemes,
             &self.conflicts,
             &self.cases,
+            &self.machines,
         ];
         let names = rows.into_iter().flatten().filter_map(|row| row["name"].as_str());
         let known: Vec<&str> = PROBLEMS.iter().copied().chain(TOPICS).chain(names).collect();

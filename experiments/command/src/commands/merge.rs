@@ -5,6 +5,7 @@ use crate::format;
 use crate::output;
 use clap::Args;
 use plimsoll_lab::record::lines;
+use plimsoll_lab::report::human;
 use plimsoll_lab::sweep::merge;
 use serde_json::json;
 use std::path::PathBuf;
@@ -44,13 +45,11 @@ pub fn main(args: &MergeArgs) -> Result<u8, Failure> {
         }))?;
     } else {
         let missing = merged.missing.as_ref().map_or_else(String::new, |why| format!("missing      {why}\n"));
-        let (rows, runs, out) = (merged.rows, merged.runs, args.out.display());
+        let (rows, runs, out) = (merged.rows, human::count(merged.runs, "run"), args.out.display());
         let failures = lines(&merged.failures);
         let failures =
             failures.lines().fold(String::new(), |text, line| text + "failures     " + line + "\n");
-        output::print(&format!(
-            "rows         {rows} of {runs} runs\n{failures}{missing}written to   {out}\n"
-        ))?;
+        output::print(&format!("rows         {rows} of {runs}\n{failures}{missing}written to   {out}\n"))?;
     }
     Ok(code_of_runs(&merged.failures, merged.refused > 0))
 }

@@ -42,8 +42,8 @@ pub struct ReportArgs {
     /// if it proved its answer]
     #[arg(long, value_name = "P", value_parser = percent)]
     target_gap: Option<f64>,
-    /// Shift of the shifted geometric means of times, in seconds
-    #[arg(long, value_name = "S", default_value_t = SHIFT, value_parser = seconds)]
+    /// Shift of the shifted geometric means of times, such as 0.01 or 10ms
+    #[arg(long, value_name = "SECONDS", default_value_t = SHIFT, value_parser = seconds)]
     shift: f64,
     /// Compare only these algorithms; runs of the others still count towards best bounds and best values
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
@@ -88,7 +88,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    at_least_zero(text, "a number of seconds")
+    crate::args::seconds(text).map(|time| time.as_secs_f64())
 }
 
 fn at_least_zero(text: &str, what: &str) -> Result<f64, String> {

@@ -8,6 +8,7 @@ use clap::Args;
 use plimsoll::model::Setup;
 use plimsoll::run::Limits;
 use plimsoll_lab::machine::Machine;
+use plimsoll_lab::report::human;
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::suite::{CORPORA, corpora};
 use plimsoll_papers::{
@@ -15,7 +16,7 @@ use plimsoll_papers::{
 };
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The environment variable that names a MiniMalloc binary.
 const MINIMALLOC: &str = "PLIMSOLL_MINIMALLOC";
@@ -61,12 +62,13 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         minimalloc: std::env::var_os(MINIMALLOC).filter(|value| !value.is_empty()).map(PathBuf::from),
         ..Context::new(&registry)
     };
-    let mut done: Vec<(&Paper, Reproduction)> = Vec::new();
+    let (start, mut done) = (Instant::now(), Vec::<(&Paper, Reproduction)>::new());
     for paper in papers {
-        let found = (paper.run)(&context).map_err(failure)?;
-        let text = found.text(output::width());
-        let text = format!("{} ({}): {}\n\n{text}\n", paper.name, paper.title, paper.about);
+        let Paper { name, title, about, takes, .. } = paper;
+        let text = format!("{name} ({title}): {about}\nThis takes {takes} with the default limits.\n\n");
         output::print(&output::filled(&text))?;
+        let found = (paper.run)(&context).map_err(failure)?;
+        output::print(&output::filled(&format!("{}\n", found.text(output::width()))))?;
         if let Some(folder) = &args.out {
             write(folder, paper, &found)?;
         }
@@ -86,10 +88,16 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         let text = readme(args, &context, &done);
         output::write_file(&folder.join("README.md"), |file| file.write_all(text.as_bytes()))?;
     }
+    let mut text = format!("done in {}\n", human::seconds(start.elapsed().as_secs_f64()));
+    if let Some(folder) = &args.out {
+        let _ = writeln!(text, "written to {}: README.md lists the files", folder.display());
+    }
+    output::print(&text)?;
     let broken: usize = done.iter().map(|(_, found)| found.count(Verdict::Unexpected)).sum();
     if broken > 0 {
         output::complain(&format!(
-            "rows that are not as expected: {broken}, marked {}",
+            "{} not as expected, marked {}",
+            human::count(broken, "row"),
             Verdict::Unexpected.as_str()
         ));
         return Ok(REFUTED);

@@ -13,12 +13,11 @@ use plimsoll::model::graph::LivenessOptions;
 use plimsoll::model::program::ProgramOptions;
 use plimsoll::model::{Bytes, Instance, Setup, Step, Witness};
 use plimsoll::run::Limits;
-use plimsoll_lab::report::Basis;
+use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The options of this group come last, because the heading of the model options also applies to all
-/// options after them.
+/// An instance or a model, with options for reading it.
 #[derive(Args, Debug)]
 pub struct SubjectArgs {
     /// Instance (.csv), graph (.json) or model (.onnx, .tflite); the operators of a graph or model run in the
@@ -27,9 +26,9 @@ pub struct SubjectArgs {
     pub instance: PathBuf,
     #[command(flatten)]
     input: InstanceArgs,
-    #[command(flatten, next_help_heading = "Options for models")]
+    #[command(flatten)]
     import: OpenArgs,
-    #[command(flatten, next_help_heading = "Options for models")]
+    #[command(flatten)]
     liveness: LivenessArgs,
 }
 
@@ -115,9 +114,10 @@ impl Subject {
         };
         let mut report = Report::of_graph(object, &model.basis);
         report.extend(json!({ "order": "as-in-file" }));
+        let operators = human::count(model.operators, "operator");
         let operators = match model.regions {
-            1 => format!("{} operators", model.operators),
-            regions => format!("{} operators in {regions} regions", model.operators),
+            1 => operators,
+            regions => format!("{operators} in {regions} regions"),
         };
         report.line("model", format_args!("{operators}, in the order of the file"));
         report.line("", "`plimsoll plan` also searches for the best order");

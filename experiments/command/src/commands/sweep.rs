@@ -227,15 +227,20 @@ fn dry_run(args: &SweepArgs, sweep: &Sweep) -> Result<u8, Failure> {
         return Ok(ANSWERED);
     }
     let (inputs, tasks) = (sweep.inputs.len(), sweep.tasks.len());
-    let mut text = format!("{} runs: {inputs} instances, {tasks} algorithms", runs.len());
+    let mut text = format!(
+        "{}: {}, {}",
+        human::count(runs.len(), "run"),
+        human::count(inputs, "instance"),
+        human::count(tasks, "algorithm")
+    );
     if let Some(shard) = args.shard {
-        let _ = write!(text, ", shard {shard} of {} runs", sweep.runs.len());
+        let _ = write!(text, ", shard {shard} of {}", human::count(sweep.runs.len(), "run"));
     }
     text.push('\n');
     for run in runs {
-        let _ = writeln!(text, "{} {}", run.index, sweep.describe(run));
+        let _ = writeln!(text, "{}  {}", run.index, sweep.describe(run));
     }
-    output::print(&text)?;
+    output::print(&output::filled(&text))?;
     Ok(ANSWERED)
 }
 

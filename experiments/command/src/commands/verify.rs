@@ -19,6 +19,7 @@ use plimsoll::model::{
 };
 use plimsoll::plan::Plan;
 use plimsoll::solvers::Exact;
+use plimsoll_lab::report::human;
 use serde::Serialize;
 use serde_json::json;
 use std::path::Path;
@@ -287,8 +288,7 @@ fn report(subject: &Subject, checked: Option<&Checked>, standing: Option<&(Stand
         }
         match violations.len() {
             0 => report.line(answer, "valid"),
-            1 => report.line(answer, "invalid, 1 violation"),
-            n => report.line(answer, format_args!("invalid, {n} violations")),
+            n => report.line(answer, format_args!("invalid, {}", human::count(n, "violation"))),
         }
         for line in lines_of(violations) {
             report.line("violation", line);

@@ -497,3 +497,28 @@ fn own_times_are_compared_in_addition_to_process_times() {
     refused("long=(a", "unclosed group");
     refused("long=a", "0 groups instead of one");
 }
+
+#[test]
+fn own_instances_are_benchmarked_on_offsets_by_default() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("set")).unwrap();
+    scratch.write("set/t.csv", TINY);
+    scratch.write("set/u.csv", TINY);
+    let note = "problem: offsets, because all inputs are instances (--problems selects others)\n";
+    let problems = |more: &[&str]| {
+        let words = [&["bench", "set", "--time-limit", "5", "--out", "r", "--force"], more].concat();
+        let text = scratch.plimsoll(&words).exits(0).stdout;
+        let mut found: Vec<String> = rows(&scratch, "r").iter().map(|row| row["problem"].clone()).collect();
+        found.dedup();
+        (text.contains(note), found.join(" "))
+    };
+    assert_eq!(problems(&["--solvers", "large-first"]), (true, "offsets".to_owned()));
+    assert_eq!(problems(&["--problems", "shared-objects"]), (false, "shared-objects".to_owned()));
+    // An algorithm of another problem selects that problem.
+    assert_eq!(problems(&["--solvers", "in-order"]), (false, "shared-objects".to_owned()));
+    let hint = scratch.plimsoll(&["bench", "set", "--solvers", "large-first"]).exits(0).words();
+    assert!(
+        hint.contains("--out DIR writes rows, layouts as pictures and charts, and with --report"),
+        "{hint}"
+    );
+}

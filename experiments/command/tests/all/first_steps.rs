@@ -63,3 +63,34 @@ fn completions_and_manual_pages_cover_every_command() {
     scratch.plimsoll(&["man", "file"]).refuses(&["cannot write into file: "]);
     scratch.plimsoll(&["completions", "csh"]).refuses(&["csh", "bash"]);
 }
+
+#[test]
+fn options_are_grouped_under_headings() {
+    let scratch = Scratch::new();
+    let headings = |command: &str| -> Vec<String> {
+        let help = scratch.plimsoll(&[command, "--help"]).exits(0).stdout;
+        let is_heading = |line: &&str| line.ends_with(':') && !line.starts_with(' ');
+        help.lines().filter(is_heading).map(str::to_owned).collect()
+    };
+    for (command, more) in [("spill", None), ("fuse", None), ("overlap", Some("Branches and loops:"))] {
+        let found = headings(command);
+        for heading in ["Options:", "Options for models:", "Limits:", "Output:"].into_iter().chain(more) {
+            assert!(found.iter().any(|own| own == heading), "{command}: {heading} not in {found:?}");
+        }
+    }
+}
+
+#[test]
+fn machines_of_the_same_name_are_listed_with_their_commands() {
+    let scratch = Scratch::new();
+    let all = scratch.plimsoll(&["list", "machines"]).exits(0).stdout;
+    let rows: Vec<&str> = all.lines().filter(|line| line.starts_with("generic ")).collect();
+    assert_eq!(rows.len(), 2, "{all}");
+    assert!(rows[0].contains("overlap, measure") && rows[1].contains("tiers"), "{all}");
+    let one = scratch.plimsoll(&["list", "generic", "--json"]).exits(0).json();
+    let commands: Vec<&str> =
+        one["machines"].as_array().unwrap().iter().map(|row| row["commands"].as_str().unwrap()).collect();
+    assert_eq!(commands, ["overlap, measure", "tiers"]);
+    let luna = scratch.plimsoll(&["list", "luna"]).exits(0).stdout;
+    assert!(luna.contains("paper        luna") && luna.contains("overlap, measure"), "{luna}");
+}

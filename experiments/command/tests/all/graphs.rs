@@ -209,9 +209,11 @@ fn unreadable_files_and_bad_options_are_reported() {
     );
     scratch.write("model.bin", "nothing known");
     scratch.write("cut.json", &TWO_CHAINS[..300]);
-    let cases: [(&[&str], &str); 9] = [
+    scratch.write("t.csv", "id,lower,upper,size\n");
+    let cases: [(&[&str], &str); 10] = [
         (&["import", "none.onnx"], "none.onnx: "),
         (&["import", "model.bin"], "model.bin: unknown model format"),
+        (&["plan", "t.csv"], "graphs as .json; `solve` reads instances (.csv)"),
         (&["import", "cut.json"], "cut.json: EOF while parsing"),
         (&["order", "cycle.json"], "form a cycle: operator 2 'shrink1' (Pool) -> operator 0 'grow1' (Conv)"),
         (&["order", "two.json", "--order", "bfz"], "unknown order 'bfz'; did you mean 'bfs'?"),

@@ -86,6 +86,11 @@ fn weight_transfers_overlap_computation() {
     assert!(events.iter().any(|event| event["ph"] == "C"));
     assert!(scratch.read("gantt.svg").contains("two is fetched from 10.000 µs for 10.000 µs"));
     assert!(scratch.read("list.csv").contains("body#0,DMAWait,1,two,,,,\nbody#0,DMAStart,2,three,0,10,"));
+    // Three times 10 microseconds of compute.
+    assert_eq!((&ping_pong["stall_ps"], &ping_pong["waiting_percent"]), (&10_000_000.into(), &25.0.into()));
+    let text = scratch.plimsoll(&["overlap", "net.json", "--machine", "unit.toml"]).exits(0).stdout;
+    let stall = "\nstall        nothing computes for 10.000 µs of 40.000 µs (25.00 %) with ping-pong\n";
+    assert!(text.contains(stall) && text.contains("makespan      stall  gap %"), "{text}");
     let text =
         scratch.plimsoll(&["overlap", "net.json", "--machine", "luna", "--schedule", "eager"]).exits(0);
     assert!(text.stdout.contains("\neager "), "{}", text.stdout);
@@ -141,8 +146,16 @@ fn exit_codes_distinguish_what_does_not_fit() {
     run(&["--capacity", "27", "--schedule", "ping-pong"]).exits(3);
     let never = run(&["--capacity", "17"]).exits(1);
     assert!(never.stdout.contains("infeasible") && never.stdout.contains("operator 'one' needs 8 bytes"));
-    // Slices of 5 bytes fit again.
-    run(&["--capacity", "17", "--slice", "5"]).exits(0);
+    // Slices fit again; the hint names their largest size.
+    let hint = "\nhint: --slice 9 splits weights so that every operator fits\n";
+    assert!(never.stdout.contains(hint), "{}", never.stdout);
+    run(&["--capacity", "17", "--slice", "9"]).exits(0);
+    run(&["--capacity", "17", "--slice", "10"]).exits(1);
+    let none = run(&["--capacity", "7"]).exits(1).stdout;
+    let hint = "hint: activations alone occupy up to 8 bytes; --order exact may lower this, and `plan";
+    assert!(none.contains(hint), "{none}");
+    let front = run(&["--capacity", "17", "--front"]).exits(1).stdout;
+    assert!(front.contains("hint         --slice 9 splits weights"), "{front}");
     assert!(run(&["--schedule", "pingpong"]).exits(2).stderr.contains("did you mean 'ping-pong'"));
     scratch.write("bad.toml", MACHINE.replace("1000", "0"));
     let bad = scratch.plimsoll(&["overlap", "net.json", "--machine", "bad.toml"]).exits(2);

@@ -32,7 +32,11 @@ fn an_instance_is_piped_through() {
     assert_eq!((code, text.contains("gap          0 bytes, 0.00 %: optimal")), (0, true), "{text}");
     let (code, json, _) = piped(&scratch, &["compare", "t.csv", "-", "--json"], layout.as_bytes());
     assert_eq!(code, 0);
-    assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["layouts"][0]["layout"], "standard input");
+    let (_, text, _) = piped(&scratch, &["compare", "t.csv", "-"], b"offset\n0\n8\n12\n");
+    assert!(text.contains("\nstandard input ") && text.contains("\nstandard input\n"), "{text}");
+    assert!(!text.contains("standard-input."), "{text}");
 }
 
 #[test]
@@ -45,6 +49,37 @@ fn a_graph_is_piped_through() {
     let (code, picture, text) = piped(&scratch, &["plan", "-", "--plot", "-"], graph.as_bytes());
     assert_eq!((code, picture.starts_with("<svg ")), (0, true), "{text}");
     assert!(text.contains("arena "), "{text}");
+}
+
+#[test]
+fn a_generated_file_is_written_to_standard_output() {
+    let scratch = Scratch::new();
+    let run = scratch.plimsoll(&["generate", "uniform", "--buffers", "5", "--out", "-"]).exits(0);
+    scratch.plimsoll(&["generate", "uniform", "--buffers", "5", "--out", "a.csv"]).exits(0);
+    assert_eq!(run.stdout, scratch.read("a.csv"));
+    assert!(run.stderr.contains("5 buffers") && run.stderr.contains("written to standard output"));
+    assert!(!scratch.path("-").exists());
+    let (code, text, _) = piped(&scratch, &["solve", "-"], run.stdout.as_bytes());
+    assert_eq!((code, text.contains("standard-input: 5 buffers")), (0, true), "{text}");
+    let graph = scratch.plimsoll(&["generate", "lenet5", "--out", "-"]).exits(0).stdout;
+    assert!(graph.starts_with('{'), "{graph}");
+    scratch
+        .plimsoll(&["generate", "uniform", "--count", "2", "--out", "-"])
+        .refuses(&["--out must be a folder instead of `-`"]);
+}
+
+#[test]
+fn a_layout_is_converted_from_standard_input() {
+    let scratch = Scratch::new();
+    scratch.write("t.csv", TINY);
+    scratch.plimsoll(&["convert", "t.csv", "-o", "t.json"]).exits(0);
+    let layout = b"id,offset\na,0\nb,4\nc,4\n";
+    for given in ["-", "t=-"] {
+        let words = ["convert", "t.json", "--layout", given, "-o", "answer.json"];
+        let (code, _, error) = piped(&scratch, &words, layout);
+        assert_eq!(code, 0, "{given}: {error}");
+        assert!(scratch.read("answer.json").contains("offset"), "{given}");
+    }
 }
 
 #[test]

@@ -572,12 +572,12 @@ fn a_report_begins_with_the_result() {
     let run = scratch.narrow(&["report", "rows.csv", "--out", "o"]).exits(0);
     assert!(
         run.stdout
-            .starts_with("offsets: fast is best with a mean gap of 15.00 % and proves 1 of 3 instances\n"),
+            .starts_with("offsets: fast is best with a mean gap of 15.00 % and reaches a bound that needs"),
         "{}",
         run.stdout
     );
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
-    let headline = "fast is best with a mean gap of 15.00 % and proves 1 of 3 instances optimal; the mean gap of exact is 25.00 %.";
+    let headline = "fast is best with a mean gap of 15.00 % and reaches a bound that needs no search on 1 of 3 instances; the mean gap of exact is 25.00 %.";
     let page = scratch.read("o/report.html").replace('\u{a0}', " ");
     assert!(scratch.read("o/summary.md").contains(headline) && page.contains(headline));
     assert!(page.contains("axis from 0 to 25.00 %") && page.contains("width:60.00%"), "no bars");
@@ -622,6 +622,9 @@ fn latex_tables_are_escaped_and_need_no_folder() {
         exact & 25.00 & 50.00 & 1/3 & 6.32 s & - & \\textgreater{}7.37 s \\\\\n  \\bottomrule\n";
     let unshifted = scratch.plimsoll(&["report", "rows.csv", "--latex", "--shift", "0"]).exits(0).stdout;
     assert!(unshifted.contains(expected), "{unshifted}");
+    let [bare, unit] = ["0.5", "500ms"]
+        .map(|shift| scratch.plimsoll(&["report", "rows.csv", "--latex", "--shift", shift]).exits(0).stdout);
+    assert!(bare == unit && bare != unshifted, "{bare}{unit}");
     assert!(
         run.starts_with("% rows.csv, offsets, minimise") && run.contains("\\begin{tabular}{lrrrrrr}"),
         "{run}"

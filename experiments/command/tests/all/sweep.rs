@@ -92,9 +92,11 @@ fn every_run_has_a_row_in_order() {
 fn a_dry_run_lists_runs_and_writes_nothing() {
     let scratch = small();
     let run = scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).exits(0);
-    assert_eq!(run.stdout.lines().count(), RUNS + 1);
+    // Long lines continue below their text.
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+    assert_eq!(run.stdout.lines().filter(|line| !line.starts_with(' ')).count(), RUNS + 1);
     assert!(run.stdout.starts_with(&format!(
-        "{RUNS} runs: 4 instances, 3 algorithms\n0 uniform uniform-5-1 by large-first"
+        "{RUNS} runs: 4 instances, 3 algorithms\n0  uniform uniform-5-1 by large-first"
     )));
     let json =
         scratch.plimsoll(&["sweep", "s.toml", "--dry-run", "--json", "--shard", "2/3"]).exits(0).json();

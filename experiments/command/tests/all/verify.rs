@@ -275,8 +275,27 @@ fn the_convention_of_a_column_end_is_named() {
     let note = "note: t.csv: 'end' is read as the last live step; if it is the first step after the lifespan, \
         use --endpoints half-open";
     assert!(run.stderr.contains(note) && run.words().contains("peak 8 bytes"), "{}", run.stderr);
+    let run = scratch.plimsoll(&["convert", "t.csv", "-o", "t.json"]).exits(0);
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+    let bench = ["bench", "t.csv", "--solvers", "large-first"];
+    let run = scratch.plimsoll(&bench).exits(0);
+    assert!(run.stderr.contains("note: 1 instance: 'end' is read as the last live step"), "{}", run.stderr);
+    let run = scratch.plimsoll(&[&bench[..], &["--endpoints", "inclusive"]].concat()).exits(0);
+    assert!(!run.stderr.contains("'end'"), "{}", run.stderr);
     let run = scratch.plimsoll(&["solve", "t.csv", "--endpoints", "half-open"]).exits(0);
     assert!(run.stderr.is_empty() && run.words().contains("peak 4 bytes"), "{}", run.stderr);
+}
+
+#[test]
+fn a_file_without_rows_is_noted() {
+    let scratch = Scratch::new();
+    scratch.write("t.csv", "id,lower,upper,size\n");
+    let note = "plimsoll: note: t.csv: no rows below the header, so the instance has no buffers\n";
+    for words in [&["solve", "t.csv"][..], &["convert", "t.csv", "-o", "t.json"]] {
+        assert_eq!(scratch.plimsoll(words).exits(0).stderr, note);
+    }
+    let run = scratch.plimsoll(&["bench", "t.csv", "--solvers", "large-first"]).exits(0);
+    assert!(run.stderr.contains(note), "{}", run.stderr);
 }
 
 #[test]

@@ -11,7 +11,9 @@ use std::io;
 pub fn text(comparison: &Comparison, width: usize) -> String {
     let Comparison { graph, regions, buffers, load, .. } = comparison;
     let mut text = format!(
-        "{graph}: {regions} regions, {buffers} buffers, peak live bytes {}\n\n",
+        "{graph}: {}, {}, peak live bytes {}\n\n",
+        human::count(*regions, "region"),
+        human::count(*buffers, "buffer"),
         human::sized(*load, "")
     );
     text.push_str(&table(comparison).text_within(width));

@@ -1,4 +1,6 @@
-//! Formats sizes and times for people.
+//! Formats sizes, counts and times for people.
+
+use std::fmt::Display;
 
 /// A number of bytes in binary units with three significant digits: `11 B`, `1.25 MiB`.
 pub fn bytes(number: u64) -> String {
@@ -32,6 +34,12 @@ pub fn sized(number: u64, words: &str) -> String {
     }
 }
 
+/// A number with its noun in the singular or the plural: `1 buffer`, `2 buffers`.
+pub fn count<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+    let s = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {noun}{s}")
+}
+
 /// A duration in seconds with three significant digits: `3.10 ms`, `12.5 s`, `2 min 5 s`.
 pub fn seconds(number: f64) -> String {
     let digits = |scaled: f64, unit: &str| match scaled {
@@ -63,6 +71,12 @@ mod tests {
         assert_eq!(shown, text);
         assert_eq!([1, 9_999, 1_310_720].map(exact), ["1 byte", "9999 bytes", "1310720 bytes (1.25 MiB)"]);
         assert_eq!([11, 1_310_720].map(|number| sized(number, "")), ["11", "1310720 (1.25 MiB)"]);
+    }
+
+    #[test]
+    fn nouns_agree_with_their_number() {
+        assert_eq!([0, 1, 2].map(|number: u64| count(number, "row")), ["0 rows", "1 row", "2 rows"]);
+        assert_eq!(count(1_usize, "live buffer"), "1 live buffer");
     }
 
     #[test]

@@ -18,7 +18,7 @@
 
 use super::human;
 use super::palette::group_colour;
-use super::panel::{CAPACITY, FREE, Frame, LIVE, LOAD, PEAK, Panel};
+use super::panel::{CAPACITY, FREE, Frame, LIVE, LOAD, MOMENT, PEAK, Panel};
 pub use super::panel::{Groups, Map};
 use super::scene::{HATCH, MARGIN, Scene, WIDTH, fitted, thousands};
 use plimsoll_model::{Bytes, load};
@@ -68,17 +68,15 @@ pub fn write_maps(maps: &[Map<'_>], output: &mut dyn Write) -> io::Result<()> {
 /// The line below the title.
 fn caption(drawn: &[Panel<'_>]) -> String {
     let map = &drawn[0].map;
-    let buffers = thousands(map.instance.len() as u64);
+    let s = if map.instance.len() == 1 { "" } else { "s" };
+    let buffers = format!("{} buffer{s}", thousands(map.instance.len() as u64));
     let bound = human::exact(map.bound.get());
     match drawn {
         [one] => {
             let (what, peak) = (map.value_name(), human::exact(one.peak()));
-            format!(
-                "{buffers} buffers, {} by {}: {what} {peak}, lower bound {bound}",
-                map.problem, map.algorithm
-            )
+            format!("{buffers}, {} by {}: {what} {peak}, lower bound {bound}", map.problem, map.algorithm)
         }
-        _ => format!("{buffers} buffers, {} layouts, lower bound {bound}", drawn.len()),
+        _ => format!("{buffers}, {} layouts, lower bound {bound}", drawn.len()),
     }
 }
 
@@ -87,19 +85,18 @@ fn legend_of(drawn: &[Panel<'_>]) -> Vec<(String, String)> {
     let map = &drawn[0].map;
     let what = map.value_name();
     let peak = match drawn {
-        [one] => one.found.worst().map_or_else(
-            || what.to_owned(),
-            |worst| format!("{what} {} at step {}", human::bytes(one.peak()), worst.steps.lower),
-        ),
+        [one] if one.peak() > 0 => format!("{what} {}", human::bytes(one.peak())),
         _ => what.to_owned(),
     };
+    let (bytes, step) = load(map.instance);
     // With exclusions the load may exceed the peak.
-    let no_bound =
-        if map.instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
-    let load = format!("load {}{no_bound}", human::bytes(load(map.instance).0.get()));
+    let no_bound = if map.instance.exclusions().is_empty() { "" } else { " (not a bound, due to exclusions)" };
+    let load = format!("load {} at step {step}{no_bound}", human::bytes(bytes.get()));
     let mut entries = vec![(PEAK.to_owned(), peak)];
     if drawn.iter().all(|one| one.lanes.is_empty()) {
         entries.push((LOAD.to_owned(), load));
+    } else {
+        entries.push((MOMENT.to_owned(), format!("{load}, before spilling")));
     }
     if let Some(capacity) = map.instance.capacity() {
         let far = if drawn.iter().all(|one| one.capacity().is_none()) { " (above the picture)" } else { "" };
@@ -185,6 +182,23 @@ mod tests {
         assert_eq!(svg.matches("<rect ").count(), 6, "{svg}");
         assert!(svg.contains("a &amp; &lt;b&gt;") && svg.contains("by &lt;hand&gt;"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn the_marked_step_has_the_largest_load() {
+        // The highest buffer ends at step 2, but most bytes are live at step 6.
+        let mut builder = InstanceBuilder::new("t");
+        for (name, size, lower, upper) in [("a", 4, 0, 2), ("b", 3, 5, 8), ("c", 3, 6, 10)] {
+            builder = builder.buffer(Buffer::new(name, size, Lifespan::single(lower, upper).unwrap()));
+        }
+        let instance = builder.build().unwrap();
+        let svg = draw(&instance, &Layout::from_raw([5, 0, 3]));
+        assert!(svg.contains(">peak 9 B<") && svg.contains(">load 6 B at step 6<"), "{svg}");
+        let marks: Vec<&str> = svg.lines().filter(|line| line.contains("stroke-dasharray=\"3 3\"")).collect();
+        let x = |line: &str| line.split("x1=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>();
+        assert_eq!(marks.len(), 1, "{svg}");
+        // Step 6 of 10 lies right of the middle, step 0 at the left edge.
+        assert!(x(marks[0]).unwrap() > WIDTH / 2.0, "{svg}");
     }
 
     #[test]

@@ -30,8 +30,9 @@ pub(super) const CAPACITY: &str =
 /// Colours of live bytes, and of the bytes below the extent that are free.
 pub(super) const LIVE: &str = "#8fb8de";
 pub(super) const FREE: &str = "#e69f9f";
-/// Style of the vertical line at the first step of the peak.
-const MOMENT: &str = "stroke=\"#c1272d\" stroke-width=\"1\" stroke-dasharray=\"3 3\" pointer-events=\"none\"";
+/// Style of the vertical line at the first step of the load.
+pub(super) const MOMENT: &str =
+    "stroke=\"#0072b2\" stroke-width=\"1\" stroke-dasharray=\"3 3\" pointer-events=\"none\"";
 
 /// Groups of buffers, drawn in one colour each; buffers without a group are grey.
 #[derive(Clone, Copy, Debug)]
@@ -198,8 +199,8 @@ impl<'a> Panel<'a> {
             let y = frame.y(value);
             scene.line((left, y), (right, y), look);
         }
-        if let Some(worst) = self.found.worst() {
-            let x = frame.x(worst.steps.lower.get());
+        if !self.found.at_load.is_empty() {
+            let x = frame.x(self.found.load_step.get());
             scene.line((x, frame.head), (x, frame.floor), MOMENT);
         }
         draw_labels(scene, labels);
@@ -293,7 +294,7 @@ impl<'a> Panel<'a> {
         let shown: usize = self.lanes.iter().take(MOST_LANES).map(Vec::len).sum();
         let rest = if shown < count { format!(", {shown} of them drawn") } else { String::new() };
         let top = frame.floor + 18.0;
-        let text = format!("spilled: {count} buffers, {}{rest}", human::bytes(bytes));
+        let text = format!("spilled: {}, {}{rest}", human::count(count, "buffer"), human::bytes(bytes));
         scene.text((frame.left, top), &format!("font-size=\"{SMALL}\""), &text);
         let mut labels = Vec::new();
         for (lane, ids) in self.lanes.iter().take(MOST_LANES).enumerate() {

@@ -109,9 +109,15 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
     let is_tied = |own: &&Standing| own.answered == first.answered && own.mean_gap == first.mean_gap;
     let tied = others.iter().filter(is_tied).count();
     let name = &first.algorithm;
-    let proof = match first.solved {
-        0 => "proves no optimum".to_owned(),
-        _ => format!("proves {} optimal", of_all(first)),
+    let best = || std::iter::once(first).chain(others.iter().filter(is_tied));
+    // A heuristic proves nothing itself: its value may equal a bound that is computed before any run.
+    let (prover, proof) = match best()
+        .filter(|own| own.kind != "heuristic")
+        .min_by_key(|own| std::cmp::Reverse(own.solved))
+    {
+        Some(own) if own.solved > 0 => (&own.algorithm, format!("proves {} optimal", of_all(own))),
+        _ if first.solved > 0 => (name, format!("reaches a bound that needs no search on {}", of_all(first))),
+        _ => (name, "proves no optimum".to_owned()),
     };
     let gap = percent(gap);
     let mut text = match (others.len(), tied) {
@@ -119,9 +125,9 @@ fn optimised(first: &Standing, others: &[Standing]) -> Option<String> {
         (_, 0) => format!("{name} is best with a mean gap of {gap} % and {proof}"),
         (_, 1) => {
             let other = others.iter().find(is_tied).map_or("", |own| &own.algorithm);
-            format!("{name} and {other} are best with a mean gap of {gap} %, and {name} {proof}")
+            format!("{name} and {other} are best with a mean gap of {gap} %, and {prover} {proof}")
         }
-        _ => format!("{name} and {tied} others are best with a mean gap of {gap} %, and {name} {proof}"),
+        _ => format!("{name} and {tied} others are best with a mean gap of {gap} %, and {prover} {proof}"),
     };
     if first.answered < first.instances {
         let _ = write!(
@@ -187,6 +193,17 @@ mod tests {
         assert_eq!(text(&alone, false), "fast has a mean gap of 1.00 % and proves no optimum.");
         assert_eq!(headline(&group(false), &[own("silent", None, 0, 1.0)]), None);
         assert_eq!((headline(&group(true), &alone), headline(&group(false), &[])), (None, None));
+    }
+
+    #[test]
+    fn heuristics_reach_bounds_and_exact_algorithms_prove_them() {
+        let heuristic = |name, gap| Standing { kind: "heuristic".to_owned(), ..own(name, Some(gap), 3, 0.1) };
+        let text = |all: &[Standing]| headline(&group(false), all).unwrap();
+        let alone = text(&[heuristic("fast", 0.0), heuristic("worse", 1.0)]);
+        let reaches = "fast is best with a mean gap of 0.00 % and reaches a bound that needs no search on all 3 instances";
+        assert!(alone.starts_with(reaches), "{alone}");
+        let tied = text(&[heuristic("fast", 0.0), own("slow", Some(0.0), 3, 9.0)]);
+        assert!(tied.ends_with(", and slow proves all 3 instances optimal."), "{tied}");
     }
 
     #[test]

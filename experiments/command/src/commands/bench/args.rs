@@ -21,8 +21,9 @@ pub struct BenchArgs {
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
     /// Problems by name (see `plimsoll list`). If all inputs are graphs and models, problems on instances are
-    /// posed on instances derived from them [default: all problems that apply to the instances and graphs,
-    /// but spilling only for graphs; with --processes, offsets]
+    /// posed on instances derived from them [default: offsets for files that are all instances and with
+    /// --processes; otherwise all problems that apply to the instances and graphs, but spilling only for
+    /// graphs]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
     pub problems: Vec<&'static str>,
     /// Parameters of spilling and of the problems on graphs: KEY=VALUE terms separated by spaces. The keys
@@ -73,7 +74,7 @@ pub struct BenchArgs {
     /// Compare times with those of this algorithm: ratios per instance and a performance profile
     #[arg(long, value_name = "NAME")]
     pub reference: Option<String>,
-    /// Shift of the shifted geometric means of times, in seconds
+    /// Shift of the shifted geometric means of times, such as 0.01 or 10ms
     #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds, allow_negative_numbers = true)]
     pub shift: Duration,
     /// Write rows.csv, summary.md, README.md, maps and charts into this folder

@@ -7,6 +7,7 @@ mod screen;
 mod store;
 
 use super::externals::FirstFailures;
+use crate::args::END;
 use crate::failure::{Failure, NOTHING_FOUND, code_of_runs};
 use crate::output;
 pub use args::BenchArgs;
@@ -15,6 +16,7 @@ use plimsoll::interrupt;
 use plimsoll::model::{Offsets, Problem};
 use plimsoll_lab::external::reaper;
 use plimsoll_lab::record::{Record, failures, lines};
+use plimsoll_lab::report::human;
 use plimsoll_lab::report::plots::time_profile;
 use plimsoll_lab::report::ratios;
 use plimsoll_lab::report::summary::{self, Comparison, Peer, Question, questions};
@@ -33,9 +35,13 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let (cases, mut notes) = collect(args)?;
     let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.trace));
     let mut store = store.transpose()?;
-    let read: BTreeSet<&String> = cases.iter().filter_map(|case| case.note.as_ref()).collect();
+    let read: BTreeSet<&String> = cases.iter().flat_map(|case| &case.notes).collect();
     for note in read {
         output::complain(&format!("note: {note}"));
+    }
+    let ends = cases.iter().filter(|case| case.has_end).count();
+    if ends > 0 {
+        output::complain(&format!("note: {}: {END}", human::count(ends, "instance")));
     }
     notes.extend(bench.check_cases(&cases)?);
     for note in &notes {
@@ -97,8 +103,9 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     }
     output::print(&text)?;
     let Some(store) = store else {
-        let more = "\n--verbose prints every run, --out DIR writes a record, --report an HTML page\n";
-        return if verbose { Ok(()) } else { output::print(more) };
+        let more = "\n--verbose prints every run; --out DIR writes rows, layouts as pictures and charts, and with \
+                    --report an HTML page\n";
+        return if verbose { Ok(()) } else { output::print(&output::filled(more)) };
     };
     if comparison.is_asked
         && let Some((_, own)) = questions(rows).iter().find(|(question, _)| question == Offsets::NAME)

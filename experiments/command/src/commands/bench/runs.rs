@@ -19,7 +19,7 @@ use plimsoll_lab::external::{External, Whose, answer};
 use plimsoll_lab::machine::Machine;
 use plimsoll_lab::record::{Record, settle};
 use plimsoll_lab::report::summary::{Comparison, Peer};
-use plimsoll_lab::suite::{Case, sha256};
+use plimsoll_lab::suite::{Case, SUITES, sha256};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
@@ -312,7 +312,7 @@ impl<'a> Bench<'a> {
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
         let own = std::mem::take(&mut self.posings);
         if self.args.problems.is_empty() || kinds.is_empty() {
-            return Ok(None);
+            return Ok(self.keep_offsets(&kinds));
         }
         let makes =
             !kinds.contains(&SubjectKind::Instance) && self.lanes.iter().any(|lane| on_instances(&**lane));
@@ -326,6 +326,29 @@ impl<'a> Bench<'a> {
         let terms: Vec<String> = self.posings.iter().map(Terms::to_string).collect();
         let note = || format!("instances are derived from the graphs, with {}", terms.join(" and with "));
         Ok((!terms.is_empty()).then(note))
+    }
+
+    /// Restricts a benchmark of own instances to offsets, unless an option refers to another problem. Returns a
+    /// note if so.
+    fn keep_offsets(&mut self, kinds: &[SubjectKind]) -> Option<String> {
+        let args = self.args;
+        let is_suite = |name: &String| SUITES.iter().any(|suite| suite.name == name);
+        let is_own = !args.suites.is_empty() && !args.suites.iter().any(is_suite);
+        let instances = !kinds.is_empty() && kinds.iter().all(|kind| *kind == SubjectKind::Instance);
+        let offsets = self.lanes.iter().position(|lane| lane.problem() == Offsets::NAME)?;
+        let names = self.lanes[offsets].names();
+        let known = |name: &String| {
+            let name = name.as_str();
+            GROUPS.contains(&name)
+                || names.contains(&name)
+                || self.externals.iter().any(|peer| peer.name() == name)
+        };
+        let named = args.solvers.iter().chain(&args.reference).all(known);
+        let applies = is_own && instances && named && args.terms.is_empty() && self.lanes.len() > 1;
+        applies.then(|| {
+            self.lanes = vec![self.lanes.swap_remove(offsets)];
+            "problem: offsets, because all inputs are instances (--problems selects others)".to_owned()
+        })
     }
 
     /// Returns the settings of the comparison of times.

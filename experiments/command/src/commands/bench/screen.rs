@@ -39,14 +39,13 @@ pub fn screen(rows: &[Record], limit: Duration, shift: f64, short: bool, width: 
         let own = ran.iter().filter(|row| row.operators.is_some() == graphs);
         own.map(|row| (&row.suite, &row.instance)).collect()
     };
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let subjects = [(named(false).len(), "instance"), (named(true).len(), "graph")];
     let subjects = subjects.into_iter().filter(|(count, _)| *count > 0);
     let counts = format!(
         "{}, {}, {} of at most {}",
-        subjects.map(|(count, what)| plural(count, what)).collect::<Vec<_>>().join(", "),
-        plural(problems.len(), "problem"),
-        plural(ran.len(), "run"),
+        subjects.map(|(count, what)| human::count(count, what)).collect::<Vec<_>>().join(", "),
+        human::count(problems.len(), "problem"),
+        human::count(ran.len(), "run"),
         human::seconds(limit.as_secs_f64()),
     );
     let headline = match all.as_slice() {
@@ -76,8 +75,8 @@ fn skipped(rows: &[Record], width: usize) -> String {
         *counts.entry((&row.problem, &row.error)).or_default() += 1;
     }
     let line = |((problem, why), count): ((&str, &str), usize)| {
-        let runs = if count == 1 { "run" } else { "runs" };
-        wrapped(&format!("{problem}: {count} {runs} skipped, because {why}"), width).join("\n") + "\n"
+        let runs = human::count(count, "run");
+        wrapped(&format!("{problem}: {runs} skipped, because {why}"), width).join("\n") + "\n"
     };
     counts.into_iter().map(line).collect()
 }

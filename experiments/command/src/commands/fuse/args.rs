@@ -27,12 +27,12 @@ pub struct FuseArgs {
     #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the groups as JSON, or with --compare the rows as CSV
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Write the graph as JSON, with one operator per group
-    #[arg(long, value_name = "GRAPH.json", value_parser = format::JSON.file())]
+    #[arg(long, value_name = "GRAPH.json", value_parser = format::JSON.file(), help_heading = "Output")]
     pub graph: Option<PathBuf>,
     /// Print one JSON object instead of text
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }

@@ -16,7 +16,7 @@ use plimsoll::model::graph::write_graph;
 use plimsoll::posed::ToFuse;
 use plimsoll::run::RunError;
 use plimsoll_lab::record::Record;
-use plimsoll_lab::report::Basis;
+use plimsoll_lab::report::{Basis, human};
 use serde_json::json;
 
 /// The keyword for the units named in the graph.
@@ -51,7 +51,8 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
         }
         let object = json!({ "graph": graph.name(), "patterns": args.patterns, "units": args.units });
         let mut report = Report::of_graph(object, &Basis::of(&import));
-        report.line("graph", format_args!("{}: {} operators", graph.name(), graph.operators().len()));
+        let operators = human::count(graph.operators().len(), "operator");
+        report.line("graph", format_args!("{}: {operators}", graph.name()));
         return contest::print::<Fusions>(report, &records, args.output.as_ref(), args.json);
     }
     let regions = run.fuse(graph)?;

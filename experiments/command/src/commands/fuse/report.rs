@@ -7,7 +7,7 @@ use plimsoll::fusion::{FuseRun, FusedRegion, FusionTotals};
 use plimsoll::model::OperatorId;
 use plimsoll::model::fusion::{Pattern, Unit, siblings};
 use plimsoll::model::graph::Graph;
-use plimsoll_lab::report::Basis;
+use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -50,23 +50,23 @@ pub(super) fn report(
         "regions": rows,
     });
     let mut report = Report::of_graph(object, basis);
-    let apart = if regions.len() > 1 { " in {regions} regions, fused separately" } else { "" };
-    report.show("graph", &format!("{{graph}}: {{operators}} operators{apart}"));
+    let apart = if regions.len() > 1 { " in {regions region}, fused separately" } else { "" };
+    report.show("graph", &format!("{{graph}}: {{operators operator}}{apart}"));
     report.lines(&["patterns"]);
     let unit = |row: &Value| format!("{} {}", row["unit"].as_str().unwrap_or_default(), row["operators"]);
     let units: Vec<String> = units.iter().map(unit).collect();
     report.line("units", format_args!("{}: {}; {}", args.units, units.join(", "), run.rule));
     report.lines(&["method", "claim"]);
     let share = coverage.ratio().map_or(String::new(), |share| format!(", {:.1} %", 100.0 * share));
-    report.show("coverage", &format!("{{optimised}} of {{relations}} relations{share}"));
+    report.show("coverage", &format!("{{optimised}} of {{relations relation}}{share}"));
     let remark = arithmetic.remark();
     let why = match regions {
         [only] => format!(" ({}{remark})", only.outcome.lower_bound.witness),
         _ => remark.to_owned(),
     };
-    report.line("upper bound", format_args!("{bound} relations{why}"));
-    report.show("groups", "{groups} for {operators} operators, {merged} merged");
-    let alike = "{siblings} operators in {sibling_sets} sets of equal kind and inputs, not merged";
+    report.line("upper bound", format_args!("{}{why}", human::count(bound, "relation")));
+    report.show("groups", "{groups} for {operators operator}, {merged} merged");
+    let alike = "{siblings operator} in {sibling_sets set} of equal kind and inputs, not merged";
     report.show("siblings", alike);
     report.lines(&["stop", "seconds"]);
     if !patterns.is_empty() {

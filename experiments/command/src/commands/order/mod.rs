@@ -16,7 +16,7 @@ use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::Graph;
 use plimsoll::posed::InOrder;
 use plimsoll_lab::report::memory::profile_chart;
-use plimsoll_lab::report::{Basis, gap_percent, percent};
+use plimsoll_lab::report::{Basis, gap_percent, human, percent};
 use serde_json::{Value, json};
 use std::io;
 
@@ -32,7 +32,8 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
         let limits = || args.effort.limits_each_from_now();
         let records = compare::<Orders>(&registry, &question, &about, args.effort, limits)?;
         let mut report = Report::of_graph(json!({ "graph": graph.name() }), &Basis::of(&import));
-        report.line("graph", format_args!("{}: {} operators", graph.name(), graph.operators().len()));
+        let operators = human::count(graph.operators().len(), "operator");
+        report.line("graph", format_args!("{}: {operators}", graph.name()));
         return print::<Orders>(report, &records, args.output.as_ref(), args.json);
     }
     let run = GraphRun {
@@ -117,7 +118,7 @@ fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) 
         "regions": rows,
     });
     let mut report = Report::of_graph(object, basis);
-    report.show("graph", "{graph}: {operators} operators");
+    report.show("graph", "{graph}: {operators operator}");
     report.lines(&["order", "claim"]);
     report.show("peak", "{peak live bytes}");
     let why = reason(&body.storages.problem, bound);

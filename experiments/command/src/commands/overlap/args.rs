@@ -31,7 +31,13 @@ pub struct OverlapArgs {
     #[arg(long, value_name = "FILE.csv", value_parser = input_file())]
     pub times: Option<PathBuf>,
     /// Trip count of every loop
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "free_order")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        conflicts_with = "free_order",
+        help_heading = "Branches and loops"
+    )]
     pub trips: u32,
     /// How to count the on-chip memory that activations occupy
     #[arg(long, value_name = "MODE", default_value = "live")]
@@ -48,21 +54,21 @@ pub struct OverlapArgs {
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "front")]
     pub resident: Option<u64>,
     /// Fetch the first weights of one region per branch speculatively, with the fastest schedule
-    #[arg(long, value_name = "STRATEGY", conflicts_with = "front")]
+    #[arg(long, value_name = "STRATEGY", conflicts_with = "front", help_heading = "Branches and loops")]
     pub speculate: Option<GuessArg>,
     /// Set the probability of a region, which is given by name or number; may be repeated. Regions without a
     /// probability share the remaining probability of their branch equally
-    #[arg(long, value_name = "REGION=P", requires = "speculate")]
+    #[arg(long, value_name = "REGION=P", requires = "speculate", help_heading = "Branches and loops")]
     pub chance: Vec<String>,
     /// Search for the Pareto front of on-chip memory and makespan over orders, schedules, numbers of buffers
     /// and resident weights; --trace, --gantt and --instructions show the fastest point
     #[arg(long)]
     pub front: bool,
     /// Draw the front as SVG or PNG
-    #[arg(long, value_name = "FILE.svg", requires = "front", value_parser = format::PICTURE.file())]
+    #[arg(long, value_name = "FILE.svg", requires = "front", value_parser = format::PICTURE.file(), help_heading = "Output")]
     pub plot: Option<PathBuf>,
     /// Write one row per schedule, or per point of the front, as CSV
-    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
+    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file(), help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Minimise the makespan over all operator orders of a graph without regions
     #[arg(long, conflicts_with_all = ["order", "schedule", "trace", "gantt", "instructions", "front", "resident", "speculate", "output"])]
@@ -72,16 +78,16 @@ pub struct OverlapArgs {
     #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the fastest timeline as a JSON trace for Chrome and Perfetto
-    #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file())]
+    #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file(), help_heading = "Output")]
     pub trace: Option<PathBuf>,
     /// Draw the fastest timeline as SVG or PNG
-    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
+    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file(), help_heading = "Output")]
     pub gantt: Option<PathBuf>,
     /// Write the instructions of the fastest timeline as CSV
-    #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
+    #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file(), help_heading = "Output")]
     pub instructions: Option<PathBuf>,
     /// Print one JSON object instead of text
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 

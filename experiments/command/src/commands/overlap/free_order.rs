@@ -124,7 +124,7 @@ fn report(
         object["reason"] = json!(reason);
     }
     let mut report = Report::of_graph(object, basis);
-    report.show("graph", "{graph}: {operators} operators");
+    report.show("graph", "{graph}: {operators operator}");
     report.lines(&["machine"]);
     report.show("lower bound", "{lower_bound_ps} over all orders");
     let claim = basis.claim(fixed.claim.as_str());

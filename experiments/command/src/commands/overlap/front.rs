@@ -1,7 +1,7 @@
 //! `overlap --front`: the Pareto front of on-chip memory and makespan.
 
 use super::programs::{Programs, effort};
-use super::report::{share, store};
+use super::report::{hint, share, store};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
@@ -42,7 +42,10 @@ pub(super) fn main(
         }
     }
     let found = match front(machine, &candidates, entries, effort(args, build.limits)) {
-        Err(error @ ScheduleError::Infeasible { .. }) => Err(error.to_string()),
+        Err(error @ ScheduleError::Infeasible { .. }) => {
+            let segments = candidates.iter().flat_map(|one| one.program.segments());
+            Err((error.to_string(), hint(segments.map(|segment| &segment.problem), machine)))
+        }
         Err(error @ ScheduleError::Refused { .. }) => return Err(Failure::internal(error)),
         Err(error) => return Err(Failure::input(error)),
         Ok(found) => Ok(found),
@@ -87,7 +90,12 @@ fn row(point: &FrontPoint) -> Value {
 }
 
 /// Returns the report on the front, or on the reason why there is none.
-fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value], basis: &Basis) -> Report {
+fn report(
+    build: &Programs<'_>,
+    found: Result<&Front, &(String, String)>,
+    points: &[Value],
+    basis: &Basis,
+) -> Report {
     let front = found.ok();
     let best = front.and_then(Front::fastest);
     // The lower bound over all orders tried, with the whole capacity.
@@ -95,7 +103,7 @@ fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value]
     let bound = bound.filter(|bound| *bound < Time::MAX);
     let gap = bound.zip(best).and_then(|(bound, best)| share(best.makespan().saturating_sub(bound), bound));
     let (claim, reason) = match (found, best) {
-        (Err(reason), _) => (Claim::Infeasible, Some(reason.as_str())),
+        (Err((reason, _)), _) => (Claim::Infeasible, Some(reason.as_str())),
         (_, None) => (Claim::Unknown, Some("no schedule fits into on-chip memory in any of the orders")),
         (_, Some(best)) if Some(best.makespan()) == bound => (Claim::Optimal, None),
         _ => (Claim::Feasible, None),
@@ -118,6 +126,9 @@ fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value]
     report.show("machine", "{machine}: {capacity bytes} of on-chip memory");
     if let Some(reason) = reason {
         report.line(claim.as_str(), reason);
+        if let Err((_, hint)) = found {
+            report.line("hint", hint);
+        }
         return report;
     }
     if bound.is_some() {

@@ -5,19 +5,20 @@ use super::programs::Programs;
 use super::speculation::Speculated;
 use crate::failure::Failure;
 use crate::output;
-use crate::report::Report;
+use crate::report::{Report, bytes};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::Claim;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::timelines::{Machine, OverlapProgram, Time, TimelineProblem, write_program};
+use plimsoll::model::{Bytes, Claim};
 use plimsoll::timelines::{ProgramBounds, ScheduleError, Scheduled};
-use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::timeline::Playback;
+use plimsoll_lab::report::{Basis, percent};
 use serde_json::{Value, json};
 
 /// Columns of --output.
 const COLUMNS: &str = "graph, machine, capacity, steps, segments, weights, activations, resident, lower_bound_ps, \
-    schedule, claim, makespan_ps, gap_percent, gain_percent, waiting_percent, peak, seconds, reason, arithmetic";
+    schedule, claim, makespan_ps, gap_percent, gain_percent, stall_ps, waiting_percent, peak, seconds, reason, \
+    arithmetic";
 
 /// One schedule of the whole program.
 pub struct Row {
@@ -105,10 +106,20 @@ pub(super) fn report(
     }
     let mut report = Report::of_graph(object, basis);
     head(&mut report, program, arithmetic);
-    let columns = "schedule, makespan = makespan_ps, gap % = gap_percent, gain % = gain_percent, \
-                   idle % = waiting_percent, on-chip = peak, claim";
+    if let Some((name, best)) = fastest(rows) {
+        let (stall, makespan) = (stall(best), best.makespan);
+        let percent =
+            share(stall, makespan).map_or(String::new(), |share| format!(" ({} %)", percent(share)));
+        let waits = format!("nothing computes for {stall} of {makespan}{percent} with {name}");
+        report.line("stall", waits);
+    }
+    let columns = "schedule, makespan = makespan_ps, stall = stall_ps, gap % = gap_percent, \
+                   gain % = gain_percent, on-chip = peak, claim";
     report.table(&schedules, columns);
     reasons(&mut report, &schedules);
+    if rows.iter().any(|row| matches!(row.result, Err(ScheduleError::Infeasible { .. }))) {
+        report.push(&format!("\nhint: {}\n", hint(problems(), machine)));
+    }
     if let Some(speculated) = speculated {
         speculated.lines(&mut report);
     }
@@ -118,11 +129,36 @@ pub(super) fn report(
     Ok(report)
 }
 
+/// Returns the time during which nothing computes: the processor waits for transfers, or copies weights.
+fn stall(scheduled: &Scheduled) -> Time {
+    scheduled.makespan.saturating_sub(scheduled.computing)
+}
+
+/// Returns what would make operators fit that do not fit into on-chip memory: slices of weights or, if
+/// activations alone are too large, a larger capacity.
+pub(super) fn hint<'p>(problems: impl Iterator<Item = &'p TimelineProblem>, machine: &Machine) -> String {
+    let alignment = machine.alignment.get();
+    let (mut left, mut most) = (u64::MAX, Bytes::ZERO);
+    for problem in problems {
+        // Weights lie at aligned addresses above the activations.
+        let top = problem.capacity().get() / alignment * alignment;
+        left = left.min(top.saturating_sub(problem.activations().get()) / alignment * alignment);
+        most = most.max(problem.activations());
+    }
+    if left > 0 {
+        return format!("--slice {left} splits weights so that every operator fits");
+    }
+    format!(
+        "activations alone occupy up to {}; --order exact may lower this, and `plan --capacity {}` \
+         lists what else would help",
+        bytes(most),
+        machine.capacity
+    )
+}
+
 fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
     let (residency, segments) = (program.residency(), program.segments().len());
-    let plural = if segments == 1 { "" } else { "s" };
-    let steps = format!("{{steps}} steps in {{segments}} segment{plural}");
-    report.show("graph", &format!("{{graph}}: {{operators}} operators, {steps}"));
+    report.show("graph", "{graph}: {operators operator}, {steps step} in {segments segment}");
     report.show("machine", "{machine}: {capacity bytes} of on-chip memory, DMA channels: {channels}");
     let once = if segments > 1 { " (each segment once)" } else { "" };
     let memory = "peak activations {activations bytes}, weights to fetch {weights bytes}";
@@ -133,7 +169,7 @@ fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
             (", preloaded in {preload_ps}", "{preload_ps} to preload resident weights, then ");
     }
     if !residency.blocks.is_empty() {
-        let resident = "{resident_blocks} blocks of weights, {resident bytes}";
+        let resident = "{resident_blocks block} of weights, {resident bytes}";
         report.show("resident", &format!("{resident}{fetched}"));
     }
     let parts = "compute {compute_bound_ps}, transfers {transfer_bound_ps}, memory {memory_bound_ps}";
@@ -161,7 +197,6 @@ fn row(row: &Row, bound: Time, reference: Option<Time>) -> Value {
         let reference = reference.get() as f64;
         plimsoll_lab::report::share(reference - makespan.get() as f64, reference)
     };
-    let waiting = |one: &Scheduled| share(one.makespan.saturating_sub(one.computing), one.makespan);
     let claim = match &row.result {
         Ok(one) if one.makespan == bound => Claim::Optimal,
         Ok(_) => Claim::Feasible,
@@ -176,8 +211,9 @@ fn row(row: &Row, bound: Time, reference: Option<Time>) -> Value {
         "gap_percent": makespan.and_then(|makespan| share(makespan.saturating_sub(bound), bound)),
         // Relative to `synchronous`.
         "gain_percent": reference.zip(makespan).and_then(gain),
-        // The share of the makespan during which nothing computes.
-        "waiting_percent": found.and_then(waiting),
+        "stall_ps": found.map(stall),
+        // The share of the stall in the makespan.
+        "waiting_percent": found.and_then(|one| share(stall(one), one.makespan)),
         "peak": found.map(|one| one.peak),
         "seconds": row.seconds,
         "reason": row.result.as_ref().err().map(ToString::to_string),

@@ -18,8 +18,8 @@ use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::program::{Program, ProgramBound};
 use plimsoll::model::{Entry, Joint, Offsets, Problem, load, written_and_read};
 use plimsoll::plan::Plan;
-use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::map::{Groups, Map};
+use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
 use std::io;
 
@@ -204,8 +204,9 @@ fn report(
     let mut report = Report::of_graph(object, basis);
     let operators: usize = regions.iter().map(|one| one.storages.problem.len()).sum();
     let (regions, buffers) = (rows.len(), program.buffers().len());
-    let sizes = format_args!("{operators} operators in {regions} regions, {buffers} buffers");
-    report.line("graph", format_args!("{}: {sizes}", graph.name()));
+    let [operators, regions, buffers] = [(operators, "operator"), (regions, "region"), (buffers, "buffer")]
+        .map(|(number, noun)| human::count(number, noun));
+    report.line("graph", format_args!("{}: {operators} in {regions}, {buffers}", graph.name()));
     report.line("order", order);
     let claim = basis.claim(claim);
     let by = format!("{branches} with {solver}, {claim} for these orders");
@@ -222,7 +223,10 @@ fn report(
     report.unshared(program.naive(), arena);
     let all = if found.all_runs { "all possible ones" } else { "a sample" };
     let checked = "every read returned the value written";
-    report.line("checked", format_args!("{} runs of the program ({all}): {checked}", found.runs));
+    report.line(
+        "checked",
+        format_args!("{} of the program ({all}): {checked}", human::count(found.runs, "run")),
+    );
     report.lines(&["seconds"]);
     report.table(&rows, "region, operators, file order = file_peak, peak = order_peak, claim = order_claim");
     report

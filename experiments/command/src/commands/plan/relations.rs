@@ -41,10 +41,10 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
     let Some(first) = rows.first() else { return text };
     let _ = writeln!(
         text,
-        "{}: {} operators, {} buffers; sizes in bytes; peak live bytes in the order: {}\n",
+        "{}: {}, {}; sizes in bytes; peak live bytes in the order: {}\n",
         first.graph,
-        first.operators,
-        first.buffers,
+        human::count(first.operators, "operator"),
+        human::count(first.buffers, "buffer"),
         human::sized(first.load, "")
     );
     let mut table = Table::new([
@@ -84,11 +84,11 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
     }
     text.push_str(&table.text_within(output::width()));
     for row in rows.iter().filter(|row| row.overlooked > 0) {
-        let plural = if row.overlooked == 1 { "" } else { "s" };
         let _ = writeln!(
             text,
-            "\n{} misses {} pair{plural} of buffers that are simultaneously live in the order",
-            row.conflicts, row.overlooked
+            "\n{} misses {} of buffers that are simultaneously live in the order",
+            row.conflicts,
+            human::count(row.overlooked, "pair")
         );
         if let (Some(witness), true) = (&row.witness, row.collide_in_order > 0) {
             let _ = writeln!(text, "  {witness}");

@@ -15,8 +15,8 @@ use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::{Offsets, Problem as _};
 use plimsoll::plan::Plan;
 use plimsoll::spilling::graph_traffic;
-use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::map::Map;
+use plimsoll_lab::report::{Basis, human};
 use serde_json::{Value, json};
 use std::io;
 
@@ -162,8 +162,9 @@ fn report(
     let (ordered, problem) = (&body.ordered, &body.ordered.storages.problem);
     let (bound, joint) = (&body.layout.lower_bound, &body.joint_bound);
     let (arena, buffers) = (body.arena(), body.instance.len());
-    let sizes = format!("{} operators, {buffers} buffers", problem.len());
-    report.line("graph", format_args!("{}: {sizes}", graph.name()));
+    let operators = human::count(problem.len(), "operator");
+    let buffers = human::count(buffers, "buffer");
+    report.line("graph", format_args!("{}: {operators}, {buffers}", graph.name()));
     let claim = basis.claim(ordered.outcome.claim.as_str());
     report.line("order", format_args!("{order}: {}, {claim}", sized(body.load(), " live bytes")));
     let why = reason(problem, joint) + Arithmetic::of(&joint.witness).remark();

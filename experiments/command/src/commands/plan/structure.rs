@@ -16,7 +16,7 @@ use plimsoll::model::structure::Relation;
 use plimsoll::model::{Claim, Entry, Offsets, Problem as _, SharedObjects};
 use plimsoll::plan::Plan;
 use plimsoll::structure::{RelatedPlan, Safety};
-use plimsoll_lab::report::{Basis, map::Map};
+use plimsoll_lab::report::{Basis, human, map::Map};
 use serde_json::json;
 use std::io;
 
@@ -138,11 +138,11 @@ fn report<P: Plan>(
     let mut report = Report::of_graph(object, basis);
     let inside = match regions.len() {
         1 => String::new(),
-        regions => format!(" of the body, {regions} regions"),
+        regions => format!(" of the body, {}", human::count(regions, "region")),
     };
     let (operators, buffers) = (related.storages.problem.len(), instance.len() as u64);
-    let sizes = format_args!("{operators} operators, {buffers} buffers{inside}");
-    report.line("graph", format_args!("{}: {sizes}", graph.name()));
+    let sizes = format!("{}, {}", human::count(operators, "operator"), human::count(buffers, "buffer"));
+    report.line("graph", format_args!("{}: {sizes}{inside}", graph.name()));
     report.show("order", "{order}: {load live bytes}");
     let all = buffers.saturating_mul(buffers.saturating_sub(1)) / 2;
     report.line("conflicts", format_args!("{}: {} of {all} pairs", related.relation, related.pairs));

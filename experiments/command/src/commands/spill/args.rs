@@ -13,7 +13,7 @@ pub struct SpillArgs {
     #[command(flatten)]
     pub input: InstanceArgs,
     /// Algorithm that orders the operators of a graph (see `plimsoll list`) [default: exact]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Options for models")]
     pub order: Option<String>,
     #[command(flatten)]
     pub liveness: LivenessArgs,
@@ -34,16 +34,16 @@ pub struct SpillArgs {
     #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the placement as CSV: id, lower, upper, size, traffic, tier, offset
-    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
+    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file(), help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Draw the on-chip layout as SVG or PNG
-    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file())]
+    #[arg(long, value_name = "FILE.svg", value_parser = format::PICTURE.file(), help_heading = "Output")]
     pub plot: Option<PathBuf>,
     /// Print one JSON object instead of text
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Add the layout to the JSON object: one object per row that --output writes
-    #[arg(long, requires = "json", conflicts_with = "compare")]
+    #[arg(long, requires = "json", conflicts_with = "compare", help_heading = "Output")]
     pub with_layout: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::report::{Report, bytes, noted, size};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, Spill, Spilling, Witness, load};
 use plimsoll::spilling::{Capacity, Shortage};
-use plimsoll_lab::report::gap_percent;
+use plimsoll_lab::report::{gap_percent, human};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -65,7 +65,7 @@ pub(super) fn report(
     if outcome.value.is_some() {
         let sum: u64 = spilled.iter().map(|&id| instance.buffer(id).size().get()).sum();
         let sum = bytes(Bytes::new(sum));
-        report.show("spilled", &format!("{{spilled}} of {{buffers}} buffers, {sum}"));
+        report.show("spilled", &format!("{{spilled}} of {{buffers buffer}}, {sum}"));
         report.show("traffic", "{traffic bytes}");
         report.show("on-chip", "{on_chip bytes}");
     } else if is_infeasible {
@@ -119,10 +119,10 @@ pub(super) fn need_text(input: &Input, need: &Capacity) -> String {
     let load = load(instance).0;
     let _ = writeln!(
         text,
-        "{:<12} {}: {} buffers, load {}, capacity {}",
+        "{:<12} {}: {}, load {}, capacity {}",
         "instance",
         instance.name(),
-        instance.len(),
+        human::count(instance.len(), "buffer"),
         size(load),
         size(capacity)
     );

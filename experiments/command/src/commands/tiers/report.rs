@@ -48,7 +48,7 @@ impl About<'_> {
         let gap = gap.map_or(String::new(), |gap| format!(", {} % above the bound", percent(gap)));
         let claim = self.basis.claim(outcome.claim.as_str());
         report.line("placement", format_args!("{name}: {time} of transfers ({claim}{gap})"));
-        report.show("on-chip", "{on_chip_percent} % of the bytes moved, {tensors_on_chip} tensors");
+        report.show("on-chip", "{on_chip_percent} % of the bytes moved, {tensors_on_chip tensor}");
         report.show("off-chip", "{off_chip_traffic bytes} moved, plus {weight_traffic bytes} of weights");
         let inference = "{inference_ps} without overlap: compute {compute_ps}, group starts {overhead_ps}, \
                          weights {weights_ps}, transfers {transfer_ps}";
@@ -90,12 +90,12 @@ impl About<'_> {
             "address_width": machine.address_width(),
         });
         let mut report = Report::of_graph(object, basis);
-        report.show("graph", "{graph}: {operators} operators, {tensors} tensors of {bytes bytes}");
+        report.show("graph", "{graph}: {operators operator}, {tensors tensor} of {bytes bytes}");
         report.show("machine", if machine.about.is_empty() { "{machine}" } else { "{machine}: {about}" });
         if rule.is_some() {
             let share =
                 case.coverage.ratio().map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-            let covered = "{fusion}: {groups} groups, {optimised} of {relations} relations optimised";
+            let covered = "{fusion}: {groups group}, {optimised} of {relations relation} optimised";
             report.show("fusion", &format!("{covered} ({share})"));
         }
         report
