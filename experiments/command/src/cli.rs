@@ -207,9 +207,22 @@ fn usage(error: &clap::Error) -> Result<u8, Failure> {
             let mut parts: Vec<&str> = kept.split("\n\n").map(str::trim).filter(keep).collect();
             let missing = missing(error);
             parts.extend(missing.as_deref());
+            parts.extend(elsewhere(error));
             let line = parts.join("; ");
             Err(Failure::input(line.strip_prefix("error: ").unwrap_or(&line)))
         }
+    }
+}
+
+/// Returns a hint if another option of the command has the function of an unknown one.
+fn elsewhere(error: &clap::Error) -> Option<&'static str> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let command = std::env::args().nth(1)?;
+    match (error.kind(), command.as_str(), option.as_str()) {
+        (ErrorKind::UnknownArgument, "bench", "--plot") => {
+            Some("`bench --out DIR` writes the best layouts and charts as pictures")
+        }
+        _ => None,
     }
 }
 

@@ -250,7 +250,7 @@ impl All {
         report.push(
             "\nplimsoll list offsets      the algorithms of a problem\n\
              plimsoll list exact        an algorithm, with its source\n\
-             plimsoll list suites       also: families, graphs, papers, examples, machines, ...\n\
+             plimsoll list suites       also: families, graphs, papers, examples, branches, conflicts, machines\n\
              plimsoll list uniform      a family with its parameters, or any other name\n\
              plimsoll list --json       everything\n",
         );

@@ -88,11 +88,11 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         let text = readme(args, &context, &done);
         output::write_file(&folder.join("README.md"), |file| file.write_all(text.as_bytes()))?;
     }
-    let mut text = format!("done in {}\n", human::seconds(start.elapsed().as_secs_f64()));
     if let Some(folder) = &args.out {
-        let _ = writeln!(text, "written to {}: README.md lists the files", folder.display());
+        output::print(&format!("written to {}: README.md lists the files\n", folder.display()))?;
     }
-    output::print(&text)?;
+    // Standard output is the same in every run.
+    output::complain(&format!("done in {}", human::seconds(start.elapsed().as_secs_f64())));
     let broken: usize = done.iter().map(|(_, found)| found.count(Verdict::Unexpected)).sum();
     if broken > 0 {
         output::complain(&format!(

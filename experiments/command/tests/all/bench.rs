@@ -516,6 +516,7 @@ fn own_instances_are_benchmarked_on_offsets_by_default() {
     assert_eq!(problems(&["--problems", "shared-objects"]), (false, "shared-objects".to_owned()));
     // An algorithm of another problem selects that problem.
     assert_eq!(problems(&["--solvers", "in-order"]), (false, "shared-objects".to_owned()));
+    scratch.plimsoll(&["bench", "set", "--plot", "x.svg"]).refuses(&["'--plot'", "`bench --out DIR` writes"]);
     let hint = scratch.plimsoll(&["bench", "set", "--solvers", "large-first"]).exits(0).words();
     assert!(
         hint.contains("--out DIR writes rows, layouts as pictures and charts, and with --report"),

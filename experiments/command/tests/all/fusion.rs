@@ -30,7 +30,7 @@ fn regions_are_fused_separately() {
     assert!(whole.contains(r#"a \"b\"+r"#) && !whole.contains(r#""name":"y""#), "{whole}");
     // The written graph, whose operators are the groups, can be read like any other graph.
     let run = scratch.plimsoll(&["fuse", "fused.json"]).exits(0);
-    assert!(run.stdout.contains("coverage     0 of 1 relations, 0.0 %"), "{}", run.stdout);
+    assert!(run.stdout.contains("coverage     0 of 1 relation, 0.0 %"), "{}", run.stdout);
     scratch.plimsoll(&["plan", "fused.json"]).exits(0);
 }
 

@@ -44,7 +44,7 @@ fn import_summarises_a_graph_and_writes_it() {
     let scratch = Scratch::new();
     scratch.write("two.json", TWO_CHAINS);
     let run = scratch.plimsoll(&["import", "two.json", "-o", "again.json", "--dot", "two.dot"]).exits(0);
-    assert!(run.stdout.starts_with("two-chains: 5 operators, 7 tensors, 1 regions\n"), "{}", run.stdout);
+    assert!(run.stdout.starts_with("two-chains: 5 operators, 7 tensors, 1 region\n"), "{}", run.stdout);
     assert!(run.stdout.contains("weights 1000, activations 220, inputs 4, outputs 4, states 0"));
     assert!(run.stdout.contains("arithmetic   100 (3 operators unknown)"));
     let first = json(&scratch.plimsoll(&["import", "two.json", "--json"]).exits(0).stdout);

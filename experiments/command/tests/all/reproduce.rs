@@ -410,6 +410,6 @@ fn the_duration_and_the_folder_are_printed() {
     let scratch = Scratch::new();
     let run = scratch.plimsoll(&["reproduce", "patent", "--out", "o"]).exits(0);
     let takes = "\nThis takes less than a second with the default limits.\n";
-    assert!(run.stdout.contains(takes) && run.stdout.contains("\ndone in "), "{}", run.stdout);
+    assert!(run.stdout.contains(takes) && run.stderr.starts_with("plimsoll: done in "), "{}", run.stdout);
     assert!(run.stdout.ends_with("\nwritten to o: README.md lists the files\n"), "{}", run.stdout);
 }

@@ -91,7 +91,7 @@ fn every_run_has_a_row_in_order() {
 #[test]
 fn a_dry_run_lists_runs_and_writes_nothing() {
     let scratch = small();
-    let run = scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).exits(0);
+    let run = scratch.narrow(&["sweep", "s.toml", "--dry-run"]).exits(0);
     // Long lines continue below their text.
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
     assert_eq!(run.stdout.lines().filter(|line| !line.starts_with(' ')).count(), RUNS + 1);

@@ -328,8 +328,8 @@ impl<'a> Bench<'a> {
         Ok((!terms.is_empty()).then(note))
     }
 
-    /// Restricts a benchmark of own instances to offsets, unless an option refers to another problem. Returns a
-    /// note if so.
+    /// Restricts a benchmark of own instances to offsets, unless an option refers to another problem.
+    /// Returns a note if so.
     fn keep_offsets(&mut self, kinds: &[SubjectKind]) -> Option<String> {
         let args = self.args;
         let is_suite = |name: &String| SUITES.iter().any(|suite| suite.name == name);
